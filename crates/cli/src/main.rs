@@ -1,0 +1,2 @@
+//! tracemill
+fn main() {}
