@@ -1,1 +1,14 @@
-//! placeholder
+//! Bytes to trace events.
+mod event;
+mod number;
+mod scan;
+mod simd;
+mod text;
+
+pub use event::{Event, Field, FieldSpans, fields_of};
+pub use number::{Nanos, compare, nanos, number_text};
+pub use scan::{
+    Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
+};
+pub use simd::Tier;
+pub use text::unescape;

@@ -1,0 +1,389 @@
+//! One trace event: its bytes and where its envelope fields stand in them.
+//!
+//! The scan only notes where each field's value begins; nothing is decoded before it is asked for. Of duplicate keys
+//! the last one counts, as `JSON.parse` has it; the bytes keep all of them (contract C1).
+
+use crate::number::{Nanos, nanos, number_text};
+use crate::text::{is_space, skip_space, string_start, trim_end, unescape, value_end};
+
+/// The envelope keys of the Trace Event Format that the scan looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Field {
+    /// `ph`: the phase.
+    Ph,
+    /// `ts`: microseconds.
+    Ts,
+    /// `dur`: microseconds.
+    Dur,
+    /// `pid`: process.
+    Pid,
+    /// `tid`: thread.
+    Tid,
+    /// `name`
+    Name,
+    /// `cat`: comma-separated categories.
+    Cat,
+    /// `id` of async, flow, object and profile events.
+    Id,
+    /// `id2`: `{"local":…}` or `{"global":…}`.
+    Id2,
+    /// `bind_id` of flows.
+    BindId,
+    /// `scope` of ids.
+    Scope,
+    /// `args`
+    Args,
+}
+
+impl Field {
+    /// How many there are.
+    pub const COUNT: usize = 12;
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Field; Field::COUNT] = [
+        Field::Ph,
+        Field::Ts,
+        Field::Dur,
+        Field::Pid,
+        Field::Tid,
+        Field::Name,
+        Field::Cat,
+        Field::Id,
+        Field::Id2,
+        Field::BindId,
+        Field::Scope,
+        Field::Args,
+    ];
+
+    /// The key as it is written.
+    pub fn key(self) -> &'static str {
+        match self {
+            Field::Ph => "ph",
+            Field::Ts => "ts",
+            Field::Dur => "dur",
+            Field::Pid => "pid",
+            Field::Tid => "tid",
+            Field::Name => "name",
+            Field::Cat => "cat",
+            Field::Id => "id",
+            Field::Id2 => "id2",
+            Field::BindId => "bind_id",
+            Field::Scope => "scope",
+            Field::Args => "args",
+        }
+    }
+
+    pub(crate) fn bit(self) -> u16 {
+        1 << self as u16
+    }
+
+    fn named(key: &[u8]) -> Option<Field> {
+        Field::ALL.into_iter().find(|field| field.key().as_bytes() == key)
+    }
+}
+
+/// An event as it stands in the input.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'w> {
+    /// From `{` to `}`.
+    pub bytes: &'w [u8],
+    /// Where `bytes` begins in the input.
+    pub offset: u64,
+    seen: u16,
+    /// Per field, one past its colon, as an offset in the input; meaningful where `seen` has its bit.
+    values: &'w [u64; Field::COUNT],
+}
+
+impl<'w> Event<'w> {
+    pub(crate) fn new(
+        bytes: &'w [u8],
+        offset: u64,
+        seen: u16,
+        values: &'w [u64; Field::COUNT],
+    ) -> Self {
+        Event { bytes, offset, seen, values }
+    }
+
+    /// The value of a field as it is written, without white space around it; `None` if the key is missing.
+    ///
+    /// Cost: one look at the value's bytes.
+    #[inline]
+    pub fn field(&self, field: Field) -> Option<&'w [u8]> {
+        let at = self.value_at(field)?;
+        Some(&self.bytes[at..value_end(self.bytes, at)])
+    }
+
+    #[inline(always)]
+    fn value_at(&self, field: Field) -> Option<usize> {
+        if self.seen & field.bit() == 0 {
+            return None;
+        }
+        let at = (self.values[field as usize] - self.offset) as usize;
+        Some(skip_space(self.bytes, at))
+    }
+
+    /// The time stamp; `None` if it is missing or no number.
+    #[inline]
+    pub fn ts(&self) -> Option<Nanos> {
+        self.time(Field::Ts)
+    }
+
+    /// The duration; `None` if it is missing or no number.
+    #[inline]
+    pub fn dur(&self) -> Option<Nanos> {
+        self.time(Field::Dur)
+    }
+
+    #[inline(always)]
+    fn time(&self, field: Field) -> Option<Nanos> {
+        let at = self.value_at(field)?;
+        plain_integer(&self.bytes[at..]).or_else(|| time_of(&self.bytes[at..]))
+    }
+
+    /// Whether this is a metadata event (phase `M`).
+    #[inline]
+    pub fn is_metadata(&self) -> bool {
+        self.is_string(Field::Ph, b"M")
+    }
+
+    /// Whether a field is the string `text`, however it is escaped.
+    #[inline]
+    pub fn is_string(&self, field: Field, text: &[u8]) -> bool {
+        let Some(at) = self.value_at(field) else { return false };
+        let value = &self.bytes[at..];
+        if let Some((b'"', rest)) = value.split_first()
+            && rest.len() > text.len()
+            && rest[text.len()] == b'"'
+            && &rest[..text.len()] == text
+        {
+            return true;
+        }
+        is_escaped_string(value, text)
+    }
+}
+
+/// Finds the last occurrence of envelope fields in one event; for events that are visited again, out of order.
+///
+/// Cost: about 1 ns for each byte at the event's own level and for each nested value's byte.
+pub fn fields_of(event: &[u8]) -> FieldSpans {
+    let mut spans = FieldSpans { seen: 0, values: [0; Field::COUNT] };
+    let mut at = skip_space(event, 1);
+    while event.get(at) == Some(&b'"') {
+        let Some(colon) = crate::text::string_end(event, at).map(|end| skip_space(event, end))
+        else {
+            break;
+        };
+        if event.get(colon) != Some(&b':') {
+            break;
+        }
+        if let Key::Field(field) = key_before(event, colon) {
+            spans.seen |= field.bit();
+            spans.values[field as usize] = colon as u64 + 1;
+        }
+        let value = skip_space(event, colon + 1);
+        let next = skip_space(event, value_end(event, value));
+        if event.get(next) != Some(&b',') {
+            break;
+        }
+        at = skip_space(event, next + 1);
+    }
+    spans
+}
+
+/// Where the fields of one event stand, detached from the scan that found them.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldSpans {
+    seen: u16,
+    values: [u64; Field::COUNT],
+}
+
+impl FieldSpans {
+    /// The event they were found in.
+    pub fn of<'w>(&'w self, bytes: &'w [u8]) -> Event<'w> {
+        Event::new(bytes, 0, self.seen, &self.values)
+    }
+}
+
+/// An integer of at most 15 digits and the delimiter after it: nine of ten time stamps.
+#[inline(always)]
+fn plain_integer(value: &[u8]) -> Option<Nanos> {
+    let mut number = 0i64;
+    for (i, &byte) in value.iter().take(16).enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            let plain = i > 0 && (byte == b',' || byte == b'}') && (i == 1 || value[0] != b'0');
+            return plain.then_some(Nanos { floor: number * 1000, exact: true });
+        }
+        number = number * 10 + i64::from(digit);
+    }
+    None
+}
+
+#[inline(never)]
+fn time_of(value: &[u8]) -> Option<Nanos> {
+    let value = &value[..value_end(value, 0)];
+    nanos(value).or_else(|| nanos(number_text(value, &mut Vec::new())?))
+}
+
+#[cold]
+fn is_escaped_string(value: &[u8], text: &[u8]) -> bool {
+    let value = &value[..value_end(value, 0)];
+    let [b'"', content @ .., b'"'] = value else { return false };
+    if !content.contains(&b'\\') || content.len() > 12 * text.len() {
+        return false;
+    }
+    let mut plain = Vec::new();
+    unescape(content, &mut plain);
+    plain == text
+}
+
+/// What stands before a colon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Field(Field),
+    Other,
+}
+
+/// The key whose colon is at `bytes[colon]`.
+///
+/// Looks backwards at the eight bytes before the colon: they hold the key's closing quote and, for a short key, all of
+/// it. A quote that ends the look must be the opening one unless a backslash stands before it.
+#[inline(always)]
+pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
+    let Some(tail) = colon.checked_sub(16).and_then(|from| bytes[from..].first_chunk::<16>())
+    else {
+        return key_slowly(bytes, colon);
+    };
+    let tail = u128::from_le_bytes(*tail);
+    let (eight, before) = ((tail >> 64) as u64, tail as u64);
+    let four = (eight >> 32) as u32;
+    // the byte that must be the opening quote and the one before it, for keys of 2 to 7 letters
+    let at = |index: u32| (tail >> (8 * (16 - index))) as u8;
+    let found = match &four.to_le_bytes() {
+        b"\"ts\"" => (Field::Ts, at(5)),
+        b"\"ph\"" => (Field::Ph, at(5)),
+        b"\"id\"" => (Field::Id, at(5)),
+        b"dur\"" if at(5) == b'"' => (Field::Dur, at(6)),
+        b"pid\"" if at(5) == b'"' => (Field::Pid, at(6)),
+        b"tid\"" if at(5) == b'"' => (Field::Tid, at(6)),
+        b"cat\"" if at(5) == b'"' => (Field::Cat, at(6)),
+        b"id2\"" if at(5) == b'"' => (Field::Id2, at(6)),
+        b"ame\"" if at(5) == b'n' && at(6) == b'"' => (Field::Name, at(7)),
+        b"rgs\"" if at(5) == b'a' && at(6) == b'"' => (Field::Args, at(7)),
+        b"ope\"" if at(5) == b'c' && at(6) == b's' && at(7) == b'"' => (Field::Scope, at(8)),
+        b"_id\"" if eight.to_le_bytes()[..4] == *b"bind" && at(9) == b'"' => (Field::BindId, at(10)),
+        _ if at(1) == b'"' && !has_backslash(eight) && !has_backslash(before) => return Key::Other,
+        _ => return key_slowly(bytes, colon),
+    };
+    if found.1 == b'\\' { Key::Other } else { Key::Field(found.0) }
+}
+
+/// Whether any byte of a word is a backslash.
+#[inline(always)]
+fn has_backslash(word: u64) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let difference = word ^ (ONES * b'\\' as u64);
+    difference.wrapping_sub(ONES) & !difference & (ONES << 7) != 0
+}
+
+/// Any key: white space before the colon, escapes in the key, an event's first bytes.
+#[cold]
+#[inline(never)]
+fn key_slowly(bytes: &[u8], colon: usize) -> Key {
+    let mut plain = Vec::new();
+    match key_text(bytes, colon) {
+        // no name is longer than `bind_id`, and an escape takes at most six bytes
+        Some(text) if text.len() <= 7 * 6 => unescape(text, &mut plain),
+        _ => return Key::Other,
+    }
+    Field::named(&plain).map_or(Key::Other, Key::Field)
+}
+
+/// The inside of the key whose colon is at `bytes[colon]`, still escaped.
+pub(crate) fn key_text(bytes: &[u8], colon: usize) -> Option<&[u8]> {
+    let (open, close) = key_quotes(bytes, colon)?;
+    Some(&bytes[open + 1..close])
+}
+
+/// The quotes of the key whose colon is at `bytes[colon]`.
+pub(crate) fn key_quotes(bytes: &[u8], colon: usize) -> Option<(usize, usize)> {
+    let close = trim_end(bytes, colon).checked_sub(1)?;
+    debug_assert!(!is_space(bytes[close]));
+    if bytes[close] != b'"' {
+        return None;
+    }
+    Some((string_start(bytes, close)?, close))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(event: &str) -> Vec<(String, String)> {
+        let spans = fields_of(event.as_bytes());
+        let event = spans.of(event.as_bytes());
+        let value = |field| event.field(field).map(|v| String::from_utf8_lossy(v).into_owned());
+        Field::ALL.into_iter().filter_map(|f| Some((f.key().into(), value(f)?))).collect()
+    }
+
+    #[test]
+    fn every_key_after_every_other_and_far_from_the_start() {
+        for field in Field::ALL {
+            for other in ["s", "tss", "xts", "x_id", "aname", "bid", "tdur", "\\\"ts", "ame", ""] {
+                let event = format!("{{\"{other}\":\"some long value\",\"{}\" :\t5}}", field.key());
+                assert_eq!(keys(&event), [(field.key().into(), "5".into())], "{event}");
+                let event = format!("{{\"{}\":[5],\"{other}\":\"some long value\"}}", field.key());
+                assert_eq!(keys(&event), [(field.key().into(), "[5]".into())], "{event}");
+            }
+        }
+    }
+
+    #[test]
+    fn escaped_keys_are_what_they_say() {
+        for field in Field::ALL {
+            for escaped in 0..field.key().len() {
+                let key: String = field.key().char_indices().fold(String::new(), |key, (i, c)| {
+                    if i == escaped { format!("{key}\\u{:04x}", u32::from(c)) } else { key + &c.to_string() }
+                });
+                let event = format!("{{\"some other key\":\"v\",\"{key}\":7}}");
+                assert_eq!(keys(&event), [(field.key().into(), "7".into())], "{event}");
+            }
+        }
+        assert_eq!(keys(r#"{"some other key":1,"\\ts":1,"\"ts":2,"x\\\"ts":3}"#), []);
+    }
+
+    #[test]
+    fn the_last_duplicate_counts_and_nested_keys_do_not() {
+        let event = r#"{"ts":1,"args":{"ts":2,"a":[{"ts":3}]},"ts":4,"pid":9}"#;
+        let found = keys(event);
+        assert_eq!(found[0], ("ts".into(), "4".into()));
+        assert_eq!(found[1], ("pid".into(), "9".into()));
+    }
+
+    #[test]
+    fn times() {
+        let ts = |value: &str| {
+            let event = format!("{{\"ts\":{value}}}");
+            fields_of(event.as_bytes()).of(event.as_bytes()).ts().map(|t| t.floor)
+        };
+        assert_eq!(ts("12"), Some(12_000));
+        assert_eq!(ts("0"), Some(0));
+        assert_eq!(ts(" 12 "), Some(12_000));
+        assert_eq!(ts("-1.5"), Some(-1500));
+        assert_eq!(ts("\"12.25\""), Some(12_250));
+        assert_eq!(ts("012"), None);
+        assert_eq!(ts("null"), None);
+        assert_eq!(ts("123456789012345678"), Some(Nanos::MAX));
+        assert_eq!(ts("[1]"), None);
+    }
+
+    #[test]
+    fn strings_compare_unescaped() {
+        let event = br#"{"ph":"M","name":"Profile\u0043hunk"}"#;
+        let spans = fields_of(event);
+        assert!(spans.of(event).is_metadata());
+        assert!(spans.of(event).is_string(Field::Name, b"ProfileChunk"));
+        assert!(!spans.of(event).is_string(Field::Name, b"Profile"));
+        assert!(!spans.of(event).is_string(Field::Cat, b""));
+    }
+}

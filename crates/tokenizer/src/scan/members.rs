@@ -1,0 +1,160 @@
+//! The keys of a document object beside its events.
+//!
+//! Whether an object at document level is an event or a document is known only when `traceEvents` or its end comes. Until
+//! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
+
+use super::{Damage, DamageKind, Form, Member, Sink, Window};
+use crate::event::{key_quotes, key_text};
+use crate::text::{is_space, skip_space, string_end, trim_end, unescape, value_end};
+
+/// What is known of the document object at hand.
+#[derive(Clone, Default)]
+pub(super) struct Members {
+    /// Offsets of the colons of its own keys that are not yet reported.
+    colons: Vec<u64>,
+    /// Whether the last colon belongs to `traceEvents`.
+    events_next: bool,
+    /// Whether its `traceEvents` were found.
+    pub(super) has_events: bool,
+    /// Offset of the first byte not yet reported.
+    pub(super) floor: u64,
+}
+
+impl Members {
+    /// For a scan that begins among events, in a document object or not.
+    pub(super) fn around_events(has_events: bool) -> Self {
+        Members { has_events, ..Members::default() }
+    }
+
+    /// Keys are expected from `offset` on.
+    pub(super) fn begin(&mut self, offset: u64) {
+        self.colons.clear();
+        self.events_next = false;
+        self.floor = offset;
+    }
+
+    /// A colon of the document object's own level at `bytes[at]`.
+    pub(super) fn colon(&mut self, bytes: &[u8], at: usize, offset: u64) {
+        self.colons.push(offset);
+        // all of `traceEvents"` would not fit into a word: its last letters decide whether to look closer
+        let nearly = bytes[..at].ends_with(b"nts\"") || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r');
+        let escaped = || bytes[at.saturating_sub(80)..at].contains(&b'\\');
+        self.events_next = (nearly || escaped()) && is_key(bytes, at, b"traceEvents");
+    }
+
+    /// Whether the `[` at `bytes[at]` is the value of `traceEvents`.
+    pub(super) fn expects_events(&self, window: Window<'_>, at: usize) -> bool {
+        let Some(&colon) = self.colons.last() else { return false };
+        self.events_next && skip_space(window.bytes, window.index(colon) + 1) == at
+    }
+
+    /// The keys before `traceEvents` are complete.
+    pub(super) fn enter_events<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) {
+        if !std::mem::replace(&mut self.has_events, true) {
+            sink.document(Form::Object);
+        }
+        self.flush_complete(window, sink);
+        self.begin(window.base);
+    }
+
+    /// Reports all keys but the last; returns where the last one begins (or where it would).
+    pub(super) fn flush_complete<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
+        let Some(last) = self.colons.pop() else { return self.floor };
+        let Some((open, _)) = key_quotes(window.bytes, window.index(last)) else { return self.floor };
+        let open = window.base + open as u64;
+        self.flush(window, open, sink);
+        self.floor = open;
+        open
+    }
+
+    /// Reports all keys; the value of the last one ends before `end` (and a comma and white space before that).
+    pub(super) fn flush<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
+        let colons = std::mem::take(&mut self.colons);
+        for (i, &colon) in colons.iter().enumerate() {
+            let colon = window.index(colon);
+            let Some((open, close)) = key_quotes(window.bytes, colon) else { continue };
+            let next = colons.get(i + 1).map(|&next| key_quotes(window.bytes, window.index(next)));
+            let limit = next.flatten().map_or(window.index(end), |(open, _)| open);
+            let value = skip_space(window.bytes, colon + 1);
+            let value_end = trim_separators(window.bytes, value, limit);
+            let value_offset = window.base + value as u64;
+            let (key, value) = (&window.bytes[open..=close], &window.bytes[value..value_end]);
+            if is_key(window.bytes, colon, b"traceEvents") {
+                if value != b"null" {
+                    let kind = DamageKind::NotEvents;
+                    let damage = Damage { kind, offset: value_offset, noticed: value_offset, lost: value };
+                    sink.damage(damage);
+                }
+                continue;
+            }
+            sink.member(Member { key, value, value_offset });
+        }
+        self.floor = end;
+    }
+
+    /// Whether the object is `{"tracemill":{…}}`, the first line of NDJSON that carries the other keys.
+    pub(super) fn is_header(&self, window: Window<'_>, end: u64) -> bool {
+        let [colon] = self.colons[..] else { return false };
+        let colon = window.index(colon);
+        let value = skip_space(window.bytes, colon + 1);
+        is_key(window.bytes, colon, b"tracemill")
+            && value < window.index(end)
+            && window.bytes[value] == b'{'
+    }
+
+    /// Reports the keys inside the value of the one key.
+    pub(super) fn flush_header<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
+        let colon = window.index(self.colons[0]);
+        self.begin(end);
+        let bytes = &window.bytes[..window.index(end)];
+        let mut at = skip_space(bytes, skip_space(bytes, colon + 1) + 1);
+        while bytes.get(at) == Some(&b'"') {
+            let Some(key_end) = string_end(bytes, at) else { return };
+            let value = skip_space(bytes, skip_space(bytes, key_end) + 1);
+            let value_stop = value_end(bytes, value);
+            let value_offset = window.base + value as u64;
+            let member =
+                Member { key: &bytes[at..key_end], value: &bytes[value..value_stop], value_offset };
+            sink.member(member);
+            at = skip_space(bytes, value_stop);
+            at = skip_space(bytes, at + usize::from(bytes.get(at) == Some(&b',')));
+        }
+    }
+
+    /// Whether the input may end here, one bracket short: the last value is complete.
+    pub(super) fn ends_whole(&self, window: Window<'_>) -> bool {
+        let bytes = window.bytes;
+        let end = trim_end(bytes, bytes.len());
+        let from = self.colons.last().map_or(self.floor, |colon| colon + 1);
+        let rest = &bytes[window.index(from)..end];
+        if self.colons.is_empty() {
+            return rest.iter().all(|&b| is_space(b) || b == b',');
+        }
+        let value = skip_space(rest, 0);
+        let stop = value_end(rest, value);
+        // a number or a word may go on; a string or a bracket that closed cannot
+        let closed = stop > value && matches!(rest[stop - 1], b'"' | b'}' | b']') && stop - value > 1;
+        closed && rest[stop..].iter().all(|&b| is_space(b) || b == b',')
+    }
+}
+
+/// Whether the key whose colon is at `bytes[colon]` is `name`, however it is escaped.
+fn is_key(bytes: &[u8], colon: usize, name: &[u8]) -> bool {
+    let Some(text) = key_text(bytes, colon) else { return false };
+    if !text.contains(&b'\\') {
+        return text == name;
+    }
+    if text.len() > 6 * name.len() {
+        return false;
+    }
+    let mut plain = Vec::new();
+    unescape(text, &mut plain);
+    plain == name
+}
+
+/// The end of the value that begins at `from`, where `limit` is where the next thing begins.
+fn trim_separators(bytes: &[u8], from: usize, limit: usize) -> usize {
+    let end = trim_end(bytes, limit).max(from);
+    let end = if end > from && bytes[end - 1] == b',' { end - 1 } else { end };
+    trim_end(bytes, end).max(from)
+}

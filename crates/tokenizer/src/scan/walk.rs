@@ -1,0 +1,475 @@
+//! The walk over structural positions: depth, items, keys.
+//!
+//! A hot loop of five cases. Everything rare (documents, keys beside the events, damage) leaves it.
+
+use super::members::Members;
+use super::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
+use crate::event::{Event, Field, Key, key_before};
+use crate::text::is_space;
+
+/// What the walk over one window came to.
+pub(super) enum Walk {
+    Through,
+    Stopped(Status, u64),
+    Lost(Fault),
+}
+
+/// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.
+#[derive(Clone, Default)]
+struct Nesting {
+    depth: u32,
+    /// The innermost level is the lowest bit.
+    objects: u64,
+    spilled: Vec<u64>,
+}
+
+impl Nesting {
+    #[inline(always)]
+    fn push(&mut self, object: bool) {
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
+            self.spilled.push(self.objects);
+        }
+        self.objects = self.objects << 1 | u64::from(object);
+        self.depth += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.objects >>= 1;
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
+            self.objects = self.spilled.pop().expect("a word was spilled at every 64th level");
+        }
+    }
+
+    #[inline(always)]
+    fn in_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+
+    /// The nesting around events at `level`.
+    fn around(level: u32) -> Self {
+        let objects = if level == 2 { 0b10 } else { 0 };
+        Nesting { depth: level, objects, spilled: Vec::new() }
+    }
+}
+
+/// Everything the scan knows between two windows, beside the string state.
+#[derive(Clone)]
+pub(super) struct State {
+    /// Depth of what holds the events: 0, 1 or 2.
+    level: u32,
+    nesting: Nesting,
+    /// Start of the item at hand, where `nesting.depth > level`.
+    item: u64,
+    /// End of the last item (or of what opened the level): from here to the next item there are only separators.
+    gap: u64,
+    /// Whether an item stands before the gap, so that a comma is due.
+    comma_due: bool,
+    /// Whether the gap before the next item was looked at already.
+    gap_checked: bool,
+    seen: u16,
+    values: Values,
+    /// Whether the last thing at level 0 was an event.
+    ndjson: bool,
+    /// Whether [`Status::Events`] was reported.
+    reported: bool,
+    /// The document object at hand, where the item at level 0 is one or the level is 2.
+    pub(super) members: Members,
+}
+
+impl State {
+    pub(super) fn new() -> Self {
+        State {
+            level: 0,
+            nesting: Nesting::default(),
+            item: 0,
+            gap: 0,
+            comma_due: false,
+            gap_checked: false,
+            seen: 0,
+            values: [0; Field::COUNT],
+            ndjson: false,
+            reported: false,
+            members: Members::default(),
+        }
+    }
+
+    pub(super) fn fork(&self, offset: u64) -> Self {
+        State {
+            level: self.level,
+            nesting: Nesting::around(self.level),
+            item: offset,
+            gap: offset,
+            comma_due: false,
+            gap_checked: true,
+            ndjson: self.ndjson,
+            reported: true,
+            members: Members::around_events(self.level == 2),
+            ..State::new()
+        }
+    }
+
+    pub(super) fn event_level(&self) -> Option<u8> {
+        let expected = self.nesting.depth == self.level && (self.level > 0 || self.ndjson);
+        expected.then_some(self.level as u8)
+    }
+
+    pub(super) fn retain_from(&self) -> u64 {
+        match self.nesting.depth > self.level {
+            true if self.level == 0 && self.members.has_events => self.members.floor,
+            true => self.item,
+            false => self.gap,
+        }
+    }
+
+    /// Takes the structural bytes at `start + positions` in turn.
+    pub(super) fn walk<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        start: u64,
+        positions: &[u16],
+        stop: Stop,
+        sink: &mut S,
+    ) -> Walk {
+        let bytes = window.bytes;
+        let from = window.index(start);
+        for &position in positions {
+            let at = from + usize::from(position);
+            let step = match bytes[at] {
+                b':' => {
+                    if self.nesting.depth == self.level + 1 {
+                        self.colon(window, at);
+                    }
+                    continue;
+                }
+                b'{' if self.nesting.depth > self.level => {
+                    if !self.value_may_stand(bytes, at) {
+                        return brackets(window, at);
+                    }
+                    self.nesting.push(true);
+                    continue;
+                }
+                b'}' if self.nesting.in_object() && self.nesting.depth > self.level => {
+                    self.nesting.pop();
+                    if self.nesting.depth > self.level {
+                        continue;
+                    }
+                    self.end_item(window, at + 1, stop, sink)
+                }
+                b'{' => self.begin_item(window, at, stop, sink),
+                b'[' => self.open_array(window, at, stop, sink),
+                b']' => self.close_array(window, at, sink),
+                _ => Some(brackets(window, at)),
+            };
+            if let Some(walk) = step {
+                return walk;
+            }
+        }
+        Walk::Through
+    }
+
+    /// A colon one deeper than the level: a key of the item.
+    #[inline(always)]
+    fn colon(&mut self, window: Window<'_>, at: usize) {
+        let after = window.base + at as u64 + 1;
+        if let Key::Field(field) = key_before(window.bytes, at) {
+            self.seen |= field.bit();
+            self.values[field as usize] = after;
+        }
+        if self.level == 0 {
+            self.members.colon(window.bytes, at, after - 1);
+        }
+    }
+
+    /// Whether a bracket that opens at `at` inside an item stands where a value may stand.
+    #[inline(always)]
+    fn value_may_stand(&self, bytes: &[u8], at: usize) -> bool {
+        // inside an item there is at least its own bracket before `at`
+        let mut before = at - 1;
+        while before > 0 && is_space(bytes[before]) {
+            before -= 1;
+        }
+        match bytes[before] {
+            b':' => self.nesting.in_object(),
+            b',' | b'[' => !self.nesting.in_object(),
+            _ => false,
+        }
+    }
+
+    fn begin_item<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        at: usize,
+        stop: Stop,
+        sink: &mut S,
+    ) -> Option<Walk> {
+        let offset = window.base + at as u64;
+        self.check_gap(window, offset, sink);
+        if offset >= stop.border {
+            self.gap = offset;
+            self.gap_checked = true;
+            return Some(Walk::Stopped(Status::Border(offset), offset));
+        }
+        self.item = offset;
+        self.seen = 0;
+        if self.level == 0 {
+            self.members.begin(offset + 1);
+        }
+        self.nesting.push(true);
+        None
+    }
+
+    /// Reports what stands before an item at `offset` and should not.
+    #[inline]
+    fn check_gap<S: Sink>(&mut self, window: Window<'_>, offset: u64, sink: &mut S) {
+        if std::mem::take(&mut self.gap_checked) {
+            return;
+        }
+        let gap = window.slice(self.gap, offset);
+        if self.comma_due && (gap == b"," || gap == b",\n") {
+            return;
+        }
+        self.check_odd_gap(gap, sink);
+    }
+
+    fn check_odd_gap<S: Sink>(&mut self, gap: &[u8], sink: &mut S) {
+        let commas = gap.iter().filter(|&&b| b == b',').count();
+        if let Some(first) = gap.iter().position(|&b| !is_space(b) && b != b',') {
+            let end = gap.iter().rposition(|&b| !is_space(b) && b != b',').unwrap_or(first) + 1;
+            let offset = self.gap + first as u64;
+            let lost = &gap[first..end];
+            sink.damage(Damage { kind: DamageKind::Garbage, offset, noticed: offset, lost });
+        } else if commas != usize::from(self.comma_due) && (self.level > 0 || commas > 1) {
+            sink.note(Note::Separators, self.gap);
+        }
+    }
+
+    /// The item's closing brace was at `end - 1`.
+    #[inline(always)]
+    fn end_item<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        end: usize,
+        stop: Stop,
+        sink: &mut S,
+    ) -> Option<Walk> {
+        self.gap = window.base + end as u64;
+        self.comma_due = true;
+        if self.level == 0 {
+            return self.end_document_object(window, stop, sink);
+        }
+        let bytes = &window.bytes[window.index(self.item)..end];
+        sink.event(&Event::new(bytes, self.item, self.seen, &self.values));
+        None
+    }
+
+    /// An object at document level ended: an event, the document around some, or neither.
+    #[cold]
+    #[inline(never)]
+    fn end_document_object<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        stop: Stop,
+        sink: &mut S,
+    ) -> Option<Walk> {
+        let was_ndjson = std::mem::take(&mut self.ndjson);
+        if self.members.has_events {
+            self.members.flush(window, self.gap - 1, sink);
+            self.members.has_events = false;
+            return None;
+        }
+        if self.members.is_header(window, self.gap - 1) {
+            sink.document(Form::Ndjson);
+            self.members.flush_header(window, self.gap - 1, sink);
+            self.ndjson = true;
+            return None;
+        }
+        if !was_ndjson && !self.looks_like_event() {
+            sink.document(Form::Plain);
+            self.members.flush(window, self.gap - 1, sink);
+            return None;
+        }
+        if !was_ndjson {
+            sink.document(Form::Ndjson);
+        }
+        self.ndjson = true;
+        let bytes = window.slice(self.item, self.gap);
+        sink.event(&Event::new(bytes, self.item, self.seen, &self.values));
+        if stop.at_events && !std::mem::replace(&mut self.reported, true) {
+            return Some(Walk::Stopped(Status::Events(self.gap), self.gap));
+        }
+        None
+    }
+
+    /// An object that no array holds is an event if it has a phase, or a time and a process, thread or name.
+    fn looks_like_event(&self) -> bool {
+        let has = |field: Field| self.seen & field.bit() != 0;
+        has(Field::Ph) || (has(Field::Ts) && (has(Field::Pid) || has(Field::Tid) || has(Field::Name)))
+    }
+
+    fn open_array<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        at: usize,
+        stop: Stop,
+        sink: &mut S,
+    ) -> Option<Walk> {
+        let offset = window.base + at as u64;
+        if self.nesting.depth > self.level {
+            if !self.value_may_stand(window.bytes, at) {
+                return Some(brackets(window, at));
+            }
+            if self.level == 0 && self.nesting.depth == 1 && self.members.expects_events(window, at) {
+                self.members.enter_events(window, sink);
+                return self.enter_events(2, offset, stop);
+            }
+            self.nesting.push(false);
+            return None;
+        }
+        if self.level > 0 {
+            // an array among the events: perhaps another document after one that was never closed
+            let fault = Fault { kind: DamageKind::Garbage, noticed: offset };
+            return Some(Walk::Lost(fault));
+        }
+        self.check_gap(window, offset, sink);
+        self.ndjson = false;
+        sink.document(Form::Array);
+        self.enter_events(1, offset, stop)
+    }
+
+    fn enter_events(&mut self, level: u32, offset: u64, stop: Stop) -> Option<Walk> {
+        self.nesting.push(false);
+        self.level = level;
+        self.gap = offset + 1;
+        self.comma_due = false;
+        if stop.at_events && !std::mem::replace(&mut self.reported, true) {
+            return Some(Walk::Stopped(Status::Events(self.gap), self.gap));
+        }
+        None
+    }
+
+    fn close_array<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        at: usize,
+        sink: &mut S,
+    ) -> Option<Walk> {
+        if self.nesting.depth > self.level {
+            if self.nesting.in_object() {
+                return Some(brackets(window, at));
+            }
+            self.nesting.pop();
+            return None;
+        }
+        if self.level == 0 {
+            return Some(brackets(window, at));
+        }
+        let offset = window.base + at as u64;
+        self.check_end_of_events(window, offset, sink);
+        self.nesting.pop();
+        self.level = 0;
+        self.gap = offset + 1;
+        self.comma_due = false;
+        self.members.begin(offset + 1);
+        None
+    }
+
+    /// Before `]` a comma may stand, but nothing else.
+    fn check_end_of_events<S: Sink>(&mut self, window: Window<'_>, offset: u64, sink: &mut S) {
+        let gap = window.slice(self.gap, offset);
+        let commas = gap.iter().filter(|&&b| b == b',').count();
+        let clean = gap.iter().all(|&b| is_space(b) || b == b',');
+        if !clean {
+            self.check_odd_gap(gap, sink);
+        } else if commas > 0 {
+            sink.note(Note::Separators, self.gap);
+        }
+        self.gap_checked = false;
+    }
+
+    /// What a suspect byte is called where the walk stands.
+    pub(super) fn kind_of_suspect(&self) -> DamageKind {
+        let in_item = self.nesting.depth > self.level;
+        if in_item { DamageKind::Malformed } else { DamageKind::Garbage }
+    }
+
+    /// The input is used up; a fault if it ended inside something.
+    pub(super) fn finish<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> Option<Fault> {
+        let end = window.end();
+        if self.nesting.depth > self.level {
+            let whole = self.level == 0 && self.members.has_events && self.nesting.depth == 1;
+            if whole && self.members.ends_whole(window) {
+                self.members.flush(window, end, sink);
+                sink.note(Note::Unclosed, end);
+                return None;
+            }
+            return Some(Fault { kind: DamageKind::Truncated, noticed: end });
+        }
+        if self.level > 0 {
+            sink.note(Note::Unclosed, end);
+            self.check_end_of_events(window, end, sink);
+        } else {
+            self.check_odd_gap(window.slice(self.gap, end), sink);
+        }
+        None
+    }
+
+    /// Gives up what is at hand; returns where the loss begins.
+    pub(super) fn lose<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
+        if self.nesting.depth == self.level {
+            return skip_separators(window, self.gap);
+        }
+        if self.level > 0 || (!self.members.has_events && (self.ndjson || self.looks_like_event())) {
+            return self.item;
+        }
+        // the document object around events: the keys before the one at hand are sound
+        if !self.members.has_events {
+            sink.document(Form::Object);
+            self.members.has_events = true;
+        }
+        let from = self.members.flush_complete(window, sink);
+        skip_separators(window, from)
+    }
+
+    /// The bracket text that ends the events of the current level, for the search after damage.
+    pub(super) fn closes_with(&self) -> Option<Form> {
+        match self.level {
+            0 => None,
+            1 => Some(Form::Array),
+            _ => Some(Form::Object),
+        }
+    }
+
+    /// Goes on at the event that starts at `offset`, after damage.
+    pub(super) fn resume_at_event<S: Sink>(&mut self, offset: u64, sink: &mut S) {
+        if self.level == 0 && self.members.has_events {
+            self.level = 2;
+        } else if self.level == 0 && !self.ndjson {
+            sink.document(Form::Ndjson);
+            self.ndjson = true;
+        }
+        self.resume_at_gap(offset);
+        self.gap_checked = true;
+    }
+
+    /// Goes on between items.
+    pub(super) fn resume_at_gap(&mut self, offset: u64) {
+        self.nesting = Nesting::around(self.level);
+        self.gap = offset;
+        self.comma_due = false;
+        self.gap_checked = false;
+    }
+}
+
+#[cold]
+fn brackets(window: Window<'_>, at: usize) -> Walk {
+    Walk::Lost(Fault { kind: DamageKind::Brackets, noticed: window.base + at as u64 })
+}
+
+/// The first byte at or after `offset` that is neither white space nor a comma.
+fn skip_separators(window: Window<'_>, offset: u64) -> u64 {
+    let rest = &window.bytes[window.index(offset)..];
+    let skip = rest.iter().position(|&b| !is_space(b) && b != b',').unwrap_or(rest.len());
+    offset + skip as u64
+}

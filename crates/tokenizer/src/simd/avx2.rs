@@ -1,0 +1,77 @@
+//! AVX2: two 32-byte halves a block, classes by two nibble shuffles, strings by carry-less multiply.
+#![expect(unsafe_code, reason = "two vector loads and the call into code for this processor")]
+
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
+use std::arch::x86_64::*;
+
+pub(super) fn detect() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("pclmulqdq")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt")
+}
+
+pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    debug_assert!(detect());
+    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
+    unsafe { flatten_avx2(window, carry, out) }
+}
+
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
+fn flatten_avx2(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn classify(block: &[u8; BLOCK]) -> Masks {
+    let halves = block.as_chunks::<32>().0;
+    let (low, high) = (classify_half(&halves[0]), classify_half(&halves[1]));
+    let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    Masks {
+        quote: join(low[0], high[0]),
+        backslash: join(low[1], high[1]),
+        structural: join(low[2], high[2]),
+        delimiter: join(low[3], high[3]),
+        known: join(low[4], high[4]),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn classify_half(half: &[u8; 32]) -> [u32; 5] {
+    // SAFETY: `half` is valid for reads of 32 bytes; the load has no alignment requirement.
+    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let low = broadcast(&nibbles::LOW);
+    let high = broadcast(&nibbles::HIGH);
+    let high_nibble = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(0x0F));
+    // a shuffle index with its top bit set gives 0: bytes above 0x7F have no class
+    let class =
+        _mm256_and_si256(_mm256_shuffle_epi8(low, bytes), _mm256_shuffle_epi8(high, high_nibble));
+    let zero = _mm256_setzero_si256();
+    let any = |bits: u8| {
+        let hit = _mm256_and_si256(class, _mm256_set1_epi8(bits as i8));
+        !_mm256_movemask_epi8(_mm256_cmpeq_epi8(hit, zero)) as u32
+    };
+    let equal = |byte: u8| {
+        _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8))) as u32
+    };
+    [equal(b'"'), equal(b'\\'), any(class::STRUCTURAL), any(class::DELIMITER), any(0xFF)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn broadcast(table: &[u8; 16]) -> __m256i {
+    let value = u128::from_le_bytes(*table);
+    let (low, high) = (value as i64, (value >> 64) as i64);
+    _mm256_setr_epi64x(low, high, low, high)
+}
+
+/// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
+#[inline]
+#[target_feature(enable = "pclmulqdq")]
+fn prefix_xor(bits: u64) -> u64 {
+    let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits as i64), _mm_set1_epi8(-1));
+    _mm_cvtsi128_si64(product) as u64
+}

@@ -1,0 +1,100 @@
+//! AVX-512: one load, one table permutation and one compress a block.
+#![expect(unsafe_code, reason = "vector loads and stores, and the call into code for this processor")]
+
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, flatten_with, nibbles};
+use std::arch::x86_64::*;
+
+pub(super) fn detect() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("pclmulqdq")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt")
+}
+
+pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    debug_assert!(detect());
+    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
+    unsafe { flatten_avx512(window, carry, out) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
+fn flatten_avx512(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    flatten_with(
+        window,
+        carry,
+        out,
+        |block| classify(block),
+        |bits| prefix_xor(bits),
+        |mask, base, slot| emit(mask, base, slot),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn classify(block: &[u8; BLOCK]) -> Masks {
+    // SAFETY: `block` is valid for reads of 64 bytes; the load has no alignment requirement.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let low = _mm512_broadcast_i32x4(table(&nibbles::LOW));
+    let high = _mm512_broadcast_i32x4(table(&nibbles::HIGH));
+    let high_nibble = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(0x0F));
+    // a shuffle index with its top bit set gives 0: bytes above 0x7F have no class
+    let class =
+        _mm512_and_si512(_mm512_shuffle_epi8(low, bytes), _mm512_shuffle_epi8(high, high_nibble));
+    let any = |bits: u8| _mm512_test_epi8_mask(class, _mm512_set1_epi8(bits as i8));
+    let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+    Masks {
+        quote: equal(b'"'),
+        backslash: equal(b'\\'),
+        structural: any(class::STRUCTURAL),
+        delimiter: any(class::DELIMITER),
+        known: any(0xFF),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn table(nibbles: &[u8; 16]) -> __m128i {
+    let value = u128::from_le_bytes(*nibbles);
+    _mm_set_epi64x((value >> 64) as i64, value as i64)
+}
+
+/// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
+#[inline]
+#[target_feature(enable = "pclmulqdq")]
+fn prefix_xor(bits: u64) -> u64 {
+    let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits as i64), _mm_set1_epi8(-1));
+    _mm_cvtsi128_si64(product) as u64
+}
+
+/// Positions of the set bits: the byte numbers 0 to 63 compressed by the mask, widened, moved to `base`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+fn emit(mask: u64, base: u16, out: &mut [u16; BLOCK]) {
+    const NUMBERS: [u8; BLOCK] = {
+        let mut numbers = [0; BLOCK];
+        let mut i = 0;
+        while i < BLOCK {
+            numbers[i] = i as u8;
+            i += 1;
+        }
+        numbers
+    };
+    // SAFETY: `NUMBERS` is valid for reads of 64 bytes; the load has no alignment requirement.
+    let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
+    let packed = _mm512_maskz_compress_epi8(mask, numbers);
+    let base = _mm512_set1_epi16(base as i16);
+    let first = _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), base);
+    let halves = out.as_chunks_mut::<32>().0;
+    // SAFETY: `halves[0]` is valid for writes of 32 × 2 bytes; the store has no alignment requirement.
+    unsafe { _mm512_storeu_si512(halves[0].as_mut_ptr().cast(), first) };
+    if mask.count_ones() > 32 {
+        let rest = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64::<1>(packed));
+        let rest = _mm512_add_epi16(rest, base);
+        // SAFETY: `halves[1]` is valid for writes of 32 × 2 bytes; the store has no alignment requirement.
+        unsafe { _mm512_storeu_si512(halves[1].as_mut_ptr().cast(), rest) };
+    }
+}

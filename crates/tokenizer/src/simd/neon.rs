@@ -1,0 +1,70 @@
+//! NEON: four 16-byte quarters a block, classes by two nibble look-ups, strings by polynomial multiply.
+//!
+//! There is no move-mask instruction: four comparison results are weighted with the bit of their lane and added
+//! pairwise until one bit a byte is left (the way simdjson does it).
+#![expect(unsafe_code, reason = "vector loads and the call into code for this processor")]
+
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
+use std::arch::aarch64::*;
+
+pub(super) fn detect() -> bool {
+    std::arch::is_aarch64_feature_detected!("neon") && std::arch::is_aarch64_feature_detected!("aes")
+}
+
+pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    debug_assert!(detect());
+    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
+    unsafe { flatten_neon(window, carry, out) }
+}
+
+#[target_feature(enable = "neon,aes")]
+fn flatten_neon(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn classify(block: &[u8; BLOCK]) -> Masks {
+    let (low, high) = (load(&nibbles::LOW), load(&nibbles::HIGH));
+    let quarters = block.as_chunks::<16>().0;
+    let bytes = [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])];
+    let class = bytes.map(|v| {
+        let low_class = vqtbl1q_u8(low, vandq_u8(v, vdupq_n_u8(0x0F)));
+        // a high nibble of 8 and more has no class in the table
+        vandq_u8(low_class, vqtbl1q_u8(high, vshrq_n_u8::<4>(v)))
+    });
+    let any = |bits: u8| movemask(class.map(|c| vtstq_u8(c, vdupq_n_u8(bits))));
+    let equal = |byte: u8| movemask(bytes.map(|v| vceqq_u8(v, vdupq_n_u8(byte))));
+    Masks {
+        quote: equal(b'"'),
+        backslash: equal(b'\\'),
+        structural: any(class::STRUCTURAL),
+        delimiter: any(class::DELIMITER),
+        known: any(0xFF),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(bytes: &[u8; 16]) -> uint8x16_t {
+    // SAFETY: `bytes` is valid for reads of 16 bytes; the load has no alignment requirement.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+/// One bit a byte from four vectors whose bytes are all ones or zero.
+#[inline]
+#[target_feature(enable = "neon")]
+fn movemask(lanes: [uint8x16_t; 4]) -> u64 {
+    const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+    let weights = load(&WEIGHTS);
+    let [a, b, c, d] = lanes.map(|v| vandq_u8(v, weights));
+    let pairs = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
+}
+
+/// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn prefix_xor(bits: u64) -> u64 {
+    vmull_p64(bits, u64::MAX) as u64
+}

@@ -1,0 +1,112 @@
+//! Every tier against a byte-at-a-time model, on blocks chosen to hurt.
+
+use super::*;
+
+/// The rules of the module doc, a byte at a time.
+fn model(bytes: &[u8]) -> (Vec<usize>, Suspect) {
+    let (mut at, mut in_string, mut escaped) = (Vec::new(), false, false);
+    let (mut closed, mut delimiter_before) = (false, true);
+    for (i, &byte) in bytes.iter().enumerate() {
+        let structural = b"{}[]:".contains(&byte);
+        let delimiter = structural || b" ,\t\n\r".contains(&byte);
+        let known = delimiter || b"0123456789+-.aefilnAEFILNrstuy".contains(&byte);
+        let quote = byte == b'"' && !escaped;
+        let outside = !in_string && !quote;
+        if (outside && !known)
+            || (closed && !delimiter)
+            || (quote && !in_string && !delimiter_before)
+        {
+            return (at, Some(i));
+        }
+        if outside && structural {
+            at.push(i);
+        }
+        closed = quote && in_string;
+        in_string ^= quote;
+        escaped = byte == b'\\' && !escaped;
+        delimiter_before = delimiter;
+    }
+    (at, None)
+}
+
+fn run(tier: Tier, bytes: &[u8], piece: usize) -> (Vec<usize>, Suspect) {
+    let (mut carry, mut out, mut at) = (Carry::OUTSIDE, Positions::new(), Vec::new());
+    for (index, window) in bytes.chunks(piece).enumerate() {
+        let suspect = Flatten::of(tier).run(window, &mut carry, &mut out);
+        at.extend(out.as_slice().iter().map(|&p| index * piece + usize::from(p)));
+        if let Some(suspect) = suspect {
+            return (at, Some(index * piece + suspect));
+        }
+    }
+    (at, None)
+}
+
+fn check(bytes: &[u8]) {
+    let expected = model(bytes);
+    for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+        for piece in [64, 128, 4096, WINDOW] {
+            assert_eq!(run(tier, bytes, piece), expected, "{tier} in pieces of {piece}: {bytes:?}");
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % below
+    }
+}
+
+#[test]
+fn every_byte_alone_and_in_a_string() {
+    for byte in 0..=255u8 {
+        check(&[byte]);
+        check(&[b'{', b'"', byte, b'"', b':', b'1', b'}']);
+        for at in [0, 1, 62, 63, 64, 65, 127, 128] {
+            let mut bytes = vec![b' '; 200];
+            bytes[at] = byte;
+            check(&bytes);
+        }
+    }
+}
+
+#[test]
+fn runs_of_backslashes_over_every_block_edge() {
+    for run in 0..140 {
+        for before in [0, 1, 40, 62, 63, 64] {
+            let mut bytes = b"[\"".to_vec();
+            bytes.extend(std::iter::repeat_n(b'x', before));
+            bytes.extend(std::iter::repeat_n(b'\\', run));
+            bytes.extend_from_slice(b"\",{\"a\":[]}]                                            ");
+            check(&bytes);
+        }
+    }
+}
+
+#[test]
+fn random_bytes_of_json_alphabets() {
+    let mut random = Random(7);
+    let alphabets: [&[u8]; 4] =
+        [b"{}[]:,\" \\", b"\"\"\"\\\\a,: {}", b"{}[]:, 019tfn\n", b"\"a\":1,{}[] \\\"xp\xff"];
+    for _ in 0..3000 {
+        let alphabet = alphabets[random.next(4)];
+        let len = random.next(400);
+        let bytes: Vec<u8> = (0..len).map(|_| alphabet[random.next(alphabet.len())]).collect();
+        check(&bytes);
+    }
+}
+
+#[test]
+fn all_structural_fills_the_positions() {
+    check(&vec![b'['; WINDOW * 2 + 1]);
+}
+
+#[test]
+fn a_tier_reads_back_its_name() {
+    for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+        assert_eq!(tier.name().parse(), Ok(tier));
+    }
+    assert!("mmx".parse::<Tier>().is_err());
+}

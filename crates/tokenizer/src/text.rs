@@ -1,0 +1,187 @@
+//! JSON text, a byte at a time: white space, strings, where a value ends. The slow twin of the block scan, used on the
+//! few bytes that need it (one key, one value), never on whole files.
+
+/// Whether `byte` is JSON white space.
+#[inline(always)]
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+}
+
+/// The first place at or after `at` that is not white space.
+#[inline(always)]
+pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && is_space(bytes[at]) {
+        at += 1;
+    }
+    at
+}
+
+/// The end of `bytes[..end]` without its trailing white space.
+#[inline(always)]
+pub(crate) fn trim_end(bytes: &[u8], mut end: usize) -> usize {
+    while end > 0 && is_space(bytes[end - 1]) {
+        end -= 1;
+    }
+    end
+}
+
+/// One past the closing quote of the string whose opening quote is at `at`; `None` if it does not end.
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    debug_assert_eq!(bytes[at], b'"');
+    let mut i = at + 1;
+    loop {
+        match bytes.get(i)? {
+            b'"' => return Some(i + 1),
+            b'\\' => i += 2,
+            _ => i += 1,
+        }
+    }
+}
+
+/// The opening quote of the string whose closing quote is at `close`.
+pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
+    let mut end = close;
+    loop {
+        let quote = bytes[..end].iter().rposition(|&b| b == b'"')?;
+        let slashes = bytes[..quote].iter().rev().take_while(|&&b| b == b'\\').count();
+        if slashes.is_multiple_of(2) {
+            return Some(quote);
+        }
+        end = quote;
+    }
+}
+
+/// One past the value that begins at `at` (no white space before it).
+///
+/// Brackets are counted, not checked: the block scan has done that. Cost: one pass over the value.
+pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
+    let mut i = at;
+    let mut depth = 0usize;
+    while let Some(&byte) = bytes.get(i) {
+        match byte {
+            b'"' => i = string_end(bytes, i).unwrap_or(bytes.len()),
+            b'{' | b'[' => {
+                depth += 1;
+                i += 1;
+            }
+            b'}' | b']' if depth == 0 => return i,
+            b'}' | b']' => {
+                depth -= 1;
+                i += 1;
+            }
+            b',' if depth == 0 => return i,
+            _ if depth == 0 && is_space(byte) => return i,
+            _ => {
+                i += 1;
+                continue;
+            }
+        }
+        if depth == 0 {
+            return i;
+        }
+    }
+    bytes.len()
+}
+
+/// Appends `content`, the inside of a JSON string, with its escapes resolved.
+///
+/// Lone surrogates become their three-byte form (as in WTF-8) and malformed escapes stay as they are, so that different
+/// strings stay different.
+pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
+    let mut rest = content;
+    while let Some(slash) = rest.iter().position(|&b| b == b'\\') {
+        out.extend_from_slice(&rest[..slash]);
+        rest = &rest[slash..];
+        let (plain, used) = match rest.get(1) {
+            Some(b'n') => (b'\n', 2),
+            Some(b't') => (b'\t', 2),
+            Some(b'r') => (b'\r', 2),
+            Some(b'b') => (8, 2),
+            Some(b'f') => (12, 2),
+            Some(&(quoted @ (b'"' | b'\\' | b'/'))) => (quoted, 2),
+            Some(b'u') => {
+                if let Some(unit) = hex_unit(rest) {
+                    rest = &rest[push_unit(unit, &rest[6..], out)..];
+                    continue;
+                }
+                (b'\\', 1)
+            }
+            _ => (b'\\', 1),
+        };
+        out.push(plain);
+        rest = &rest[used..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The code unit of the `\uXXXX` that `text` begins with.
+fn hex_unit(text: &[u8]) -> Option<u32> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |unit, &b| Some(unit * 16 + char::from(b).to_digit(16)?))
+}
+
+/// Writes a code unit, joined with the low surrogate that may follow it in `next`; returns the bytes of text used.
+fn push_unit(unit: u32, next: &[u8], out: &mut Vec<u8>) -> usize {
+    if (0xD800..0xDC00).contains(&unit)
+        && let Some(low @ 0xDC00..0xE000) = hex_unit(next)
+    {
+        push_code_point(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), out);
+        return 12;
+    }
+    push_code_point(unit, out);
+    6
+}
+
+fn push_code_point(code: u32, out: &mut Vec<u8>) {
+    let tail = |shift: u32| 0x80 | ((code >> shift) & 0x3F) as u8;
+    match code {
+        0..0x80 => out.push(code as u8),
+        0x80..0x800 => out.extend([0xC0 | (code >> 6) as u8, tail(0)]),
+        0x800..0x10000 => out.extend([0xE0 | (code >> 12) as u8, tail(6), tail(0)]),
+        _ => out.extend([0xF0 | (code >> 18) as u8, tail(12), tail(6), tail(0)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_end_where_they_end() {
+        for (text, value) in [
+            ("12,", "12"),
+            ("\"a\\\"]b\" ,", "\"a\\\"]b\""),
+            ("{\"a\":[1,{\"}\":2}]},", "{\"a\":[1,{\"}\":2}]}"),
+            ("[] ]", "[]"),
+            ("null}", "null"),
+            ("\"open", "\"open"),
+        ] {
+            assert_eq!(&text[..value_end(text.as_bytes(), 0)], value);
+        }
+    }
+
+    #[test]
+    fn strings_from_both_ends() {
+        let text = br#"{"a\\":"b\"c"}"#;
+        assert_eq!(string_end(text, 1), Some(6));
+        assert_eq!(string_start(text, 5), Some(1));
+        assert_eq!(string_end(text, 7), Some(13));
+        assert_eq!(string_start(text, 12), Some(7));
+        assert_eq!(string_end(b"\"abc\\\"", 0), None);
+    }
+
+    #[test]
+    fn escapes() {
+        for (text, plain) in [
+            (r"t\u0073", "ts".as_bytes()),
+            (r"\ud83d\ude00", "\u{1F600}".as_bytes()),
+            (r"\ud83dx", b"\xED\xA0\xBDx"),
+            (r"\n\t\\\/\q\u12", b"\n\t\\/\\q\\u12"),
+            (r"\", b"\\"),
+        ] {
+            let mut out = Vec::new();
+            unescape(text.as_bytes(), &mut out);
+            assert_eq!(out, plain, "{text}");
+        }
+    }
+}
