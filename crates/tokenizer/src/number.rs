@@ -62,6 +62,22 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     parse(a).compare(&parse(b))
 }
 
+/// Appends a form of the text of a JSON number that is the same for equal numbers only; false if it is no number.
+pub fn canonical(text: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(decimal) = Decimal::parse(text) else { return false };
+    if decimal.is_zero() {
+        out.push(b'0');
+        return true;
+    }
+    out.extend_from_slice(if decimal.negative { b"-" } else { b"" });
+    out.extend(decimal.significant().map(|digit| digit | b'0'));
+    while out.last() == Some(&b'0') {
+        out.pop();
+    }
+    out.extend_from_slice(format!("e{}", decimal.magnitude()).as_bytes());
+    true
+}
+
 /// The text of the number in a JSON value: the value itself, or the content of a string.
 ///
 /// `None` for anything that is no number (`null`, `"12 ms"`, `NaN`). Escapes in the string are resolved into `scratch`.
@@ -261,6 +277,21 @@ mod tests {
         for (a, b) in [("0", "-0.0"), ("1", "1.000"), ("1e3", "1000"), ("120e-1", "12"), ("0e5", "0")] {
             assert_eq!(compare(a.as_bytes(), b.as_bytes()), Ordering::Equal, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn equal_numbers_have_one_canonical_form() {
+        let form = |text: &str| {
+            let mut out = Vec::new();
+            assert!(canonical(text.as_bytes(), &mut out));
+            out
+        };
+        for (a, b) in [("1", "1.0"), ("100", "1e2"), ("-0", "0e5"), ("0.050", "5E-2")] {
+            assert_eq!(form(a), form(b), "{a} {b}");
+        }
+        assert_ne!(form("1"), form("10"));
+        assert_ne!(form("1"), form("-1"));
+        assert!(!canonical(b"x", &mut Vec::new()));
     }
 
     #[test]

@@ -83,6 +83,76 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
+/// The keys and values of an object, in order, as they are written (keys with their quotes).
+///
+/// Ends early where the bytes are no sound object. Cost: one pass over each value.
+pub fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut at = skip_space(object, 1);
+    std::iter::from_fn(move || {
+        if object.get(at) != Some(&b'"') {
+            return None;
+        }
+        let key_end = string_end(object, at)?;
+        let colon = skip_space(object, key_end);
+        if object.get(colon) != Some(&b':') {
+            return None;
+        }
+        let value = skip_space(object, colon + 1);
+        let end = value_end(object, value);
+        let found = (&object[at..key_end], &object[value..end]);
+        let comma = skip_space(object, end);
+        at = skip_space(object, comma + usize::from(object.get(comma) == Some(&b',')));
+        Some(found)
+    })
+}
+
+/// Whether a JSON string, as written with its quotes, is `text` once its escapes are resolved.
+pub fn string_is(string: &[u8], text: &[u8]) -> bool {
+    let [b'"', content @ .., b'"'] = string else { return false };
+    if !content.contains(&b'\\') {
+        return content == text;
+    }
+    // an escape takes at most six bytes for one
+    if content.len() > 6 * text.len() {
+        return false;
+    }
+    let mut plain = Vec::new();
+    unescape(content, &mut plain);
+    plain == text
+}
+
+/// Appends `value` without the white space around line breaks outside its strings, so that it stands on one line.
+///
+/// A raw line break inside a string, which JSON does not allow, becomes its escape. Returns how many of those there were.
+pub fn on_one_line(value: &[u8], out: &mut Vec<u8>) -> usize {
+    let (mut escaped, mut at) = (0, 0);
+    while at < value.len() {
+        if value[at] == b'"' {
+            let end = string_end(value, at).unwrap_or(value.len()).min(value.len());
+            for &byte in &value[at..end] {
+                match byte {
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    b'\r' => out.extend_from_slice(b"\\r"),
+                    _ => out.push(byte),
+                }
+                escaped += usize::from(byte == b'\n' || byte == b'\r');
+            }
+            at = end;
+        } else if is_space(value[at]) {
+            let end = skip_space(value, at);
+            let space = &value[at..end];
+            if !space.contains(&b'\n') && !space.contains(&b'\r') {
+                out.extend_from_slice(space);
+            }
+            at = end;
+        } else {
+            out.push(value[at]);
+            at += 1;
+        }
+    }
+    escaped
+}
+
 /// Appends `content`, the inside of a JSON string, with its escapes resolved.
 ///
 /// Lone surrogates become their three-byte form (as in WTF-8) and malformed escapes stay as they are, so that different
@@ -98,7 +168,7 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
             Some(b'r') => (b'\r', 2),
             Some(b'b') => (8, 2),
             Some(b'f') => (12, 2),
-            Some(&(quoted @ (b'"' | b'\\' | b'/'))) => (quoted, 2),
+            Some(&quoted @ (b'"' | b'\\' | b'/')) => (quoted, 2),
             Some(b'u') => {
                 if let Some(unit) = hex_unit(rest) {
                     rest = &rest[push_unit(unit, &rest[6..], out)..];
@@ -168,6 +238,21 @@ mod tests {
         assert_eq!(string_end(text, 7), Some(13));
         assert_eq!(string_start(text, 12), Some(7));
         assert_eq!(string_end(b"\"abc\\\"", 0), None);
+    }
+
+    #[test]
+    fn members_of_objects() {
+        let all = |text| members(text).map(|(k, v)| [k, v].concat()).collect::<Vec<_>>();
+        assert_eq!(all(br#"{ "a" : [1,"]"] ,"b\"":{}}"#), [&b"\"a\"[1,\"]\"]"[..], b"\"b\\\"\"{}"]);
+        assert_eq!(all(b"{}"), [b""; 0]);
+        assert_eq!(all(b"{\"a\" 1}"), [b""; 0]);
+    }
+
+    #[test]
+    fn one_line() {
+        let mut out = Vec::new();
+        let count = on_one_line(b"{\r\n  \"a\" : \"x\ny\\\"\" ,\n\t\"b\":[ 1, 2 ]\n}", &mut out);
+        assert_eq!((count, &out[..]), (1, &b"{\"a\" : \"x\\ny\\\"\" ,\"b\":[ 1, 2 ]}"[..]));
     }
 
     #[test]

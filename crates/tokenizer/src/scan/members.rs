@@ -4,8 +4,8 @@
 //! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
 
 use super::{Damage, DamageKind, Form, Member, Sink, Window};
-use crate::event::{key_quotes, key_text};
-use crate::text::{is_space, skip_space, string_end, trim_end, unescape, value_end};
+use crate::event::key_quotes;
+use crate::text::{is_space, members, skip_space, string_is, trim_end, value_end};
 
 /// What is known of the document object at hand.
 #[derive(Clone, Default)]
@@ -107,17 +107,11 @@ impl Members {
         let colon = window.index(self.colons[0]);
         self.begin(end);
         let bytes = &window.bytes[..window.index(end)];
-        let mut at = skip_space(bytes, skip_space(bytes, colon + 1) + 1);
-        while bytes.get(at) == Some(&b'"') {
-            let Some(key_end) = string_end(bytes, at) else { return };
-            let value = skip_space(bytes, skip_space(bytes, key_end) + 1);
-            let value_stop = value_end(bytes, value);
-            let value_offset = window.base + value as u64;
-            let member =
-                Member { key: &bytes[at..key_end], value: &bytes[value..value_stop], value_offset };
-            sink.member(member);
-            at = skip_space(bytes, value_stop);
-            at = skip_space(bytes, at + usize::from(bytes.get(at) == Some(&b',')));
+        let object = skip_space(bytes, colon + 1);
+        let start = bytes.as_ptr() as usize;
+        for (key, value) in members(&bytes[object..]) {
+            let value_offset = window.base + (value.as_ptr() as usize - start) as u64;
+            sink.member(Member { key, value, value_offset });
         }
     }
 
@@ -140,16 +134,7 @@ impl Members {
 
 /// Whether the key whose colon is at `bytes[colon]` is `name`, however it is escaped.
 fn is_key(bytes: &[u8], colon: usize, name: &[u8]) -> bool {
-    let Some(text) = key_text(bytes, colon) else { return false };
-    if !text.contains(&b'\\') {
-        return text == name;
-    }
-    if text.len() > 6 * name.len() {
-        return false;
-    }
-    let mut plain = Vec::new();
-    unescape(text, &mut plain);
-    plain == name
+    key_quotes(bytes, colon).is_some_and(|(open, close)| string_is(&bytes[open..=close], name))
 }
 
 /// The end of the value that begins at `from`, where `limit` is where the next thing begins.

@@ -230,7 +230,12 @@ pub struct Scanner {
 impl Scanner {
     /// A scanner that stands before the first byte of an input.
     pub fn new(tier: Tier) -> Self {
-        Self::at(Flatten::of(tier), 0, State::new())
+        Self::starting_at(tier, 0)
+    }
+
+    /// A scanner that stands before an input whose first `offset` bytes are no part of it, such as a byte order mark.
+    pub fn starting_at(tier: Tier, offset: u64) -> Self {
+        Self::at(Flatten::of(tier), offset, State::new(offset))
     }
 
     fn at(flatten: Flatten, offset: u64, state: State) -> Self {

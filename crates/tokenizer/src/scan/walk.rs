@@ -79,12 +79,12 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(offset: u64) -> Self {
         State {
             level: 0,
             nesting: Nesting::default(),
-            item: 0,
-            gap: 0,
+            item: offset,
+            gap: offset,
             comma_due: false,
             gap_checked: false,
             seen: 0,
@@ -99,14 +99,11 @@ impl State {
         State {
             level: self.level,
             nesting: Nesting::around(self.level),
-            item: offset,
-            gap: offset,
-            comma_due: false,
             gap_checked: true,
             ndjson: self.ndjson,
             reported: true,
             members: Members::around_events(self.level == 2),
-            ..State::new()
+            ..State::new(offset)
         }
     }
 

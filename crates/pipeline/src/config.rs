@@ -1,0 +1,158 @@
+//! What a job is told: inputs, output, and the knobs that change its cost but never its answer (contract C4).
+
+use crate::error::{Error, ErrorKind};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use tracemill_tokenizer::Tier;
+
+/// Where an input comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file, a pipe, or a folder whose files are the inputs.
+    Path(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Stdin => f.write_str("standard input"),
+            Source::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Where the output goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Standard output.
+    Stdout,
+    /// A file that appears, whole and on disk, when the job is done (contract C8). An existing one is refused unless
+    /// `replace`.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Whether an existing file may be replaced.
+        replace: bool,
+    },
+}
+
+/// How a trace is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `{"traceEvents":[…], …}`
+    Object,
+    /// `[…]`, which has no place for other keys.
+    Array,
+    /// One event a line; other keys in a first line `{"tracemill":{…}}`.
+    Ndjson,
+}
+
+impl Format {
+    /// Its name, as the flag has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Object => "object",
+            Format::Array => "array",
+            Format::Ndjson => "ndjson",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        [Format::Object, Format::Array, Format::Ndjson]
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| format!("expected object, array or ndjson: {name}"))
+    }
+}
+
+/// How the output's bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// One gzip member, which DevTools can read.
+    Gzip {
+        /// 0 to 9.
+        level: u32,
+    },
+    /// zstd.
+    Zstd {
+        /// 1 to 22.
+        level: u32,
+    },
+}
+
+/// Everything about the output.
+#[derive(Clone, Debug)]
+pub struct OutputConfig {
+    /// Where it goes.
+    pub target: Target,
+    /// Its format; the first input's if `None`.
+    pub format: Option<Format>,
+    /// How it is packed.
+    pub compression: Compression,
+}
+
+/// Knobs and limits of a run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// The most heap the run may take, in bytes; mapped files do not count (contract C7).
+    pub memory: u64,
+    /// Folder for spilled runs and spooled pipes.
+    pub tmp_dir: PathBuf,
+    /// Instruction set of the scan; the best one if `None`.
+    pub tier: Option<Tier>,
+    /// The most bytes that one read from a pipe takes.
+    pub read_size: usize,
+    /// Stop at the first defect, and check every byte (contract C5).
+    pub strict: bool,
+    /// Counters that another thread may watch.
+    pub progress: Arc<Progress>,
+}
+
+impl Config {
+    /// The smallest budget that everything works within.
+    pub const MEMORY_MIN: u64 = 32 << 20;
+
+    /// Checks the limits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Budget`] if the memory is below [`Config::MEMORY_MIN`].
+    pub fn check(&self) -> Result<(), Error> {
+        if self.memory < Self::MEMORY_MIN {
+            let (given, least) = (self.memory, Self::MEMORY_MIN);
+            return Err(ErrorKind::Budget { given, least }.into());
+        }
+        Ok(())
+    }
+}
+
+/// What a run has done so far. Written with relaxed ordering: for showing, not for deciding.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes of input there will be, as far as known (pipes are not).
+    pub bytes_expected: AtomicU64,
+    /// Bytes of input scanned.
+    pub bytes_scanned: AtomicU64,
+    /// Bytes of output there will be; 0 while not known.
+    pub bytes_to_write: AtomicU64,
+    /// Bytes of output written.
+    pub bytes_written: AtomicU64,
+}
+
+impl Progress {
+    pub(crate) fn add(counter: &AtomicU64, bytes: u64) {
+        counter.fetch_add(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,186 @@
+//! The one error type: what failed, where, and what to do about it.
+//!
+//! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
+//! is what exit codes are made from (contract C9).
+
+use std::fmt;
+use std::io;
+
+/// Why a run could not finish.
+#[derive(Debug)]
+pub struct Error(Box<ErrorKind>);
+
+/// The facts behind an [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An input cannot be opened or read.
+    Read {
+        /// The input.
+        input: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An input is not a trace.
+    NotATrace {
+        /// The input.
+        input: String,
+        /// Offset of the byte that shows it.
+        offset: u64,
+        /// What it is instead, and what to do.
+        found: String,
+    },
+    /// `--strict` met a defect.
+    Defect {
+        /// The input.
+        input: String,
+        /// Offset of the defect.
+        offset: u64,
+        /// What is wrong.
+        problem: String,
+        /// The bytes around it.
+        excerpt: String,
+    },
+    /// An input changed while it was read.
+    Changed {
+        /// The input.
+        input: String,
+        /// Offset up to which it was there.
+        offset: u64,
+    },
+    /// The output is one of the inputs.
+    OutputIsInput {
+        /// The output's path.
+        path: String,
+    },
+    /// The output exists and may not be replaced.
+    OutputExists {
+        /// The output's path.
+        path: String,
+    },
+    /// Output or a temporary file cannot be written.
+    Write {
+        /// What was being written.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The reader of the output has gone.
+    BrokenPipe,
+    /// The memory budget is too small for anything.
+    Budget {
+        /// Bytes given.
+        given: u64,
+        /// Bytes needed at the least.
+        least: u64,
+    },
+    /// More input than offsets can address.
+    TooLarge {
+        /// Bytes of input.
+        bytes: u64,
+        /// The most there may be.
+        most: u64,
+    },
+}
+
+/// What an error means to whoever called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Called wrongly.
+    Usage,
+    /// The input cannot be used.
+    Input,
+    /// The system failed, or the budget is impossible.
+    System,
+    /// The reader of the output has gone: nothing to say.
+    BrokenPipe,
+}
+
+impl Error {
+    /// The facts.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// What it means to the caller.
+    pub fn class(&self) -> ErrorClass {
+        match *self.0 {
+            ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
+                ErrorClass::Input
+            }
+            ErrorKind::OutputIsInput { .. } | ErrorKind::OutputExists { .. } => ErrorClass::Usage,
+            ErrorKind::Write { .. }
+            | ErrorKind::Changed { .. }
+            | ErrorKind::Budget { .. }
+            | ErrorKind::TooLarge { .. } => ErrorClass::System,
+            ErrorKind::BrokenPipe => ErrorClass::BrokenPipe,
+        }
+    }
+
+    /// A failed write to `path`; a closed pipe is told apart.
+    #[cold]
+    pub(crate) fn write(path: impl fmt::Display, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::BrokenPipe {
+            return ErrorKind::BrokenPipe.into();
+        }
+        ErrorKind::Write { path: path.to_string(), source }.into()
+    }
+
+    /// A failed read of `input`.
+    #[cold]
+    pub(crate) fn read(input: impl fmt::Display, source: io::Error) -> Self {
+        ErrorKind::Read { input: input.to_string(), source }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    #[cold]
+    fn from(kind: ErrorKind) -> Self {
+        Error(Box::new(kind))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
+            ErrorKind::NotATrace { input, offset, found } => {
+                write!(f, "{input}: not a trace (at byte {offset}): {found}")
+            }
+            ErrorKind::Defect { input, offset, problem, excerpt } => write!(
+                f,
+                "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"
+            ),
+            ErrorKind::Changed { input, offset } => write!(
+                f,
+                "{input}: became shorter while it was read, at byte {offset}; let its writer finish and run again"
+            ),
+            ErrorKind::OutputIsInput { path } => {
+                write!(f, "the output is one of the inputs: {path}; choose another name")
+            }
+            ErrorKind::OutputExists { path } => {
+                write!(f, "the output exists: {path}; replace it with -f or choose another name")
+            }
+            ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
+            ErrorKind::BrokenPipe => f.write_str("the reader of the output has gone"),
+            ErrorKind::Budget { given, least } => write!(
+                f,
+                "the memory budget is too small: got {given} bytes, expected at least {least} (-m {}M)",
+                least >> 20
+            ),
+            ErrorKind::TooLarge { bytes, most } => write!(
+                f,
+                "too much input for one run: {bytes} bytes, at most {most}; merge in two steps"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Read { source, .. } | ErrorKind::Write { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a scan leaves behind: entries, places, keys, losses. Bytes stay where they are.
+
+use crate::order::{Entry, rank};
+use crate::read::Facts;
+use crate::scan::Collect;
+use crate::store::{Long, Place};
+use crate::streams::StreamOrders;
+use tracemill_tokenizer::{Damage, Event, Form, Member, Note, Sink};
+
+/// Lists that need no sorting: metadata events and events without a time.
+pub(crate) const METADATA: usize = 0;
+pub(crate) const UNTIMED: usize = 1;
+
+/// A key beside the events, its value by place.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyValue {
+    /// As written, with quotes.
+    pub(crate) key: Box<[u8]>,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+}
+
+/// A document of an input.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) form: Form,
+    pub(crate) keys: Vec<KeyValue>,
+}
+
+/// The findings of one chunk of an input.
+#[derive(Default)]
+pub(crate) struct Part {
+    /// Where the input stands among all inputs.
+    base: u64,
+    pub(crate) timed: Vec<Entry>,
+    pub(crate) lists: [Vec<Place>; 2],
+    pub(crate) long: Vec<Long>,
+    pub(crate) facts: Facts,
+    /// Bytes of the events.
+    pub(crate) bytes: u64,
+    /// Keys of the document that began before this chunk.
+    pub(crate) keys: Vec<KeyValue>,
+    /// Documents that begin in this chunk.
+    pub(crate) documents: Vec<Document>,
+    pub(crate) streams: StreamOrders,
+}
+
+impl Part {
+    /// For a chunk of about `bytes` bytes of the input that stands at `base`.
+    pub(crate) fn new(base: u64, bytes: usize) -> Self {
+        // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
+        Part { base, timed: Vec::with_capacity(bytes / 256), ..Part::default() }
+    }
+
+    /// Bytes of heap that stay until the end of the run.
+    pub(crate) fn heap(&self) -> usize {
+        let places: usize = self.lists.iter().map(Vec::capacity).sum();
+        self.timed.capacity() * size_of::<Entry>() + places * size_of::<Place>()
+    }
+}
+
+impl Sink for Part {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        self.facts.events += 1;
+        self.bytes += event.bytes.len() as u64;
+        let offset = self.base + event.offset;
+        let len = event.bytes.len();
+        if Place::is_long(len) {
+            self.long.push((offset, len as u64));
+        }
+        if event.is_metadata() {
+            return self.lists[METADATA].push(Place::new(offset, len, 0));
+        }
+        let entry = match event.ts() {
+            Some(ts) => {
+                let place = Place::new(offset, len, rank(ts, event.dur()));
+                let entry = Entry { time: ts.floor, place };
+                self.timed.push(entry);
+                entry
+            }
+            None => {
+                let place = Place::new(offset, len, 0);
+                self.lists[UNTIMED].push(place);
+                Entry { time: i64::MIN, place }
+            }
+        };
+        self.streams.note(event, entry);
+    }
+
+    fn document(&mut self, form: Form) {
+        self.documents.push(Document { form, keys: Vec::new() });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        let keys = self.documents.last_mut().map_or(&mut self.keys, |document| &mut document.keys);
+        keys.push(KeyValue {
+            key: member.key.into(),
+            offset: self.base + member.value_offset,
+            len: member.value.len() as u64,
+        });
+    }
+
+    fn damage(&mut self, damage: Damage<'_>) {
+        self.facts.losses.add(&damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.facts.note(note);
+    }
+}
+
+impl Collect for Part {
+    fn seal(&mut self) {
+        if !self.timed.is_sorted() {
+            self.timed.sort_unstable();
+        }
+        self.timed.shrink_to_fit();
+        self.lists.iter_mut().for_each(Vec::shrink_to_fit);
+    }
+}

@@ -1,0 +1,219 @@
+//! gzip (any number of members, zero padding), zstd (any number of frames) and UTF-16, as readers of UTF-8.
+
+use super::sniff::Packing;
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Bytes that are unpacked at a time.
+const BUFFER: usize = 256 * 1024;
+
+/// A reader of what `inner` packs.
+pub(super) fn reader(
+    packing: Packing,
+    inner: Box<dyn Read + Send>,
+) -> io::Result<Box<dyn Read + Send>> {
+    let buffered = |inner| BufReader::with_capacity(BUFFER, inner);
+    Ok(match packing {
+        Packing::Plain { .. } => inner,
+        Packing::Gzip => Box::new(Gzip::new(buffered(inner))),
+        Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(inner))?),
+        Packing::Utf16 { big_endian } => Box::new(Utf16::new(buffered(inner), big_endian)),
+    })
+}
+
+type Packed = BufReader<Box<dyn Read + Send>>;
+
+/// gzip members one behind the other, with zeros between and behind them, as tar and block devices leave them.
+struct Gzip {
+    /// `None` between members.
+    member: Option<GzDecoder<Packed>>,
+    between: Option<Packed>,
+}
+
+impl Gzip {
+    fn new(packed: Packed) -> Self {
+        Gzip { member: Some(GzDecoder::new(packed)), between: None }
+    }
+
+    /// Skips zeros; true if another member follows.
+    fn next_member(&mut self) -> io::Result<bool> {
+        let Some(mut packed) = self.between.take() else { return Ok(false) };
+        loop {
+            let bytes = packed.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+            let zeros = bytes.iter().take_while(|&&b| b == 0).count();
+            let more = bytes.get(zeros).copied();
+            packed.consume(zeros);
+            match more {
+                None => {}
+                Some(0x1F) => {
+                    self.member = Some(GzDecoder::new(packed));
+                    return Ok(true);
+                }
+                Some(_) => {
+                    let message = "something that is not gzip follows the gzip data";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                }
+            }
+        }
+    }
+}
+
+impl Read for Gzip {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(member) = &mut self.member {
+                let count = member.read(out)?;
+                if count > 0 || out.is_empty() {
+                    return Ok(count);
+                }
+                self.between = self.member.take().map(GzDecoder::into_inner);
+            }
+            if !self.next_member()? {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+/// UTF-16 to UTF-8. A lone surrogate becomes its JSON escape, which is what it means inside a string.
+struct Utf16 {
+    packed: Packed,
+    big_endian: bool,
+    /// A high surrogate that waits for its low one.
+    high: Option<u16>,
+    /// Bytes decoded and not yet handed out.
+    ready: Vec<u8>,
+    handed: usize,
+    started: bool,
+}
+
+impl Utf16 {
+    fn new(packed: Packed, big_endian: bool) -> Self {
+        Utf16 { packed, big_endian, high: None, ready: Vec::new(), handed: 0, started: false }
+    }
+
+    fn push(&mut self, unit: u16) {
+        if let Some(high) = self.high.take() {
+            if let Some(Ok(character)) = char::decode_utf16([high, unit]).next() {
+                return self.push_char(character);
+            }
+            self.push_escape(high);
+        }
+        match unit {
+            0xD800..0xDC00 => self.high = Some(unit),
+            0xDC00..0xE000 => self.push_escape(unit),
+            // the mark itself is no text
+            0xFEFF if !self.started => {}
+            _ => self.push_char(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)),
+        }
+        self.started = true;
+    }
+
+    fn push_char(&mut self, character: char) {
+        self.ready.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn push_escape(&mut self, unit: u16) {
+        self.ready.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+    }
+
+    /// Decodes some more; false at the end.
+    fn refill(&mut self) -> io::Result<bool> {
+        self.ready.clear();
+        self.handed = 0;
+        let mut unit = [0; 2];
+        let used = self.packed.fill_buf()?.len().min(BUFFER) & !1;
+        if used > 0 {
+            let bytes = self.packed.fill_buf()?[..used].to_vec();
+            for pair in bytes.as_chunks::<2>().0 {
+                self.push(self.unit(*pair));
+            }
+            self.packed.consume(used);
+            return Ok(true);
+        }
+        match self.packed.read(&mut unit[..1])? {
+            0 => {
+                if let Some(high) = self.high.take() {
+                    self.push_escape(high);
+                    return Ok(true);
+                }
+                Ok(false)
+            }
+            _ => {
+                self.packed.read_exact(&mut unit[1..])?;
+                self.push(self.unit(unit));
+                Ok(true)
+            }
+        }
+    }
+
+    fn unit(&self, pair: [u8; 2]) -> u16 {
+        if self.big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+    }
+}
+
+impl Read for Utf16 {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.handed == self.ready.len() {
+            if !self.refill()? {
+                return Ok(0);
+            }
+        }
+        let count = out.len().min(self.ready.len() - self.handed);
+        out[..count].copy_from_slice(&self.ready[self.handed..self.handed + count]);
+        self.handed += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Cursor, Write};
+
+    fn unpack(packing: Packing, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        reader(packing, Box::new(Cursor::new(bytes)))?.read_to_end(&mut out)?;
+        Ok(out)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).expect("memory takes bytes");
+        encoder.finish().expect("memory takes bytes")
+    }
+
+    #[test]
+    fn members_and_padding() {
+        let (a, b) = (gzip(b"[1,"), gzip(b"2]"));
+        let padded = [&a[..], &[0; 700], &b, &[0; 9]].concat();
+        assert_eq!(unpack(Packing::Gzip, padded).expect("sound"), b"[1,2]");
+        assert_eq!(unpack(Packing::Gzip, [&a[..], b"x"].concat()).map_err(|e| e.kind()), Err(io::ErrorKind::InvalidData));
+        assert!(unpack(Packing::Gzip, a[..a.len() - 3].to_vec()).is_err());
+    }
+
+    #[test]
+    fn frames() {
+        let frame = |bytes: &[u8]| zstd::encode_all(bytes, 1).expect("memory takes bytes");
+        let two = [frame(b"[1,"), frame(b"2]")].concat();
+        assert_eq!(unpack(Packing::Zstd, two.clone()).expect("sound"), b"[1,2]");
+        assert!(unpack(Packing::Zstd, two[..two.len() - 2].to_vec()).is_err());
+    }
+
+    #[test]
+    fn utf16_both_ways_round() {
+        let text = "\u{FEFF}[\"aé\u{1F600}\u{FEFF}\"]";
+        let plain = "[\"aé\u{1F600}\u{FEFF}\"]".as_bytes();
+        let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(unpack(Packing::Utf16 { big_endian: false }, le.clone()).expect("sound"), plain);
+        assert_eq!(unpack(Packing::Utf16 { big_endian: true }, be).expect("sound"), plain);
+        let lone: Vec<u8> = [0xD83Du16, 0x61, 0xDE00, 0xD83D].into_iter().flat_map(u16::to_le_bytes).collect();
+        let escaped = b"\\ud83da\\ude00\\ud83d";
+        assert_eq!(unpack(Packing::Utf16 { big_endian: false }, lone).expect("sound"), escaped);
+        assert!(unpack(Packing::Utf16 { big_endian: false }, le[..le.len() - 1].to_vec()).is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! Inputs: names to files, files to bytes, whatever they are packed in.
+//!
+//! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
+
+mod decode;
+mod sniff;
+pub(crate) mod spool;
+
+use crate::config::{Config, Source};
+use crate::error::{Error, ErrorKind};
+use sniff::Packing;
+use std::fs::{File, Metadata};
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use tracemill_tokenizer::Mapped;
+
+/// An input that is to be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) source: Source,
+    /// Whether it was found in a folder: then it is left out if it is no trace.
+    pub(crate) found: bool,
+}
+
+impl Input {
+    pub(crate) fn name(&self) -> String {
+        self.source.to_string()
+    }
+}
+
+/// An input's bytes, about to be read.
+pub(crate) enum Opened {
+    /// Plain JSON in a file.
+    Mapped {
+        mapped: Mapped,
+        /// Length of the byte order mark.
+        skip: usize,
+    },
+    /// Anything else.
+    Stream {
+        reader: Box<dyn Read + Send>,
+        encoding: Option<&'static str>,
+    },
+    /// A file of no bytes.
+    Empty,
+}
+
+/// Replaces folders by the files in them, by name; not those in folders below.
+///
+/// # Errors
+/// [`ErrorKind::Read`] for a folder that cannot be read; what a file is shows only when it is opened.
+pub(crate) fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
+    let mut inputs = Vec::new();
+    for source in sources {
+        let path = match source {
+            Source::Path(path) if path.is_dir() => path,
+            _ => {
+                inputs.push(Input { source: source.clone(), found: false });
+                continue;
+            }
+        };
+        let mut files = files_in(path).map_err(|e| Error::read(path.display(), e))?;
+        files.sort_unstable();
+        inputs.extend(files.into_iter().map(|path| Input { source: Source::Path(path), found: true }));
+    }
+    Ok(inputs)
+}
+
+fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Identifies the file behind a handle: device and inode.
+pub(crate) fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Opens an input and looks at its first bytes.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
+pub(crate) fn open(input: &Input, config: &Config) -> Result<Opened, Error> {
+    match &input.source {
+        Source::Stdin => {
+            enlarge_pipe(&std::io::stdin());
+            open_stream(input, Box::new(std::io::stdin()), config)
+        }
+        Source::Path(path) => {
+            let failed = |e| Error::read(path.display(), e);
+            let file = File::open(path).map_err(failed)?;
+            let metadata = file.metadata().map_err(failed)?;
+            // files in /proc are regular, have no length, and hold something
+            if !metadata.is_file() || metadata.len() == 0 {
+                enlarge_pipe(&file);
+                return open_stream(input, Box::new(file), config);
+            }
+            match Mapped::new(&file) {
+                Ok(mapped) => open_mapped(input, mapped),
+                // file systems without mmap
+                Err(_) => open_stream(input, Box::new(file), config),
+            }
+        }
+    }
+}
+
+/// A larger pipe means fewer switches between writer and reader; where it is no pipe or may not grow, nothing happens.
+fn enlarge_pipe(pipe: &impl std::os::fd::AsFd) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
+    #[cfg(not(target_os = "linux"))]
+    let _ = pipe;
+}
+
+fn open_mapped(input: &Input, mapped: Mapped) -> Result<Opened, Error> {
+    match sniff::packing(&mapped) {
+        Packing::Plain { skip } => {
+            refuse_foreign(input, &mapped[skip..])?;
+            Ok(Opened::Mapped { mapped, skip })
+        }
+        packing => {
+            let bytes = Cursor::new(MappedBytes(mapped));
+            unpack(input, packing, Box::new(bytes))
+        }
+    }
+}
+
+/// A map as the bytes of a cursor.
+struct MappedBytes(Mapped);
+
+impl AsRef<[u8]> for MappedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn open_stream(
+    input: &Input,
+    mut reader: Box<dyn Read + Send>,
+    config: &Config,
+) -> Result<Opened, Error> {
+    let mut first = Vec::new();
+    let enough = |bytes: &[u8]| bytes.len() >= sniff::LOOK;
+    while !enough(&first) {
+        let want = (sniff::LOOK - first.len()).min(config.read_size) as u64;
+        let got = (&mut reader).take(want).read_to_end(&mut first);
+        match got.map_err(|e| Error::read(&input.source, e))? {
+            0 => break,
+            _ => continue,
+        }
+    }
+    if first.is_empty() {
+        return Ok(Opened::Empty);
+    }
+    let packing = sniff::packing(&first);
+    if let Packing::Plain { skip } = packing {
+        refuse_foreign(input, &first[skip..])?;
+    }
+    unpack(input, packing, Box::new(Cursor::new(first).chain(reader)))
+}
+
+fn unpack(
+    input: &Input,
+    packing: Packing,
+    reader: Box<dyn Read + Send>,
+) -> Result<Opened, Error> {
+    let encoding = packing.name();
+    let reader = decode::reader(packing, reader).map_err(|e| Error::read(&input.source, e))?;
+    Ok(Opened::Stream { reader, encoding })
+}
+
+fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
+    match sniff::foreign(bytes) {
+        None => Ok(()),
+        Some(found) => {
+            let (input, found) = (input.name(), found.to_owned());
+            Err(ErrorKind::NotATrace { input, offset: 0, found }.into())
+        }
+    }
+}
+
+pub(crate) use sniff::byte_order_mark;

@@ -1,0 +1,226 @@
+//! Top-level keys of several documents in one: which are written, and where the others go (contract C1).
+//!
+//! | key | rule |
+//! |---|---|
+//! | any, of the first document | as it stands, in its place, duplicates too |
+//! | `stackFrames` of later ones | united by id; where an id has two meanings, kept apart (see below) and warned of |
+//! | `samples` of later ones | appended |
+//! | any other, equal to the first document's to the byte | once |
+//! | any other | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
+//!
+//! `index` counts documents over all inputs from 0. If the first document has a key `tracemill` already (it is the output
+//! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from
+//! where they stand in the input; only references to them are in memory.
+
+use crate::index::{Document, KeyValue};
+use crate::store::Store;
+use std::collections::HashMap;
+use tracemill_tokenizer::{members, string_is};
+
+const STACK_FRAMES: &[u8] = b"stackFrames";
+const SAMPLES: &[u8] = b"samples";
+
+/// A key of the output.
+pub(crate) struct Key<'p> {
+    /// As written, with quotes.
+    pub(crate) name: Vec<u8>,
+    /// The value in pieces, to be written one after the other.
+    pub(crate) value: Vec<Bytes<'p>>,
+}
+
+/// A piece of a value: from an input, or made here.
+pub(crate) enum Bytes<'p> {
+    Input(&'p [u8]),
+    Made(Vec<u8>),
+}
+
+impl Bytes<'_> {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Input(bytes) => bytes,
+            Bytes::Made(bytes) => bytes,
+        }
+    }
+}
+
+/// The keys of the output.
+#[derive(Default)]
+pub(crate) struct United<'p> {
+    pub(crate) keys: Vec<Key<'p>>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Unites the keys of all documents.
+pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> United<'p> {
+    let value = |key: &KeyValue| store.slice(key.offset, key.len);
+    let mut united = United::default();
+    let Some((first, later)) = documents.split_first() else { return united };
+    for key in &first.keys {
+        united.keys.push(Key { name: key.key.to_vec(), value: vec![Bytes::Input(value(key))] });
+    }
+    let mut frames = Frames::default();
+    let mut extras = Vec::new();
+    for (index, document) in later.iter().enumerate() {
+        let mut apart = Vec::new();
+        for key in &document.keys {
+            let bytes = value(key);
+            if string_is(&key.key, SAMPLES) && bytes.starts_with(b"[") {
+                if united.append(&key.key, bytes) {
+                    continue;
+                }
+            } else if string_is(&key.key, STACK_FRAMES) && bytes.starts_with(b"{") {
+                match frames.unite(&mut united, &key.key, bytes) {
+                    Ok(()) => continue,
+                    Err(id) => united.warnings.push(frames_warning(index + 1, id)),
+                }
+            } else if first.keys.iter().any(|k| same_name(&k.key, &key.key) && value(k) == bytes) {
+                continue;
+            }
+            apart.push((key, bytes));
+        }
+        if !apart.is_empty() {
+            extras.push((index + 1, apart));
+        }
+    }
+    if !extras.is_empty() {
+        let name = free_name(&united);
+        united.keys.push(Key { name, value: apart_value(extras) });
+    }
+    united
+}
+
+fn frames_warning(index: usize, id: &[u8]) -> String {
+    format!(
+        "stack frames of document {index} are kept apart: frame {} differs from the one of that id in an earlier \
+         document, so `sf` references in its events now name the earlier frame",
+        String::from_utf8_lossy(id)
+    )
+}
+
+fn same_name(a: &[u8], b: &[u8]) -> bool {
+    let mut plain = Vec::new();
+    tracemill_tokenizer::unescape(&b[1..b.len() - 1], &mut plain);
+    a == b || string_is(a, &plain)
+}
+
+/// `"tracemill"`, or with a number behind it the first that is not taken.
+fn free_name(united: &United<'_>) -> Vec<u8> {
+    let mut name = "tracemill".to_owned();
+    let mut number = 2;
+    while united.keys.iter().any(|key| string_is(&key.name, name.as_bytes())) {
+        name = format!("tracemill.{number}");
+        number += 1;
+    }
+    format!("\"{name}\"").into_bytes()
+}
+
+/// `{"inputs":[{"index":1,"keys":{…}},…]}`
+fn apart_value<'p>(extras: Vec<(usize, Vec<(&KeyValue, &'p [u8])>)>) -> Vec<Bytes<'p>> {
+    let mut value = Vec::new();
+    let mut made = b"{\"inputs\":[".to_vec();
+    for (i, (index, keys)) in extras.into_iter().enumerate() {
+        let comma = if i > 0 { "," } else { "" };
+        made.extend_from_slice(format!("{comma}{{\"index\":{index},\"keys\":{{").as_bytes());
+        for (j, (key, bytes)) in keys.into_iter().enumerate() {
+            made.extend_from_slice(if j > 0 { b"," } else { b"" });
+            made.extend_from_slice(&key.key);
+            made.push(b':');
+            value.push(Bytes::Made(std::mem::take(&mut made)));
+            value.push(Bytes::Input(bytes));
+        }
+        made.extend_from_slice(b"}}");
+    }
+    made.extend_from_slice(b"]}");
+    value.push(Bytes::Made(made));
+    value
+}
+
+impl<'p> United<'p> {
+    fn position(&self, name: &[u8]) -> Option<usize> {
+        self.keys.iter().position(|key| string_is(&key.name, name))
+    }
+
+    /// Puts the content of an array or object behind that of the key of the same name, or adds the key. False if the
+    /// key's value is of another type.
+    fn append(&mut self, name: &[u8], value: &'p [u8]) -> bool {
+        let plain = &name[1..name.len() - 1];
+        let Some(at) = self.position(plain) else {
+            self.keys.push(Key { name: name.to_vec(), value: vec![Bytes::Input(value)] });
+            return true;
+        };
+        let whole = &mut self.keys[at].value;
+        if whole.first().is_none_or(|first| first.as_slice().first() != value.first()) {
+            return false;
+        }
+        let more = inner(value);
+        if !more.is_empty() {
+            let close = open(whole);
+            whole.push(Bytes::Input(more));
+            whole.push(Bytes::Made(close));
+        }
+        true
+    }
+}
+
+/// Takes the closing bracket off a value and puts a comma where one is due; returns the bracket.
+fn open(whole: &mut Vec<Bytes<'_>>) -> Vec<u8> {
+    let last = whole.pop();
+    let (mut rest, close) = match &last {
+        Some(Bytes::Made(bracket)) => (None, bracket.clone()),
+        Some(Bytes::Input(bytes)) => {
+            let (rest, bracket) = bytes.split_at(bytes.len() - 1);
+            (Some(rest.trim_ascii_end()), bracket.to_vec())
+        }
+        None => (None, Vec::new()),
+    };
+    let empty = rest.as_ref().is_some_and(|rest| rest.len() == 1);
+    whole.extend(rest.take().map(Bytes::Input));
+    whole.extend((!empty).then(|| Bytes::Made(b",".to_vec())));
+    close
+}
+
+/// What is between the brackets of an array or object, without white space around it.
+fn inner(value: &[u8]) -> &[u8] {
+    value[1..value.len() - 1].trim_ascii()
+}
+
+/// Ids and frames of the united `stackFrames`.
+#[derive(Default)]
+struct Frames<'p> {
+    known: HashMap<&'p [u8], &'p [u8]>,
+    started: bool,
+}
+
+impl<'p> Frames<'p> {
+    /// Adds the frames of another document; the id of a frame that has two meanings if there is one.
+    fn unite(&mut self, united: &mut United<'p>, name: &[u8], value: &'p [u8]) -> Result<(), &'p [u8]> {
+        if !std::mem::replace(&mut self.started, true)
+            && let Some(at) = united.position(STACK_FRAMES)
+        {
+            let first = united.keys[at].value.first();
+            if let Some(Bytes::Input(first)) = first {
+                self.known.extend(members(first));
+            }
+        }
+        let clash = members(value).find(|(id, frame)| self.known.get(id).is_some_and(|k| k != frame));
+        if let Some((id, _)) = clash {
+            return Err(id);
+        }
+        let Some(at) = united.position(STACK_FRAMES) else {
+            self.known.extend(members(value));
+            united.append(name, value);
+            return Ok(());
+        };
+        let start = value.as_ptr() as usize;
+        for (id, frame) in members(value) {
+            if self.known.insert(id, frame).is_none() {
+                let from = id.as_ptr() as usize - start;
+                let to = frame.as_ptr() as usize - start + frame.len();
+                let close = open(&mut united.keys[at].value);
+                united.keys[at].value.push(Bytes::Input(&value[from..to]));
+                united.keys[at].value.push(Bytes::Made(close));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! `merge`: any number of traces to one, sorted, whole (contracts C1–C8).
+//!
+//! ```text
+//!   inputs ─ scan ─> parts (sorted) ─┬─> buckets ────────────┬─ gather ─> output
+//!                       │ budget     └─> runs on disk, merged ┘
+//!                       └─ keys, streams, losses
+//! ```
+//!
+//! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
+
+use crate::config::{Config, Format, OutputConfig, Source};
+use crate::emit::{Emit, Layout, Timed};
+use crate::error::{Error, ErrorKind};
+use crate::index::{Document, METADATA, Part, UNTIMED};
+use crate::keys::{United, unite};
+use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
+use crate::output::{self, Output};
+use crate::read::{Current, Facts, Inputs, Own, Reader, Shares, read_all};
+use crate::report::MergeReport;
+use crate::store::{Long, Payload, Place, Store};
+use crate::streams::{Delays, StreamOrders};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use tracemill_tokenizer::{Form, Tier};
+
+/// Merges `sources` into one trace in the order of contract C3; one source is sorted.
+///
+/// Cost: one pass over the input at scanning speed and one write of the output; 16 bytes of heap an event, and beyond a
+/// quarter of the budget none, for sorted runs on disk.
+///
+/// # Errors
+/// See [`ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
+/// [`Config::strict`]): what was lost is in the report.
+pub fn merge(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<MergeReport, Error> {
+    config.check()?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    let mut index = Index::new(config);
+    let inputs = read_all(sources, config, &mut index)?;
+    index.write(inputs, output, config)
+}
+
+/// The findings of all inputs.
+struct Index {
+    tmp_dir: PathBuf,
+    /// Bytes of entries that may be in memory.
+    limit: u64,
+    timed: Vec<Vec<Entry>>,
+    lists: [Vec<Vec<Place>>; 2],
+    heap: u64,
+    long: Vec<Long>,
+    /// Events and their bytes.
+    events: u64,
+    bytes: u64,
+    documents: Vec<Document>,
+    streams: StreamOrders,
+    spill: Option<Spill>,
+}
+
+impl Index {
+    fn new(config: &Config) -> Self {
+        Index {
+            tmp_dir: config.tmp_dir.clone(),
+            limit: Shares::of(config.memory).index,
+            timed: Vec::new(),
+            lists: [Vec::new(), Vec::new()],
+            heap: 0,
+            long: Vec::new(),
+            events: 0,
+            bytes: 0,
+            documents: Vec::new(),
+            streams: StreamOrders::default(),
+            spill: None,
+        }
+    }
+
+    /// Writes everything that is in memory as a run.
+    fn spill(&mut self, store: &Store<'_>) -> Result<(), Error> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(Spill::new(&self.tmp_dir)?),
+        };
+        spill.run(&self.timed, Order(store))?;
+        for (list, parts) in self.lists.iter_mut().enumerate() {
+            parts.drain(..).try_for_each(|places| spill.list(list, &places))?;
+        }
+        self.timed.clear();
+        self.heap = 0;
+        Ok(())
+    }
+}
+
+impl Reader for Index {
+    type Part = Part;
+
+    fn part(base: u64, bytes: usize) -> Part {
+        Part::new(base, bytes)
+    }
+
+    fn facts(part: &Part) -> &Facts {
+        &part.facts
+    }
+
+    fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
+    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
+        self.heap += part.heap() as u64;
+        self.events += part.facts.events;
+        self.bytes += part.bytes;
+        self.long.extend(part.long);
+        if let Some(document) = self.documents.last_mut() {
+            document.keys.extend(part.keys);
+        }
+        self.documents.extend(part.documents);
+        self.streams.append(part.streams);
+        if !part.timed.is_empty() {
+            self.timed.push(part.timed);
+        }
+        let [metadata, untimed] = part.lists;
+        for (list, places) in [(METADATA, metadata), (UNTIMED, untimed)] {
+            if !places.is_empty() {
+                self.lists[list].push(places);
+            }
+        }
+        if self.heap > self.limit {
+            let store = current.store(self.long.clone());
+            self.spill(&store)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Current<'a> {
+    /// Everything read so far as one address space.
+    fn store(self, long: Vec<Long>) -> Store<'a> {
+        let before = self.before.iter().map(|(base, payload)| (*base, payload));
+        match self.own {
+            Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
+            Own::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
+        }
+    }
+}
+
+/// Timed entries after reading: in memory, or on disk.
+enum Runs {
+    Memory(Vec<Vec<Entry>>),
+    Disk(SpilledRuns),
+}
+
+impl Index {
+    /// The second half of a merge: order and output.
+    fn write(mut self, inputs: Inputs, output: &OutputConfig, config: &Config) -> Result<MergeReport, Error> {
+        let long = std::mem::take(&mut self.long);
+        let payloads = inputs.payloads.iter().map(|(base, payload)| (*base, payload));
+        let store = &Store::new(payloads, long);
+        let order = Order(store);
+        let (runs, lists) = self.end_reading(store)?;
+        let delays = find_delays(std::mem::take(&mut self.streams), &runs, &lists, order);
+        let united = unite(&self.documents, store);
+        let format = output.format.unwrap_or_else(|| default_format(&self.documents));
+        let mut report = MergeReport {
+            inputs: Vec::new(),
+            events: self.events,
+            bytes: 0,
+            format,
+            tier: config.tier.unwrap_or_else(Tier::best),
+            threads: config.threads,
+            spilled_runs: if let Runs::Disk(runs) = &runs { runs.count() } else { 0 },
+            spooled_bytes: inputs.spooled,
+            delayed_chunks: delays.count(),
+            keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+            warnings: Vec::new(),
+        };
+        report.warnings.extend(inputs.warnings.iter().cloned());
+        warn(&united, &delays, &report.format, &mut report.warnings);
+        let timed = match &runs {
+            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
+            Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
+        };
+        let emit = Emit { order, layout: Layout::of(format), delays, lists: &lists, timed };
+        let bytes = emit.write_all(&united, (self.events, self.bytes), output, config, &mut report)?;
+        report.bytes = bytes;
+        check_intact(&inputs)?;
+        report.inputs = inputs.reports;
+        Ok(report)
+    }
+
+    /// Ends the index: what is in memory stays there, unless some of it went to disk already.
+    fn end_reading(&mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
+        if self.spill.is_some() {
+            self.spill(store)?;
+        }
+        match self.spill.take() {
+            None => {
+                let lists = std::mem::take(&mut self.lists);
+                Ok((Runs::Memory(std::mem::take(&mut self.timed)), Lists::Memory(lists)))
+            }
+            Some(spill) => {
+                let (runs, lists) = spill.finish()?;
+                Ok((Runs::Disk(runs), lists))
+            }
+        }
+    }
+}
+
+/// Reads the streams again that time order may tear (contract C6).
+fn find_delays(streams: StreamOrders, runs: &Runs, lists: &Lists, order: Order<'_, '_>) -> Delays {
+    let suspects = streams.suspects();
+    if suspects.is_empty() {
+        return Delays::default();
+    }
+    let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
+    match runs {
+        Runs::Memory(parts) => {
+            Delays::find(&suspects, untimed.chain(parts.iter().flatten().copied()), order)
+        }
+        Runs::Disk(runs) => Delays::find(&suspects, untimed.chain(runs.iter()), order),
+    }
+}
+
+/// The first document's form; the object form where the array form would lose keys.
+fn default_format(documents: &[Document]) -> Format {
+    let keys = documents.iter().any(|document| !document.keys.is_empty());
+    match documents.first().map(|document| document.form) {
+        Some(Form::Array) if !keys => Format::Array,
+        Some(Form::Ndjson) => Format::Ndjson,
+        _ => Format::Object,
+    }
+}
+
+fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Vec<String>) {
+    warnings.extend(united.warnings.iter().cloned());
+    for stream in &delays.unordered {
+        warnings.push(format!(
+            "CPU profile of {stream}: in no order of its chunks do all refer to earlier nodes; time order was kept"
+        ));
+    }
+    if *format == Format::Array && !united.keys.is_empty() {
+        let names: Vec<_> = united.keys.iter().map(|key| String::from_utf8_lossy(&key.name)).collect();
+        warnings.push(format!(
+            "the array form has no place for other keys; left out: {} (--format object keeps them)",
+            names.join(", ")
+        ));
+    }
+}
+
+/// Whether every input was there to the end.
+fn check_intact(inputs: &Inputs) -> Result<(), Error> {
+    for ((_, payload), report) in inputs.payloads.iter().zip(&inputs.reports) {
+        if let Payload::Mapped(mapped) = payload
+            && !mapped.is_intact()
+        {
+            let (input, offset) = (report.name.clone(), report.bytes);
+            return Err(ErrorKind::Changed { input, offset }.into());
+        }
+    }
+    Ok(())
+}
+
+impl Emit<'_, '_, '_> {
+    /// Opening, events, closing; returns the bytes written.
+    fn write_all(
+        &self,
+        united: &United<'_>,
+        (events, event_bytes): (u64, u64),
+        output: &OutputConfig,
+        config: &Config,
+        report: &mut MergeReport,
+    ) -> Result<u64, Error> {
+        let opening = self.layout.opening(united);
+        let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
+        let len = closing_at + self.layout.closing_len(united);
+        // delayed chunks change places between batches, so that a batch's place is not known before
+        let placed = self.layout.is_verbatim() && self.delays.is_empty();
+        let sink = Output::create(output, config, placed.then_some(len))?;
+        let mut buffer = Vec::new();
+        let mut batch = sink.batch(0, 0, &mut buffer);
+        batch.push_long(&opening)?;
+        batch.finish()?;
+        let written = self.write(&sink, opening.len() as u64, config)?;
+        let mut batch = sink.batch(written.batches, closing_at, &mut buffer);
+        self.layout.write_closing(united, events, &mut batch)?;
+        batch.finish()?;
+        debug_assert!(!self.delays.is_empty() || written.events == events);
+        if written.breaks_escaped > 0 {
+            report.warnings.push(format!(
+                "{} raw line breaks inside strings were written as escapes, so that an event is one line",
+                written.breaks_escaped
+            ));
+        }
+        sink.finish()?;
+        Ok(len)
+    }
+}

@@ -1,0 +1,167 @@
+//! The order of the output (contract C3) and how it is reached.
+//!
+//! Metadata events first, then events without a time, both in input order: lists of places, sorted as they come. Then
+//! the timed events: 16 bytes each ([`Entry`]: time in nanoseconds, [`Place`]), ascending; at equal times the longer
+//! duration first, then input order.
+//!
+//! A place begins with a *rank* that orders durations coarsely ([`rank`]: a quarter of an octave), so nearly all ties
+//! are settled by comparing 16 bytes. What the bytes cannot settle, two durations of one rank or numbers finer than a
+//! nanosecond ([`EXACT`]), is settled on the digits in the file ([`Order::settle`]): those events are read once more.
+//!
+//! ```text
+//!   part = one scanned chunk, sorted by its worker         (already sorted: one comparison an event)
+//!   bucket = a stretch of time with some 16,000 events     (cut from every part by binary search)
+//!   writer: copy a bucket's slices, sort in cache, settle, gather
+//! ```
+//!
+//! No entry is copied but into its bucket, so the heap stays at 16 bytes an event. Tried and slower: one big
+//! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
+//! Where even 16 bytes are too many, sorted runs go to disk ([`spill`]) and a loser tree merges them.
+
+mod loser_tree;
+mod runs;
+mod spill;
+
+pub(crate) use runs::Buckets;
+pub(crate) use spill::{Lists, MergedRuns, Spill, SpilledRuns};
+
+use crate::store::{Place, Store};
+use std::cmp::Ordering;
+use tracemill_tokenizer::{Field, Nanos, compare, fields_of, number_text};
+
+/// A timed event in the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    /// Nanoseconds, rounded down.
+    pub(crate) time: i64,
+    pub(crate) place: Place,
+}
+
+const _: () = assert!(size_of::<Entry>() == 16);
+
+/// The rank of events whose order 16 bytes cannot hold: a time finer than a nanosecond, a negative duration.
+pub(crate) const EXACT: u8 = 255;
+
+/// Ranks durations: 0 for none, longer durations never lower; [`EXACT`] where the number itself must be compared.
+pub(crate) fn rank(time: Nanos, dur: Option<Nanos>) -> u8 {
+    match dur {
+        _ if !time.exact => EXACT,
+        None | Some(Nanos { floor: 0, exact: true }) => 0,
+        Some(dur) if dur.floor < 0 => EXACT,
+        Some(dur) => {
+            let nanos = dur.floor.max(1) as u64;
+            let octave = nanos.ilog2();
+            // the two bits below the highest
+            let quarter = if octave >= 2 { nanos >> (octave - 2) & 3 } else { nanos << (2 - octave) & 3 };
+            (1 + octave * 4) as u8 + quarter as u8
+        }
+    }
+}
+
+/// The comparator over a store.
+#[derive(Clone, Copy)]
+pub(crate) struct Order<'s, 'p>(pub(crate) &'s Store<'p>);
+
+impl Order<'_, '_> {
+    /// Exactly as contract C3 has it. Total: no two entries are equal.
+    pub(crate) fn compare(self, a: &Entry, b: &Entry) -> Ordering {
+        a.time.cmp(&b.time).then_with(|| self.compare_at_one_time(a.place, b.place))
+    }
+
+    fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {
+        let by_offset = a.offset().cmp(&b.offset());
+        match (a.rank(), b.rank()) {
+            (EXACT, _) | (_, EXACT) => {
+                let by_ts = self.compare_field(Field::Ts, a, b);
+                by_ts.then_with(|| self.compare_field(Field::Dur, b, a)).then(by_offset)
+            }
+            (0, 0) => by_offset,
+            (x, y) if x != y => y.cmp(&x),
+            _ => self.compare_field(Field::Dur, b, a).then(by_offset),
+        }
+    }
+
+    /// Compares a number of two events by its digits; what is no number counts as 0.
+    #[cold]
+    fn compare_field(self, field: Field, a: Place, b: Place) -> Ordering {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let a = self.number(field, a, &mut first);
+        let b = self.number(field, b, &mut second);
+        compare(a, b)
+    }
+
+    fn number<'n>(self, field: Field, place: Place, scratch: &'n mut Vec<u8>) -> &'n [u8]
+    where
+        Self: 'n,
+    {
+        let event = self.0.event(place);
+        let value = fields_of(event).field(event, field);
+        // the input may have changed under the map since it was scanned, so that there is no number any more
+        value.and_then(|value| number_text(value, scratch)).unwrap_or(b"0")
+    }
+
+    /// Puts entries that are sorted by their 16 bytes into exact order.
+    pub(crate) fn settle(self, entries: &mut [Entry]) {
+        for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
+            if same_time.len() == 1 {
+                continue;
+            }
+            if same_time[0].place.rank() == EXACT {
+                same_time.sort_unstable_by(|a, b| self.compare(a, b));
+                continue;
+            }
+            for same_rank in same_time.chunk_by_mut(|a, b| a.place.rank() == b.place.rank()) {
+                if same_rank.len() > 1 && same_rank[0].place.rank() != 0 {
+                    self.settle_durations(same_rank);
+                }
+            }
+        }
+    }
+
+    /// Entries of one time and one rank: by duration, read once each.
+    fn settle_durations(self, entries: &mut [Entry]) {
+        /// Beyond this many, durations are read anew for each comparison, so that memory stays bounded.
+        const CACHED: usize = 1 << 16;
+        if entries.len() <= CACHED {
+            let mut keyed: Vec<(i64, Entry)> = Vec::with_capacity(entries.len());
+            for &entry in entries.iter() {
+                let event = self.0.event(entry.place);
+                match fields_of(event).of(event).dur() {
+                    Some(Nanos { floor, exact: true }) => keyed.push((floor, entry)),
+                    _ => break,
+                }
+            }
+            if keyed.len() == entries.len() {
+                // places of one rank compare by offset
+                keyed.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.place.cmp(&b.1.place)));
+                entries.iter_mut().zip(keyed).for_each(|(entry, keyed)| *entry = keyed.1);
+                return;
+            }
+        }
+        entries.sort_unstable_by(|a, b| self.compare(a, b));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_never_fall_with_the_duration() {
+        let exact = |floor| Nanos { floor, exact: true };
+        let mut last = 0;
+        let durations = (0..5000).chain((12..63).flat_map(|bit| {
+            let one = 1i64 << bit;
+            [one - 1, one, one + one / 4 - 1, one + one / 4, one + one / 2, one + one / 4 * 3]
+        }));
+        for nanos in durations {
+            let now = rank(exact(0), Some(exact(nanos)));
+            assert!(now >= last && now < EXACT, "{nanos}");
+            last = now;
+        }
+        assert_eq!(rank(exact(0), None), 0);
+        assert_eq!(rank(exact(0), Some(Nanos { floor: 0, exact: false })), 1);
+        assert_eq!(rank(exact(0), Some(exact(-1))), EXACT);
+        assert_eq!(rank(Nanos { floor: 0, exact: false }, None), EXACT);
+    }
+}

@@ -1,0 +1,168 @@
+//! Sorted runs on disk, for an index beyond the budget (contract C7).
+//!
+//! One unlinked file holds the runs, one behind the other, 16 bytes an entry; two more hold the lists of metadata and
+//! untimed events, 8 bytes a place, which are in order as they come. Reading maps the files, so it costs no heap
+//! and no descriptors, however many runs there are.
+
+use super::loser_tree::LoserTree;
+use super::{Buckets, Entry, Order};
+use crate::error::Error;
+use crate::store::Place;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use tracemill_tokenizer::Mapped;
+
+const ENTRY: usize = size_of::<Entry>();
+const PLACE: usize = size_of::<Place>();
+
+/// An unlinked temporary file that grows and is then read as memory.
+struct Scratch {
+    writer: BufWriter<File>,
+    len: u64,
+    dir: PathBuf,
+}
+
+impl Scratch {
+    fn new(dir: &Path) -> Result<Self, Error> {
+        let file = tempfile::tempfile_in(dir).map_err(|e| Error::write(dir.display(), e))?;
+        let writer = BufWriter::with_capacity(256 * 1024, file);
+        Ok(Scratch { writer, len: 0, dir: dir.to_owned() })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.len += bytes.len() as u64;
+        self.writer.write_all(bytes).map_err(|e| Error::write(self.dir.display(), e))
+    }
+
+    fn into_mapped(mut self) -> Result<Option<Mapped>, Error> {
+        if self.len == 0 {
+            return Ok(None);
+        }
+        let flushed = self.writer.flush().and_then(|()| Mapped::new(self.writer.get_ref()));
+        flushed.map(Some).map_err(|e| Error::write(self.dir.display(), e))
+    }
+}
+
+/// What was spilled so far.
+pub(crate) struct Spill {
+    runs: Scratch,
+    lists: [Scratch; 2],
+    /// Byte ranges of the runs.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Spill {
+    pub(crate) fn new(dir: &Path) -> Result<Self, Error> {
+        let lists = [Scratch::new(dir)?, Scratch::new(dir)?];
+        Ok(Spill { runs: Scratch::new(dir)?, lists, ranges: Vec::new() })
+    }
+
+    /// Writes everything in `parts` as one run in exact order.
+    pub(crate) fn run(&mut self, parts: &[Vec<Entry>], order: Order<'_, '_>) -> Result<(), Error> {
+        let buckets = Buckets::over(parts.iter().map(Vec::as_slice));
+        let (start, mut bucket) = (self.runs.len as usize, Vec::new());
+        for index in 0..buckets.len() {
+            buckets.collect(index, &mut bucket);
+            order.settle(&mut bucket);
+            for entry in &bucket {
+                let mut record = [0; ENTRY];
+                record[..8].copy_from_slice(&entry.time.to_le_bytes());
+                record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
+                self.runs.write(&record)?;
+            }
+        }
+        let end = self.runs.len as usize;
+        if end > start {
+            self.ranges.push(start..end);
+        }
+        Ok(())
+    }
+
+    /// Appends to list 0 (metadata) or 1 (untimed).
+    pub(crate) fn list(&mut self, list: usize, places: &[Place]) -> Result<(), Error> {
+        places.iter().try_for_each(|place| self.lists[list].write(&place.0.to_le_bytes()))
+    }
+
+    /// Ends writing.
+    pub(crate) fn finish(self) -> Result<(SpilledRuns, Lists), Error> {
+        let [metadata, untimed] = self.lists;
+        let lists = [metadata.into_mapped()?, untimed.into_mapped()?];
+        let runs = SpilledRuns { mapped: self.runs.into_mapped()?, ranges: self.ranges };
+        Ok((runs, Lists::Spilled(lists)))
+    }
+}
+
+/// The lists of metadata and untimed events.
+pub(crate) enum Lists {
+    Memory([Vec<Vec<Place>>; 2]),
+    Spilled([Option<Mapped>; 2]),
+}
+
+impl Lists {
+    /// The places of both lists in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Place> + '_ {
+        let (memory, spilled) = match self {
+            Lists::Memory(lists) => (Some(lists.iter().flatten().flatten().copied()), None),
+            Lists::Spilled(lists) => {
+                let words = lists.iter().flatten().flat_map(|m| m.as_chunks::<PLACE>().0);
+                (None, Some(words.map(|word| Place(u64::from_le_bytes(*word)))))
+            }
+        };
+        memory.into_iter().flatten().chain(spilled.into_iter().flatten())
+    }
+}
+
+/// The sorted runs of a [`Spill`].
+pub(crate) struct SpilledRuns {
+    mapped: Option<Mapped>,
+    ranges: Vec<Range<usize>>,
+}
+
+impl SpilledRuns {
+    pub(crate) fn count(&self) -> u64 {
+        self.ranges.len() as u64
+    }
+
+    fn records(&self, run: usize) -> &[[u8; ENTRY]] {
+        let bytes = self.mapped.as_deref().unwrap_or_default();
+        bytes[self.ranges[run].clone()].as_chunks::<ENTRY>().0
+    }
+
+    /// Every entry, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.ranges.len()).flat_map(|run| self.records(run).iter().map(decode))
+    }
+}
+
+fn decode(record: &[u8; ENTRY]) -> Entry {
+    let [time, place] = [0, 8].map(|at| record[at..].first_chunk().copied().unwrap_or_default());
+    Entry { time: i64::from_le_bytes(time), place: Place(u64::from_le_bytes(place)) }
+}
+
+/// The runs of a spill, merged in exact order.
+pub(crate) struct MergedRuns<'r> {
+    cursors: Vec<std::slice::Iter<'r, [u8; ENTRY]>>,
+    tree: LoserTree<Entry>,
+}
+
+impl<'r> MergedRuns<'r> {
+    pub(crate) fn new(runs: &'r SpilledRuns, order: Order<'_, '_>) -> Self {
+        let mut cursors: Vec<_> = (0..runs.ranges.len()).map(|run| runs.records(run).iter()).collect();
+        let heads = cursors.iter_mut().map(|cursor| cursor.next().map(decode)).collect();
+        let tree = LoserTree::new(heads, &|a, b| order.compare(a, b));
+        MergedRuns { cursors, tree }
+    }
+
+    /// Fills `batch` with up to `most` entries that come next.
+    pub(crate) fn next_batch(&mut self, order: Order<'_, '_>, most: usize, batch: &mut Vec<Entry>) {
+        let compare = |a: &Entry, b: &Entry| order.compare(a, b);
+        while batch.len() < most
+            && let Some((run, entry)) = self.tree.winner()
+        {
+            batch.push(entry);
+            self.tree.replace(self.cursors[run].next().map(decode), &compare);
+        }
+    }
+}

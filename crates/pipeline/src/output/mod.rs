@@ -1,0 +1,297 @@
+//! Where the bytes of the output go.
+//!
+//! A new regular file takes them at their places, from any thread, in any order: it is made as long as it will be at
+//! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Everything else (pipes, devices,
+//! packed output, formats whose length is not known before) takes them one batch after the other: a thread that has
+//! gathered its batch waits for its turn.
+//!
+//! ```text
+//!   worker ─ gather ─> slice of 256 KiB ─┬─ write at its place            (new file)
+//!                                        └─ wait for the turn, then write (anything else)
+//! ```
+
+mod file;
+
+use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
+use crate::error::{Error, ErrorKind};
+use file::AtomicFile;
+pub use file::remove_scratch;
+use std::fs::{File, Metadata};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// Bytes that a worker gathers before it writes them.
+pub(crate) const SLICE: usize = 256 * 1024;
+
+/// An output that is being written.
+pub(crate) struct Output<'c> {
+    progress: &'c Progress,
+    name: String,
+    sink: Sink,
+}
+
+enum Sink {
+    Placed(AtomicFile),
+    InTurn { state: Mutex<InTurn>, turned: Condvar },
+}
+
+struct InTurn {
+    writer: Writer,
+    /// The batch whose turn it is.
+    turn: usize,
+    /// A worker has failed: nobody's turn will come.
+    failed: bool,
+    atomic: Option<AtomicFile>,
+}
+
+/// Something that takes bytes one after the other and can be ended.
+enum Writer {
+    Plain(Box<dyn Write + Send>),
+    Gzip(flate2::write::GzEncoder<Box<dyn Write + Send>>),
+    Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
+}
+
+impl Writer {
+    fn new(inner: Box<dyn Write + Send>, config: &Config, compression: Compression) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Writer::Plain(inner),
+            Compression::Gzip { level } => {
+                Writer::Gzip(flate2::write::GzEncoder::new(inner, flate2::Compression::new(level)))
+            }
+            Compression::Zstd { level } => {
+                let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
+                encoder.include_checksum(true)?;
+                // its answer depends on whether there are workers at all: always have one (contract C4)
+                encoder.multithread(config.threads as u32)?;
+                Writer::Zstd(encoder)
+            }
+        })
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Writer::Plain(writer) => writer.write_all(bytes),
+            Writer::Gzip(writer) => writer.write_all(bytes),
+            Writer::Zstd(writer) => writer.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        let mut inner = match self {
+            Writer::Plain(inner) => inner,
+            Writer::Gzip(writer) => writer.finish()?,
+            Writer::Zstd(writer) => writer.finish()?,
+        };
+        inner.flush()
+    }
+}
+
+/// Looks at the target and refuses what must be refused, before anything is read.
+///
+/// # Errors
+/// [`ErrorKind::OutputExists`], [`ErrorKind::OutputIsInput`].
+pub(crate) fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
+    let (existing, path) = match &config.target {
+        Target::Stdout => (stdout_metadata(), "standard output".to_owned()),
+        Target::File { path, .. } => (std::fs::metadata(path).ok(), path.display().to_string()),
+    };
+    let Some(existing) = existing.filter(Metadata::is_file) else { return Ok(()) };
+    let inputs = inputs.iter().filter_map(|source| match source {
+        Source::Stdin => metadata_of(&io::stdin()),
+        Source::Path(path) => std::fs::metadata(path).ok(),
+    });
+    file::refuse_input(&existing, &path, inputs)?;
+    match &config.target {
+        Target::File { replace: false, .. } => Err(ErrorKind::OutputExists { path }.into()),
+        _ => Ok(()),
+    }
+}
+
+fn stdout_metadata() -> Option<Metadata> {
+    metadata_of(&io::stdout())
+}
+
+fn metadata_of(stream: &impl std::os::fd::AsFd) -> Option<Metadata> {
+    File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
+}
+
+impl<'c> Output<'c> {
+    /// Opens the output; `len` is its length if that is known.
+    pub(crate) fn create(
+        output: &OutputConfig,
+        config: &'c Config,
+        len: Option<u64>,
+    ) -> Result<Self, Error> {
+        let progress = &*config.progress;
+        if let Some(len) = len {
+            progress.bytes_to_write.store(len, std::sync::atomic::Ordering::Relaxed);
+        }
+        let (path, replace) = match &output.target {
+            Target::Stdout => {
+                let stdout = Box::new(io::stdout().lock_free());
+                return Self::in_turn("standard output".into(), stdout, None, output, config);
+            }
+            Target::File { path, replace } => (path, *replace),
+        };
+        let name = path.display().to_string();
+        let existing = std::fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(|m| !m.is_file()) {
+            // a device or a pipe is written to, not replaced
+            let file = File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
+            return Self::in_turn(name, Box::new(file), None, output, config);
+        }
+        let file = AtomicFile::create(path, replace, existing.as_ref())?;
+        match (len, output.compression) {
+            (Some(len), Compression::None) => {
+                reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
+                Ok(Output { progress, name, sink: Sink::Placed(file) })
+            }
+            _ => {
+                let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
+                Self::in_turn(name, Box::new(bytes), Some(file), output, config)
+            }
+        }
+    }
+
+    fn in_turn(
+        name: String,
+        inner: Box<dyn Write + Send>,
+        atomic: Option<AtomicFile>,
+        output: &OutputConfig,
+        config: &'c Config,
+    ) -> Result<Self, Error> {
+        let inner: Box<dyn Write + Send> = match output.compression {
+            Compression::None => inner,
+            _ => Box::new(BufWriter::with_capacity(SLICE, inner)),
+        };
+        let writer = Writer::new(inner, config, output.compression);
+        let writer = writer.map_err(|e| Error::write(&name, e))?;
+        let state = InTurn { writer, turn: 0, failed: false, atomic };
+        let sink = Sink::InTurn { state: Mutex::new(state), turned: Condvar::new() };
+        Ok(Output { progress: &config.progress, name, sink })
+    }
+
+    /// A batch to write: the `number`th, whose first byte stands at `offset`.
+    pub(crate) fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Vec<u8>) -> Batch<'o> {
+        buffer.clear();
+        Batch { output: self, number, offset, buffer, has_turn: false }
+    }
+
+    /// Ends the output: everything is on disk, or handed to the reader, when this returns.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        match self.sink {
+            Sink::Placed(file) => file.commit(),
+            Sink::InTurn { state, .. } => {
+                let InTurn { writer, atomic, .. } = state.into_inner().unwrap_or_else(|e| e.into_inner());
+                writer.finish().map_err(|e| Error::write(&self.name, e))?;
+                atomic.map_or(Ok(()), AtomicFile::commit)
+            }
+        }
+    }
+
+    /// Wakes all that wait for a turn, since it will not come.
+    pub(crate) fn give_up(&self) {
+        if let Sink::InTurn { state, turned } = &self.sink {
+            lock(state).failed = true;
+            turned.notify_all();
+        }
+    }
+}
+
+fn lock(state: &Mutex<InTurn>) -> MutexGuard<'_, InTurn> {
+    state.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Makes the file as long as it will be. Where the file system cannot, the file grows as it is written; only a full
+/// disk is an error.
+fn reserve(file: &File, len: u64) -> io::Result<()> {
+    if len == 0 {
+        return Ok(());
+    }
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
+        Err(rustix::io::Errno::NOSPC) => return Err(io::ErrorKind::StorageFull.into()),
+        Err(rustix::io::Errno::FBIG) => return Err(io::ErrorKind::FileTooLarge.into()),
+        _ => {}
+    }
+    let _ = file;
+    Ok(())
+}
+
+/// Bytes that belong together in the output.
+pub(crate) struct Batch<'o> {
+    output: &'o Output<'o>,
+    number: usize,
+    offset: u64,
+    buffer: &'o mut Vec<u8>,
+    has_turn: bool,
+}
+
+impl Batch<'_> {
+    /// Appends bytes.
+    #[inline]
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= SLICE { self.flush() } else { Ok(()) }
+    }
+
+    /// Appends bytes of which there may be many: in slices, so that the buffer stays small.
+    pub(crate) fn push_long(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        bytes.chunks(SLICE).try_for_each(|chunk| self.push(chunk))
+    }
+
+    /// The buffer, for who makes bytes in place; to be followed by a `push`.
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
+        self.buffer
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let failed = |e| Error::write(&self.output.name, e);
+        match &self.output.sink {
+            Sink::Placed(file) => {
+                file.file.write_all_at(self.buffer, self.offset).map_err(failed)?;
+                self.offset += self.buffer.len() as u64;
+            }
+            Sink::InTurn { state, turned } => {
+                let mut state = lock(state);
+                while !self.has_turn && state.turn != self.number && !state.failed {
+                    state = turned.wait(state).unwrap_or_else(|e| e.into_inner());
+                }
+                if state.failed {
+                    return Err(ErrorKind::BrokenPipe.into());
+                }
+                self.has_turn = true;
+                state.writer.write_all(self.buffer).map_err(failed)?;
+            }
+        }
+        Progress::add(&self.output.progress.bytes_written, self.buffer.len() as u64);
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes what is left and passes the turn on.
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        self.flush()?;
+        if let Sink::InTurn { state, turned } = &self.output.sink {
+            lock(state).turn = self.number + 1;
+            turned.notify_all();
+        }
+        Ok(())
+    }
+}
+
+/// Standard output as a plain file handle: std's own would search every slice for line ends.
+trait LockFree {
+    fn lock_free(self) -> Box<dyn Write + Send>;
+}
+
+impl LockFree for io::Stdout {
+    fn lock_free(self) -> Box<dyn Write + Send> {
+        use std::os::fd::AsFd;
+        match self.as_fd().try_clone_to_owned() {
+            Ok(fd) => Box::new(File::from(fd)),
+            Err(_) => Box::new(self),
+        }
+    }
+}

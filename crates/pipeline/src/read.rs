@@ -1,0 +1,348 @@
+//! Reading all inputs of a run: open, scan, hand the findings on, chunk by chunk. The same for every verb.
+
+use crate::config::{Config, Progress, Source};
+use crate::error::{Error, ErrorKind};
+use crate::index::Document;
+use crate::input::spool::{self, Limits, Spool};
+use crate::input::{self, Input, Opened};
+use crate::report::{Example, InputReport, Losses};
+use crate::scan::{Collect, Plan, scan};
+use crate::store::{Payload, Store};
+use std::sync::atomic::Ordering;
+use tracemill_tokenizer::{Form, Mapped, Note, Tier, string_is, validate};
+
+/// What every verb learns of an input from a chunk of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) events: u64,
+    pub(crate) losses: Losses,
+    pub(crate) unclosed: u64,
+    pub(crate) odd_separators: u64,
+}
+
+impl Facts {
+    pub(crate) fn note(&mut self, note: Note) {
+        match note {
+            Note::Unclosed => self.unclosed += 1,
+            Note::Separators => self.odd_separators += 1,
+        }
+    }
+}
+
+/// Takes the findings of the inputs, in order.
+pub(crate) trait Reader {
+    /// The findings of one chunk.
+    type Part: Collect;
+
+    /// An empty part for some bytes of the input that stands at `base`.
+    fn part(base: u64, bytes: usize) -> Self::Part;
+
+    /// What a part says of its input.
+    fn facts(part: &Self::Part) -> &Facts;
+
+    /// Takes a part; `current` is the input it is from, as far as it was read.
+    fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error>;
+
+    /// Documents seen so far.
+    fn documents(&self) -> &[Document];
+}
+
+/// The payloads that exist while an input is read: those before it, and its own.
+#[derive(Clone, Copy)]
+pub(crate) struct Current<'a> {
+    pub(crate) before: &'a [(u64, Payload)],
+    pub(crate) base: u64,
+    pub(crate) own: Own<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Own<'a> {
+    Mapped(&'a Mapped),
+    Payload(&'a Payload),
+}
+
+/// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
+#[derive(Clone, Copy)]
+pub(crate) struct Shares {
+    /// Payload of streams.
+    pub(crate) payload: u64,
+    /// Index entries; a bucket may take as much again.
+    pub(crate) index: u64,
+    /// Bytes that a worker scans at a time.
+    pub(crate) chunk: usize,
+    /// Bytes of a segment of a stream.
+    pub(crate) segment: usize,
+}
+
+impl Shares {
+    pub(crate) fn of(memory: u64) -> Self {
+        Shares {
+            payload: memory / 4,
+            index: memory / 4,
+            chunk: (memory / 64).clamp(256 << 10, 8 << 20) as usize,
+            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
+        }
+    }
+}
+
+/// All inputs of a run, read.
+#[derive(Default)]
+pub(crate) struct Inputs {
+    /// With the place at which each stands.
+    pub(crate) payloads: Vec<(u64, Payload)>,
+    pub(crate) reports: Vec<InputReport>,
+    pub(crate) spooled: u64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads every source to its end.
+pub(crate) fn read_all<R: Reader>(
+    sources: &[Source],
+    config: &Config,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
+    let inputs = input::expand(sources)?;
+    expect_bytes(&inputs, config);
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    let mut session = Session { config, tier, shares: Shares::of(config.memory), read: Inputs::default() };
+    let mut base = 0;
+    for input in &inputs {
+        base = session.read(input, base, reader)?;
+    }
+    if session.read.reports.is_empty() && !inputs.is_empty() {
+        let names: Vec<String> = sources.iter().map(Source::to_string).collect();
+        let found = "no trace among the files of the folder".to_owned();
+        return Err(ErrorKind::NotATrace { input: names.join(", "), offset: 0, found }.into());
+    }
+    if inputs.is_empty() && !sources.is_empty() {
+        let found = "the folder holds no files".to_owned();
+        return Err(ErrorKind::NotATrace { input: sources[0].to_string(), offset: 0, found }.into());
+    }
+    Ok(session.read)
+}
+
+/// Sums up the sizes of files, for progress.
+fn expect_bytes(inputs: &[Input], config: &Config) {
+    let size = |input: &Input| match &input.source {
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin => 0,
+    };
+    let bytes = inputs.iter().map(size).sum();
+    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
+}
+
+struct Session<'c> {
+    config: &'c Config,
+    tier: Tier,
+    shares: Shares,
+    read: Inputs,
+}
+
+impl Session<'_> {
+    /// Reads one input, which stands at `base`; returns where the next one stands.
+    fn read<R: Reader>(&mut self, input: &Input, base: u64, reader: &mut R) -> Result<u64, Error> {
+        let opened = input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
+        let opened = match opened {
+            Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
+                self.read.warnings.push(format!("left out: {error}"));
+                return Ok(base);
+            }
+            opened => opened?,
+        };
+        let mut report = InputReport { name: input.name(), ..InputReport::default() };
+        let documents = reader.documents().len();
+        let (payload, broken) = match opened {
+            Opened::Empty => (Payload::Empty, None),
+            Opened::Mapped { mapped, skip } => {
+                report.bytes = mapped.len() as u64;
+                self.check_size(base + report.bytes)?;
+                self.read_mapped(&mapped, skip, base, reader, &mut report)?;
+                (Payload::Mapped(mapped), None)
+            }
+            Opened::Stream { reader: stream, encoding } => {
+                report.encoding = encoding;
+                self.read_stream(stream, base, reader, &mut report)?
+            }
+        };
+        if let Some(broken) = broken {
+            self.note_broken(&broken, &mut report)?;
+        }
+        self.check_found(input, &report, &reader.documents()[documents..], base)?;
+        let next = base + report.bytes;
+        self.check_size(next)?;
+        self.read.payloads.push((base, payload));
+        self.read.reports.push(report);
+        Ok(next)
+    }
+
+    fn check_size(&self, bytes: u64) -> Result<(), Error> {
+        if bytes >= Store::MOST {
+            return Err(ErrorKind::TooLarge { bytes, most: Store::MOST }.into());
+        }
+        Ok(())
+    }
+
+    /// In a strict run every byte is looked at before anything else is done with it.
+    fn check_strict(&self, input: &Input, opened: Opened) -> Result<Opened, Error> {
+        if !self.config.strict {
+            return Ok(opened);
+        }
+        let opened = match opened {
+            Opened::Stream { mut reader, .. } => {
+                spool::to_file(&mut *reader, &input.name(), self.config)?
+            }
+            opened => opened,
+        };
+        if let Opened::Mapped { mapped, skip } = &opened
+            && let Err(defect) = validate(&mapped[*skip..])
+        {
+            let offset = defect.offset + *skip as u64;
+            let from = (offset as usize).saturating_sub(20);
+            let to = (offset as usize + 20).min(mapped.len());
+            let problem = format!("expected {}", defect.expected);
+            let excerpt = crate::report::excerpt(&mapped[from..to]);
+            return Err(ErrorKind::Defect { input: input.name(), offset, problem, excerpt }.into());
+        }
+        Ok(opened)
+    }
+
+    fn read_mapped<R: Reader>(
+        &mut self,
+        mapped: &Mapped,
+        skip: usize,
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(), Error> {
+        let chunk = self.shares.chunk;
+        let plan = Plan {
+            bytes: mapped,
+            skip,
+            mapped: Some(mapped),
+            tier: self.tier,
+            threads: self.config.threads,
+            chunk,
+        };
+        let progress = &self.config.progress;
+        let (mut result, mut done) = (Ok(()), 0);
+        scan(plan, &|| R::part(base, chunk.min(mapped.len())), |part| {
+            done = (done + chunk).min(mapped.len());
+            note_facts::<R>(&part, report);
+            if result.is_ok() {
+                let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
+                result = self.stop_if_strict(report).and_then(|()| reader.take(part, base, current));
+            }
+            Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
+        });
+        result?;
+        if !mapped.is_intact() {
+            return Err(ErrorKind::Changed { input: report.name.clone(), offset: done as u64 }.into());
+        }
+        Ok(())
+    }
+
+    fn read_stream<R: Reader>(
+        &mut self,
+        stream: Box<dyn std::io::Read + Send>,
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(Payload, Option<std::io::Error>), Error> {
+        let held: u64 = self.read.payloads.iter().map(|(_, payload)| payload.heap()).sum();
+        let limits = Limits {
+            payload: self.shares.payload.saturating_sub(held),
+            segment: self.shares.segment,
+        };
+        let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
+        let step_bytes = self.shares.segment;
+        let mut part = R::part(base, step_bytes);
+        let mut pending = 0;
+        let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
+            pending += bytes;
+            if pending < step_bytes as u64 && !last {
+                return Ok(());
+            }
+            pending = 0;
+            let mut full = std::mem::replace(part, R::part(base, step_bytes));
+            full.seal();
+            note_facts::<R>(&full, report);
+            self.stop_if_strict(report)?;
+            let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
+            reader.take(full, base, current)
+        })?;
+        report.bytes = read.bytes;
+        self.read.spooled += read.spooled;
+        Ok((read.payload, read.broken))
+    }
+
+    /// The grammar was checked already; what is left are shapes that are JSON but no trace.
+    fn stop_if_strict(&self, report: &InputReport) -> Result<(), Error> {
+        match report.losses.first() {
+            Some((kind, example)) if self.config.strict => Err(ErrorKind::Defect {
+                input: report.name.clone(),
+                offset: example.offset,
+                problem: kind.sentence().to_owned(),
+                excerpt: example.excerpt.clone(),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The packing broke off: what came before is kept.
+    fn note_broken(&self, broken: &std::io::Error, report: &mut InputReport) -> Result<(), Error> {
+        let packing = report.encoding.unwrap_or("packed");
+        let excerpt = format!("the {packing} data breaks off: {broken}");
+        let offset = report.bytes;
+        if self.config.strict || report.events == 0 && offset == 0 {
+            let input = report.name.clone();
+            return Err(ErrorKind::NotATrace { input, offset, found: excerpt }.into());
+        }
+        report.losses.add_broken(Example { offset, noticed: offset, bytes: 0, excerpt });
+        Ok(())
+    }
+
+    /// Refuses an input in which there is nothing of a trace.
+    fn check_found(
+        &self,
+        input: &Input,
+        report: &InputReport,
+        documents: &[Document],
+        base: u64,
+    ) -> Result<(), Error> {
+        let not_a_trace = |offset, found: &str| {
+            let (input, found) = (input.name(), found.to_owned());
+            Err(ErrorKind::NotATrace { input, offset, found }.into())
+        };
+        let has = |document: &Document, key: &[u8]| {
+            document.keys.iter().any(|k| string_is(&k.key, key))
+        };
+        let mut plain = documents.iter().filter(|d| d.form == Form::Plain && !d.keys.is_empty());
+        if let Some(profile) = plain.clone().find(|d| has(d, b"nodes") || has(d, b"head")) {
+            let offset = profile.keys[0].offset - base;
+            let found = "a CPU profile (.cpuprofile); merging those is not possible yet: \
+                         leave it out, or open it in DevTools by itself";
+            return not_a_trace(offset, found);
+        }
+        if report.events == 0 && documents.iter().all(|d| d.form == Form::Plain) {
+            if plain.next().is_some() {
+                return not_a_trace(0, "an object without traceEvents");
+            }
+            if let Some((_, example)) = report.losses.first()
+                && documents.is_empty()
+            {
+                let found = format!("no event, no array and no object was found in it: {}", example.excerpt);
+                return not_a_trace(example.offset, &found);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn note_facts<R: Reader>(part: &R::Part, report: &mut InputReport) {
+    let facts = R::facts(part);
+    report.events += facts.events;
+    report.losses.append(facts.losses.clone());
+    report.unclosed += facts.unclosed;
+    report.odd_separators += facts.odd_separators;
+}

@@ -1,0 +1,206 @@
+//! What a run did: counts, losses with their places, and warnings. Nothing is lost silently (contract C5).
+
+use crate::config::{Format, Tier};
+use tracemill_tokenizer::{Damage, DamageKind};
+
+/// Bytes of an excerpt at most.
+const EXCERPT: usize = 60;
+/// Examples kept of each kind of damage in each input.
+const EXAMPLES: usize = 3;
+
+/// One place where something was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Offset of the first lost byte, in the decoded input.
+    pub offset: u64,
+    /// Offset at which it was noticed.
+    pub noticed: u64,
+    /// How many bytes were lost.
+    pub bytes: u64,
+    /// The first of them, made printable.
+    pub excerpt: String,
+}
+
+/// All losses of one kind in one input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Stretches of bytes lost, most often an event each.
+    pub count: u64,
+    /// Bytes lost.
+    pub bytes: u64,
+    /// The first few.
+    pub examples: Vec<Example>,
+}
+
+/// All losses of one input, by kind in the order of [`DamageKind::ALL`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses([Tally; DamageKind::ALL.len()]);
+
+impl Losses {
+    /// Counts one more.
+    pub fn add(&mut self, damage: &Damage<'_>) {
+        let tally = &mut self.0[damage.kind as usize];
+        tally.count += 1;
+        tally.bytes += damage.lost.len() as u64;
+        if tally.examples.len() < EXAMPLES {
+            tally.examples.push(Example {
+                offset: damage.offset,
+                noticed: damage.noticed,
+                bytes: damage.lost.len() as u64,
+                excerpt: excerpt(damage.lost),
+            });
+        }
+    }
+
+    /// Counts a packing that breaks off.
+    pub(crate) fn add_broken(&mut self, example: Example) {
+        let tally = &mut self.0[DamageKind::Truncated as usize];
+        tally.count += 1;
+        tally.examples.push(example);
+    }
+
+    /// Takes over what a later part of the same input lost.
+    pub fn append(&mut self, later: Losses) {
+        for (tally, more) in self.0.iter_mut().zip(later.0) {
+            tally.count += more.count;
+            tally.bytes += more.bytes;
+            let room = EXAMPLES.saturating_sub(tally.examples.len());
+            tally.examples.extend(more.examples.into_iter().take(room));
+        }
+    }
+
+    /// Kinds of which there is any, with their tallies.
+    pub fn iter(&self) -> impl Iterator<Item = (DamageKind, &Tally)> {
+        DamageKind::ALL.into_iter().zip(&self.0).filter(|(_, tally)| tally.count > 0)
+    }
+
+    /// Stretches lost in all.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|tally| tally.count).sum()
+    }
+
+    /// The loss that stands first in the input.
+    pub fn first(&self) -> Option<(DamageKind, &Example)> {
+        self.iter()
+            .filter_map(|(kind, tally)| Some((kind, tally.examples.first()?)))
+            .min_by_key(|(_, example)| example.offset)
+    }
+}
+
+/// The first bytes of a stretch on one line, with what cannot be printed escaped.
+pub fn excerpt(bytes: &[u8]) -> String {
+    let cut = bytes.len() > EXCERPT;
+    let mut text = bytes[..bytes.len().min(EXCERPT)].escape_ascii().to_string();
+    // quotes and backslashes read better as they stand
+    text = text.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
+    if cut {
+        text.push('…');
+    }
+    text
+}
+
+/// One input of a run.
+#[derive(Clone, Debug, Default)]
+pub struct InputReport {
+    /// Its path, or `standard input`.
+    pub name: String,
+    /// Bytes after decoding.
+    pub bytes: u64,
+    /// Events read.
+    pub events: u64,
+    /// How it was packed: `gzip`, `zstd`, `utf-16`, if it was.
+    pub encoding: Option<&'static str>,
+    /// What was lost.
+    pub losses: Losses,
+    /// Documents without their closing brackets, which the format allows.
+    pub unclosed: u64,
+    /// Missing or surplus commas between events, by which nothing is lost.
+    pub odd_separators: u64,
+}
+
+/// What `merge` did.
+#[derive(Clone, Debug)]
+pub struct MergeReport {
+    /// Per input, in order.
+    pub inputs: Vec<InputReport>,
+    /// Events written.
+    pub events: u64,
+    /// Bytes written, before packing.
+    pub bytes: u64,
+    /// The format written.
+    pub format: Format,
+    /// Instruction set of the scan.
+    pub tier: Tier,
+    /// Worker threads.
+    pub threads: usize,
+    /// Sorted runs of the index spilled to disk.
+    pub spilled_runs: u64,
+    /// Bytes of pipes and packed inputs spooled to disk.
+    pub spooled_bytes: u64,
+    /// Chunks of CPU profiles written later than their time, behind their predecessor (contract C6).
+    pub delayed_chunks: u64,
+    /// Keys left out because the format has no place for them.
+    pub keys_lost: u64,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl MergeReport {
+    /// Stretches and keys lost in all.
+    pub fn lost(&self) -> u64 {
+        self.keys_lost + self.inputs.iter().map(|input| input.losses.count()).sum::<u64>()
+    }
+}
+
+/// What `info` found; the counts are over all inputs.
+#[derive(Clone, Debug, Default)]
+pub struct InfoReport {
+    /// Per input, in order.
+    pub inputs: Vec<InputReport>,
+    /// Events.
+    pub events: u64,
+    /// Bytes of events.
+    pub event_bytes: u64,
+    /// Metadata events (phase `M`).
+    pub metadata: u64,
+    /// Events without a time.
+    pub untimed: u64,
+    /// Least time stamp of an event that is no metadata, in nanoseconds.
+    pub start_ns: Option<i64>,
+    /// Greatest end (time stamp and duration) of an event that is no metadata, in nanoseconds.
+    pub end_ns: Option<i64>,
+    /// Whether the events stand in the order that `merge` would write.
+    pub sorted: bool,
+    /// Neighbours out of that order.
+    pub inversions: u64,
+    /// Per phase as written (`X`, or longer if odd; `none`), events.
+    pub phases: Vec<(String, u64)>,
+    /// Per process.
+    pub processes: Vec<ProcessInfo>,
+    /// Names of the keys beside the events, per input and document in order of first appearance.
+    pub keys: Vec<String>,
+}
+
+/// A process in a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// `pid` as written; empty if missing.
+    pub pid: String,
+    /// From its last `process_name` event.
+    pub name: Option<String>,
+    /// Its events.
+    pub events: u64,
+    /// Its threads, most events first.
+    pub threads: Vec<ThreadInfo>,
+}
+
+/// A thread in a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// `tid` as written; empty if missing.
+    pub tid: String,
+    /// From its last `thread_name` event.
+    pub name: Option<String>,
+    /// Its events.
+    pub events: u64,
+}

@@ -1,0 +1,180 @@
+//! One input on many cores: chunks scanned from guessed event starts, each guess proven by the chunk before.
+//!
+//! ```text
+//!   main thread    to the first event │ chunk 0 │ proves 1, 2, 3 … in order, hands them on
+//!   workers                           │ 1 │ 2 │ 3 │ 4 …      at most a few chunks ahead of the proof
+//! ```
+//!
+//! A chunk owns the events that begin in it. Its scanner runs over the border until the next event begins; if that is
+//! where the next chunk's worker began, and in the same kind of document, the worker's findings are what a single scan
+//! would have found, by induction. If not (damage, events inside strings, a chunk inside one huge event) the main
+//! thread scans that chunk again from the true place: slower, never different.
+
+use crossbeam_channel::bounded;
+use std::collections::BTreeMap;
+use tracemill_tokenizer::{Mapped, Scanner, Sink, Status, Stop, Tier, Window, speculate};
+
+/// Takes the findings of one chunk.
+pub(crate) trait Collect: Sink + Send {
+    /// The chunk is scanned: whatever can be done to its findings without the others, on the worker.
+    fn seal(&mut self) {}
+}
+
+/// How an input that lies in memory is scanned.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Bytes to leave out at the start.
+    pub(crate) skip: usize,
+    /// The map behind `bytes`, to fetch pages ahead.
+    pub(crate) mapped: Option<&'a Mapped>,
+    pub(crate) tier: Tier,
+    pub(crate) threads: usize,
+    /// Bytes that one worker takes at a time; findings are handed on in such portions.
+    pub(crate) chunk: usize,
+}
+
+impl Plan<'_> {
+    fn populate(&self, from: usize, to: usize) {
+        if let Some(mapped) = self.mapped {
+            mapped.populate(from..to);
+        }
+    }
+
+    fn stop_at(&self, border: usize) -> Stop {
+        let border = if border >= self.bytes.len() { u64::MAX } else { border as u64 };
+        Stop { border, at_events: false }
+    }
+}
+
+/// Scans all of `plan.bytes`, giving the findings to `take` in input order, a chunk at a time.
+pub(crate) fn scan<C: Collect>(plan: Plan<'_>, new: &(dyn Fn() -> C + Sync), mut take: impl FnMut(C)) {
+    let mut scanner = Scanner::starting_at(plan.tier, plan.skip as u64);
+    if plan.threads == 1 || plan.bytes.len() < 2 * plan.chunk {
+        return scan_alone(plan, &mut scanner, 0, new, &mut take);
+    }
+    let mut head = new();
+    let stop = Stop { at_events: true, ..Stop::NEVER };
+    let status = scanner.feed(Window::whole(plan.bytes), stop, &mut head);
+    head.seal();
+    take(head);
+    if let Status::Events(start) = status {
+        scan_chunks(plan, scanner, start as usize, new, take);
+    }
+}
+
+/// The rest of the input on this thread.
+fn scan_alone<C: Collect>(
+    plan: Plan<'_>,
+    scanner: &mut Scanner,
+    from: usize,
+    new: &(dyn Fn() -> C + Sync),
+    take: &mut impl FnMut(C),
+) {
+    let mut border = from;
+    loop {
+        plan.populate(border, border + plan.chunk);
+        border += plan.chunk;
+        let mut part = new();
+        let status = scanner.feed(Window::whole(plan.bytes), plan.stop_at(border), &mut part);
+        part.seal();
+        take(part);
+        match status {
+            Status::Border(next) => border = border.max(next as usize),
+            _ => return,
+        }
+    }
+}
+
+/// A chunk scanned on a guess.
+struct Guessed<C> {
+    start: u64,
+    scanner: Scanner,
+    status: Status,
+    part: C,
+}
+
+fn scan_chunks<C: Collect>(
+    plan: Plan<'_>,
+    mut scanner: Scanner,
+    start: usize,
+    new: &(dyn Fn() -> C + Sync),
+    mut take: impl FnMut(C),
+) {
+    let seed = scanner.fork(start as u64);
+    let level = seed.level();
+    let chunks = (plan.bytes.len() - start).div_ceil(plan.chunk);
+    let range = |chunk: usize| {
+        let from = start + chunk * plan.chunk;
+        from..(from + plan.chunk).min(plan.bytes.len())
+    };
+    let ahead = 2 * plan.threads;
+    let (tasks, todo) = bounded::<usize>(ahead);
+    let (done, results) = bounded(ahead);
+    std::thread::scope(|scope| {
+        for _ in 0..plan.threads {
+            let (todo, done, seed) = (todo.clone(), done.clone(), &seed);
+            scope.spawn(move || {
+                for chunk in todo {
+                    let guessed = scan_guess(plan, seed, range(chunk), new);
+                    if done.send((chunk, guessed)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done);
+        let mut sent = 1;
+        let mut waiting = BTreeMap::new();
+        let mut status = Status::Border(start as u64);
+        for chunk in 0..chunks {
+            // never more than `ahead` chunks in the channels and on the workers together
+            while sent < chunks.min(chunk + ahead) && tasks.send(sent).is_ok() {
+                sent += 1;
+            }
+            let guessed: Option<Guessed<C>> = match chunk {
+                0 => None,
+                _ => loop {
+                    if let Some(guessed) = waiting.remove(&chunk) {
+                        break guessed;
+                    }
+                    let Ok((number, guessed)) = results.recv() else { return };
+                    waiting.insert(number, guessed);
+                },
+            };
+            let Status::Border(next) = status else { return };
+            let to = range(chunk).end;
+            if next >= to as u64 && to < plan.bytes.len() {
+                continue;
+            }
+            match guessed {
+                Some(right) if right.start == next && scanner.level() == level => {
+                    scanner = right.scanner;
+                    status = right.status;
+                    take(right.part);
+                }
+                _ => {
+                    let mut part = new();
+                    status = scanner.feed(Window::whole(plan.bytes), plan.stop_at(to), &mut part);
+                    part.seal();
+                    take(part);
+                }
+            }
+        }
+    });
+}
+
+fn scan_guess<C: Collect>(
+    plan: Plan<'_>,
+    seed: &Scanner,
+    range: std::ops::Range<usize>,
+    new: &(dyn Fn() -> C + Sync),
+) -> Option<Guessed<C>> {
+    plan.populate(range.start, range.end);
+    let start = speculate(plan.bytes, range.start, range.end)? as u64;
+    let mut scanner = seed.fork(start);
+    let mut part = new();
+    let status = scanner.feed(Window::whole(plan.bytes), plan.stop_at(range.end), &mut part);
+    part.seal();
+    Some(Guessed { start, scanner, status, part })
+}

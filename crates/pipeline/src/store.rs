@@ -1,0 +1,173 @@
+//! All inputs as one address space, and where each event stands in it.
+//!
+//! Inputs stand behind each other in command-line order, so that comparing places compares (file, position). What an
+//! input's bytes lie in (a map, memory segments, a spooled file) is known here only. Segments of a pipe overlap: an item
+//! that was cut by the end of one is copied to the start of the next, so every item lies in one piece.
+
+use memmap2::MmapMut;
+use tracemill_tokenizer::Mapped;
+
+/// The bytes of one input.
+pub(crate) enum Payload {
+    /// Nothing at all.
+    Empty,
+    /// A file, or a pipe that was spooled to one.
+    Mapped(Mapped),
+    /// A pipe that fits into memory.
+    Segments(Vec<Segment>),
+}
+
+impl Payload {
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        match self {
+            Payload::Segments(segments) => segments.iter().map(|s| s.bytes.len() as u64).sum(),
+            Payload::Empty | Payload::Mapped(_) => 0,
+        }
+    }
+}
+
+/// A stretch of a pipe, in memory.
+pub(crate) struct Segment {
+    /// Offset in the input of the first byte.
+    pub(crate) base: u64,
+    pub(crate) bytes: MmapMut,
+    pub(crate) filled: usize,
+}
+
+impl Segment {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+}
+
+/// Bits of a place that hold the offset: 1 TiB of input.
+const OFFSET_BITS: u32 = 40;
+const LEN_BITS: u32 = 16;
+/// The length in a place that says: look it up.
+const LONG: u64 = (1 << LEN_BITS) - 1;
+
+/// Where an event stands, and how it ranks among events of one time: 255 − rank, offset, length, from the top bits down.
+///
+/// The order of places is the order of the output at equal times, as far as ranks tell (see [`crate::order`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place(pub(crate) u64);
+
+impl Place {
+    pub(crate) fn new(offset: u64, len: usize, rank: u8) -> Self {
+        debug_assert!(offset < Store::MOST);
+        let len = (len as u64).min(LONG);
+        Place(u64::from(255 - rank) << (OFFSET_BITS + LEN_BITS) | offset << LEN_BITS | len)
+    }
+
+    pub(crate) fn offset(self) -> u64 {
+        self.0 >> LEN_BITS & ((1 << OFFSET_BITS) - 1)
+    }
+
+    pub(crate) fn rank(self) -> u8 {
+        255 - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u8
+    }
+
+    /// Whether an event of this length needs an entry in [`Long`].
+    pub(crate) fn is_long(len: usize) -> bool {
+        len as u64 >= LONG
+    }
+}
+
+/// An event of 64 KiB or more: its offset and length.
+pub(crate) type Long = (u64, u64);
+
+struct Piece<'p> {
+    start: u64,
+    bytes: &'p [u8],
+}
+
+/// The address space over the payloads of all inputs.
+pub(crate) struct Store<'p> {
+    pieces: Vec<Piece<'p>>,
+    /// By offset.
+    long: Vec<Long>,
+}
+
+impl<'p> Store<'p> {
+    /// Bytes of input that places can address.
+    pub(crate) const MOST: u64 = 1 << OFFSET_BITS;
+
+    /// `inputs` are payloads with the offset at which each stands, ascending.
+    pub(crate) fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>, mut long: Vec<Long>) -> Self {
+        let mut pieces = Vec::new();
+        for (start, payload) in inputs {
+            match payload {
+                Payload::Empty => {}
+                Payload::Mapped(mapped) => pieces.push(Piece { start, bytes: mapped }),
+                Payload::Segments(segments) => pieces.extend(
+                    segments.iter().map(|s| Piece { start: start + s.base, bytes: s.bytes() }),
+                ),
+            }
+        }
+        long.sort_unstable();
+        Store { pieces, long }
+    }
+
+    /// As [`Store::new`], with a map behind all others.
+    pub(crate) fn with_map(
+        before: impl Iterator<Item = (u64, &'p Payload)>,
+        start: u64,
+        bytes: &'p Mapped,
+        long: Vec<Long>,
+    ) -> Self {
+        let mut store = Store::new(before, long);
+        store.pieces.push(Piece { start, bytes });
+        store
+    }
+
+    /// The bytes from `offset` to the end of the piece that holds the item there.
+    pub(crate) fn from(&self, offset: u64) -> &'p [u8] {
+        let after = self.pieces.partition_point(|piece| piece.start <= offset);
+        let piece = &self.pieces[after - 1];
+        &piece.bytes[(offset - piece.start) as usize..]
+    }
+
+    pub(crate) fn slice(&self, offset: u64, len: u64) -> &'p [u8] {
+        &self.from(offset)[..len as usize]
+    }
+
+    pub(crate) fn event(&self, place: Place) -> &'p [u8] {
+        self.slice(place.offset(), self.len(place))
+    }
+
+    pub(crate) fn len(&self, place: Place) -> u64 {
+        match place.0 & LONG {
+            LONG => self.long_len(place.offset()),
+            len => len,
+        }
+    }
+
+    #[cold]
+    fn long_len(&self, offset: u64) -> u64 {
+        let found = self.long.binary_search_by_key(&offset, |&(offset, _)| offset);
+        self.long[found.expect("every long event was noted when it was found")].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_keep_what_they_are_made_of_and_order_by_rank_first() {
+        let place = Place::new(Store::MOST - 1, 77, 9);
+        assert_eq!((place.offset(), place.rank(), place.0 & LONG), (Store::MOST - 1, 9, 77));
+        assert_eq!(Place::new(5, 1 << 20, 0).0 & LONG, LONG);
+        assert!(Place::new(9, 1, 3) < Place::new(1, 1, 2));
+        assert!(Place::new(1, 9, 2) < Place::new(2, 1, 2));
+    }
+
+    #[test]
+    fn long_events_are_looked_up() {
+        let store = Store::new(std::iter::empty(), vec![(70_000, 100_000), (5, 65_535)]);
+        assert_eq!(store.len(Place::new(5, 65_535, 0)), 65_535);
+        assert_eq!(store.len(Place::new(70_000, 100_000, 1)), 100_000);
+        assert_eq!(store.len(Place::new(6, 65_534, 1)), 65_534);
+    }
+}

@@ -1,0 +1,237 @@
+//! CPU profile streams in the order of the output (contract C6): a chunk is never written before its predecessor.
+//!
+//! A stream is all `ProfileChunk` events of one (pid, id), the types of both taken strictly: `1` and `"1"` differ. Its
+//! order is the output's time order if every node and sample then refers to nodes already defined; else input order if
+//! that satisfies it; else time order and a warning. Where it is input order, chunks that time order would write too
+//! early are *delayed*: written right behind their predecessor.
+//!
+//! The first pass only notes, per stream, whether time order and input order can differ at all: a few dozen
+//! nanoseconds a chunk, memory by streams. In every recorded trace they do not, and nothing is decoded. Streams where
+//! they may differ are read again by [`Delays::find`], whose memory is bounded by the profile (its node ids and one
+//! place a chunk).
+
+use crate::order::{EXACT, Entry, Order};
+use crate::store::Place;
+use serde::Deserialize;
+use std::collections::hash_map::Entry as Slot;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
+
+/// (pid, id), canonical and joined.
+type StreamKey = Vec<u8>;
+
+/// What the first pass knows of one stream.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    first: Entry,
+    last: Entry,
+    /// Time order may differ from input order.
+    suspect: bool,
+}
+
+/// Per stream, whether its chunks stand in time order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StreamOrders(HashMap<StreamKey, Seen>);
+
+impl StreamOrders {
+    /// Looks at an event; `entry.time` is [`i64::MIN`] if it has none.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event<'_>, entry: Entry) {
+        if event.is_string(Field::Name, b"ProfileChunk") {
+            self.note_chunk(event, entry);
+        }
+    }
+
+    fn note_chunk(&mut self, event: &Event<'_>, entry: Entry) {
+        self.join(stream_key(event), Seen { first: entry, last: entry, suspect: false });
+    }
+
+    fn join(&mut self, key: StreamKey, later: Seen) {
+        match self.0.entry(key) {
+            Slot::Vacant(slot) => {
+                slot.insert(later);
+            }
+            Slot::Occupied(mut slot) => {
+                let seen = slot.get_mut();
+                seen.suspect |= later.suspect || may_swap(seen.last, later.first);
+                seen.last = later.last;
+            }
+        }
+    }
+
+    /// Takes over what a later part of the input has.
+    pub(crate) fn append(&mut self, later: StreamOrders) {
+        // streams are independent of each other: the order of joining them cannot be seen
+        #[expect(clippy::iter_over_hash_type, reason = "each key is joined on its own")]
+        for (key, seen) in later.0 {
+            self.join(key, seen);
+        }
+    }
+
+    /// Streams whose chunks may not stand in time order.
+    pub(crate) fn suspects(self) -> HashSet<StreamKey> {
+        self.0.into_iter().filter(|(_, seen)| seen.suspect).map(|(key, _)| key).collect()
+    }
+}
+
+/// Whether `later`, which stands behind `earlier` in the input, may come before it in the output.
+fn may_swap(earlier: Entry, later: Entry) -> bool {
+    let (before, after) = (earlier.place.rank(), later.place.rank());
+    let tie = later.time == earlier.time
+        && (after > before || after == EXACT || before == EXACT || (after == before && after != 0));
+    later.time < earlier.time || tie
+}
+
+fn stream_key(event: &Event<'_>) -> StreamKey {
+    let mut key = Vec::new();
+    for field in [Field::Pid, Field::Id] {
+        match event.field(field) {
+            None => key.push(b'-'),
+            Some([quote @ b'"', content @ .., b'"']) => {
+                key.push(*quote);
+                let mut text = Vec::new();
+                unescape(content, &mut text);
+                // the length keeps ("a", "b") and ("a\0b", …) apart
+                key.extend_from_slice(&(text.len() as u64).to_le_bytes());
+                key.extend_from_slice(&text);
+            }
+            Some(value) => {
+                key.push(b'#');
+                if !canonical(value, &mut key) {
+                    key.extend_from_slice(value);
+                }
+            }
+        }
+        key.push(0);
+    }
+    key
+}
+
+/// Chunks that are written later than their time.
+#[derive(Debug, Default)]
+pub(crate) struct Delays {
+    /// Offsets of the delayed chunks.
+    held: HashSet<u64>,
+    /// Behind the event at this offset follow these chunks.
+    after: HashMap<u64, Vec<Place>>,
+    /// Streams that no order satisfies.
+    pub(crate) unordered: Vec<String>,
+}
+
+impl Delays {
+    /// Decides the order of `streams`, whose chunks are among `entries` (any order; untimed ones have [`i64::MIN`]).
+    pub(crate) fn find(
+        streams: &HashSet<StreamKey>,
+        entries: impl Iterator<Item = Entry>,
+        order: Order<'_, '_>,
+    ) -> Self {
+        let mut chunks: BTreeMap<StreamKey, Vec<Entry>> = BTreeMap::new();
+        for entry in entries {
+            let event = order.0.event(entry.place);
+            let spans = fields_of(event);
+            let event = spans.of(event);
+            if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
+                let key = stream_key(&event);
+                if streams.contains(&key) {
+                    chunks.entry(key).or_default().push(entry);
+                }
+            }
+        }
+        let mut delays = Delays::default();
+        for chunks in chunks.into_values() {
+            delays.decide(chunks, order);
+        }
+        delays
+    }
+
+    /// The rule of contract C6 for one stream.
+    fn decide(&mut self, mut by_time: Vec<Entry>, order: Order<'_, '_>) {
+        by_time.sort_unstable_by(|a, b| order.compare(a, b));
+        let mut by_input = by_time.clone();
+        by_input.sort_unstable_by_key(|entry| entry.place.offset());
+        if by_time == by_input || refers_backwards(&by_time, order) {
+            return;
+        }
+        if !refers_backwards(&by_input, order) {
+            let event = order.0.event(by_input[0].place);
+            let spans = fields_of(event);
+            let text = |field| spans.of(event).field(field).map(String::from_utf8_lossy);
+            let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
+            self.unordered.push(format!("pid {pid}, id {id}"));
+            return;
+        }
+        let mut furthest = by_input[0];
+        for &chunk in &by_input[1..] {
+            if order.compare(&chunk, &furthest).is_lt() {
+                self.held.insert(chunk.place.offset());
+                self.after.entry(furthest.place.offset()).or_default().push(chunk.place);
+            } else {
+                furthest = chunk;
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Chunks delayed.
+    pub(crate) fn count(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// What is written at the turn of `place`: nothing if it is delayed, else itself and what waited for it.
+    pub(crate) fn turn(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        let own = (!self.held.contains(&place.offset())).then_some(place);
+        let waiting = self.after.get(&place.offset()).into_iter().flatten().copied();
+        own.into_iter().chain(waiting)
+    }
+}
+
+/// The part of a ProfileChunk's args that refers to nodes.
+#[derive(Deserialize)]
+struct Args {
+    data: Option<Data>,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    #[serde(rename = "cpuProfile")]
+    profile: Option<Profile>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    #[serde(default)]
+    nodes: Vec<Node>,
+    #[serde(default)]
+    samples: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: u64,
+    parent: Option<u64>,
+}
+
+/// Whether every parent and sample refers to a node of its own or an earlier chunk.
+///
+/// A chunk whose args are no profile (ids that are no integers, damage) refers to nothing and defines nothing.
+fn refers_backwards(chunks: &[Entry], order: Order<'_, '_>) -> bool {
+    let mut known = HashSet::new();
+    chunks.iter().all(|chunk| {
+        let event = order.0.event(chunk.place);
+        let spans = fields_of(event);
+        let args = spans.of(event).field(Field::Args);
+        let args: Option<Args> = args.and_then(|args| serde_json::from_slice(args).ok());
+        let Some(profile) = args.and_then(|args| args.data).and_then(|data| data.profile) else {
+            return true;
+        };
+        let nodes = profile.nodes.iter().all(|node| {
+            let parent = node.parent.is_none_or(|parent| known.contains(&parent));
+            known.insert(node.id);
+            parent
+        });
+        nodes && profile.samples.iter().all(|sample| known.contains(sample))
+    })
+}
