@@ -1,1 +1,14 @@
-//! placeholder
+//! Development only: a naive reference merge, a seeded trace generator, a chunk cutter and a
+//! damage injector for the tests and benches of the other crates.
+//!
+//! It depends on none of them: what the reference says is computed from the contracts alone, with
+//! `serde_json` and no shared code, so that an agreement between the two means something.
+#![forbid(unsafe_code)]
+
+pub mod cut;
+pub mod damage;
+pub mod generate;
+pub mod reference;
+pub mod rng;
+
+pub use rng::Rng;

@@ -1,0 +1,145 @@
+//! `ProfileChunk` events of several streams: in order, out of order, and beyond help.
+
+use super::event::finish;
+use super::json::Json;
+use super::{TraceShape, value};
+use crate::Rng;
+
+/// One event for every time of `slots` (file order), spread over the shape's streams.
+pub(super) fn chunks(rng: &mut Rng, shape: &TraceShape, slots: &[i64]) -> Vec<Json> {
+    if shape.profile_streams == 0 {
+        return Vec::new();
+    }
+    let owner: Vec<usize> = slots.iter().map(|_| rng.index(shape.profile_streams)).collect();
+    let mut events: Vec<Option<Json>> = vec![None; slots.len()];
+    for stream in 0..shape.profile_streams {
+        let places: Vec<usize> = (0..slots.len()).filter(|&i| owner[i] == stream).collect();
+        for (place, event) in stream_events(rng, shape, stream, &places, slots) {
+            events[place] = Some(event);
+        }
+    }
+    events.into_iter().flatten().collect()
+}
+
+/// The chunks of one stream with the places they take.
+fn stream_events(
+    rng: &mut Rng,
+    shape: &TraceShape,
+    stream: usize,
+    places: &[usize],
+    slots: &[i64],
+) -> Vec<(usize, Json)> {
+    let mut file_order: Vec<usize> = places.to_vec();
+    let mut times: Vec<i64> = places.iter().map(|&place| slots[place]).collect();
+    match rng.below(6) {
+        // File order and time order agree.
+        0 => times.sort_unstable(),
+        // The file is out of order, the times say how it was.
+        1 => {
+            times.sort_unstable();
+            rng.shuffle(&mut file_order);
+        }
+        // As the slots' own times fall: file order is right, the times are not (if disordered).
+        2 => {}
+        // One chunk late or early in a sorted stream.
+        3 => {
+            times.sort_unstable();
+            if times.len() > 1 {
+                let at = rng.index(times.len());
+                let time = times.remove(at);
+                times.insert(rng.index(times.len() + 1), time);
+            }
+        }
+        4 => times.reverse(),
+        // Neither order helps, likely.
+        _ => {
+            rng.shuffle(&mut file_order);
+            rng.shuffle(&mut times);
+        }
+    }
+    let (pid, id) = stream_key(stream);
+    let mut nodes = 0;
+    let mut events = Vec::with_capacity(places.len());
+    for (&place, ts) in file_order.iter().zip(times) {
+        let first = nodes == 0;
+        let args = if !first && rng.chance(10) { end_chunk(ts) } else { data(rng, &mut nodes) };
+        events.push((place, chunk(rng, shape, pid, id, ts, args)));
+    }
+    events
+}
+
+/// Streams that differ in pid, in id, in the type of one of them, or by its absence.
+fn stream_key(stream: usize) -> (Option<&'static str>, Option<&'static str>) {
+    match stream {
+        0 => (Some("1"), Some("\"0x1\"")),
+        1 => (Some("2"), Some("\"0x1\"")),
+        2 => (Some("\"1\""), Some("\"0x1\"")),
+        3 => (Some("1"), Some("1")),
+        4 => (Some("1"), None),
+        5 => (None, Some("1")),
+        _ => (Some("7"), Some("\"0x2\"")),
+    }
+}
+
+fn chunk(
+    rng: &mut Rng,
+    shape: &TraceShape,
+    pid: Option<&str>,
+    id: Option<&str>,
+    ts: i64,
+    args: Json,
+) -> Json {
+    let odd = rng.chance(shape.odd);
+    let name = if odd && rng.chance(20) { "\"Profile\\u0043hunk\"" } else { "\"ProfileChunk\"" };
+    // A metadata event of that name is no chunk.
+    let ph = if odd && rng.chance(10) { "\"M\"" } else { "\"P\"" };
+    let mut members = vec![
+        ("args", args, true),
+        ("cat", Json::raw("\"disabled-by-default-v8.cpu_profiler\""), true),
+    ];
+    members.extend(id.map(|id| ("id", Json::raw(id), true)));
+    members.push(("name", Json::raw(name), true));
+    members.push(("ph", Json::raw(ph), true));
+    members.extend(pid.map(|pid| ("pid", Json::raw(pid), true)));
+    members.push(("tid", Json::raw(rng.range(1, 3).to_string()), true));
+    let ts = if rng.chance(20) { value::time(rng, shape, ts) } else { ts.to_string() };
+    members.push(("ts", Json::raw(ts), true));
+    finish(rng, shape, members)
+}
+
+fn end_chunk(ts: i64) -> Json {
+    Json::object([("data", Json::object([("endTime", Json::raw(ts.to_string()))]))])
+}
+
+/// The args of a chunk that defines a few nodes after the `nodes` there are and samples any.
+fn data(rng: &mut Rng, nodes: &mut u64) -> Json {
+    let number = |n: u64| Json::raw(n.to_string());
+    let mut new = Vec::new();
+    let by_children = rng.chance(10);
+    for _ in 0..rng.range(u64::from(*nodes == 0), 4) {
+        *nodes += 1;
+        let frame = Json::object([
+            ("functionName", Json::raw(format!("\"f{}\"", rng.below(9)))),
+            ("scriptId", number(rng.below(9))),
+        ]);
+        let mut node = vec![("callFrame", frame), ("id", number(*nodes))];
+        if by_children {
+            // Children may stand in later chunks: they are no reference back.
+            node.push(("children", Json::Array(vec![number(*nodes + 1)])));
+        } else if *nodes > 1 {
+            node.push(("parent", number(rng.range(1, *nodes - 1))));
+        }
+        new.push(Json::object(node));
+    }
+    let samples: Vec<Json> = (0..rng.below(6)).map(|_| number(rng.range(1, *nodes))).collect();
+    let deltas = samples.iter().map(|_| Json::raw((rng.below(300) as i64 - 40).to_string()));
+    let deltas = Json::Array(deltas.collect());
+    let lines = Json::Array(samples.iter().map(|_| number(7)).collect());
+    let mut profile = Vec::new();
+    if !new.is_empty() || rng.chance(20) {
+        profile.push(("nodes", Json::Array(new)));
+    }
+    profile.push(("samples", Json::Array(samples)));
+    let data = [("cpuProfile", Json::object(profile)), ("lines", lines), ("timeDeltas", deltas)];
+    Json::object([("data", Json::object(data))])
+}

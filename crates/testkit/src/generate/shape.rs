@@ -1,0 +1,183 @@
+//! What a generated trace looks like.
+
+use crate::Rng;
+
+/// The container of the first document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Form {
+    Object,
+    Array,
+    Ndjson,
+    NdjsonWithHeader,
+}
+
+/// Whitespace between tokens. NDJSON keeps only what fits on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// none: the whole trace on one line
+    Compact,
+    /// one event a line
+    Lines,
+    /// pretty-printed, two blanks a level
+    TwoSpaces,
+    /// pretty-printed, four blanks a level
+    FourSpaces,
+    /// pretty-printed, a tab a level
+    Tabs,
+    /// pretty-printed, two blanks a level, lines end with CR LF
+    CrLf,
+    /// random whitespace between any two tokens
+    Ragged,
+    /// as `Ragged` without line breaks
+    RaggedLine,
+}
+
+impl Layout {
+    /// Line ending and indent of the pretty-printed layouts.
+    pub(super) fn indent(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::TwoSpaces => Some(("\n", "  ")),
+            Self::FourSpaces => Some(("\n", "    ")),
+            Self::Tabs => Some(("\n", "\t")),
+            Self::CrLf => Some(("\r\n", "  ")),
+            Self::Compact | Self::Lines | Self::Ragged | Self::RaggedLine => None,
+        }
+    }
+
+    /// The nearest layout without line breaks.
+    pub(super) fn on_one_line(self) -> Self {
+        match self {
+            Self::Ragged | Self::RaggedLine => Self::RaggedLine,
+            _ => Self::Compact,
+        }
+    }
+}
+
+/// How far the events' times are from sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Disorder {
+    Sorted,
+    Neighbours,
+    /// several threads' sorted buffers written one after the other
+    Batches,
+    Reversed,
+    Random,
+}
+
+/// Everything about a generated trace but its seed. Rates are per cent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceShape {
+    /// Events in all documents together, chunks of profiles included.
+    pub events: usize,
+    /// The first document's container; later ones are random.
+    pub form: Form,
+    /// Whitespace of all documents.
+    pub layout: Layout,
+    /// Documents one after the other in the one input.
+    pub documents: usize,
+    /// Top-level keys before `traceEvents`.
+    pub keys_before: usize,
+    /// Top-level keys after `traceEvents`.
+    pub keys_after: usize,
+    /// Order of the times.
+    pub disorder: Disorder,
+    /// How many events share the time of the one before.
+    pub equal_ts: u64,
+    /// How many values and keys are odd: 0 gives a plain, tidy trace.
+    pub odd: u64,
+    /// CPU profile streams.
+    pub profile_streams: usize,
+    /// How many events are part of a profile, if there are streams.
+    pub profile_rate: u64,
+    /// Whether single strings of up to 100 kB and values nested up to 300 deep may occur.
+    pub big: bool,
+    /// A UTF-8 byte order mark at the start.
+    pub bom: bool,
+    /// `traceEvents` is spelt with an escape.
+    pub escaped_events_key: bool,
+}
+
+impl TraceShape {
+    /// A tidy object with `events` events, one a line, sorted, without oddities: where damage and
+    /// its repair can be told apart.
+    #[must_use]
+    pub fn plain(events: usize) -> Self {
+        Self {
+            events,
+            form: Form::Object,
+            layout: Layout::Lines,
+            documents: 1,
+            keys_before: 0,
+            keys_after: 1,
+            disorder: Disorder::Sorted,
+            equal_ts: 0,
+            odd: 0,
+            profile_streams: 0,
+            profile_rate: 0,
+            big: false,
+            bom: false,
+            escaped_events_key: false,
+        }
+    }
+
+    /// Any shape at all, mostly small.
+    pub fn arbitrary(rng: &mut Rng) -> Self {
+        let events = match rng.below(20) {
+            0 => 0,
+            1 => 1,
+            2..=11 => rng.range(2, 12),
+            12..=18 => rng.range(13, 80),
+            _ => rng.range(81, 400),
+        };
+        Self {
+            events: events as usize,
+            form: form(rng),
+            layout: layout(rng),
+            documents: if rng.chance(85) { 1 } else { rng.range(2, 4) as usize },
+            keys_before: if rng.chance(50) { 0 } else { rng.range(1, 5) as usize },
+            keys_after: if rng.chance(50) { 0 } else { rng.range(1, 5) as usize },
+            disorder: disorder(rng),
+            equal_ts: [0, 10, 40, 90][rng.index(4)],
+            odd: [0, 2, 10, 40][rng.index(4)],
+            profile_streams: if rng.chance(60) { 0 } else { rng.range(1, 7) as usize },
+            profile_rate: [5, 20, 60, 100][rng.index(4)],
+            big: rng.chance(5),
+            bom: rng.chance(4),
+            escaped_events_key: rng.chance(2),
+        }
+    }
+}
+
+pub(super) fn form(rng: &mut Rng) -> Form {
+    match rng.below(10) {
+        0..=4 => Form::Object,
+        5..=7 => Form::Array,
+        8 => Form::Ndjson,
+        _ => Form::NdjsonWithHeader,
+    }
+}
+
+fn layout(rng: &mut Rng) -> Layout {
+    match rng.below(12) {
+        0..=2 => Layout::Compact,
+        3..=5 => Layout::Lines,
+        6 => Layout::TwoSpaces,
+        7 => Layout::FourSpaces,
+        8 => Layout::Tabs,
+        9 => Layout::CrLf,
+        10 => Layout::Ragged,
+        _ => Layout::RaggedLine,
+    }
+}
+
+fn disorder(rng: &mut Rng) -> Disorder {
+    match rng.below(6) {
+        0 => Disorder::Sorted,
+        1 => Disorder::Neighbours,
+        2 | 3 => Disorder::Batches,
+        4 => Disorder::Reversed,
+        _ => Disorder::Random,
+    }
+}

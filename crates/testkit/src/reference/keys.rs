@@ -1,0 +1,104 @@
+//! Top-level keys of several sources united into those of one output.
+
+use std::collections::HashMap;
+
+use super::read::{Fields, Source, elements, is_string, unescape};
+
+/// Keys and values of the output beside `traceEvents`, as they are written.
+pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
+    let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    let Some((first, later)) = sources.split_first() else {
+        return Vec::new();
+    };
+    let mut keys: Vec<(String, String)> = first.keys.0.iter().map(owned).collect();
+    let mut extras = Vec::new();
+    for (index, source) in later.iter().enumerate() {
+        let mut apart = Vec::new();
+        for &(key, value) in &source.keys.0 {
+            let same = |&(k, v): &(&str, &str)| v == value && unescape(k) == unescape(key);
+            if !first.keys.0.iter().any(same) && !take_over(&mut keys, key, value) {
+                apart.push(format!("{key}:{value}"));
+            }
+        }
+        if !apart.is_empty() {
+            let number = index + 1;
+            extras.push(format!("{{\"index\":{number},\"keys\":{{{}}}}}", apart.join(",")));
+        }
+    }
+    if !extras.is_empty() {
+        let value = format!("{{\"inputs\":[{}]}}", extras.join(","));
+        keys.push((free_name(&first.keys), value));
+    }
+    keys
+}
+
+/// Puts `stackFrames` and `samples` where the other sources' are; false if that cannot be done.
+fn take_over(keys: &mut Vec<(String, String)>, key: &str, value: &str) -> bool {
+    let unite: fn(&str, &str) -> Option<String> = if is_string(key, "stackFrames") {
+        with_members
+    } else if is_string(key, "samples") {
+        with_elements
+    } else {
+        return false;
+    };
+    match keys.iter_mut().rev().find(|(k, _)| unescape(k) == unescape(key)) {
+        Some((_, target)) => match unite(target, value) {
+            Some(united) => {
+                *target = united;
+                true
+            }
+            None => false,
+        },
+        None => {
+            // Uniting with itself asks whether the value has the right type.
+            let fits = unite(value, value).is_some();
+            if fits {
+                keys.push((key.to_owned(), value.to_owned()));
+            }
+            fits
+        }
+    }
+}
+
+/// `target` with the members of `added` it lacks; nothing if a name has two values.
+fn with_members(target: &str, added: &str) -> Option<String> {
+    let (members, added) = (Fields::parse(target)?, Fields::parse(added)?);
+    let mut known: HashMap<_, &str> = HashMap::new();
+    known.extend(members.0.iter().map(|&(key, value)| (unescape(key), value)));
+    let mut new = Vec::new();
+    for &(key, value) in &added.0 {
+        match known.get(&unescape(key)) {
+            Some(&there) if there == value => {}
+            Some(_) => return None,
+            None => {
+                known.insert(unescape(key), value);
+                new.push(format!("{key}:{value}"));
+            }
+        }
+    }
+    Some(append(target, &new))
+}
+
+fn with_elements(target: &str, added: &str) -> Option<String> {
+    elements(target)?;
+    let new: Vec<String> = elements(added)?.into_iter().map(str::to_owned).collect();
+    Some(append(target, &new))
+}
+
+/// `container` with `new` before its closing bracket, or as it is when there is nothing new.
+fn append(container: &str, new: &[String]) -> String {
+    if new.is_empty() {
+        return container.to_owned();
+    }
+    let (inside, closing) = container.split_at(container.len() - 1);
+    let inside = inside.trim_end_matches([' ', '\t', '\n', '\r']);
+    let comma = if inside.len() == 1 { "" } else { "," };
+    format!("{inside}{comma}{}{closing}", new.join(","))
+}
+
+fn free_name(first: &Fields<'_>) -> String {
+    let names = std::iter::once("tracemill".to_owned());
+    let mut names = names.chain((2..).map(|n: u64| format!("tracemill.{n}")));
+    let name = names.find(|name| first.get(name).is_none()).expect("names do not end");
+    format!("\"{name}\"")
+}

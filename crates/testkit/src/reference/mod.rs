@@ -1,0 +1,191 @@
+//! The naive reference: what `tracemill merge` must write, byte for byte, for well-formed inputs.
+//!
+//! Everything is held in memory and nothing is clever: documents are read with `serde_json` as raw
+//! text, sorted with one stable sort, and put together again. Damaged input is an error here.
+
+mod decimal;
+mod keys;
+mod order;
+mod profile;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::ops::Range;
+
+pub use decimal::Decimal;
+use read::{Fields, Source};
+
+/// The container a trace is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `{"traceEvents":[…],"key":value}`
+    Object,
+    /// `[…]`, which has no room for top-level keys
+    Array,
+    /// one event a line; a first line `{"tracemill":{…}}` carries the top-level keys
+    Ndjson,
+}
+
+/// What a merge has to tell besides its output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notes {
+    /// The format written.
+    pub format: Format,
+    /// Traces found in the inputs; an input may hold none or several.
+    pub sources: usize,
+    /// Events written.
+    pub events: usize,
+    /// CPU profile streams that no order makes consistent, written in time order (C6).
+    pub inconsistent_profiles: usize,
+    /// Profile chunks written after later events because they follow a later chunk (C6).
+    pub delayed_chunks: usize,
+    /// Top-level keys, as JSON strings, that an array has no room for.
+    pub lost_keys: Vec<String>,
+}
+
+/// The expected output of merging well-formed `inputs`, in `format` or else in that of the inputs.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn merge(inputs: &[&[u8]], format: Option<Format>) -> Result<Vec<u8>, String> {
+    merge_with_notes(inputs, format).map(|(output, _)| output)
+}
+
+/// As [`merge`], with what the program should report.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn merge_with_notes(
+    inputs: &[&[u8]],
+    format: Option<Format>,
+) -> Result<(Vec<u8>, Notes), String> {
+    let mut sources = Vec::new();
+    for (index, input) in inputs.iter().enumerate() {
+        sources.extend(read::sources(input).map_err(|e| format!("input {index}: {e}"))?);
+    }
+    let format = format.unwrap_or_else(|| default_format(&sources));
+    let events: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
+    let order = order::output_order(&events);
+    let sorted: Vec<&str> = order.events.iter().map(|&i| events[i]).collect();
+    let mut keys = keys::unite(&sources);
+    let mut lost_keys = Vec::new();
+    if format == Format::Array {
+        lost_keys = keys.drain(..).map(|(key, _)| key).collect();
+    }
+    let output = write::trace(format, &sorted, &keys);
+    let notes = Notes {
+        format,
+        sources: sources.len(),
+        events: sorted.len(),
+        inconsistent_profiles: order.inconsistent_profiles,
+        delayed_chunks: order.delayed_chunks,
+        lost_keys,
+    };
+    Ok((output, notes))
+}
+
+fn default_format(sources: &[Source<'_>]) -> Format {
+    match sources.first().map(|s| s.format) {
+        None => Format::Object,
+        Some(Format::Array) if sources.iter().any(|s| !s.keys.0.is_empty()) => Format::Object,
+        Some(format) => format,
+    }
+}
+
+/// One event of an input with its envelope values as raw JSON text (of duplicates the last).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields carry the names of the trace event format")]
+pub struct RawEvent {
+    /// The event's text, from `{` to `}`.
+    pub bytes: Vec<u8>,
+    /// Where that text stands in the input, byte order mark included.
+    pub span: Range<usize>,
+    /// Which trace of the input holds the event, from 0.
+    pub source: usize,
+    pub ph: Option<String>,
+    pub ts: Option<String>,
+    pub dur: Option<String>,
+    pub tts: Option<String>,
+    pub tdur: Option<String>,
+    pub pid: Option<String>,
+    pub tid: Option<String>,
+    pub name: Option<String>,
+    pub cat: Option<String>,
+    pub id: Option<String>,
+    pub id2: Option<String>,
+    pub bind_id: Option<String>,
+    pub scope: Option<String>,
+    pub s: Option<String>,
+    pub bp: Option<String>,
+    pub sf: Option<String>,
+    pub args: Option<String>,
+    /// Every member in order, duplicates included: key token and value, both as written.
+    pub members: Vec<(String, String)>,
+}
+
+impl RawEvent {
+    /// The raw value of the last member whose unescaped name is `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let mut members = self.members.iter().rev();
+        members.find(|(key, _)| read::is_string(key, name)).map(|(_, value)| value.as_str())
+    }
+}
+
+/// All events of one well-formed input in input order.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn events(input: &[u8]) -> Result<Vec<RawEvent>, String> {
+    let mut events = Vec::new();
+    for (index, source) in read::sources(input)?.iter().enumerate() {
+        for event in &source.events {
+            let start = event.as_ptr().addr() - input.as_ptr().addr();
+            events.push(raw_event(event, start, index)?);
+        }
+    }
+    Ok(events)
+}
+
+fn raw_event(text: &str, start: usize, source: usize) -> Result<RawEvent, String> {
+    let fields = Fields::parse(text).ok_or("an event is no object")?;
+    let value = |name: &str| fields.get(name).map(str::to_owned);
+    Ok(RawEvent {
+        bytes: text.as_bytes().to_vec(),
+        span: start..start + text.len(),
+        source,
+        ph: value("ph"),
+        ts: value("ts"),
+        dur: value("dur"),
+        tts: value("tts"),
+        tdur: value("tdur"),
+        pid: value("pid"),
+        tid: value("tid"),
+        name: value("name"),
+        cat: value("cat"),
+        id: value("id"),
+        id2: value("id2"),
+        bind_id: value("bind_id"),
+        scope: value("scope"),
+        s: value("s"),
+        bp: value("bp"),
+        sf: value("sf"),
+        args: value("args"),
+        members: fields.0.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect(),
+    })
+}
+
+/// The exact time a raw `ts` or `dur` value says: a number, or a string that holds exactly one.
+/// Everything else is no time.
+#[must_use]
+pub fn time(raw: &str) -> Option<Decimal> {
+    match read::unescape(raw) {
+        Some(content) => Decimal::parse(&content),
+        None => Decimal::parse(raw.as_bytes()),
+    }
+}

@@ -1,0 +1,101 @@
+//! The order of the output (C3), and the chunks of CPU profile streams held back to follow their
+//! predecessors (C6).
+
+use std::cmp::Reverse;
+
+use super::decimal::Decimal;
+use super::profile::{self, Chunk};
+use super::read::{Fields, is_string};
+use super::time;
+
+/// Metadata first, then events without a time, then by time and at equal times the longer first.
+/// The sort is stable, so input order decides between equal keys.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum SortKey {
+    Metadata,
+    Timeless,
+    At { ts: Decimal, dur: Reverse<Decimal> },
+}
+
+impl SortKey {
+    fn of(event: &Fields<'_>) -> Self {
+        if event.get("ph").is_some_and(|ph| is_string(ph, "M")) {
+            return Self::Metadata;
+        }
+        let Some(ts) = event.get("ts").and_then(time) else {
+            return Self::Timeless;
+        };
+        let dur = event.get("dur").and_then(time).unwrap_or_else(Decimal::zero);
+        Self::At { ts, dur: Reverse(dur) }
+    }
+}
+
+/// An output order and what was noticed on the way.
+pub(super) struct Order {
+    /// The numbers of the events.
+    pub(super) events: Vec<usize>,
+    pub(super) inconsistent_profiles: usize,
+    pub(super) delayed_chunks: usize,
+}
+
+/// The output order of `events`, which stand in input order.
+pub(super) fn output_order(events: &[&str]) -> Order {
+    let fields: Vec<Fields<'_>> =
+        events.iter().map(|event| Fields::parse(event).unwrap_or_default()).collect();
+    let keys: Vec<SortKey> = fields.iter().map(SortKey::of).collect();
+    let mut order: Vec<usize> = (0..events.len()).collect();
+    order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
+    let mut rank = vec![0; events.len()];
+    for (place, &event) in order.iter().enumerate() {
+        rank[event] = place;
+    }
+
+    let mut follows: Vec<Vec<usize>> = vec![Vec::new(); events.len()];
+    let mut delayed = vec![false; events.len()];
+    let mut inconsistent = 0;
+    for stream in profile::streams(&fields) {
+        match decide(&stream, &rank) {
+            Decision::Sorted => {}
+            Decision::SortedAnyway => inconsistent += 1,
+            Decision::Input => {
+                // The running maximum in sort order: whoever falls behind it is written after it.
+                let mut anchor = stream[0].event;
+                for chunk in &stream {
+                    if rank[chunk.event] < rank[anchor] {
+                        delayed[chunk.event] = true;
+                        follows[anchor].push(chunk.event);
+                    } else {
+                        anchor = chunk.event;
+                    }
+                }
+            }
+        }
+    }
+
+    let mut output = Vec::with_capacity(events.len());
+    for event in order.into_iter().filter(|&event| !delayed[event]) {
+        output.push(event);
+        output.append(&mut follows[event]);
+    }
+    let delayed_chunks = delayed.into_iter().filter(|&delayed| delayed).count();
+    Order { events: output, inconsistent_profiles: inconsistent, delayed_chunks }
+}
+
+enum Decision {
+    Sorted,
+    Input,
+    SortedAnyway,
+}
+
+fn decide(stream: &[Chunk], rank: &[usize]) -> Decision {
+    let mut sorted: Vec<&Chunk> = stream.iter().collect();
+    sorted.sort_by_key(|chunk| rank[chunk.event]);
+    if sorted.iter().zip(stream).all(|(a, b)| a.event == b.event) || profile::is_consistent(sorted)
+    {
+        Decision::Sorted
+    } else if profile::is_consistent(stream) {
+        Decision::Input
+    } else {
+        Decision::SortedAnyway
+    }
+}

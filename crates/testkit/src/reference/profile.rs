@@ -1,0 +1,101 @@
+//! CPU profile streams (C6): which events belong to one stream, and whether an order of its chunks
+//! defines every node before it is used.
+
+use std::collections::{HashMap, HashSet};
+
+use super::decimal::Decimal;
+use super::read::{Fields, elements, is_string, unescape};
+
+/// A JSON value that compares by type and canonical value: 1 equals 1.0, but not "1".
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Value {
+    Missing,
+    Number(Decimal),
+    Text(Vec<u8>),
+    /// literals; arrays and objects compare by their bytes
+    Other(String),
+}
+
+impl Value {
+    fn of(raw: Option<&str>) -> Self {
+        let Some(raw) = raw else {
+            return Self::Missing;
+        };
+        if let Some(text) = unescape(raw) {
+            return Self::Text(text);
+        }
+        Decimal::parse(raw.as_bytes()).map_or_else(|| Self::Other(raw.to_owned()), Self::Number)
+    }
+}
+
+/// One `ProfileChunk`: the number of its event, the nodes it defines, the nodes it samples.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    pub(super) event: usize,
+    nodes: Vec<Node>,
+    samples: Vec<Value>,
+}
+
+#[derive(Debug)]
+struct Node {
+    id: Value,
+    parent: Option<Value>,
+}
+
+/// The streams of `events` in order of appearance, each with its chunks in input order.
+pub(super) fn streams(events: &[Fields<'_>]) -> Vec<Vec<Chunk>> {
+    let mut numbers: HashMap<(Value, Value), usize> = HashMap::new();
+    let mut streams: Vec<Vec<Chunk>> = Vec::new();
+    for (number, event) in events.iter().enumerate() {
+        let is_chunk = event.get("name").is_some_and(|name| is_string(name, "ProfileChunk"));
+        if !is_chunk || event.get("ph").is_some_and(|ph| is_string(ph, "M")) {
+            continue;
+        }
+        let key = (Value::of(event.get("pid")), Value::of(event.get("id")));
+        let stream = *numbers.entry(key).or_insert(streams.len());
+        if stream == streams.len() {
+            streams.push(Vec::new());
+        }
+        streams[stream].push(chunk(number, event));
+    }
+    streams
+}
+
+fn chunk(event: usize, fields: &Fields<'_>) -> Chunk {
+    let profile = fields
+        .get("args")
+        .and_then(|args| inner(args, "data"))
+        .and_then(|data| inner(data, "cpuProfile"));
+    let list = |name| profile.and_then(|p| inner(p, name)).and_then(elements).unwrap_or_default();
+    let nodes = list("nodes")
+        .into_iter()
+        .map(|node| Node {
+            id: Value::of(inner(node, "id")),
+            parent: inner(node, "parent").map(|parent| Value::of(Some(parent))),
+        })
+        .collect();
+    let samples = list("samples").into_iter().map(|sample| Value::of(Some(sample))).collect();
+    Chunk { event, nodes, samples }
+}
+
+/// The member `name` of `raw`, if that is an object which has it.
+fn inner<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
+    Fields::parse(raw)?.get(name)
+}
+
+/// True if, in this order, every parent and every sample is a node defined before.
+pub(super) fn is_consistent<'a>(chunks: impl IntoIterator<Item = &'a Chunk>) -> bool {
+    let mut defined: HashSet<&Value> = HashSet::new();
+    for chunk in chunks {
+        for node in &chunk.nodes {
+            if node.parent.as_ref().is_some_and(|parent| !defined.contains(parent)) {
+                return false;
+            }
+            defined.insert(&node.id);
+        }
+        if !chunk.samples.iter().all(|sample| defined.contains(sample)) {
+            return false;
+        }
+    }
+    true
+}
