@@ -119,11 +119,42 @@ pub struct Config {
     pub strict: bool,
     /// Counters that another thread may watch.
     pub progress: Arc<Progress>,
+    /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
+    pub shares: Option<Shares>,
+}
+
+/// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Bytes of pipes and packed inputs kept in memory; the rest is spooled to disk.
+    pub payload: u64,
+    /// Bytes of index entries; a bucket may take as much again.
+    pub index: u64,
+    /// Bytes that a worker scans at a time.
+    pub chunk: usize,
+    /// Bytes of a segment of a stream.
+    pub segment: usize,
+}
+
+impl Shares {
+    /// The shares of a budget.
+    pub fn of(memory: u64) -> Self {
+        Shares {
+            payload: memory / 4,
+            index: memory / 4,
+            chunk: (memory / 64).clamp(256 << 10, 8 << 20) as usize,
+            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
+        }
+    }
 }
 
 impl Config {
     /// The smallest budget that everything works within.
     pub const MEMORY_MIN: u64 = 32 << 20;
+
+    pub(crate) fn shares(&self) -> Shares {
+        self.shares.unwrap_or_else(|| Shares::of(self.memory))
+    }
 
     /// Checks the limits.
     ///

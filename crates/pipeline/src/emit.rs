@@ -231,6 +231,11 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                     }
                 }
             }
+            if !self.delays.is_empty() {
+                // which events a batch has is known only when it is in order
+                self.fill(bucket.take(), entries);
+                self.delays.apply(entries);
+            }
             let (count, bytes) = match (bucket, &self.timed) {
                 (Some(bucket), Timed::Buckets(buckets)) => self.measure(buckets, bucket),
                 _ => (entries.len() as u64, entries.iter().map(|e| self.store().len(e.place)).sum()),
@@ -245,11 +250,16 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             state.number += 1;
             state.first = false;
             drop(state);
-            if let (Some(bucket), Timed::Buckets(buckets)) = (bucket, &self.timed) {
-                buckets.collect(bucket, entries);
-                self.order.settle(entries);
-            }
+            self.fill(bucket, entries);
             return Some(taken);
+        }
+    }
+
+    /// Puts the entries of a bucket, if there is one, into `entries`, in exact order.
+    fn fill(&self, bucket: Option<usize>, entries: &mut Vec<Entry>) {
+        if let (Some(bucket), Timed::Buckets(buckets)) = (bucket, &self.timed) {
+            buckets.collect(bucket, entries);
+            self.order.settle(entries);
         }
     }
 
@@ -263,21 +273,14 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     /// Appends the events of a batch with what stands between them; returns raw line breaks escaped.
     fn gather(&self, entries: &[Entry], first: bool, batch: &mut Batch<'_>) -> Result<usize, Error> {
         let mut separator = if first { self.layout.first } else { self.layout.next };
-        if self.delays.is_empty() && self.layout.is_verbatim() {
+        if self.layout.is_verbatim() {
             return self.gather_verbatim(entries, separator, batch).map(|()| 0);
         }
         let mut escaped = 0;
         for entry in entries {
-            for place in self.delays.turn(entry.place) {
-                batch.push(separator)?;
-                separator = self.layout.next;
-                let event = self.store().event(place);
-                if self.layout.is_verbatim() {
-                    batch.push_long(event)?;
-                } else {
-                    escaped += on_one_line(event, batch.buffer());
-                }
-            }
+            batch.push(separator)?;
+            separator = self.layout.next;
+            escaped += on_one_line(self.store().event(entry.place), batch.buffer());
         }
         Ok(escaped)
     }

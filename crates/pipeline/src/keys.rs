@@ -3,9 +3,9 @@
 //! | key | rule |
 //! |---|---|
 //! | any, of the first document | as it stands, in its place, duplicates too |
+//! | any, equal to one of that name in the first document, to the byte | once |
 //! | `stackFrames` of later ones | united by id; where an id has two meanings, kept apart (see below) and warned of |
 //! | `samples` of later ones | appended |
-//! | any other, equal to the first document's to the byte | once |
 //! | any other | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
 //!
 //! `index` counts documents over all inputs from 0. If the first document has a key `tracemill` already (it is the output
@@ -64,17 +64,17 @@ pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> United<'p>
         let mut apart = Vec::new();
         for key in &document.keys {
             let bytes = value(key);
-            if string_is(&key.key, SAMPLES) && bytes.starts_with(b"[") {
-                if united.append(&key.key, bytes) {
-                    continue;
-                }
-            } else if string_is(&key.key, STACK_FRAMES) && bytes.starts_with(b"{") {
+            if first.keys.iter().any(|k| same_name(&k.key, &key.key) && value(k) == bytes) {
+                continue;
+            }
+            if string_is(&key.key, SAMPLES) && united.takes(SAMPLES, bytes) {
+                united.append(&key.key, bytes);
+                continue;
+            } else if string_is(&key.key, STACK_FRAMES) && united.takes(STACK_FRAMES, bytes) {
                 match frames.unite(&mut united, &key.key, bytes) {
                     Ok(()) => continue,
                     Err(id) => united.warnings.push(frames_warning(index + 1, id)),
                 }
-            } else if first.keys.iter().any(|k| same_name(&k.key, &key.key) && value(k) == bytes) {
-                continue;
             }
             apart.push((key, bytes));
         }
@@ -137,28 +137,29 @@ fn apart_value<'p>(extras: Vec<(usize, Vec<(&KeyValue, &'p [u8])>)>) -> Vec<Byte
 
 impl<'p> United<'p> {
     fn position(&self, name: &[u8]) -> Option<usize> {
-        self.keys.iter().position(|key| string_is(&key.name, name))
+        self.keys.iter().rposition(|key| string_is(&key.name, name))
     }
 
-    /// Puts the content of an array or object behind that of the key of the same name, or adds the key. False if the
-    /// key's value is of another type.
-    fn append(&mut self, name: &[u8], value: &'p [u8]) -> bool {
-        let plain = &name[1..name.len() - 1];
-        let Some(at) = self.position(plain) else {
+    /// Whether `value` can be united with the key `name` as it is: both of the bracket that the key stands for.
+    fn takes(&self, name: &[u8], value: &[u8]) -> bool {
+        let bracket = Some(if name == SAMPLES { &b'[' } else { &b'{' });
+        let own = self.position(name).and_then(|at| self.keys[at].value.first());
+        value.first() == bracket && own.is_none_or(|own| own.as_slice().first() == bracket)
+    }
+
+    /// Puts the content of an array or object behind that of the key of the same name, or adds the key.
+    fn append(&mut self, name: &[u8], value: &'p [u8]) {
+        let Some(at) = self.position(&name[1..name.len() - 1]) else {
             self.keys.push(Key { name: name.to_vec(), value: vec![Bytes::Input(value)] });
-            return true;
+            return;
         };
         let whole = &mut self.keys[at].value;
-        if whole.first().is_none_or(|first| first.as_slice().first() != value.first()) {
-            return false;
-        }
         let more = inner(value);
         if !more.is_empty() {
             let close = open(whole);
             whole.push(Bytes::Input(more));
             whole.push(Bytes::Made(close));
         }
-        true
     }
 }
 
@@ -211,14 +212,12 @@ impl<'p> Frames<'p> {
             united.append(name, value);
             return Ok(());
         };
-        let start = value.as_ptr() as usize;
         for (id, frame) in members(value) {
             if self.known.insert(id, frame).is_none() {
-                let from = id.as_ptr() as usize - start;
-                let to = frame.as_ptr() as usize - start + frame.len();
-                let close = open(&mut united.keys[at].value);
-                united.keys[at].value.push(Bytes::Input(&value[from..to]));
-                united.keys[at].value.push(Bytes::Made(close));
+                let whole = &mut united.keys[at].value;
+                let close = open(whole);
+                let colon = Bytes::Made(b":".to_vec());
+                whole.extend([Bytes::Input(id), colon, Bytes::Input(frame), Bytes::Made(close)]);
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ mod scan;
 mod store;
 mod streams;
 
-pub use config::{Compression, Config, Format, OutputConfig, Progress, Source, Target};
+pub use config::{Compression, Config, Format, OutputConfig, Progress, Shares, Source, Target};
 pub use error::{Error, ErrorClass, ErrorKind};
 pub use info::info;
 pub use merge::merge;

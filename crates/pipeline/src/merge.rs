@@ -15,7 +15,7 @@ use crate::index::{Document, METADATA, Part, UNTIMED};
 use crate::keys::{United, unite};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output::{self, Output};
-use crate::read::{Current, Facts, Inputs, Own, Reader, Shares, read_all};
+use crate::read::{Current, Facts, Inputs, Own, Reader, read_all};
 use crate::report::MergeReport;
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
@@ -60,7 +60,7 @@ impl Index {
     fn new(config: &Config) -> Self {
         Index {
             tmp_dir: config.tmp_dir.clone(),
-            limit: Shares::of(config.memory).index,
+            limit: config.shares().index,
             timed: Vec::new(),
             lists: [Vec::new(), Vec::new()],
             heap: 0,
@@ -271,9 +271,7 @@ impl Emit<'_, '_, '_> {
         let opening = self.layout.opening(united);
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
         let len = closing_at + self.layout.closing_len(united);
-        // delayed chunks change places between batches, so that a batch's place is not known before
-        let placed = self.layout.is_verbatim() && self.delays.is_empty();
-        let sink = Output::create(output, config, placed.then_some(len))?;
+        let sink = Output::create(output, config, self.layout.is_verbatim().then_some(len))?;
         let mut buffer = Vec::new();
         let mut batch = sink.batch(0, 0, &mut buffer);
         batch.push_long(&opening)?;
@@ -282,7 +280,7 @@ impl Emit<'_, '_, '_> {
         let mut batch = sink.batch(written.batches, closing_at, &mut buffer);
         self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
-        debug_assert!(!self.delays.is_empty() || written.events == events);
+        debug_assert_eq!(written.events, events);
         if written.breaks_escaped > 0 {
             report.warnings.push(format!(
                 "{} raw line breaks inside strings were written as escapes, so that an event is one line",

@@ -1,6 +1,6 @@
 //! Reading all inputs of a run: open, scan, hand the findings on, chunk by chunk. The same for every verb.
 
-use crate::config::{Config, Progress, Source};
+use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
 use crate::index::Document;
 use crate::input::spool::{self, Limits, Spool};
@@ -61,30 +61,6 @@ pub(crate) enum Own<'a> {
     Payload(&'a Payload),
 }
 
-/// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
-#[derive(Clone, Copy)]
-pub(crate) struct Shares {
-    /// Payload of streams.
-    pub(crate) payload: u64,
-    /// Index entries; a bucket may take as much again.
-    pub(crate) index: u64,
-    /// Bytes that a worker scans at a time.
-    pub(crate) chunk: usize,
-    /// Bytes of a segment of a stream.
-    pub(crate) segment: usize,
-}
-
-impl Shares {
-    pub(crate) fn of(memory: u64) -> Self {
-        Shares {
-            payload: memory / 4,
-            index: memory / 4,
-            chunk: (memory / 64).clamp(256 << 10, 8 << 20) as usize,
-            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
-        }
-    }
-}
-
 /// All inputs of a run, read.
 #[derive(Default)]
 pub(crate) struct Inputs {
@@ -104,7 +80,7 @@ pub(crate) fn read_all<R: Reader>(
     let inputs = input::expand(sources)?;
     expect_bytes(&inputs, config);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut session = Session { config, tier, shares: Shares::of(config.memory), read: Inputs::default() };
+    let mut session = Session { config, tier, shares: config.shares(), read: Inputs::default() };
     let mut base = 0;
     for input in &inputs {
         base = session.read(input, base, reader)?;

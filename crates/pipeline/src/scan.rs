@@ -111,9 +111,11 @@ fn scan_chunks<C: Collect>(
     let ahead = 2 * plan.threads;
     let (tasks, todo) = bounded::<usize>(ahead);
     let (done, results) = bounded(ahead);
-    std::thread::scope(|scope| {
+    let seed = &seed;
+    // moving the ends of the channels in here ends the workers when this thread is done, early or not
+    std::thread::scope(move |scope| {
         for _ in 0..plan.threads {
-            let (todo, done, seed) = (todo.clone(), done.clone(), &seed);
+            let (todo, done) = (todo.clone(), done.clone());
             scope.spawn(move || {
                 for chunk in todo {
                     let guessed = scan_guess(plan, seed, range(chunk), new);

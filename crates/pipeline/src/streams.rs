@@ -180,11 +180,15 @@ impl Delays {
         self.held.len() as u64
     }
 
-    /// What is written at the turn of `place`: nothing if it is delayed, else itself and what waited for it.
-    pub(crate) fn turn(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
-        let own = (!self.held.contains(&place.offset())).then_some(place);
-        let waiting = self.after.get(&place.offset()).into_iter().flatten().copied();
-        own.into_iter().chain(waiting)
+    /// Takes delayed chunks out of a stretch of the output and puts those in that have waited for its events.
+    pub(crate) fn apply(&self, entries: &mut Vec<Entry>) {
+        let turn = |entry: Entry| {
+            let offset = entry.place.offset();
+            let own = (!self.held.contains(&offset)).then_some(entry);
+            let waiting = self.after.get(&offset).into_iter().flatten();
+            own.into_iter().chain(waiting.map(move |&place| Entry { place, ..entry }))
+        };
+        *entries = entries.drain(..).flat_map(turn).collect();
     }
 }
 

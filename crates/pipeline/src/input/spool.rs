@@ -199,11 +199,12 @@ impl<'c> Spool<'c> {
     fn scan<S: Sink>(&mut self, part: &mut S, last: bool) -> Result<bool, Error> {
         if self.scanner.is_none() {
             // a byte order mark is known once three bytes are there
-            let start = self.segments.first().map_or(&[][..], Segment::bytes);
-            if start.len() < 3 && !last {
+            if self.bytes < 3 && !last {
                 return Ok(false);
             }
-            let skip = super::byte_order_mark(start) as u64;
+            let map = self.file.as_ref().map(|file| self.map(file)).transpose()?;
+            let first = self.segments.first().map_or(&[][..], Segment::bytes);
+            let skip = super::byte_order_mark(map.as_deref().unwrap_or(first)) as u64;
             self.scanner = Some(Scanner::starting_at(self.tier, skip));
         }
         let grown = self.bytes - self.mapped;

@@ -81,8 +81,9 @@ fn with_members(target: &str, added: &str) -> Option<String> {
 
 fn with_elements(target: &str, added: &str) -> Option<String> {
     elements(target)?;
-    let new: Vec<String> = elements(added)?.into_iter().map(str::to_owned).collect();
-    Some(append(target, &new))
+    let has_any = !elements(added)?.is_empty();
+    let inside = added[1..added.len() - 1].trim_matches([' ', '\t', '\n', '\r']);
+    Some(append(target, &has_any.then(|| inside.to_owned()).into_iter().collect::<Vec<_>>()))
 }
 
 /// `container` with `new` before its closing bracket, or as it is when there is nothing new.

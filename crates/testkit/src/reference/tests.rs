@@ -106,7 +106,7 @@ fn unites_stack_frames_and_samples() {
         ],
         None,
         "{\"traceEvents\":[\n],\n\"stackFrames\":{ \"1\" : {\"a\":1},\"2\":[],\"\\u0033\":7},\n\
-         \"samples\":[{\"s\": 1},2,3],\n\"x\":1,\n\
+         \"samples\":[{\"s\": 1}, 2,3],\n\"x\":1,\n\
          \"tracemill\":{\"inputs\":[{\"index\":2,\"keys\":{\"stackFrames\":{\"3\":0,\"2\":1}}}]}}\n",
     );
 }

@@ -42,6 +42,11 @@ impl Members {
         self.events_next = (nearly || escaped()) && is_key(bytes, at, b"traceEvents");
     }
 
+    /// Whether no key was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.colons.is_empty()
+    }
+
     /// Whether the `[` at `bytes[at]` is the value of `traceEvents`.
     pub(super) fn expects_events(&self, window: Window<'_>, at: usize) -> bool {
         let Some(&colon) = self.colons.last() else { return false };

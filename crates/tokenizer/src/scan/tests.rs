@@ -168,7 +168,7 @@ fn documents_may_follow_each_other() {
 #[test]
 fn other_objects_are_named_as_such() {
     check("{\"nodes\":[{\"id\":1}],\"ts\":5}", &["Plain", "\"nodes\"=[{\"id\":1}]", "\"ts\"=5"]);
-    check("{}", &["Plain"]);
+    check("{}", &["Ndjson", "0 {}"]);
     check("42", &["Garbage 0 42"]);
     check("\"str\"", &["Garbage 0 \"str\""]);
     check("<html>", &["Garbage 0 <html>"]);

@@ -299,10 +299,13 @@ impl State {
         None
     }
 
-    /// An object that no array holds is an event if it has a phase, or a time and a process, thread or name.
+    /// An object that no array holds is an event if it has a phase, or a time and a process, thread or name; or nothing at
+    /// all: the stub with which some producers avoid a comma.
     fn looks_like_event(&self) -> bool {
         let has = |field: Field| self.seen & field.bit() != 0;
-        has(Field::Ph) || (has(Field::Ts) && (has(Field::Pid) || has(Field::Tid) || has(Field::Name)))
+        has(Field::Ph)
+            || self.members.is_empty()
+            || (has(Field::Ts) && (has(Field::Pid) || has(Field::Tid) || has(Field::Name)))
     }
 
     fn open_array<S: Sink>(
@@ -417,7 +420,8 @@ impl State {
         if self.nesting.depth == self.level {
             return skip_separators(window, self.gap);
         }
-        if self.level > 0 || (!self.members.has_events && (self.ndjson || self.looks_like_event())) {
+        let event = || self.ndjson || (!self.members.is_empty() && self.looks_like_event());
+        if self.level > 0 || (!self.members.has_events && event()) {
             return self.item;
         }
         // the document object around events: the keys before the one at hand are sound
