@@ -43,29 +43,32 @@ impl Segment {
 
 /// Bits of a place that hold the offset: 1 TiB of input.
 const OFFSET_BITS: u32 = 40;
-const LEN_BITS: u32 = 16;
+const LEN_BITS: u32 = 14;
 /// The length in a place that says: look it up.
 const LONG: u64 = (1 << LEN_BITS) - 1;
 
-/// Where an event stands, and how it ranks among events of one time: 255 − rank, offset, length, from the top bits down.
+/// Where an event stands, and how it ranks among events of one time: [`Place::RANK_MAX`] − rank, offset, length, from the top bits down.
 ///
 /// The order of places is the order of the output at equal times, as far as ranks tell (see [`crate::order`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place(pub(crate) u64);
 
 impl Place {
-    pub(crate) fn new(offset: u64, len: usize, rank: u8) -> Self {
+    /// The highest rank: what is left beside offset and length.
+    pub(crate) const RANK_MAX: u16 = (1 << (64 - OFFSET_BITS - LEN_BITS)) - 1;
+
+    pub(crate) fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < Store::MOST);
         let len = (len as u64).min(LONG);
-        Place(u64::from(255 - rank) << (OFFSET_BITS + LEN_BITS) | offset << LEN_BITS | len)
+        Place(u64::from(Self::RANK_MAX - rank) << (OFFSET_BITS + LEN_BITS) | offset << LEN_BITS | len)
     }
 
     pub(crate) fn offset(self) -> u64 {
         self.0 >> LEN_BITS & ((1 << OFFSET_BITS) - 1)
     }
 
-    pub(crate) fn rank(self) -> u8 {
-        255 - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u8
+    pub(crate) fn rank(self) -> u16 {
+        Self::RANK_MAX - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u16
     }
 
     /// Whether an event of this length needs an entry in [`Long`].
@@ -74,7 +77,7 @@ impl Place {
     }
 }
 
-/// An event of 64 KiB or more: its offset and length.
+/// An event of 16 KiB or more: its offset and length.
 pub(crate) type Long = (u64, u64);
 
 struct Piece<'p> {
@@ -165,9 +168,9 @@ mod tests {
 
     #[test]
     fn long_events_are_looked_up() {
-        let store = Store::new(std::iter::empty(), vec![(70_000, 100_000), (5, 65_535)]);
-        assert_eq!(store.len(Place::new(5, 65_535, 0)), 65_535);
+        let store = Store::new(std::iter::empty(), vec![(70_000, 100_000), (5, 16_383)]);
+        assert_eq!(store.len(Place::new(5, 16_383, 0)), 16_383);
         assert_eq!(store.len(Place::new(70_000, 100_000, 1)), 100_000);
-        assert_eq!(store.len(Place::new(6, 65_534, 1)), 65_534);
+        assert_eq!(store.len(Place::new(6, 16_382, 1)), 16_382);
     }
 }

@@ -58,7 +58,7 @@ impl Field {
     ];
 
     /// The key as it is written.
-    pub fn key(self) -> &'static str {
+    pub const fn key(self) -> &'static str {
         match self {
             Field::Ph => "ph",
             Field::Ts => "ts",
@@ -152,15 +152,14 @@ impl<'w> Event<'w> {
     #[inline]
     pub fn is_string(&self, field: Field, text: &[u8]) -> bool {
         let Some(at) = self.value_at(field) else { return false };
-        let value = &self.bytes[at..];
-        if let Some((b'"', rest)) = value.split_first()
-            && rest.len() > text.len()
-            && rest[text.len()] == b'"'
-            && &rest[..text.len()] == text
-        {
-            return true;
+        let Some((b'"', value)) = self.bytes[at..].split_first() else { return false };
+        let same = value.iter().zip(text).take_while(|(a, b)| a == b).count();
+        match value.get(same) {
+            Some(b'"') => same == text.len(),
+            // as far as it was compared it is plain: only here may an escape say the same
+            Some(b'\\') => is_escaped_string(&self.bytes[at..], text),
+            _ => false,
         }
-        is_escaped_string(value, text)
     }
 }
 
@@ -226,13 +225,7 @@ fn time_of(value: &[u8]) -> Option<Nanos> {
 #[cold]
 fn is_escaped_string(value: &[u8], text: &[u8]) -> bool {
     let value = &value[..value_end(value, 0)];
-    let [b'"', content @ .., b'"'] = value else { return false };
-    if !content.contains(&b'\\') || content.len() > 12 * text.len() {
-        return false;
-    }
-    let mut plain = Vec::new();
-    unescape(content, &mut plain);
-    plain == text
+    string_is(value, text)
 }
 
 /// What stands before a colon.
@@ -241,6 +234,49 @@ pub(crate) enum Key {
     Field(Field),
     Other,
 }
+
+/// A key as the last eight bytes before its colon show it.
+#[derive(Clone, Copy)]
+struct KeyPattern {
+    mask: u64,
+    bytes: u64,
+    field: Field,
+    /// Letters of the key.
+    len: u8,
+}
+
+/// Keys by a hash of the last four bytes before the colon, which are different for all of them.
+///
+/// A look-up instead of a chain of comparisons: which key comes next is hard for a branch predictor to tell.
+const KEYS: [KeyPattern; 32] = {
+    // a slot that nothing can match
+    let mut table = [KeyPattern { mask: 0, bytes: 1, field: Field::Ph, len: 0 }; 32];
+    let mut i = 0;
+    while i < Field::COUNT {
+        let key = Field::ALL[i].key().as_bytes();
+        // from the closing quote, which is the highest byte of the word, downwards
+        let (mut bytes, mut mask) = ((b'"' as u64) << 56, 0xFF << 56);
+        let mut taken = 0;
+        while taken <= key.len() && taken < 7 {
+            let byte = if taken < key.len() { key[key.len() - 1 - taken] } else { b'"' };
+            bytes |= (byte as u64) << (48 - 8 * taken);
+            mask |= 0xFF << (48 - 8 * taken);
+            taken += 1;
+        }
+        let slot = key_slot(bytes);
+        assert!(table[slot].mask == 0, "two keys share a slot: choose another factor");
+        table[slot] = KeyPattern { mask, bytes, field: Field::ALL[i], len: key.len() as u8 };
+        i += 1;
+    }
+    table
+};
+
+const fn key_slot(eight: u64) -> usize {
+    (((eight >> 32) as u32).wrapping_mul(KEY_FACTOR) >> 27) as usize
+}
+
+/// Found by trial: spreads the keys over 32 slots without a collision.
+const KEY_FACTOR: u32 = 0x18072E8D;
 
 /// The key whose colon is at `bytes[colon]`.
 ///
@@ -253,27 +289,20 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
         return key_slowly(bytes, colon);
     };
     let tail = u128::from_le_bytes(*tail);
-    let (eight, before) = ((tail >> 64) as u64, tail as u64);
-    let four = (eight >> 32) as u32;
-    // the byte that must be the opening quote and the one before it, for keys of 2 to 7 letters
-    let at = |index: u32| (tail >> (8 * (16 - index))) as u8;
-    let found = match &four.to_le_bytes() {
-        b"\"ts\"" => (Field::Ts, at(5)),
-        b"\"ph\"" => (Field::Ph, at(5)),
-        b"\"id\"" => (Field::Id, at(5)),
-        b"dur\"" if at(5) == b'"' => (Field::Dur, at(6)),
-        b"pid\"" if at(5) == b'"' => (Field::Pid, at(6)),
-        b"tid\"" if at(5) == b'"' => (Field::Tid, at(6)),
-        b"cat\"" if at(5) == b'"' => (Field::Cat, at(6)),
-        b"id2\"" if at(5) == b'"' => (Field::Id2, at(6)),
-        b"ame\"" if at(5) == b'n' && at(6) == b'"' => (Field::Name, at(7)),
-        b"rgs\"" if at(5) == b'a' && at(6) == b'"' => (Field::Args, at(7)),
-        b"ope\"" if at(5) == b'c' && at(6) == b's' && at(7) == b'"' => (Field::Scope, at(8)),
-        b"_id\"" if eight.to_le_bytes()[..4] == *b"bind" && at(9) == b'"' => (Field::BindId, at(10)),
-        _ if at(1) == b'"' && !has_backslash(eight) && !has_backslash(before) => return Key::Other,
-        _ => return key_slowly(bytes, colon),
-    };
-    if found.1 == b'\\' { Key::Other } else { Key::Field(found.0) }
+    let (before, eight) = (tail as u64, (tail >> 64) as u64);
+    let pattern = &KEYS[key_slot(eight)];
+    if eight & pattern.mask == pattern.bytes {
+        let quote = 16 - 2 - usize::from(pattern.len);
+        let [preceding, opening] = [quote - 1, quote].map(|at| (tail >> (8 * at)) as u8);
+        // `bind_id` has its opening quote outside of the word
+        if opening == b'"' && preceding != b'\\' {
+            return Key::Field(pattern.field);
+        }
+    }
+    if eight >> 56 == u64::from(b'"') && !has_backslash(eight) && !has_backslash(before) {
+        return Key::Other;
+    }
+    key_slowly(bytes, colon)
 }
 
 /// Whether any byte of a word is a backslash.

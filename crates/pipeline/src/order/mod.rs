@@ -4,7 +4,7 @@
 //! the timed events: 16 bytes each ([`Entry`]: time in nanoseconds, [`Place`]), ascending; at equal times the longer
 //! duration first, then input order.
 //!
-//! A place begins with a *rank* that orders durations coarsely ([`rank`]: a quarter of an octave), so nearly all ties
+//! A place begins with a *rank* that orders durations coarsely ([`rank`]: exactly for whole microseconds up to 384), so nearly all ties
 //! are settled by comparing 16 bytes. What the bytes cannot settle, two durations of one rank or numbers finer than a
 //! nanosecond ([`EXACT`]), is settled on the digits in the file ([`Order::settle`]): those events are read once more.
 //!
@@ -30,32 +30,78 @@ use std::cmp::Ordering;
 use tracemill_tokenizer::{Field, Nanos, compare, fields_of, number_text};
 
 /// A timed event in the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Nanoseconds, rounded down.
     pub(crate) time: i64,
     pub(crate) place: Place,
 }
 
+impl Entry {
+    /// The entry as one number in the same order: comparing that takes no branch.
+    #[inline(always)]
+    fn key(self) -> u128 {
+        let time = self.time as u64 ^ 1 << 63;
+        u128::from(time) << 64 | u128::from(self.place.0)
+    }
+}
+
+impl PartialOrd for Entry {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline(always)]
+    fn lt(&self, other: &Self) -> bool {
+        self.key() < other.key()
+    }
+}
+
+impl Ord for Entry {
+    #[inline(always)]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
 const _: () = assert!(size_of::<Entry>() == 16);
 
 /// The rank of events whose order 16 bytes cannot hold: a time finer than a nanosecond, a negative duration.
-pub(crate) const EXACT: u8 = 255;
+pub(crate) const EXACT: u16 = Place::RANK_MAX;
 
-/// Ranks durations: 0 for none, longer durations never lower; [`EXACT`] where the number itself must be compared.
-pub(crate) fn rank(time: Nanos, dur: Option<Nanos>) -> u8 {
-    match dur {
-        _ if !time.exact => EXACT,
-        None | Some(Nanos { floor: 0, exact: true }) => 0,
-        Some(dur) if dur.floor < 0 => EXACT,
-        Some(dur) => {
-            let nanos = dur.floor.max(1) as u64;
-            let octave = nanos.ilog2();
-            // the two bits below the highest
-            let quarter = if octave >= 2 { nanos >> (octave - 2) & 3 } else { nanos << (2 - octave) & 3 };
-            (1 + octave * 4) as u8 + quarter as u8
-        }
+/// Up to this many microseconds whole durations have a rank of their own: most events are that short, and so most ties
+/// need no look at the file.
+const LINEAR: u64 = 384;
+
+/// Ranks durations: 0 for none, longer durations never lower; [`EXACT`] where the time itself must be compared.
+///
+/// | duration | rank |
+/// |---|---|
+/// | k µs, k < 384 | 2 k |
+/// | between k and k + 1 µs | 2 k + 1 |
+/// | above | 768 and on, by a quarter of an octave |
+pub(crate) fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
+    let dur = match dur {
+        _ if !time.exact => return EXACT,
+        None => return 0,
+        Some(dur) if dur.floor < 0 => return EXACT,
+        Some(dur) => dur,
+    };
+    let micros = dur.floor as u64 / 1000;
+    if micros < LINEAR {
+        let whole = dur.exact && dur.floor % 1000 == 0;
+        return (2 * micros + u64::from(!whole)) as u16;
     }
+    let octave = micros.ilog2();
+    // the two bits below the highest
+    let quarter = micros >> (octave - 2) & 3;
+    (2 * LINEAR + 4 * u64::from(octave - LINEAR.ilog2()) + quarter) as u16
+}
+
+/// Whether events of one time and this rank have the same duration.
+fn says_all(rank: u16) -> bool {
+    u64::from(rank) < 2 * LINEAR && rank.is_multiple_of(2)
 }
 
 /// The comparator over a store.
@@ -75,8 +121,8 @@ impl Order<'_, '_> {
                 let by_ts = self.compare_field(Field::Ts, a, b);
                 by_ts.then_with(|| self.compare_field(Field::Dur, b, a)).then(by_offset)
             }
-            (0, 0) => by_offset,
             (x, y) if x != y => y.cmp(&x),
+            (x, _) if says_all(x) => by_offset,
             _ => self.compare_field(Field::Dur, b, a).then(by_offset),
         }
     }
@@ -111,7 +157,7 @@ impl Order<'_, '_> {
                 continue;
             }
             for same_rank in same_time.chunk_by_mut(|a, b| a.place.rank() == b.place.rank()) {
-                if same_rank.len() > 1 && same_rank[0].place.rank() != 0 {
+                if same_rank.len() > 1 && !says_all(same_rank[0].place.rank()) {
                     self.settle_durations(same_rank);
                 }
             }
@@ -150,9 +196,9 @@ mod tests {
     fn ranks_never_fall_with_the_duration() {
         let exact = |floor| Nanos { floor, exact: true };
         let mut last = 0;
-        let durations = (0..5000).chain((13..63).flat_map(|bit| {
+        let durations = (0..500_000).step_by(7).chain((19..63).flat_map(|bit| {
             let one = 1i64 << bit;
-            [one - 1, one, one + one / 4 - 1, one + one / 4, one + one / 2, one + one / 4 * 3]
+            [one - 1, one, one + one / 4, one + one / 2, one + one / 4 * 3]
         }));
         for nanos in durations {
             let now = rank(exact(0), Some(exact(nanos)));
@@ -161,6 +207,7 @@ mod tests {
         }
         assert_eq!(rank(exact(0), None), 0);
         assert_eq!(rank(exact(0), Some(Nanos { floor: 0, exact: false })), 1);
+        assert!(says_all(rank(exact(0), Some(exact(5000)))) && !says_all(rank(exact(0), Some(exact(5001)))));
         assert_eq!(rank(exact(0), Some(exact(-1))), EXACT);
         assert_eq!(rank(Nanos { floor: 0, exact: false }, None), EXACT);
     }

@@ -54,7 +54,8 @@ impl<'r> Buckets<'r> {
             bucket.extend_from_slice(slice);
         }
         if !sorted {
-            bucket.sort_unstable();
+            // the stable sort finds the runs and merges them
+            bucket.sort();
         }
     }
 }

@@ -32,7 +32,12 @@ pub(crate) struct Output<'c> {
 }
 
 enum Sink {
-    Placed(AtomicFile),
+    Placed {
+        file: AtomicFile,
+        /// File systems let one thread write at a time and have the others spin: better to sleep, and leave the core to one
+        /// that gathers.
+        writing: Mutex<()>,
+    },
     InTurn { state: Mutex<InTurn>, turned: Condvar },
 }
 
@@ -145,7 +150,8 @@ impl<'c> Output<'c> {
         match (len, output.compression) {
             (Some(len), Compression::None) => {
                 reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
-                Ok(Output { progress, name, sink: Sink::Placed(file) })
+                let sink = Sink::Placed { file, writing: Mutex::new(()) };
+                Ok(Output { progress, name, sink })
             }
             _ => {
                 let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
@@ -181,7 +187,7 @@ impl<'c> Output<'c> {
     /// Ends the output: everything is on disk, or handed to the reader, when this returns.
     pub(crate) fn finish(self) -> Result<(), Error> {
         match self.sink {
-            Sink::Placed(file) => file.commit(),
+            Sink::Placed { file, .. } => file.commit(),
             Sink::InTurn { state, .. } => {
                 let InTurn { writer, atomic, .. } = state.into_inner().unwrap_or_else(|e| e.into_inner());
                 writer.finish().map_err(|e| Error::write(&self.name, e))?;
@@ -249,7 +255,8 @@ impl Batch<'_> {
     fn flush(&mut self) -> Result<(), Error> {
         let failed = |e| Error::write(&self.output.name, e);
         match &self.output.sink {
-            Sink::Placed(file) => {
+            Sink::Placed { file, writing } => {
+                let _writing = writing.lock().unwrap_or_else(|e| e.into_inner());
                 file.file.write_all_at(self.buffer, self.offset).map_err(failed)?;
                 self.offset += self.buffer.len() as u64;
             }

@@ -14,6 +14,11 @@ pub(super) enum Walk {
     Lost(Fault),
 }
 
+/// Set in `{` and `}`, clear in `[` and `]`.
+const OBJECT_BIT: u8 = 0x20;
+/// Set in `}` and `]`, clear in `{` and `[`.
+const CLOSING_BIT: u8 = 0x04;
+
 /// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.
 #[derive(Clone, Default)]
 struct Nesting {
@@ -133,31 +138,41 @@ impl State {
         let from = window.index(start);
         for &position in positions {
             let at = from + usize::from(position);
-            let step = match bytes[at] {
-                b':' => {
-                    if self.nesting.depth == self.level + 1 {
-                        self.colon(window, at);
-                    }
-                    continue;
+            let byte = bytes[at];
+            if byte == b':' {
+                if self.nesting.depth == self.level + 1 {
+                    self.colon(window, at);
                 }
-                b'{' if self.nesting.depth > self.level => {
+                continue;
+            }
+            // arithmetic on the codes: a jump table here is mispredicted at nearly every bracket
+            let object = byte & OBJECT_BIT != 0;
+            let deeper = self.nesting.depth > self.level;
+            let step = if byte & CLOSING_BIT == 0 {
+                if deeper && (object || self.level > 0) {
                     if !self.value_may_stand(bytes, at) {
                         return brackets(window, at);
                     }
-                    self.nesting.push(true);
+                    self.nesting.push(object);
                     continue;
                 }
-                b'}' if self.nesting.in_object() && self.nesting.depth > self.level => {
-                    self.nesting.pop();
-                    if self.nesting.depth > self.level {
-                        continue;
-                    }
-                    self.end_item(window, at + 1, stop, sink)
+                match object {
+                    true => self.begin_item(window, at, stop, sink),
+                    false => self.open_array(window, at, stop, sink),
                 }
-                b'{' => self.begin_item(window, at, stop, sink),
-                b'[' => self.open_array(window, at, stop, sink),
-                b']' => self.close_array(window, at, sink),
-                _ => Some(brackets(window, at)),
+            } else if deeper {
+                if self.nesting.in_object() != object {
+                    return brackets(window, at);
+                }
+                self.nesting.pop();
+                if self.nesting.depth > self.level {
+                    continue;
+                }
+                self.end_item(window, at + 1, stop, sink)
+            } else if object {
+                return brackets(window, at);
+            } else {
+                self.close_array(window, at, sink)
             };
             if let Some(walk) = step {
                 return walk;
@@ -184,13 +199,13 @@ impl State {
     fn value_may_stand(&self, bytes: &[u8], at: usize) -> bool {
         // inside an item there is at least its own bracket before `at`
         let mut before = at - 1;
-        while before > 0 && is_space(bytes[before]) {
+        while is_space(bytes[before]) && before > 0 {
             before -= 1;
         }
-        match bytes[before] {
-            b':' => self.nesting.in_object(),
-            b',' | b'[' => !self.nesting.in_object(),
-            _ => false,
+        if self.nesting.in_object() {
+            bytes[before] == b':'
+        } else {
+            bytes[before] == b',' || bytes[before] == b'['
         }
     }
 
@@ -355,13 +370,6 @@ impl State {
         at: usize,
         sink: &mut S,
     ) -> Option<Walk> {
-        if self.nesting.depth > self.level {
-            if self.nesting.in_object() {
-                return Some(brackets(window, at));
-            }
-            self.nesting.pop();
-            return None;
-        }
         if self.level == 0 {
             return Some(brackets(window, at));
         }
