@@ -1,0 +1,448 @@
+//! Flags: what may be written on the command line, with its help. Nothing here touches a file.
+//!
+//! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
+
+use crate::exit::Failure;
+use crate::memory;
+use crate::size;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tracemill_pipeline::{
+    Compression, Config, Format, OutputConfig, Progress, Source, Target, Tier,
+};
+
+const LONG_ABOUT: &str = "\
+Merges, sorts and inspects performance traces in Chrome Trace Event JSON (Chrome, DevTools, Node, PyTorch, Bazel, \
+clang and many more write it), far larger than any viewer can open, at the speed of copying them, in bounded memory.
+
+Inputs may be objects with traceEvents, arrays, one event a line, or several of them in a row; plain, gzip or zstd; \
+files, folders or pipes. What they are is told by their content, never by their name. Damaged traces are read as far \
+as they can be, and what is lost is reported.";
+
+const AFTER_HELP: &str = "\
+Exit status:
+  0  complete
+  1  finished, but something was lost (see the warnings)
+  2  called wrongly
+  3  an input cannot be used, or --strict met a defect
+  4  the system failed, or the memory budget is impossible
+  130, 143  ended by SIGINT, SIGTERM
+
+`tracemill VERB --help` has examples.";
+
+const MERGE_ABOUT: &str = "\
+Merges any number of traces into one, sorted by time. One input is sorted.
+
+Events keep the bytes they were read with. First come metadata events (ph M) in input order, then events without a \
+ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
+The output does not depend on threads, memory, or whether an input is a file or a pipe.
+
+-o FILE appears when it is complete: a run that fails or is stopped leaves the old file, or none. Inputs are mapped \
+into memory: let their writers finish first.";
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  Merge the traces of two processes:
+    tracemill merge main.json worker.json -o both.json
+
+  Sort one trace, and pack it for DevTools:
+    tracemill merge trace.json -o sorted.json.gz
+
+  All files of a folder, in 512 MiB of memory, spilling to a fast disk:
+    tracemill merge traces/ -m 512M -T /mnt/scratch -o all.json
+
+  Thousands of files:
+    find . -name '*.json.gz' -print0 | tracemill merge --files-from - -o all.json
+
+  One event a line, for grep, jq and DuckDB:
+    curl -s https://example.org/trace.json | tracemill merge --format ndjson | grep '\"GC\"'";
+
+const INFO_ABOUT: &str = "\
+Says what is in a trace: events, time bounds, order, phases, processes and threads, keys beside the events, damage.
+
+Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events.";
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  What is in this file, and is it sorted?
+    tracemill info trace.json
+
+  Is anything damaged? The status is 1 if so:
+    tracemill info -q trace.json > /dev/null || echo damaged
+
+  Busiest thread of each process:
+    tracemill info --json trace.json | jq '.processes[] | [.name, .threads[0].name]'
+
+  A packed trace from elsewhere:
+    ssh host cat trace.json.zst | tracemill info";
+
+/// Merge, sort and inspect performance traces of any size
+#[derive(Debug, Parser)]
+#[command(
+    name = "tracemill",
+    version,
+    long_about = LONG_ABOUT,
+    after_long_help = AFTER_HELP,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs",
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Merge traces into one, sorted by time; sorts a single one
+    #[command(long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+    /// Say what is in a trace: times, order, processes, threads, damage
+    #[command(long_about = INFO_ABOUT, after_long_help = INFO_EXAMPLES)]
+    Info(InfoArgs),
+}
+
+impl Verb {
+    /// Its flags on what is said.
+    pub(crate) fn messages(&self) -> &MessageArgs {
+        match self {
+            Verb::Merge(args) => &args.messages,
+            Verb::Info(args) => &args.messages,
+        }
+    }
+}
+
+/// Flags of `merge`.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Flags of `info`.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Write JSON: everything, in a stable form
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// What is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// Traces: files, folders (all files in them), or - for standard input [default: -]
+    #[arg(value_name = "INPUT", help_heading = None)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Read more inputs from FILE, one a line
+    ///
+    /// A list that contains NULs has names between NULs, as `find -print0` writes them. `-` is standard input. They
+    /// come behind the INPUTs on the command line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) files_from: Option<PathBuf>,
+    /// Stop at the first defect and write nothing (status 3)
+    ///
+    /// Every byte is then checked: that strings are UTF-8, numbers are JSON. Without it, whatever can be saved is
+    /// saved, and what is lost is reported (status 1).
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Where the output goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Write to FILE, which appears when it is complete; - is standard output [default: -]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+/// How a trace is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TraceArgs {
+    /// How to pack the output [default: by the name of -o: .gz, .zst]
+    #[arg(short = 'z', long, value_name = "CODEC")]
+    pub(crate) compress: Option<Codec>,
+    /// Effort of packing: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3]
+    #[arg(long, value_name = "N")]
+    pub(crate) level: Option<u32>,
+    /// Form of the output [default: that of the first input]
+    ///
+    /// object: {"traceEvents":[…], …}; array: […], which has no place for other keys; ndjson: one event a line, other
+    /// keys in the first one.
+    #[arg(long, value_name = "FORM", value_parser = formats())]
+    pub(crate) format: Option<Format>,
+}
+
+/// What a run may take. None of these changes the output.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// Worker threads [default: all processors]
+    #[arg(short = '@', long, visible_short_alias = 'j', value_name = "N",
+          value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) threads: Option<u16>,
+    /// The most heap to take, such as 64M or 1.5G [default: a quarter of the memory]
+    ///
+    /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of
+    /// 1024.
+    #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) memory: Option<u64>,
+    /// Folder for temporary files [default: TMPDIR, or /tmp]
+    #[arg(short = 'T', long, value_name = "DIR")]
+    pub(crate) tmp_dir: Option<PathBuf>,
+    /// Instruction set of the scan: for tests
+    #[arg(long, hide = true, env = "TRACEMILL_TIER", hide_env = true)]
+    pub(crate) tier: Option<Tier>,
+    /// The most bytes that one read from a pipe takes: for tests
+    #[arg(long, hide = true, value_name = "SIZE", value_parser = size::parse, default_value = "256K")]
+    pub(crate) read_size: u64,
+}
+
+/// What is said on standard error.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages")]
+pub(crate) struct MessageArgs {
+    /// Say nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say what was decided and done
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Show progress
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: When,
+    /// Colour messages
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+    /// Write a report as JSON to FILE: counts, and each loss with its place
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// Whether to do what suits a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    Auto,
+    /// Wherever it goes
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// How the output is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Codec {
+    /// One gzip member, which DevTools can open
+    #[value(alias = "gzip")]
+    Gz,
+    /// zstd: faster and smaller
+    #[value(alias = "zstd")]
+    Zst,
+    /// As it is
+    None,
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let names = [Format::Object, Format::Array, Format::Ndjson].map(Format::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
+}
+
+impl OutputArgs {
+    /// The file, unless it is standard output.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+
+    fn target(&self) -> Target {
+        match self.file() {
+            Some(path) => Target::File { path: path.clone(), replace: self.force },
+            None => Target::Stdout,
+        }
+    }
+}
+
+impl TraceArgs {
+    /// What the pipeline takes; `terminal` says whether standard output is one.
+    pub(crate) fn config(
+        &self,
+        output: &OutputArgs,
+        terminal: bool,
+    ) -> Result<OutputConfig, Failure> {
+        let compression = self.compression(output)?;
+        if compression != Compression::None && output.file().is_none() && terminal {
+            return Err(Failure::usage(
+                "packed output does not go to a terminal: name a file with -o, or pipe it on",
+            ));
+        }
+        Ok(OutputConfig { target: output.target(), format: self.format, compression })
+    }
+
+    fn compression(&self, output: &OutputArgs) -> Result<Compression, Failure> {
+        let by_name = || match output.file()?.extension()?.to_str()? {
+            "gz" => Some(Codec::Gz),
+            "zst" => Some(Codec::Zst),
+            _ => None,
+        };
+        let (name, levels, usual) = match self.compress.or_else(by_name) {
+            Some(Codec::Gz) => ("gz", 0..=9, 6),
+            Some(Codec::Zst) => ("zst", 1..=19, 3),
+            Some(Codec::None) | None => {
+                return match self.level {
+                    Some(_) => Err(Failure::usage("--level needs packed output: -z gz or -z zst")),
+                    None => Ok(Compression::None),
+                };
+            }
+        };
+        let level = self.level.unwrap_or(usual);
+        if !levels.contains(&level) {
+            let (least, most) = levels.into_inner();
+            return Err(Failure::usage(format!(
+                "--level of {name} is {least} to {most}, got {level}"
+            )));
+        }
+        match name {
+            "gz" => Ok(Compression::Gzip { level }),
+            _ => Ok(Compression::Zstd { level }),
+        }
+    }
+}
+
+impl LimitArgs {
+    /// What the pipeline takes.
+    pub(crate) fn config(&self, strict: bool, progress: &Arc<Progress>) -> Result<Config, Failure> {
+        let read_size = usize::try_from(self.read_size).ok().filter(|&size| size > 0);
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Config {
+            threads: self.threads.map_or_else(processors, usize::from),
+            memory: self.memory.unwrap_or_else(memory::default_budget),
+            tmp_dir: self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            tier: self.tier,
+            read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
+            strict,
+            progress: Arc::clone(progress),
+            shares: None,
+        })
+    }
+}
+
+impl InputArgs {
+    /// The inputs, in order.
+    pub(crate) fn sources(&self) -> Result<Vec<Source>, Failure> {
+        crate::inputs::sources(&self.inputs, self.files_from.as_deref())
+    }
+}
+
+/// Fixed knobs, for tests of what is said about them.
+#[cfg(test)]
+pub(crate) fn test_config() -> Config {
+    let flags = ["tracemill", "merge", "-@2", "-m64M", "-T/t", "--tier=scalar"];
+    match Cli::parse_from(flags).verb {
+        Verb::Merge(args) => args.limits.config(false, &Arc::default()).expect("flags are sound"),
+        Verb::Info(_) => unreachable!("asked for merge"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn merge(flags: &str) -> Result<MergeArgs, clap::Error> {
+        let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
+        match Cli::try_parse_from(words)?.verb {
+            Verb::Merge(args) => Ok(args),
+            Verb::Info(_) => unreachable!("asked for merge"),
+        }
+    }
+
+    fn output(flags: &str) -> Result<OutputConfig, String> {
+        let args = merge(flags).map_err(|e| e.to_string())?;
+        args.trace.config(&args.output, false).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_table_of_flags_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn short_flags_are_those_of_the_design() {
+        let args = merge("a - -o x -f -@ 3 -m 64M -T /t -z zst -v").unwrap();
+        assert_eq!(args.input.inputs, [PathBuf::from("a"), PathBuf::from("-")]);
+        assert_eq!(args.output.target(), Target::File { path: "x".into(), replace: true });
+        let config = args.limits.config(true, &Arc::default()).unwrap();
+        assert_eq!((config.threads, config.memory, config.strict), (3, 64 << 20, true));
+        assert_eq!(config.tmp_dir, PathBuf::from("/t"));
+        assert_eq!(merge("-j4").unwrap().limits.threads, Some(4));
+    }
+
+    #[test]
+    fn packing_is_told_by_the_name_unless_asked_for() {
+        let compression = |flags: &str| output(flags).map(|config| config.compression);
+        assert_eq!(compression("-o a.json"), Ok(Compression::None));
+        assert_eq!(compression(""), Ok(Compression::None));
+        assert_eq!(compression("-o a.json.gz"), Ok(Compression::Gzip { level: 6 }));
+        assert_eq!(compression("-o a.zst"), Ok(Compression::Zstd { level: 3 }));
+        assert_eq!(compression("-o a.gz -z none"), Ok(Compression::None));
+        assert_eq!(compression("-o a.gz -z zstd"), Ok(Compression::Zstd { level: 3 }));
+        assert_eq!(compression("-z gzip --level 0"), Ok(Compression::Gzip { level: 0 }));
+        assert_eq!(compression("-z zst --level 19"), Ok(Compression::Zstd { level: 19 }));
+    }
+
+    #[test]
+    fn levels_have_the_range_of_their_codec() {
+        let refusal = |flags: &str| output(flags).unwrap_err();
+        assert_eq!(refusal("-z gz --level 10"), "--level of gz is 0 to 9, got 10");
+        assert_eq!(refusal("-z zst --level 0"), "--level of zst is 1 to 19, got 0");
+        assert_eq!(refusal("-z zst --level 20"), "--level of zst is 1 to 19, got 20");
+        assert!(refusal("--level 3").starts_with("--level needs packed output"));
+    }
+
+    #[test]
+    fn packed_bytes_do_not_go_to_a_terminal() {
+        let config = |flags: &str| {
+            let args = merge(flags).unwrap();
+            args.trace.config(&args.output, true)
+        };
+        assert!(config("-z gz").is_err());
+        assert!(config("-z gz -o -").is_err());
+        assert!(config("-z gz -o a").is_ok());
+        assert!(config("").is_ok());
+    }
+
+    #[test]
+    fn values_are_checked() {
+        for flags in ["-@ 0", "-@ x", "-m lots", "--format xml", "-z rar", "-q -v", "--tier mmx"] {
+            assert!(merge(flags).is_err(), "{flags}");
+        }
+        let none = merge("--read-size 0").unwrap().limits.config(false, &Arc::default());
+        assert!(none.is_err());
+        assert_eq!(merge("--tier scalar").unwrap().limits.tier, Some(Tier::Scalar));
+        assert_eq!(merge("--format ndjson").unwrap().trace.format, Some(Format::Ndjson));
+    }
+}

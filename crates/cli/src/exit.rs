@@ -1,0 +1,162 @@
+//! How a run ends: the one table of exit codes (contract C9), and the failures they are made from.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+use tracemill_pipeline::{Error, ErrorClass};
+
+/// The status a run ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Everything was done and nothing lost, or the reader of the output wanted no more.
+    Complete = 0,
+    /// Finished, but something was lost.
+    Lossy = 1,
+    /// Called wrongly; nothing was read or written.
+    Usage = 2,
+    /// An input cannot be used, or `--strict` met a defect.
+    Input = 3,
+    /// The system failed, or the memory budget is impossible.
+    System = 4,
+    /// SIGINT.
+    Interrupted = 130,
+    /// SIGTERM.
+    Terminated = 143,
+}
+
+impl Exit {
+    /// The status of a run that failed.
+    pub(crate) fn of(failure: &Failure) -> Exit {
+        match failure {
+            Failure::Usage(_) => Exit::Usage,
+            Failure::List { .. } => Exit::Input,
+            // who closed the pipe has what it wanted
+            Failure::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Exit::Complete
+            }
+            Failure::Write { .. } => Exit::System,
+            Failure::Run(error) => match error.class() {
+                ErrorClass::Usage => Exit::Usage,
+                ErrorClass::Input => Exit::Input,
+                ErrorClass::System => Exit::System,
+                ErrorClass::BrokenPipe => Exit::Complete,
+            },
+        }
+    }
+
+    /// The status of a run that finished, having lost `lost` pieces.
+    pub(crate) fn finished(lost: u64) -> Exit {
+        if lost == 0 { Exit::Complete } else { Exit::Lossy }
+    }
+
+    /// The number that the shell sees.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Why a run could not finish.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Called wrongly.
+    Usage(String),
+    /// The list of `--files-from` cannot be read.
+    List {
+        /// Its name.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A report, or the text of `info`, cannot be written.
+    Write {
+        /// Its name.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The pipeline failed.
+    Run(Error),
+}
+
+impl Failure {
+    /// Called wrongly.
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Failure::Usage(text.into())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Run(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(text) => f.write_str(text),
+            Failure::List { path, source } => {
+                write!(f, "cannot read the list of files {path}: {source}")
+            }
+            Failure::Write { path, source } => write!(f, "cannot write {path}: {source}"),
+            Failure::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::ErrorKind;
+
+    fn run(kind: ErrorKind) -> Exit {
+        Exit::of(&Failure::Run(kind.into()))
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_contract() {
+        let all = [
+            (Exit::Complete, 0),
+            (Exit::Lossy, 1),
+            (Exit::Usage, 2),
+            (Exit::Input, 3),
+            (Exit::System, 4),
+            (Exit::Interrupted, 130),
+            (Exit::Terminated, 143),
+        ];
+        for (exit, code) in all {
+            assert_eq!(exit.code(), code, "{exit:?}");
+        }
+    }
+
+    #[test]
+    fn every_failure_has_its_status() {
+        let path = || "a.json".to_owned();
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        assert_eq!(run(ErrorKind::OutputExists { path: path() }), Exit::Usage);
+        assert_eq!(run(ErrorKind::OutputIsInput { path: path() }), Exit::Usage);
+        assert_eq!(run(ErrorKind::Read { input: path(), source: denied() }), Exit::Input);
+        assert_eq!(run(ErrorKind::Changed { input: path(), offset: 1 }), Exit::System);
+        assert_eq!(run(ErrorKind::Budget { given: 1, least: 2 }), Exit::System);
+        assert_eq!(run(ErrorKind::Write { path: path(), source: denied() }), Exit::System);
+        assert_eq!(run(ErrorKind::BrokenPipe), Exit::Complete);
+        assert_eq!(Exit::of(&Failure::usage("x")), Exit::Usage);
+        assert_eq!(Exit::of(&Failure::List { path: path(), source: denied() }), Exit::Input);
+        assert_eq!(Exit::of(&Failure::Write { path: path(), source: denied() }), Exit::System);
+        let closed = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(Exit::of(&Failure::Write { path: path(), source: closed }), Exit::Complete);
+    }
+
+    #[test]
+    fn losses_show_in_the_status() {
+        assert_eq!(Exit::finished(0), Exit::Complete);
+        assert_eq!(Exit::finished(3), Exit::Lossy);
+    }
+}

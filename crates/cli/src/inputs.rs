@@ -1,0 +1,126 @@
+//! Names on the command line, and lists of names, to sources.
+
+use crate::exit::Failure;
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use tracemill_pipeline::Source;
+
+/// All inputs of a run, in order: the names given, then those of the list; standard input if there is neither.
+pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Source>, Failure> {
+    let mut sources: Vec<Source> = names.iter().map(|name| source(name.clone())).collect();
+    if let Some(list) = list {
+        if list == Path::new("-") && sources.contains(&Source::Stdin) {
+            return Err(Failure::usage(
+                "standard input is both an input and the list of --files-from: give one of them as a file",
+            ));
+        }
+        sources.extend(parse_list(&read_list(list)?).into_iter().map(source));
+        if sources.is_empty() {
+            let name = list.display();
+            return Err(Failure::usage(format!(
+                "no input: the list of --files-from is empty: {name}"
+            )));
+        }
+        if list == Path::new("-") && sources.contains(&Source::Stdin) {
+            return Err(Failure::usage(
+                "the list of --files-from comes from standard input and names it as an input",
+            ));
+        }
+    }
+    if sources.is_empty() {
+        if std::io::stdin().is_terminal() {
+            return Err(Failure::usage(
+                "no input: standard input is a terminal; name a file, or pipe a trace in",
+            ));
+        }
+        sources.push(Source::Stdin);
+    }
+    if sources.iter().filter(|&source| *source == Source::Stdin).count() > 1 {
+        return Err(Failure::usage("standard input (-) is given twice: it can be read once"));
+    }
+    Ok(sources)
+}
+
+/// `-` is standard input; a file of that name is `./-`.
+fn source(name: PathBuf) -> Source {
+    if name == Path::new("-") { Source::Stdin } else { Source::Path(name) }
+}
+
+fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
+    let (name, read) = if list == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes);
+        ("standard input".to_owned(), read)
+    } else {
+        (list.display().to_string(), std::fs::read(list))
+    };
+    read.map_err(|source| Failure::List { path: name, source })
+}
+
+/// One name a line, or between NULs if there is any (as `find -print0` writes them); empty names are skipped.
+fn parse_list(bytes: &[u8]) -> Vec<PathBuf> {
+    let nul = bytes.contains(&0);
+    let names = bytes.split(|&byte| byte == if nul { 0 } else { b'\n' });
+    // lists made on Windows; a name that really ends so can be told in a list with NULs
+    let names = names.map(|name| if nul { name } else { name.strip_suffix(b"\r").unwrap_or(name) });
+    let names = names.filter(|name| !name.is_empty());
+    names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(bytes: &[u8]) -> Vec<String> {
+        parse_list(bytes).iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn lists_have_lines_or_nuls() {
+        assert_eq!(listed(b""), [""; 0]);
+        assert_eq!(listed(b"\n\n"), [""; 0]);
+        assert_eq!(listed(b"a.json\nb c.json"), ["a.json", "b c.json"]);
+        assert_eq!(listed(b"a.json\r\n\r\nb.json\r\n"), ["a.json", "b.json"]);
+        assert_eq!(listed(b"a\nb\0c\r\0"), ["a\nb", "c\r"]);
+        assert_eq!(listed(b"one\0"), ["one"]);
+    }
+
+    #[test]
+    fn names_need_not_be_utf8() {
+        let paths = parse_list(b"\xff.json\n");
+        assert_eq!(paths[0].as_os_str().as_encoded_bytes(), b"\xff.json");
+    }
+
+    #[test]
+    fn the_list_comes_behind_the_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("list");
+        std::fs::write(&list, "b\n-\n").unwrap();
+        let sources = sources(&["a".into()], Some(&list)).unwrap();
+        assert_eq!(sources, [Source::Path("a".into()), Source::Path("b".into()), Source::Stdin]);
+    }
+
+    fn refusal(names: &[&str], list: Option<&Path>) -> String {
+        let names: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+        sources(&names, list).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn standard_input_is_read_once() {
+        assert!(refusal(&["-", "-"], None).contains("given twice"));
+        assert!(refusal(&["-"], Some(Path::new("-"))).contains("both an input and the list"));
+        let names = [PathBuf::from("./-"), PathBuf::from("-")];
+        assert_eq!(sources(&names, None).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn lists_must_be_there_and_name_something() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("list");
+        assert!(refusal(&[], Some(&list)).starts_with("cannot read the list of files"));
+        std::fs::write(&list, "\n").unwrap();
+        assert!(refusal(&[], Some(&list)).starts_with("no input: the list"));
+    }
+}

@@ -1,0 +1,350 @@
+//! Everything said on standard error: one line a fact, each with the program's name in front.
+//!
+//! Errors are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
+
+use crate::args::{MessageArgs, When};
+use crate::exit::Exit;
+use crate::size::{grouped, human, plural};
+use clap::builder::styling::{AnsiColor, Style};
+use clap::error::ErrorKind;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+use tracemill_pipeline::InputReport;
+
+/// Inputs whose losses are listed; the rest is counted.
+const INPUTS: usize = 50;
+
+/// How a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+/// Speaks to the user.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Messages {
+    quiet: bool,
+    verbose: bool,
+    /// Whether standard error is a terminal.
+    terminal: bool,
+    color: bool,
+}
+
+impl Messages {
+    /// As the flags have it.
+    pub(crate) fn new(args: &MessageArgs) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let color = match args.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => terminal && environment_has_color(),
+        };
+        Messages { quiet: args.quiet, verbose: args.verbose, terminal, color }
+    }
+
+    /// Why the run failed.
+    pub(crate) fn error(&self, text: &str) {
+        say(&lines(Level::Error, text, self.color));
+    }
+
+    /// What the user should know.
+    pub(crate) fn warning(&self, text: &str) {
+        if !self.quiet {
+            say(&lines(Level::Warning, text, self.color));
+        }
+    }
+
+    /// A decision, for `-v`.
+    pub(crate) fn note(&self, text: &str) {
+        if self.verbose {
+            say(&lines(Level::Note, text, self.color));
+        }
+    }
+
+    /// The one line at the end.
+    pub(crate) fn summary(&self, summary: &Summary) {
+        if self.verbose || self.terminal && !self.quiet {
+            say(&lines(Level::Note, &summary.text(), self.color));
+        }
+    }
+
+    /// What each input lost.
+    pub(crate) fn losses(&self, inputs: &[InputReport]) {
+        loss_texts(inputs).iter().for_each(|text| self.warning(text));
+    }
+
+    /// What each input is, for `-v`.
+    pub(crate) fn inputs(&self, inputs: &[InputReport]) {
+        for input in inputs {
+            input_texts(input).iter().for_each(|text| self.note(text));
+        }
+    }
+}
+
+/// Says why a command line is no good, or shows the help that was asked for.
+pub(crate) fn usage(error: &clap::Error) -> Exit {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // who closed the pipe has seen enough
+            let _ = error.print();
+            Exit::Complete
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            Exit::Usage
+        }
+        _ => {
+            // it begins with "error: "
+            let text = error.render();
+            let text = text.to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let color = io::stderr().is_terminal() && environment_has_color();
+            say(&lines(Level::Error, text, color));
+            Exit::Usage
+        }
+    }
+}
+
+/// The conventions of <https://no-color.org>, and terminals that cannot.
+fn environment_has_color() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn say(text: &str) {
+    // standard error is closed: nobody listens
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// `text` as lines to print; only the first is an error, the others belong to it.
+fn lines(level: Level, text: &str, color: bool) -> String {
+    let (style, word) = match level {
+        Level::Error => (AnsiColor::Red.on_default().bold(), "error: "),
+        Level::Warning => (AnsiColor::Yellow.on_default().bold(), "warning: "),
+        Level::Note => (Style::new(), ""),
+    };
+    let mut all = String::new();
+    let mut word = if color && !word.is_empty() {
+        format!("{style}{}{style:#} ", word.trim_end())
+    } else {
+        word.to_owned()
+    };
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        all.push_str("tracemill: ");
+        all.push_str(&word);
+        all.push_str(&plain(line));
+        all.push('\n');
+        word.clear();
+    }
+    all
+}
+
+/// `text` without what a terminal would obey: names in traces, and of files, may hold anything.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            plain.extend(c.escape_default());
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+/// One sentence per input and kind of loss.
+pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
+    let damaged = inputs.iter().filter(|input| input.losses.count() > 0);
+    let mut texts = Vec::new();
+    for input in damaged.clone().take(INPUTS) {
+        for (kind, tally) in input.losses.iter() {
+            let mut text = format!(
+                "{}: lost {} × {} ({} bytes): {}",
+                input.name,
+                tally.count,
+                kind.name(),
+                tally.bytes,
+                kind.sentence()
+            );
+            if let Some(first) = tally.examples.first() {
+                text.push_str(&format!("; first at byte {}: {}", first.offset, first.excerpt));
+            }
+            texts.push(text);
+        }
+    }
+    let more = damaged.count().saturating_sub(INPUTS);
+    if more > 0 {
+        texts.push(format!(
+            "… and {} with losses; --report has all",
+            plural(more as u64, "more input")
+        ));
+    }
+    texts
+}
+
+/// What was found out about an input.
+fn input_texts(input: &InputReport) -> Vec<String> {
+    let name = &input.name;
+    let encoding = input.encoding.map_or(String::new(), |encoding| format!(", {encoding}"));
+    let mut texts = vec![format!(
+        "{name}: {}, {}{encoding}",
+        plural(input.events, "event"),
+        human(input.bytes)
+    )];
+    if input.unclosed > 0 {
+        let documents = plural(input.unclosed, "document");
+        texts.push(format!(
+            "{name}: {documents} without closing brackets, as the format allows; nothing is lost by it"
+        ));
+    }
+    if input.odd_separators > 0 {
+        let commas = plural(input.odd_separators, "comma");
+        texts.push(format!("{name}: {commas} missing or surplus; nothing is lost by it"));
+    }
+    texts
+}
+
+/// Counts of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    /// The verb.
+    pub(crate) verb: &'static str,
+    /// Inputs read.
+    pub(crate) inputs: u64,
+    /// Events and bytes read.
+    pub(crate) input: (u64, u64),
+    /// Events and bytes written, where the output is a trace.
+    pub(crate) output: Option<(u64, u64)>,
+    /// Pieces lost.
+    pub(crate) lost: u64,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+impl Summary {
+    /// Counts what was read.
+    pub(crate) fn new(
+        verb: &'static str,
+        inputs: &[InputReport],
+        lost: u64,
+        elapsed: Duration,
+    ) -> Self {
+        let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
+        let input = (sum(|input| input.events), sum(|input| input.bytes));
+        Summary { verb, inputs: inputs.len() as u64, input, output: None, lost, elapsed }
+    }
+
+    fn text(&self) -> String {
+        let stage = |(events, bytes)| format!("{} ({})", plural(events, "event"), human(bytes));
+        let seconds = self.elapsed.as_secs_f64();
+        let rate = (self.input.1 as f64 / seconds.max(1e-6)) as u64;
+        let output = self.output.map_or(String::new(), |output| format!("{} out, ", stage(output)));
+        format!(
+            "{}: {}, {} in, {output}{} lost, {seconds:.3} s, {}/s",
+            self.verb,
+            plural(self.inputs, "input"),
+            stage(self.input),
+            grouped(self.lost),
+            human(rate)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::{DamageKind, Losses};
+    use tracemill_tokenizer::Damage;
+
+    fn damaged(name: &str, losses: &[(DamageKind, u64, &[u8])]) -> InputReport {
+        let mut input = InputReport { name: name.into(), ..InputReport::default() };
+        for &(kind, offset, lost) in losses {
+            let mut all = Losses::default();
+            all.add(&Damage { kind, offset, noticed: offset, lost });
+            input.losses.append(all);
+        }
+        input
+    }
+
+    #[test]
+    fn lines_have_the_name_in_front() {
+        assert_eq!(lines(Level::Error, "no", false), "tracemill: error: no\n");
+        assert_eq!(
+            lines(Level::Warning, "a\n\n b\n", false),
+            "tracemill: warning: a\ntracemill:  b\n"
+        );
+        assert_eq!(lines(Level::Note, "fine", true), "tracemill: fine\n");
+        let red = lines(Level::Error, "no", true);
+        assert_eq!(red, "tracemill: \u{1b}[1m\u{1b}[31merror:\u{1b}[0m no\n");
+    }
+
+    #[test]
+    fn terminals_are_not_obeyed() {
+        assert_eq!(plain("a\u{1b}[31mb\t×"), "a\\u{1b}[31mb\\t×");
+    }
+
+    #[test]
+    fn losses_are_summed_up_by_input_and_kind() {
+        let inputs = [
+            damaged("good.json", &[]),
+            damaged(
+                "a.json",
+                &[
+                    (DamageKind::Truncated, 900, b"{\"ph\""),
+                    (DamageKind::Malformed, 5123, b"{\"name\":\"a\"b\"}"),
+                    (DamageKind::Malformed, 6000, b"{}"),
+                ],
+            ),
+        ];
+        let texts = loss_texts(&inputs);
+        assert_eq!(texts.len(), 2);
+        let sentence = DamageKind::Malformed.sentence();
+        assert_eq!(
+            texts[0],
+            format!(
+                "a.json: lost 2 × malformed (16 bytes): {sentence}; first at byte 5123: {{\"name\":\"a\"b\"}}"
+            )
+        );
+        assert!(texts[1].starts_with("a.json: lost 1 × truncated (5 bytes): "), "{}", texts[1]);
+    }
+
+    #[test]
+    fn many_damaged_inputs_are_counted() {
+        let input = damaged("x", &[(DamageKind::Garbage, 0, b"?")]);
+        let texts = loss_texts(&vec![input; INPUTS + 2]);
+        assert_eq!(texts.len(), INPUTS + 1);
+        assert_eq!(texts[INPUTS], "… and 2 more inputs with losses; --report has all");
+    }
+
+    #[test]
+    fn inputs_are_described() {
+        let input = InputReport {
+            name: "a".into(),
+            bytes: 2048,
+            events: 1,
+            encoding: Some("gzip"),
+            unclosed: 1,
+            odd_separators: 2,
+            ..InputReport::default()
+        };
+        let texts = input_texts(&input);
+        assert_eq!(texts[0], "a: 1 event, 2.0 KiB, gzip");
+        assert!(texts[1].starts_with("a: 1 document without closing brackets"));
+        assert!(texts[2].starts_with("a: 2 commas missing or surplus"));
+    }
+
+    #[test]
+    fn the_summary_is_one_line() {
+        let input = InputReport { bytes: 1 << 20, events: 3000, ..InputReport::default() };
+        let mut summary =
+            Summary::new("merge", &[input.clone(), input], 1, Duration::from_millis(500));
+        assert_eq!(
+            summary.text(),
+            "merge: 2 inputs, 6,000 events (2.0 MiB) in, 1 lost, 0.500 s, 4.0 MiB/s"
+        );
+        summary.output = Some((1, 10));
+        assert!(summary.text().contains(" in, 1 event (10 B) out, 1 lost, "));
+    }
+}

@@ -1,0 +1,212 @@
+//! The progress bar: watches the pipeline's counters and draws on standard error, which is cleared at the end.
+//!
+//! Nothing is drawn in the first second: most runs are over by then. Where standard error is no terminal (and progress
+//! is asked for all the same) a line a second is written instead.
+
+use crate::args::{MessageArgs, When};
+use crate::size::human;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+use tracemill_pipeline::Progress;
+
+/// Time between two looks at the counters.
+const TICK: Duration = Duration::from_millis(100);
+/// Time before anything is drawn.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A thread that shows progress for as long as this lives.
+pub(crate) struct Watch {
+    /// Dropped to stop the thread.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Starts the thread, if progress is wanted.
+    pub(crate) fn start(args: &MessageArgs, progress: &Arc<Progress>) -> Option<Watch> {
+        let terminal = io::stderr().is_terminal();
+        let wanted = match args.progress {
+            When::Always => true,
+            When::Auto => terminal,
+            When::Never => false,
+        };
+        if !wanted || args.quiet {
+            return None;
+        }
+        let (stop, stopped) = mpsc::channel();
+        let progress = Arc::clone(progress);
+        let watch = move || {
+            if terminal { draw(&progress, &stopped) } else { write(&progress, &stopped) }
+        };
+        // without a thread there is no progress to see: no reason to fail
+        let thread = Builder::new().name("progress".into()).spawn(watch).ok()?;
+        Some(Watch { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // it only draws
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Whether the run goes on after `pause`.
+fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
+    stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
+}
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stage {
+    verb: &'static str,
+    done: u64,
+    /// Bytes there will be, where that is known.
+    total: Option<u64>,
+}
+
+impl Stage {
+    fn of(progress: &Progress) -> Stage {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let stage = |verb, done, total| Stage {
+            verb,
+            done,
+            total: Some(total).filter(|&total| total >= done && total > 0),
+        };
+        // nothing is written before all is read
+        let (written, to_write) = (get(&progress.bytes_written), get(&progress.bytes_to_write));
+        if written > 0 || to_write > 0 {
+            return stage("writing", written, to_write);
+        }
+        stage("reading", get(&progress.bytes_scanned), get(&progress.bytes_expected))
+    }
+}
+
+fn draw(progress: &Progress, stopped: &Receiver<()>) {
+    let start = Instant::now();
+    let mut bar = ProgressBar::hidden();
+    let mut shown = None;
+    while goes_on(stopped, TICK) {
+        let stage = Stage::of(progress);
+        let kind = (stage.verb, stage.total.is_some());
+        if shown != Some(kind) {
+            // each stage has its own speed; the bar learns it from the first byte on, shown or not
+            bar.finish_and_clear();
+            bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            bar.set_style(style(stage.total.is_some()));
+            bar.set_message(stage.verb);
+            shown = Some(kind);
+        }
+        if bar.is_hidden() && start.elapsed() >= PATIENCE {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.update(|state| {
+            state.set_pos(stage.done);
+            if let Some(total) = stage.total {
+                state.set_len(total);
+            }
+        });
+    }
+    bar.finish_and_clear();
+}
+
+fn style(total_is_known: bool) -> ProgressStyle {
+    // a test holds that they parse
+    let style = ProgressStyle::with_template(template(total_is_known));
+    style.unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn template(total_is_known: bool) -> &'static str {
+    if total_is_known {
+        "tracemill: {msg} {wide_bar} {percent:>3} % of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
+    } else {
+        "tracemill: {msg} {binary_bytes}, {binary_bytes_per_sec}, {elapsed}"
+    }
+}
+
+fn write(progress: &Progress, stopped: &Receiver<()>) {
+    let mut last: Option<(Stage, Instant)> = None;
+    while goes_on(stopped, PATIENCE) {
+        let stage = Stage::of(progress);
+        let before = last.filter(|(last, _)| last.verb == stage.verb);
+        let rate = before.map(|(last, at)| {
+            let bytes = stage.done.saturating_sub(last.done);
+            (bytes as f64 / at.elapsed().as_secs_f64()) as u64
+        });
+        last = Some((stage, Instant::now()));
+        // standard error is closed: nobody looks
+        let _ = writeln!(io::stderr().lock(), "tracemill: {}", line(stage, rate));
+    }
+}
+
+fn line(stage: Stage, rate: Option<u64>) -> String {
+    let mut text = format!("{} {}", stage.verb, human(stage.done));
+    if let Some(total) = stage.total {
+        let percent = u128::from(stage.done) * 100 / u128::from(total);
+        text.push_str(&format!(" of {} ({percent} %)", human(total)));
+    }
+    if let Some(rate) = rate {
+        text.push_str(&format!(", {}/s", human(rate)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress(expected: u64, scanned: u64, to_write: u64, written: u64) -> Progress {
+        Progress {
+            bytes_expected: expected.into(),
+            bytes_scanned: scanned.into(),
+            bytes_to_write: to_write.into(),
+            bytes_written: written.into(),
+        }
+    }
+
+    #[test]
+    fn reading_comes_before_writing() {
+        let stage = |progress: Progress| {
+            let stage = Stage::of(&progress);
+            (stage.verb, stage.done, stage.total)
+        };
+        assert_eq!(stage(progress(0, 0, 0, 0)), ("reading", 0, None));
+        assert_eq!(stage(progress(10, 5, 0, 0)), ("reading", 5, Some(10)));
+        // files and pipes together: the pipes were not expected
+        assert_eq!(stage(progress(10, 15, 0, 0)), ("reading", 15, None));
+        assert_eq!(stage(progress(10, 10, 20, 0)), ("writing", 0, Some(20)));
+        assert_eq!(stage(progress(10, 10, 0, 7)), ("writing", 7, None));
+    }
+
+    #[test]
+    fn lines_say_what_is_known() {
+        let stage = Stage { verb: "reading", done: 1 << 20, total: Some(4 << 20) };
+        assert_eq!(line(stage, None), "reading 1.0 MiB of 4.0 MiB (25 %)");
+        let stage = Stage { total: None, ..stage };
+        assert_eq!(line(stage, Some(2048)), "reading 1.0 MiB, 2.0 KiB/s");
+    }
+
+    #[test]
+    fn templates_are_sound() {
+        for known in [true, false] {
+            assert!(ProgressStyle::with_template(template(known)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_short_run_draws_nothing_and_ends_at_once() {
+        let start = Instant::now();
+        let (stop, stopped) = mpsc::channel();
+        drop(stop);
+        draw(&Progress::default(), &stopped);
+        assert!(start.elapsed() < PATIENCE);
+    }
+}

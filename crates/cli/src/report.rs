@@ -1,0 +1,273 @@
+//! Reports as JSON: `--report`, and `info --json`. Keys are added over time, never renamed.
+//!
+//! ```text
+//! {
+//!   "version":  tracemill's, "verb": "merge" | "info",
+//!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
+//!                 "losses": [{"kind", "count", "bytes",
+//!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
+//!                 "unclosed", "odd_separators"}],
+//!   "lost":     pieces lost in all; status 1 if not 0
+//!   "seconds":  wall time
+//!   "decisions": {"threads", "tier", "memory" (bytes), "tmp_dir", "strict",
+//!                 merge: "spilled_runs", "spooled_bytes", "delayed_chunks"},
+//!
+//!   merge:
+//!   "output":   {"name": null for standard output, "format", "compression": null | {"codec", "level"},
+//!                "events", "bytes" (before packing)},
+//!   "keys_lost", "warnings": [sentence],
+//!
+//!   info:
+//!   "events", "event_bytes", "metadata", "untimed",
+//!   "time":     null | {"start_ns", "end_ns", "duration_ns"} (integers, exact; above 2^53 at times since 1970),
+//!   "sorted", "inversions",
+//!   "phases":   {"X": events, …, "none": events},
+//!   "processes": [{"pid", "name": null | string, "events", "threads": [{"tid", "name", "events"}]}],
+//!   "keys":     [name]
+//! }
+//! ```
+//!
+//! pid and tid are JSON as it stood in the trace: an integer or a string; null if there was none, and a string of what
+//! was written if it was something else. Offsets are bytes in the unpacked input.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use tracemill_pipeline::{
+    Compression, Config, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo,
+    Target, Tier,
+};
+
+/// What a report says of the run itself.
+pub(crate) struct Run<'r> {
+    /// Its knobs.
+    pub(crate) config: &'r Config,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+/// The report of `merge`.
+pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) -> Value {
+    let mut value = common("merge", &report.inputs, report.lost(), run);
+    value["decisions"]["threads"] = json!(report.threads);
+    value["decisions"]["tier"] = json!(report.tier.name());
+    value["decisions"]["spilled_runs"] = json!(report.spilled_runs);
+    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
+    value["decisions"]["delayed_chunks"] = json!(report.delayed_chunks);
+    value["output"] = json!({
+        "name": match &output.target {
+            Target::Stdout => None,
+            Target::File { path, .. } => Some(path.to_string_lossy()),
+        },
+        "format": report.format.name(),
+        "compression": compression(output.compression),
+        "events": report.events,
+        "bytes": report.bytes,
+    });
+    value["keys_lost"] = json!(report.keys_lost);
+    value["warnings"] = json!(report.warnings);
+    value
+}
+
+/// The report of `info`.
+pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
+    let lost = report.inputs.iter().map(|input| input.losses.count()).sum();
+    let mut value = common("info", &report.inputs, lost, run);
+    value["events"] = json!(report.events);
+    value["event_bytes"] = json!(report.event_bytes);
+    value["metadata"] = json!(report.metadata);
+    value["untimed"] = json!(report.untimed);
+    value["time"] = match (report.start_ns, report.end_ns) {
+        (Some(start), Some(end)) => json!({
+            "start_ns": start,
+            "end_ns": end,
+            // the end is the later one; their distance may exceed what is signed
+            "duration_ns": end.abs_diff(start),
+        }),
+        _ => Value::Null,
+    };
+    value["sorted"] = json!(report.sorted);
+    value["inversions"] = json!(report.inversions);
+    value["phases"] = phases(&report.phases);
+    value["processes"] = report.processes.iter().map(process).collect();
+    value["keys"] = json!(report.keys);
+    value
+}
+
+fn common(verb: &str, inputs: &[InputReport], lost: u64, run: &Run<'_>) -> Value {
+    let Run { config, elapsed } = run;
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "verb": verb,
+        "inputs": inputs.iter().map(input).collect::<Value>(),
+        "lost": lost,
+        "seconds": elapsed.as_secs_f64(),
+        "decisions": {
+            "threads": config.threads,
+            "tier": config.tier.unwrap_or_else(Tier::best).name(),
+            "memory": config.memory,
+            "tmp_dir": config.tmp_dir.to_string_lossy(),
+            "strict": config.strict,
+        },
+    })
+}
+
+fn input(input: &InputReport) -> Value {
+    json!({
+        "name": input.name,
+        "bytes": input.bytes,
+        "events": input.events,
+        "encoding": input.encoding,
+        "losses": losses(&input.losses),
+        "unclosed": input.unclosed,
+        "odd_separators": input.odd_separators,
+    })
+}
+
+fn losses(losses: &Losses) -> Value {
+    let tallies = losses.iter().map(|(kind, tally)| {
+        let examples = tally.examples.iter().map(|example| {
+            json!({
+                "offset": example.offset,
+                "noticed": example.noticed,
+                "bytes": example.bytes,
+                "excerpt": example.excerpt,
+            })
+        });
+        json!({
+            "kind": kind.name(),
+            "count": tally.count,
+            "bytes": tally.bytes,
+            "examples": examples.collect::<Value>(),
+        })
+    });
+    tallies.collect()
+}
+
+fn compression(compression: Compression) -> Value {
+    match compression {
+        Compression::None => Value::Null,
+        Compression::Gzip { level } => json!({"codec": "gz", "level": level}),
+        Compression::Zstd { level } => json!({"codec": "zst", "level": level}),
+    }
+}
+
+/// One key a phase; names that differ only in what cannot be shown are added up.
+fn phases(phases: &[(String, u64)]) -> Value {
+    let mut counts = serde_json::Map::new();
+    for (phase, count) in phases {
+        let before = counts.get(phase).and_then(Value::as_u64).unwrap_or(0);
+        counts.insert(phase.clone(), json!(before + count));
+    }
+    Value::Object(counts)
+}
+
+fn process(process: &ProcessInfo) -> Value {
+    let threads = process.threads.iter().map(
+        |thread| json!({"tid": id(&thread.tid), "name": thread.name, "events": thread.events}),
+    );
+    json!({
+        "pid": id(&process.pid),
+        "name": process.name,
+        "events": process.events,
+        "threads": threads.collect::<Value>(),
+    })
+}
+
+/// An id as it was written, if JSON can carry it exactly.
+fn id(written: &str) -> Value {
+    if written.is_empty() {
+        return Value::Null;
+    }
+    match serde_json::from_str(written) {
+        Ok(Value::Number(number)) if number.is_i64() || number.is_u64() => Value::Number(number),
+        Ok(Value::String(text)) => Value::String(text),
+        _ => Value::String(written.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::test_config;
+    use tracemill_pipeline::{DamageKind, Format};
+    use tracemill_tokenizer::Damage;
+
+    #[test]
+    fn ids_are_exact_or_text() {
+        assert_eq!(id(""), Value::Null);
+        assert_eq!(id("12"), json!(12));
+        assert_eq!(id("-1"), json!(-1));
+        assert_eq!(id("18446744073709551615"), json!(u64::MAX));
+        assert_eq!(id("18446744073709551616"), json!("18446744073709551616"));
+        assert_eq!(id("1.50"), json!("1.50"));
+        assert_eq!(id("\"Spans\""), json!("Spans"));
+        assert_eq!(id("{\"a\":1}"), json!("{\"a\":1}"));
+    }
+
+    #[test]
+    fn a_merge_is_reported_whole() {
+        let mut input = InputReport { name: "a".into(), bytes: 9, ..InputReport::default() };
+        let lost = b"{\"x";
+        input.losses.add(&Damage { kind: DamageKind::Truncated, offset: 5, noticed: 8, lost });
+        let report = MergeReport {
+            inputs: vec![input],
+            events: 3,
+            bytes: 40,
+            format: Format::Array,
+            tier: Tier::Scalar,
+            threads: 2,
+            spilled_runs: 1,
+            spooled_bytes: 2,
+            delayed_chunks: 3,
+            keys_lost: 4,
+            warnings: vec!["hm".into()],
+        };
+        let output = OutputConfig {
+            target: Target::File { path: "o.gz".into(), replace: false },
+            format: None,
+            compression: Compression::Gzip { level: 6 },
+        };
+        let run = Run { config: &test_config(), elapsed: Duration::from_millis(1500) };
+        let expected = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "verb": "merge",
+            "inputs": [{
+                "name": "a", "bytes": 9, "events": 0, "encoding": null,
+                "losses": [{"kind": "truncated", "count": 1, "bytes": 3, "examples": [
+                    {"offset": 5, "noticed": 8, "bytes": 3, "excerpt": "{\"x"},
+                ]}],
+                "unclosed": 0, "odd_separators": 0,
+            }],
+            "lost": 5,
+            "seconds": 1.5,
+            "decisions": {
+                "threads": 2, "tier": "scalar", "memory": 64 << 20, "tmp_dir": "/t", "strict": false,
+                "spilled_runs": 1, "spooled_bytes": 2, "delayed_chunks": 3,
+            },
+            "output": {
+                "name": "o.gz", "format": "array", "compression": {"codec": "gz", "level": 6},
+                "events": 3, "bytes": 40,
+            },
+            "keys_lost": 4,
+            "warnings": ["hm"],
+        });
+        assert_eq!(merge(&report, &output, &run), expected);
+    }
+
+    #[test]
+    fn info_keeps_times_exact() {
+        let report = InfoReport {
+            start_ns: Some(-1_700_000_000_000_000_123),
+            end_ns: Some(1_700_000_000_000_000_123),
+            phases: vec![("X".into(), 2), ("none".into(), 1)],
+            ..InfoReport::default()
+        };
+        let run = Run { config: &test_config(), elapsed: Duration::ZERO };
+        let value = info(&report, &run);
+        let text = value.to_string();
+        assert!(text.contains("\"end_ns\":1700000000000000123"), "{text}");
+        assert_eq!(value["time"]["duration_ns"], json!(3_400_000_000_000_000_246_u64));
+        assert_eq!(value["phases"], json!({"X": 2, "none": 1}));
+        assert_eq!(info(&InfoReport::default(), &run)["time"], Value::Null);
+    }
+}

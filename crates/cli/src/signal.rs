@@ -1,0 +1,41 @@
+//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect.
+
+use crate::exit::Exit;
+use crate::whole_file;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::process;
+
+/// Starts the thread that waits for signals. It does its work as ordinary code: nothing runs inside a handler.
+///
+/// # Errors
+/// If the system takes no handler or no thread; signals then end the process as they do by default.
+pub(crate) fn watch() -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let wait = move || {
+        if let Some(signal) = signals.forever().next() {
+            tracemill_pipeline::remove_scratch();
+            // a report that is just being renamed into place is completed
+            let _writing = whole_file::hold();
+            process::exit(exit(signal).code().into());
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(wait)?;
+    Ok(())
+}
+
+fn exit(signal: i32) -> Exit {
+    if signal == SIGTERM { Exit::Terminated } else { Exit::Interrupted }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_their_status() {
+        assert_eq!(exit(SIGINT).code(), 130);
+        assert_eq!(exit(SIGTERM).code(), 143);
+    }
+}

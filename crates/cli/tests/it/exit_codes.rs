@@ -1,0 +1,164 @@
+//! Each way to end has its status and its message (contract C9).
+
+use crate::support::{Folder, Run, testdata, trace, truncated};
+use std::fs;
+
+#[test]
+fn a_whole_trace_is_complete_and_quiet() {
+    let folder = Folder::new().with("a.json", trace([2, 1]));
+    folder.run("merge a.json").ends(0).quietly();
+    folder.run("info a.json").ends(0).quietly();
+}
+
+#[test]
+fn damage_is_told_with_its_place() {
+    let (trace, cut_at) = truncated();
+    let folder = Folder::new().with("a.json", trace);
+    let place = format!("first at byte {cut_at}: ");
+    let parts = ["tracemill: warning: a.json: lost 1 × truncated (20 bytes): ", &place];
+    let run = folder.run("merge a.json").ends(1).says(&parts);
+    assert_eq!(run.times(), [1, 3]);
+    let run = folder.run("info a.json").ends(1).says(&parts);
+    assert!(run.stdout.contains(&place), "{}", run.stdout);
+    folder.run("merge -q a.json").ends(1).quietly();
+}
+
+#[test]
+fn strict_stops_at_damage_and_writes_nothing() {
+    let folder = Folder::new().with("a.json", truncated().0);
+    let run = folder.run("merge --strict a.json -o out.json").ends(3);
+    run.says(&["tracemill: error: a.json: defect at byte "]);
+    assert_eq!(folder.names(), ["a.json"]);
+    folder.run("merge --strict a.json").ends(3).says(&["defect"]);
+    folder.run("info --strict a.json").ends(3).says(&["defect"]);
+    let folder = folder.with("b.json", trace([2, 1]));
+    assert_eq!(folder.run("merge --strict b.json").ends(0).quietly().times(), [1, 2]);
+}
+
+#[test]
+fn wrong_flags_are_usage() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    for words in [
+        "merge a.json --no-such-flag",
+        "merge a.json -@ 0",
+        "merge a.json -m lots",
+        "merge a.json -z rar",
+        "merge a.json -z gz --level 10",
+        "merge a.json --level 3",
+        "merge a.json --read-size 0",
+        "merge a.json --tier mmx",
+        "merge a.json -q -v",
+        "merge - -",
+        "merge - --files-from -",
+        "info a.json --format array",
+        "merge a.json --report -",
+        "info a.json --report -",
+        "merge a.json --report a.json -f",
+        "merge a.json -o b.json --report ./b.json",
+        "info a.json -o a.json -f",
+    ] {
+        let run = folder.run(words).ends(2);
+        assert!(run.stderr.starts_with("tracemill: error: "), "{words}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{words}");
+        assert_eq!(folder.names(), ["a.json"], "{words}");
+    }
+}
+
+#[test]
+fn an_output_that_exists_is_replaced_only_if_asked() {
+    let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", "precious");
+    let error = ["tracemill: error: the output exists: b.json", "-f"];
+    folder.run("merge a.json -o b.json").ends(2).says(&error);
+    folder.run("info a.json -o b.json").ends(2).says(&error);
+    assert_eq!(folder.read("b.json"), "precious");
+    folder.run("merge -f a.json -o b.json").ends(0).quietly();
+    assert_eq!(folder.read("b.json"), folder.run("merge a.json").stdout);
+    folder.run("info -f a.json -o b.json").ends(0).quietly();
+    assert_eq!(folder.read("b.json"), folder.run("info a.json").stdout);
+    assert_eq!(folder.names(), ["a.json", "b.json"]);
+}
+
+#[test]
+fn an_output_that_is_an_input_is_refused() {
+    let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", trace([3]));
+    fs::hard_link(folder.path("a.json"), folder.path("c.json")).unwrap();
+    for output in ["a.json", "./a.json", "c.json"] {
+        let run = folder.run(&format!("merge -f b.json a.json -o {output}")).ends(2);
+        run.says(&["tracemill: error: the output is one of the inputs: "]);
+    }
+    assert_eq!(folder.read("a.json"), trace([2, 1]));
+}
+
+#[test]
+fn inputs_that_cannot_be_used_are_named() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    let missing = ["tracemill: error: ", "missing.json", "No such file"];
+    folder.run("merge a.json missing.json -o out.json").ends(3).says(&missing);
+    folder.run("info missing.json").ends(3).says(&missing);
+    folder.run("merge --files-from missing.json").ends(3).says(&missing);
+    assert_eq!(folder.names(), ["a.json"]);
+}
+
+#[test]
+fn other_formats_are_refused() {
+    for entry in fs::read_dir(testdata().join("not-traces")).unwrap() {
+        let path = entry.unwrap().path();
+        let folder = Folder::new();
+        let mut command = folder.command("merge -o out.json");
+        let run = Run::of(command.arg(&path).output().unwrap()).ends(3);
+        run.says(&["tracemill: error: ", "not a trace", &path.display().to_string()]);
+        assert_eq!(folder.names(), [""; 0], "{}", path.display());
+    }
+}
+
+#[test]
+fn an_impossible_budget_is_refused() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    let run = folder.run("merge -m 1M a.json -o out.json").ends(4);
+    run.says(&["tracemill: error: the memory budget is too small", "-m "]);
+    folder.run("info -m 1M a.json").ends(4).says(&["budget"]);
+    assert_eq!(folder.names(), ["a.json"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_named() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    let run = folder.run("merge a.json -o no/such/folder.json").ends(4);
+    run.says(&["tracemill: error: cannot write no/such/folder.json"]);
+    let run = folder.run("info a.json -o no/such/folder.json").ends(4);
+    run.says(&["tracemill: error: cannot write no/such/folder.json"]);
+    let run = folder.run("merge a.json -o b.json --report no/such/folder.json").ends(4);
+    run.says(&["tracemill: error: cannot write no/such/folder.json"]);
+}
+
+#[test]
+fn the_quirks_have_their_status() {
+    let table = fs::read_to_string(testdata().join("quirks/expected.tsv")).unwrap();
+    let wrong: Vec<String> = table.lines().skip(1).filter_map(|line| quirk(line).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Merges the file that a line of the table names; what is not as the table has it is the error.
+fn quirk(line: &str) -> Result<(), String> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [name, kept, lost, code] = columns[..] else { panic!("four columns: {line}") };
+    let folder = Folder::new();
+    let mut command = folder.command("merge -o out.json --report report.json");
+    let run = Run::of(command.arg(testdata().join("quirks").join(name)).output().expect("it runs"));
+    let wrong = |what: &str| Err(format!("{name}: {what}: {line:?}\n{run:#?}"));
+    if run.code != code.parse().ok() {
+        return wrong("status");
+    }
+    if code == "3" {
+        return if folder.names().is_empty() { Ok(()) } else { wrong("something was written") };
+    }
+    let report: serde_json::Value =
+        serde_json::from_str(&folder.read("report.json")).expect("JSON");
+    if report["output"]["events"].as_u64() != kept.parse().ok() {
+        return wrong("kept");
+    }
+    if report["lost"].as_u64() < lost.parse().ok() {
+        return wrong(&format!("lost {}", report["lost"]));
+    }
+    Ok(())
+}

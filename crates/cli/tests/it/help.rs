@@ -1,0 +1,60 @@
+//! Help is what is printed, word by word: `UPDATE_GOLDEN=1 cargo test` writes it anew.
+
+use crate::support::Folder;
+use std::path::Path;
+
+#[track_caller]
+fn check(words: &str, golden: &str) {
+    let run = Folder::new().run(words).ends(0).quietly();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(golden);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &run.stdout).expect("the golden file is written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(run.stdout, expected, "if this is right: UPDATE_GOLDEN=1");
+}
+
+#[test]
+fn help_is_golden() {
+    check("-h", "short.txt");
+    check("--help", "long.txt");
+    check("merge -h", "merge-short.txt");
+    check("merge --help", "merge-long.txt");
+    check("info -h", "info-short.txt");
+    check("info --help", "info-long.txt");
+}
+
+#[test]
+fn hidden_flags_are_hidden() {
+    for words in ["merge --help", "info --help"] {
+        let help = Folder::new().run(words).ends(0).stdout;
+        assert!(!help.contains("--tier") && !help.contains("--read-size"), "{words}");
+    }
+}
+
+#[test]
+fn the_version_is_one_line() {
+    let run = Folder::new().run("--version").ends(0);
+    assert_eq!(run.stdout, concat!("tracemill ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn without_a_verb_help_is_shown_as_an_error() {
+    let run = Folder::new().run("").ends(2);
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains("Usage: tracemill <VERB>"), "{}", run.stderr);
+}
+
+#[test]
+fn typos_get_a_suggestion() {
+    for (words, suggestion) in [
+        ("merg a", "a similar subcommand exists: 'merge'"),
+        ("merge --outptu a", "a similar argument exists: '--output'"),
+        ("merge --format objct", "a similar value exists: 'object'"),
+    ] {
+        let run = Folder::new().run(words).ends(2);
+        assert!(run.stderr.starts_with("tracemill: error: "), "{}", run.stderr);
+        assert!(run.stderr.contains(suggestion), "{}", run.stderr);
+        assert!(run.stderr.lines().all(|line| line.starts_with("tracemill: ")), "{}", run.stderr);
+    }
+}

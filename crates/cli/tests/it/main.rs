@@ -1,0 +1,7 @@
+//! The built command, as a user runs it: what it prints, how it ends, what it leaves behind.
+
+mod exit_codes;
+mod help;
+mod outputs;
+mod pipes;
+mod support;

@@ -1,0 +1,143 @@
+//! What is written: traces, reports, lists, messages.
+
+use crate::support::{Folder, trace, truncated};
+use serde_json::{Value, json};
+
+#[test]
+fn two_traces_become_one_in_order() {
+    let folder = Folder::new().with("a.json", trace([5, 1, 3])).with("b.json", trace([4, 2]));
+    assert_eq!(folder.run("merge a.json b.json").ends(0).times(), [1, 2, 3, 4, 5]);
+    folder.run("merge a.json b.json -o c.json").ends(0).quietly();
+    assert_eq!(folder.read("c.json"), folder.run("merge a.json b.json").stdout);
+}
+
+#[test]
+fn lists_add_inputs() {
+    let folder = Folder::new()
+        .with("a.json", trace([5]))
+        .with("b c.json", trace([2]))
+        .with("d.json", trace([4]))
+        .with("lines", "b c.json\nd.json\n")
+        .with("nuls", "b c.json\0d.json\0")
+        .with("empty", "\n");
+    for list in ["lines", "nuls"] {
+        let run = folder.run(&format!("merge a.json --files-from {list}")).ends(0);
+        assert_eq!(run.times(), [2, 4, 5]);
+    }
+    let run = folder.pipe("merge --files-from -", folder.read("lines")).ends(0);
+    assert_eq!(run.times(), [2, 4]);
+    folder.run("merge --files-from empty").ends(2).says(&["no input"]);
+}
+
+#[test]
+fn forms_and_packing_are_as_asked() {
+    let folder = Folder::new().with("a.json", trace([2, 1]));
+    let lines = folder.run("merge a.json --format ndjson").ends(0).stdout;
+    assert_eq!(lines.lines().filter(|line| line.contains("\"ts\":")).count(), 2);
+    assert!(folder.run("merge a.json --format array").ends(0).stdout.starts_with('['));
+    folder.run("merge a.json -o b.json.gz").ends(0);
+    folder.run("merge a.json -o b.json.zst --level 19").ends(0);
+    folder.run("merge a.json -o plain.gz -z none").ends(0);
+    let encoding = |name: &str| {
+        let info = folder.run(&format!("info --json {name}")).ends(0).stdout;
+        let info: Value = serde_json::from_str(&info).unwrap();
+        info["inputs"][0]["encoding"].clone()
+    };
+    assert_eq!(encoding("b.json.gz"), json!("gzip"));
+    assert_eq!(encoding("b.json.zst"), json!("zstd"));
+    assert_eq!(encoding("plain.gz"), Value::Null);
+    assert_eq!(folder.run("merge b.json.gz b.json.zst").ends(0).times(), [1, 1, 2, 2]);
+}
+
+#[test]
+fn knobs_do_not_change_the_output() {
+    let folder = Folder::new().with("a.json", trace((0..2000).rev()));
+    let expected = folder.run("merge a.json").ends(0).stdout;
+    for flags in ["--tier scalar", "--read-size 1", "-@ 1", "-j 7", "-m 32M", "-T ."] {
+        assert_eq!(
+            folder.run(&format!("merge a.json {flags}")).ends(0).stdout,
+            expected,
+            "{flags}"
+        );
+        let run = folder.pipe(&format!("merge - {flags}"), folder.read("a.json")).ends(0);
+        assert_eq!(run.stdout, expected, "pipe, {flags}");
+    }
+    assert_eq!(folder.names(), ["a.json"]);
+}
+
+#[test]
+fn the_tier_comes_from_the_environment_too() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    let mut command = folder.command("merge -v a.json -o b.json");
+    let output = command.env("TRACEMILL_TIER", "scalar").output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("scan by scalar"), "{stderr}");
+}
+
+#[test]
+fn reports_have_everything() {
+    let (cut, cut_at) = truncated();
+    let folder = Folder::new().with("a.json", cut).with("b.json", trace([9]));
+    folder.run("merge a.json b.json -o c.json --report r.json").ends(1);
+    let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert_eq!(report["verb"], "merge");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["lost"], 1);
+    assert_eq!(report["output"]["events"], 3);
+    assert_eq!(report["output"]["bytes"], folder.read("c.json").len());
+    assert_eq!(report["inputs"][0]["events"], 2);
+    let loss = &report["inputs"][0]["losses"][0];
+    assert_eq!((&loss["kind"], &loss["count"]), (&json!("truncated"), &json!(1)));
+    assert_eq!(loss["examples"][0]["offset"], cut_at);
+    assert_eq!(report["inputs"][1]["losses"], json!([]));
+
+    let again = folder.run("merge b.json -o d.json --report r.json").ends(2);
+    again.says(&["the report exists: r.json"]);
+    assert_eq!(folder.names(), ["a.json", "b.json", "c.json", "r.json"]);
+    let run = folder.run("merge -f b.json -o d.json --report -").ends(0);
+    assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap()["lost"], 0);
+}
+
+#[test]
+fn info_says_the_same_as_text_and_json() {
+    let folder = Folder::new().with("a.json", trace([30, 10, 20]));
+    let text = folder.run("info a.json").ends(0).stdout;
+    for line in [
+        "time       10 to 31 µs (21.00 µs)",
+        "order      not sorted: 1 neighbour out of order (merge sorts)",
+        "phases     X  3",
+        "processes  1: 3 events, 1 thread",
+        "             2  3",
+        "damage     none",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+    }
+    let run = folder.run("info --json a.json --report r.json").ends(0);
+    assert_eq!(run.stdout, folder.read("r.json"));
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(json["time"], json!({"start_ns": 10_000, "end_ns": 31_000, "duration_ns": 21_000}));
+    assert_eq!((&json["sorted"], &json["inversions"]), (&json!(false), &json!(1)));
+    assert_eq!(json["processes"][0]["threads"][0], json!({"tid": 2, "name": null, "events": 3}));
+}
+
+#[test]
+fn verbose_explains_and_quiet_is_silent() {
+    let folder = Folder::new().with("a.json", trace([2, 1]));
+    let run = folder.run("merge -v a.json").ends(0);
+    assert!(run.stderr.lines().all(|line| line.starts_with("tracemill: ")), "{}", run.stderr);
+    let last = run.stderr.lines().last().unwrap();
+    assert!(last.starts_with("tracemill: merge: 1 input, 2 events ("), "{last}");
+    for part in ["a.json: 2 events", "scan by ", "written as object", " out, 0 lost, "] {
+        assert!(run.stderr.contains(part), "{part}\n{}", run.stderr);
+    }
+    folder.run("merge -q --progress always a.json").ends(0).quietly();
+}
+
+#[test]
+fn colour_is_for_terminals_or_on_request() {
+    let folder = Folder::new();
+    let plain = folder.run("merge missing").ends(3).stderr;
+    assert!(plain.starts_with("tracemill: error: "), "{plain}");
+    let red = folder.run("merge --color always missing").ends(3).stderr;
+    assert!(red.starts_with("tracemill: \u{1b}[1m\u{1b}[31merror:\u{1b}[0m "), "{red:?}");
+}
