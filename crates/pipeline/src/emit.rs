@@ -4,7 +4,7 @@ use crate::config::{Config, Format};
 use crate::error::Error;
 use crate::keys::United;
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order};
-use crate::output::{Batch, Output, SLICE};
+use crate::output::{Batch, Output};
 use crate::store::{Place, Store};
 use crate::streams::Delays;
 use std::sync::Mutex;
@@ -95,7 +95,7 @@ impl Layout {
                 batch.push(b",\n")?;
                 batch.push(&key.name)?;
                 batch.push(b":")?;
-                key.value.iter().try_for_each(|piece| batch.push_long(piece.as_slice()))?;
+                key.value.iter().try_for_each(|piece| batch.push(piece.as_slice()))?;
             }
             batch.push(b"}\n")?;
         }
@@ -162,7 +162,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         let next = Mutex::new(start);
         let (events, breaks) = (AtomicU64::new(0), AtomicUsize::new(0));
         let work = || -> Result<(), Error> {
-            let (mut entries, mut buffer) = (Vec::new(), Vec::with_capacity(SLICE * 5 / 4));
+            let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
             while let Some(taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
                 let mut batch = output.batch(taken.number, taken.offset, &mut buffer);
@@ -276,11 +276,13 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         if self.layout.is_verbatim() {
             return self.gather_verbatim(entries, separator, batch).map(|()| 0);
         }
-        let mut escaped = 0;
+        let (mut escaped, mut line) = (0, Vec::new());
         for entry in entries {
             batch.push(separator)?;
             separator = self.layout.next;
-            escaped += on_one_line(self.store().event(entry.place), batch.buffer());
+            line.clear();
+            escaped += on_one_line(self.store().event(entry.place), &mut line);
+            batch.push(&line)?;
         }
         Ok(escaped)
     }
@@ -296,17 +298,23 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         for entry in &entries[1..] {
             let (offset, own) = (entry.place.offset(), store.len(entry.place) as usize);
             let end = len + next.len();
+            // what separates events in the input is most often what separates them in the output
+            let separated = bytes.get(len..end) == Some(next);
             // in a stream the next event may stand in the next piece, with only its start in this one
-            if offset == start + end as u64 && bytes.len() >= end + own && &bytes[len..end] == next {
+            if separated && offset == start + end as u64 && bytes.len() >= end + own {
                 len = end + own;
                 continue;
             }
-            batch.push_long(&bytes[..len])?;
-            batch.push(next)?;
+            if separated {
+                batch.push(&bytes[..end])?;
+            } else {
+                batch.push(&bytes[..len])?;
+                batch.push(next)?;
+            }
             bytes = store.from(offset);
             (start, len) = (offset, own);
         }
-        batch.push_long(&bytes[..len])
+        batch.push(&bytes[..len])
     }
 }
 

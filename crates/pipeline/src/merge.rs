@@ -272,9 +272,9 @@ impl Emit<'_, '_, '_> {
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
         let len = closing_at + self.layout.closing_len(united);
         let sink = Output::create(output, config, self.layout.is_verbatim().then_some(len))?;
-        let mut buffer = Vec::new();
+        let mut buffer = sink.buffer()?;
         let mut batch = sink.batch(0, 0, &mut buffer);
-        batch.push_long(&opening)?;
+        batch.push(&opening)?;
         batch.finish()?;
         let written = self.write(&sink, opening.len() as u64, config)?;
         let mut batch = sink.batch(written.batches, closing_at, &mut buffer);

@@ -6,23 +6,26 @@
 //! gathered its batch waits for its turn.
 //!
 //! ```text
-//!   worker ─ gather ─> slice of 256 KiB ─┬─ write at its place            (new file)
+//!   worker ─ gather ─> slice of 1 MiB  ─┬─ write at its place            (new file)
 //!                                        └─ wait for the turn, then write (anything else)
 //! ```
 
+mod buffer;
 mod file;
+mod place;
 
 use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
 use crate::error::{Error, ErrorKind};
+pub(crate) use buffer::Buffer;
 use file::AtomicFile;
 pub use file::remove_scratch;
+use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Bytes that a worker gathers before it writes them.
-pub(crate) const SLICE: usize = 256 * 1024;
+pub(crate) const SLICE: usize = 1 << 20;
 
 /// An output that is being written.
 pub(crate) struct Output<'c> {
@@ -32,12 +35,7 @@ pub(crate) struct Output<'c> {
 }
 
 enum Sink {
-    Placed {
-        file: AtomicFile,
-        /// File systems let one thread write at a time and have the others spin: better to sleep, and leave the core to one
-        /// that gathers.
-        writing: Mutex<()>,
-    },
+    Placed { file: AtomicFile, places: Places },
     InTurn { state: Mutex<InTurn>, turned: Condvar },
 }
 
@@ -150,7 +148,8 @@ impl<'c> Output<'c> {
         match (len, output.compression) {
             (Some(len), Compression::None) => {
                 reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
-                let sink = Sink::Placed { file, writing: Mutex::new(()) };
+                let places = Places::new(&file.file, len).map_err(|e| Error::write(&name, e))?;
+                let sink = Sink::Placed { file, places };
                 Ok(Output { progress, name, sink })
             }
             _ => {
@@ -179,15 +178,28 @@ impl<'c> Output<'c> {
     }
 
     /// A batch to write: the `number`th, whose first byte stands at `offset`.
-    pub(crate) fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Vec<u8>) -> Batch<'o> {
-        buffer.clear();
-        Batch { output: self, number, offset, buffer, has_turn: false }
+    pub(crate) fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Buffer) -> Batch<'o> {
+        // so that blocks of the buffer are blocks of the file
+        let skip = match self.sink {
+            Sink::Placed { .. } => offset as usize % BLOCK,
+            Sink::InTurn { .. } => 0,
+        };
+        buffer.reset(skip);
+        Batch { output: self, number, offset: offset - skip as u64, skip, buffer, has_turn: false }
+    }
+
+    /// A buffer to gather batches in.
+    pub(crate) fn buffer(&self) -> Result<Buffer, Error> {
+        Buffer::new().map_err(|e| Error::write(&self.name, e))
     }
 
     /// Ends the output: everything is on disk, or handed to the reader, when this returns.
     pub(crate) fn finish(self) -> Result<(), Error> {
         match self.sink {
-            Sink::Placed { file, .. } => file.commit(),
+            Sink::Placed { file, places } => {
+                places.finish().map_err(|e| Error::write(&self.name, e))?;
+                file.commit()
+            }
             Sink::InTurn { state, .. } => {
                 let InTurn { writer, atomic, .. } = state.into_inner().unwrap_or_else(|e| e.into_inner());
                 writer.finish().map_err(|e| Error::write(&self.name, e))?;
@@ -229,36 +241,34 @@ fn reserve(file: &File, len: u64) -> io::Result<()> {
 pub(crate) struct Batch<'o> {
     output: &'o Output<'o>,
     number: usize,
+    /// Where the first byte of the buffer belongs.
     offset: u64,
-    buffer: &'o mut Vec<u8>,
+    /// Bytes at the front of the buffer that belong to the batch before.
+    skip: usize,
+    buffer: &'o mut Buffer,
     has_turn: bool,
 }
 
 impl Batch<'_> {
-    /// Appends bytes.
+    /// Appends bytes, in slices if there are many.
     #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= SLICE { self.flush() } else { Ok(()) }
+        if bytes.len() > SLICE {
+            return bytes.chunks(SLICE).try_for_each(|chunk| self.push(chunk));
+        }
+        self.buffer.push(bytes);
+        if self.buffer.len() >= SLICE { self.flush(false) } else { Ok(()) }
     }
 
-    /// Appends bytes of which there may be many: in slices, so that the buffer stays small.
-    pub(crate) fn push_long(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        bytes.chunks(SLICE).try_for_each(|chunk| self.push(chunk))
-    }
-
-    /// The buffer, for who makes bytes in place; to be followed by a `push`.
-    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
-        self.buffer
-    }
-
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush(&mut self, last: bool) -> Result<(), Error> {
         let failed = |e| Error::write(&self.output.name, e);
+        let before = self.buffer.len();
         match &self.output.sink {
-            Sink::Placed { file, writing } => {
-                let _writing = writing.lock().unwrap_or_else(|e| e.into_inner());
-                file.file.write_all_at(self.buffer, self.offset).map_err(failed)?;
-                self.offset += self.buffer.len() as u64;
+            Sink::Placed { places, .. } => {
+                let next = places.write(self.buffer, self.offset, self.skip, last).map_err(failed)?;
+                // if there was no whole block, the front is still what it was
+                self.skip = if next == self.offset { self.skip } else { 0 };
+                self.offset = next;
             }
             Sink::InTurn { state, turned } => {
                 let mut state = lock(state);
@@ -269,17 +279,18 @@ impl Batch<'_> {
                     return Err(ErrorKind::BrokenPipe.into());
                 }
                 self.has_turn = true;
-                state.writer.write_all(self.buffer).map_err(failed)?;
+                state.writer.write_all(self.buffer.as_slice()).map_err(failed)?;
+                self.buffer.reset(0);
             }
         }
-        Progress::add(&self.output.progress.bytes_written, self.buffer.len() as u64);
-        self.buffer.clear();
+        let written = before - self.buffer.len();
+        Progress::add(&self.output.progress.bytes_written, written as u64);
         Ok(())
     }
 
     /// Writes what is left and passes the turn on.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        self.flush()?;
+        self.flush(true)?;
         if let Sink::InTurn { state, turned } = &self.output.sink {
             lock(state).turn = self.number + 1;
             turned.notify_all();

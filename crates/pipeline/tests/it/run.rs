@@ -1,30 +1,30 @@
 //! One merge with all knobs in hand.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_pipeline::{
-    Compression, Config, Error, Format, MergeReport, OutputConfig, Progress, Shares, Source, Target,
-    Tier, merge,
+    Compression, Config, Error, Format, MergeReport, OutputConfig, Progress, Shares, Source,
+    Target, Tier, merge,
 };
 
 /// What may change the cost of a run but not its answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Knobs {
-    pub tier: Tier,
+pub(crate) struct Knobs {
+    pub(crate) tier: Tier,
     /// Through a pipe, this many bytes at a time; mapped files if `None`.
-    pub read_size: Option<usize>,
-    pub threads: usize,
+    pub(crate) read_size: Option<usize>,
+    pub(crate) threads: usize,
     /// Bytes of index and payload; ample if `None`.
-    pub budget: Option<u64>,
-    pub chunk: usize,
+    pub(crate) budget: Option<u64>,
+    pub(crate) chunk: usize,
 }
 
-pub const PLAIN: Knobs =
+pub(crate) const PLAIN: Knobs =
     Knobs { tier: Tier::Scalar, read_size: None, threads: 1, budget: None, chunk: 1 << 20 };
 
 /// A corner of the space of knobs for every number.
-pub fn knobs(number: usize) -> Knobs {
+pub(crate) fn knobs(number: usize) -> Knobs {
     let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| tier.is_available()).collect();
     let reads = [None, Some(1), Some(63), Some(64), Some(65), Some(4096), Some(1 << 20)];
     Knobs {
@@ -36,7 +36,7 @@ pub fn knobs(number: usize) -> Knobs {
     }
 }
 
-pub fn config(knobs: Knobs) -> Config {
+pub(crate) fn config(knobs: Knobs) -> Config {
     let ample = 64 << 20;
     let share = knobs.budget.unwrap_or(ample);
     Config {
@@ -56,46 +56,83 @@ pub fn config(knobs: Knobs) -> Config {
     }
 }
 
+/// A file that is to be made, not packed.
+pub(crate) fn output_to(path: &Path, format: Option<Format>) -> OutputConfig {
+    let target = Target::File { path: path.to_owned(), replace: false };
+    OutputConfig { target, format, compression: Compression::None }
+}
+
 /// A folder of its own for each run.
-pub struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Folder(tempfile::tempdir().expect("the temp folder takes folders"))
     }
 
-    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.0.path().join(name);
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
         std::fs::write(&path, bytes).expect("the temp folder takes files");
         path
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
+    }
+
+    /// Names of what is in it, hidden files too.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
     }
 }
 
-/// Merges `inputs`; the output's bytes and the report.
-pub fn run(inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) -> Result<(Vec<u8>, MergeReport), Error> {
+/// What a merge gives: the output's bytes and the report.
+pub(crate) type Merged = Result<(Vec<u8>, MergeReport), Error>;
+
+/// Merges `inputs`.
+pub(crate) fn run(inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) -> Merged {
+    if knobs.read_size.is_some() {
+        return through_pipes(inputs, |sources| run_sources(sources, format, &config(knobs)));
+    }
+    let folder = Folder::new();
+    let sources: Vec<Source> = inputs
+        .iter()
+        .enumerate()
+        .map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)))
+        .collect();
+    run_sources(&sources, format, &config(knobs))
+}
+
+/// Merges files as they lie, or their bytes through pipes if the knobs say so.
+pub(crate) fn run_files(files: &[&Path], format: Option<Format>, knobs: Knobs) -> Merged {
+    if knobs.read_size.is_some() {
+        let inputs: Vec<Vec<u8>> = files.iter().map(|file| read(file)).collect();
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        return run(&inputs, format, knobs);
+    }
+    let sources: Vec<Source> = files.iter().map(|file| Source::Path(file.into())).collect();
+    run_sources(&sources, format, &config(knobs))
+}
+
+/// Merges into a folder of its own and asserts that a failing run leaves nothing there.
+pub(crate) fn run_sources(sources: &[Source], format: Option<Format>, config: &Config) -> Merged {
     let folder = Folder::new();
     let target = folder.path("out");
-    let output = OutputConfig {
-        target: Target::File { path: target.clone(), replace: false },
-        format,
-        compression: Compression::None,
-    };
-    let config = config(knobs);
-    let report = if knobs.read_size.is_some() {
-        through_pipes(inputs, |sources| merge(sources, &output, &config))
-    } else {
-        let sources: Vec<Source> = inputs
-            .iter()
-            .enumerate()
-            .map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)))
-            .collect();
-        merge(&sources, &output, &config)
-    }?;
-    Ok((std::fs::read(target).expect("the output is there"), report))
+    let result = merge(sources, &output_to(&target, format), config);
+    let left = if result.is_ok() { vec!["out".to_owned()] } else { Vec::new() };
+    assert_eq!(folder.names(), left, "{result:?}");
+    let report = result?;
+    Ok((read(&target), report))
+}
+
+#[track_caller]
+pub(crate) fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// Lends the reading ends of pipes that threads fill.

