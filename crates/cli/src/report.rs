@@ -85,6 +85,7 @@ pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
         }),
         _ => Value::Null,
     };
+    value["warnings"] = json!(report.warnings);
     value["sorted"] = json!(report.sorted);
     value["inversions"] = json!(report.inversions);
     value["phases"] = phases(&report.phases);

@@ -23,6 +23,7 @@ pub fn info(sources: &[Source], config: &Config) -> Result<InfoReport, Error> {
     let inputs = read_all(sources, config, &mut census)?;
     let mut report = census.report();
     report.inputs = inputs.reports;
+    report.warnings = inputs.warnings;
     Ok(report)
 }
 
@@ -211,6 +212,7 @@ impl Census {
         }
         InfoReport {
             inputs: Vec::new(),
+            warnings: Vec::new(),
             events: self.facts.events,
             event_bytes: self.bytes,
             metadata: self.metadata,
@@ -331,9 +333,11 @@ impl Reader for Census {
         &part.facts
     }
 
-    fn documents(&self) -> &[Document] {
-        &self.documents
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
     }
+
+    const KEEPS_STREAMS: bool = false;
 
     fn take(&mut self, part: Census, _base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.append(part);

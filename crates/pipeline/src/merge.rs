@@ -100,9 +100,11 @@ impl Reader for Index {
         &part.facts
     }
 
-    fn documents(&self) -> &[Document] {
-        &self.documents
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
     }
+
+    const KEEPS_STREAMS: bool = true;
 
     fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
         self.heap += part.heap() as u64;

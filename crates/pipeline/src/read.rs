@@ -44,7 +44,10 @@ pub(crate) trait Reader {
     fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error>;
 
     /// Documents seen so far.
-    fn documents(&self) -> &[Document];
+    fn documents(&mut self) -> &mut Vec<Document>;
+
+    /// Whether the bytes of streams are needed after the scan.
+    const KEEPS_STREAMS: bool;
 }
 
 /// The payloads that exist while an input is read: those before it, and its own.
@@ -99,12 +102,15 @@ pub(crate) fn read_all<R: Reader>(
 
 /// Sums up the sizes of files, for progress.
 fn expect_bytes(inputs: &[Input], config: &Config) {
-    let size = |input: &Input| match &input.source {
+    let bytes = inputs.iter().map(size_of_input).sum();
+    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
+}
+
+fn size_of_input(input: &Input) -> u64 {
+    match &input.source {
         Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
         Source::Stdin => 0,
-    };
-    let bytes = inputs.iter().map(size).sum();
-    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
+    }
 }
 
 struct Session<'c> {
@@ -126,7 +132,7 @@ impl Session<'_> {
             opened => opened?,
         };
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
-        let documents = reader.documents().len();
+        let documents_before = reader.documents().len();
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),
             Opened::Mapped { mapped, skip } => {
@@ -137,18 +143,33 @@ impl Session<'_> {
             }
             Opened::Stream { reader: stream, encoding } => {
                 report.encoding = encoding;
+                self.expect_less(input);
                 self.read_stream(stream, base, reader, &mut report)?
             }
         };
         if let Some(broken) = broken {
             self.note_broken(&broken, &mut report)?;
         }
-        self.check_found(input, &report, &reader.documents()[documents..], base)?;
+        let documents = &reader.documents()[documents_before..];
+        if let Err(error) = self.check_found(input, &report, documents, base) {
+            if !input.found || report.events > 0 {
+                return Err(error);
+            }
+            reader.documents().truncate(documents_before);
+            self.read.warnings.push(format!("left out: {error}"));
+            return Ok(base);
+        }
         let next = base + report.bytes;
         self.check_size(next)?;
         self.read.payloads.push((base, payload));
         self.read.reports.push(report);
         Ok(next)
+    }
+
+    /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
+    fn expect_less(&self, input: &Input) {
+        let expected = &self.config.progress.bytes_expected;
+        expected.fetch_sub(size_of_input(input).min(expected.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), Error> {
@@ -228,6 +249,7 @@ impl Session<'_> {
         let limits = Limits {
             payload: self.shares.payload.saturating_sub(held),
             segment: self.shares.segment,
+            keep: R::KEEPS_STREAMS,
         };
         let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
         let step_bytes = self.shares.segment;

@@ -177,6 +177,8 @@ pub struct InfoReport {
     pub phases: Vec<(String, u64)>,
     /// Per process.
     pub processes: Vec<ProcessInfo>,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<String>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
     pub keys: Vec<String>,
 }

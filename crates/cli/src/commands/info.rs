@@ -42,6 +42,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let json = report::info(&report, &Run { config: &config, elapsed });
     output.write(&if args.json { pretty(&json) } else { text(&report).into_bytes() })?;
     messages.inputs(&report.inputs);
+    report.warnings.iter().for_each(|text| messages.warning(text));
     messages.losses(&report.inputs);
     messages.summary(&Summary::new("info", &report.inputs, lost, elapsed));
     if let Some(place) = report_place {

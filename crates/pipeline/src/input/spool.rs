@@ -27,6 +27,8 @@ pub(crate) struct Limits {
     /// Bytes of segments; beyond that the stream goes to disk.
     pub(crate) payload: u64,
     pub(crate) segment: usize,
+    /// Whether the bytes are needed after they were scanned.
+    pub(crate) keep: bool,
 }
 
 /// A stream that was read to its end.
@@ -48,6 +50,10 @@ pub(crate) struct Spool<'c> {
     tier: Tier,
     segments: Vec<Segment>,
     file: Option<File>,
+    /// Offset in the stream of the file's first byte: not 0 only where nothing is kept.
+    file_base: u64,
+    /// For reads that go to the file.
+    buffer: Vec<u8>,
     /// Bytes read so far.
     bytes: u64,
     /// Bytes in the file so far that were scanned.
@@ -64,6 +70,8 @@ impl<'c> Spool<'c> {
             tier,
             segments: Vec::new(),
             file: None,
+            file_base: 0,
+            buffer: Vec::new(),
             bytes: 0,
             mapped: 0,
         }
@@ -120,9 +128,10 @@ impl<'c> Spool<'c> {
         let count = match &self.file {
             Some(file) => {
                 let mut file = file;
-                let mut buffer = vec![0; most.min(256 * 1024)];
-                let count = read_retrying(reader, &mut buffer).map_err(|e| self.stopped(e))?;
-                let written = file.write_all(&buffer[..count]);
+                self.buffer.resize(most.min(256 * 1024), 0);
+                let count = read_retrying(reader, &mut self.buffer);
+                let count = count.map_err(|e| self.stopped(e))?;
+                let written = file.write_all(&self.buffer[..count]);
                 written.map_err(|e| Error::write(self.config.tmp_dir.display(), e))?;
                 count
             }
@@ -160,6 +169,14 @@ impl<'c> Spool<'c> {
         let keep_from = self.scanner.as_ref().map_or(0, Scanner::retain_from);
         let keep = (self.bytes - keep_from) as usize;
         let size = self.limits.segment.max(2 * keep);
+        if !self.limits.keep
+            && let [segment] = &mut self.segments[..]
+            && segment.bytes.len() >= size
+        {
+            segment.bytes.copy_within((keep_from - segment.base) as usize..segment.filled, 0);
+            (segment.base, segment.filled) = (keep_from, keep);
+            return Ok(true);
+        }
         let held: usize = self.segments.iter().map(|segment| segment.bytes.len()).sum();
         if (held + size) as u64 > self.limits.payload {
             return Ok(false);
@@ -171,6 +188,9 @@ impl<'c> Spool<'c> {
             let last = self.segments.last().expect("bytes are kept from a segment");
             bytes[..keep].copy_from_slice(&last.bytes()[(keep_from - last.base) as usize..]);
         }
+        if !self.limits.keep {
+            self.segments.clear();
+        }
         self.segments.push(Segment { base: keep_from, bytes, filled: keep });
         Ok(true)
     }
@@ -179,7 +199,8 @@ impl<'c> Spool<'c> {
     fn move_to_disk(&mut self) -> Result<(), Error> {
         let failed = |e| Error::write(self.config.tmp_dir.display(), e);
         let mut file = tempfile::tempfile_in(&self.config.tmp_dir).map_err(failed)?;
-        let mut written = 0;
+        let mut written = self.segments.first().map_or(self.bytes, |segment| segment.base);
+        self.file_base = written;
         for segment in &self.segments {
             // segments overlap
             file.write_all(&segment.bytes()[(written - segment.base) as usize..]).map_err(failed)?;
@@ -215,7 +236,7 @@ impl<'c> Spool<'c> {
         };
         let scanner = self.scanner.as_mut().expect("made above");
         let (bytes, start) = match (&map, self.segments.last()) {
-            (Some(map), _) => (&map[..], 0),
+            (Some(map), _) => (&map[..], self.file_base),
             (None, Some(segment)) => (segment.bytes(), segment.base),
             (None, None) => (&[][..], 0),
         };
@@ -229,8 +250,9 @@ impl<'c> Spool<'c> {
 
     fn into_payload(self) -> Result<Payload, Error> {
         match &self.file {
-            Some(file) => Ok(Payload::Mapped(self.map(file)?)),
-            None if self.bytes == 0 => Ok(Payload::Empty),
+            Some(file) if self.limits.keep => Ok(Payload::Mapped(self.map(file)?)),
+            Some(_) => Ok(Payload::Empty),
+            None if self.bytes == 0 || !self.limits.keep => Ok(Payload::Empty),
             None => Ok(Payload::Segments(self.segments)),
         }
     }

@@ -36,10 +36,7 @@ impl Members {
     /// A colon of the document object's own level at `bytes[at]`.
     pub(super) fn colon(&mut self, bytes: &[u8], at: usize, offset: u64) {
         self.colons.push(offset);
-        // all of `traceEvents"` would not fit into a word: its last letters decide whether to look closer
-        let nearly = bytes[..at].ends_with(b"nts\"") || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r');
-        let escaped = || bytes[at.saturating_sub(80)..at].contains(&b'\\');
-        self.events_next = (nearly || escaped()) && is_key(bytes, at, b"traceEvents");
+        self.events_next = is_events_key(bytes, at);
     }
 
     /// Whether no key was found.
@@ -135,6 +132,15 @@ impl Members {
         let closed = stop > value && matches!(rest[stop - 1], b'"' | b'}' | b']') && stop - value > 1;
         closed && rest[stop..].iter().all(|&b| is_space(b) || b == b',')
     }
+}
+
+/// Whether the key whose colon is at `bytes[colon]` is `traceEvents`.
+#[inline]
+pub(super) fn is_events_key(bytes: &[u8], colon: usize) -> bool {
+    // its last letters decide whether to look closer: all of it would not fit into a word
+    let odd = |&b: &u8| is_space(b) || b == b'\\';
+    let tail = &bytes[colon.saturating_sub(14)..colon];
+    (tail.ends_with(b"nts\"") || tail.iter().any(odd)) && is_key(bytes, colon, b"traceEvents")
 }
 
 /// Whether the key whose colon is at `bytes[colon]` is `name`, however it is escaped.

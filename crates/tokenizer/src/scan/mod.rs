@@ -351,8 +351,8 @@ impl Scanner {
     }
 
     fn begin_search<S: Sink>(&mut self, window: Window<'_>, fault: Fault, sink: &mut S) {
-        let lost_from = self.state.lose(window, sink);
-        self.search = Some(Search::new(fault, lost_from));
+        let (lost_from, event) = self.state.lose(window, sink);
+        self.search = Some(Search::new(fault, lost_from, event));
     }
 
     /// Looks for the next event after damage; `None` to scan on.
@@ -374,7 +374,7 @@ impl Scanner {
             Found::Nothing | Found::NeedInput => window.end(),
         };
         let lost = window.slice(lost_from, end);
-        if !lost.is_empty() {
+        if !lost.is_empty() || matches!(found, Found::Event(_)) {
             let Fault { kind, noticed } = fault;
             sink.damage(Damage { kind, offset: lost_from, noticed, lost });
         }

@@ -57,9 +57,9 @@ enum Probe {
 }
 
 impl Search {
-    pub(super) fn new(fault: Fault, lost_from: u64) -> Self {
-        // a lost event is not tried again, but what begins a gap may be an event
-        let next = lost_from;
+    /// `event`: what begins at `lost_from` is the damaged event itself, and so never the answer.
+    pub(super) fn new(fault: Fault, lost_from: u64, event: bool) -> Self {
+        let next = lost_from + u64::from(event);
         Search { fault, lost_from, next, spent: 0, wait_for: 0 }
     }
 
@@ -70,10 +70,6 @@ impl Search {
         let bytes = window.bytes;
         let start = window.index(self.lost_from);
         let mut at = window.index(self.next);
-        // the event at `start` is the one that is damaged: never the answer, or the search would not end
-        if at == start && bytes.get(at) == Some(&b'{') {
-            at += 1;
-        }
         while let Some(step) = bytes[at..].iter().position(|&b| b == b'{') {
             at += step;
             self.next = window.base + at as u64;

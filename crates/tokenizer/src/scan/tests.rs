@@ -246,6 +246,29 @@ fn cut_off_events() {
 }
 
 #[test]
+fn a_stray_bracket_costs_nothing_but_itself() {
+    check(
+        &format!("{{\"traceEvents\":[{B}],{B},{A}],\"d\":2}}"),
+        &["Object", &format!("16 {B}"), "Brackets 40 ", &format!("40 {B}"), &format!("63 {A}"), "\"d\"=2"],
+    );
+}
+
+#[test]
+fn a_document_may_begin_before_the_last_one_was_closed() {
+    check(
+        &format!("{{\"traceEvents\":[{B},\n{{\"traceEvents\":[{B},{A}],\"d\":2}}"),
+        &[
+            "Object",
+            &format!("16 {B}"),
+            "Garbage 40 {\"traceEvents\":[",
+            &format!("56 {B}"),
+            &format!("79 {A}"),
+            "\"d\"=2",
+        ],
+    );
+}
+
+#[test]
 fn a_damaged_last_event_leaves_the_keys() {
     check(
         &format!("{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"name\":\"a\"b\"}}],\"metadata\":{{\"c\":[1]}}}}"),

@@ -2,7 +2,7 @@
 //!
 //! A hot loop of five cases. Everything rare (documents, keys beside the events, damage) leaves it.
 
-use super::members::Members;
+use super::members::{Members, is_events_key};
 use super::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
 use crate::event::{Event, Field, Key, key_before};
 use crate::text::is_space;
@@ -140,8 +140,10 @@ impl State {
             let at = from + usize::from(position);
             let byte = bytes[at];
             if byte == b':' {
-                if self.nesting.depth == self.level + 1 {
-                    self.colon(window, at);
+                if self.nesting.depth == self.level + 1 && self.colon(window, at) {
+                    // the start of another document: what came before it was never closed
+                    let noticed = window.base + at as u64;
+                    return Walk::Lost(Fault { kind: DamageKind::Garbage, noticed });
                 }
                 continue;
             }
@@ -181,17 +183,22 @@ impl State {
         Walk::Through
     }
 
-    /// A colon one deeper than the level: a key of the item.
+    /// A colon one deeper than the level: a key of the item. True if it is the `traceEvents` of what should be an event.
     #[inline(always)]
-    fn colon(&mut self, window: Window<'_>, at: usize) {
+    fn colon(&mut self, window: Window<'_>, at: usize) -> bool {
         let after = window.base + at as u64 + 1;
-        if let Key::Field(field) = key_before(window.bytes, at) {
-            self.seen |= field.bit();
-            self.values[field as usize] = after;
+        match key_before(window.bytes, at) {
+            Key::Field(field) => {
+                self.seen |= field.bit();
+                self.values[field as usize] = after;
+            }
+            Key::Other if self.level > 0 => return is_events_key(window.bytes, at),
+            Key::Other => {}
         }
         if self.level == 0 {
             self.members.colon(window.bytes, at, after - 1);
         }
+        false
     }
 
     /// Whether a bracket that opens at `at` inside an item stands where a value may stand.
@@ -423,14 +430,14 @@ impl State {
         None
     }
 
-    /// Gives up what is at hand; returns where the loss begins.
-    pub(super) fn lose<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
+    /// Gives up what is at hand; returns where the loss begins, and whether an event that is damaged begins there.
+    pub(super) fn lose<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> (u64, bool) {
         if self.nesting.depth == self.level {
-            return skip_separators(window, self.gap);
+            return (skip_separators(window, self.gap), false);
         }
         let event = || self.ndjson || (!self.members.is_empty() && self.looks_like_event());
         if self.level > 0 || (!self.members.has_events && event()) {
-            return self.item;
+            return (self.item, true);
         }
         // the document object around events: the keys before the one at hand are sound
         if !self.members.has_events {
@@ -438,7 +445,7 @@ impl State {
             self.members.has_events = true;
         }
         let from = self.members.flush_complete(window, sink);
-        skip_separators(window, from)
+        (skip_separators(window, from), false)
     }
 
     /// The bracket text that ends the events of the current level, for the search after damage.
