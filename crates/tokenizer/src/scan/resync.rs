@@ -32,6 +32,8 @@ pub(super) struct Search {
     spent: usize,
     /// Do not try again before the window reaches this offset.
     wait_for: u64,
+    /// Nothing of an event is lost: whatever precedes the next one is stray text.
+    stray: bool,
 }
 
 /// What a search came to.
@@ -60,7 +62,7 @@ impl Search {
     /// `event`: what begins at `lost_from` is the damaged event itself, and so never the answer.
     pub(super) fn new(fault: Fault, lost_from: u64, event: bool) -> Self {
         let next = lost_from + u64::from(event);
-        Search { fault, lost_from, next, spent: 0, wait_for: 0 }
+        Search { fault, lost_from, next, spent: 0, wait_for: 0, stray: !event }
     }
 
     pub(super) fn advance(&mut self, window: Window<'_>, form: Option<Form>) -> Found {
@@ -73,7 +75,7 @@ impl Search {
         while let Some(step) = bytes[at..].iter().position(|&b| b == b'{') {
             at += step;
             self.next = window.base + at as u64;
-            match may_begin_event(bytes, at) {
+            match may_begin_event(bytes, at, self.stray) {
                 Some(true) => {}
                 None if !window.last => return Found::NeedInput,
                 _ => {
@@ -122,7 +124,7 @@ pub fn speculate(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     loop {
         at += bytes[at..to].iter().position(|&b| b == b'{')?;
         let end = bytes.len().min(at + FREE);
-        match (may_begin_event(bytes, at) == Some(true)).then(|| probe(&bytes[..end], at)) {
+        match (may_begin_event(bytes, at, false) == Some(true)).then(|| probe(&bytes[..end], at)) {
             Some(Probe::Event) => return Some(at),
             Some(Probe::Object(end)) if end < to => at = end,
             Some(Probe::Object(_)) => return None,
@@ -134,13 +136,15 @@ pub fn speculate(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     }
 }
 
-/// Whether what surrounds the `{` at `at` looks like an event boundary; `None` if the bytes end too early to tell.
-fn may_begin_event(bytes: &[u8], at: usize) -> Option<bool> {
+/// Whether what surrounds the `{` at `at` looks like an event boundary; `None` if the bytes end too early to tell. Behind
+/// stray text anything may precede it.
+fn may_begin_event(bytes: &[u8], at: usize, stray: bool) -> Option<bool> {
     if *bytes.get(skip_space(bytes, at + 1))? != b'"' {
         return Some(false);
     }
     Some(match trim_end(bytes, at).checked_sub(1) {
         None => true,
+        Some(_) if stray => true,
         Some(before) if matches!(bytes[before], b',' | b'[' | b'}' | b']') => true,
         Some(before) => bytes[before + 1..at].contains(&b'\n'),
     })

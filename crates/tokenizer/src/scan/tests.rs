@@ -315,6 +315,14 @@ fn garbage_between_events_is_named() {
         &format!("[{A},// why\n{B}]"),
         &["Array", &format!("1 {A}"), "Garbage 45 // why\n", &format!("52 {B}")],
     );
+    check(
+        &format!("[{A},/**/{B}]"),
+        &["Array", &format!("1 {A}"), "Garbage 45 /**/", &format!("49 {B}")],
+    );
+    check(
+        &format!("{{\"pid\":1,\"name\":\"a\"b\",\"ph\":\"X\"}}\n{B}\n"),
+        &["Malformed 0 {\"pid\":1,\"name\":\"a\"b\",\"ph\":\"X\"}\n", "Ndjson", &format!("32 {B}")],
+    );
     check(&format!("{A}\nxyz\n{B}\n"), &["Ndjson", &format!("0 {A}"), "Garbage 44 xyz\n", &format!("48 {B}")]);
 }
 

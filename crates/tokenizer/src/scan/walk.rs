@@ -435,7 +435,9 @@ impl State {
         if self.nesting.depth == self.level {
             return (skip_separators(window, self.gap), false);
         }
-        let event = || self.ndjson || (!self.members.is_empty() && self.looks_like_event());
+        // these are no keys of a document, however little of the event was read
+        let fields = [Field::Ph, Field::Ts, Field::Dur, Field::Pid, Field::Tid, Field::Cat];
+        let event = || self.ndjson || fields.iter().any(|field| self.seen & field.bit() != 0);
         if self.level > 0 || (!self.members.has_events && event()) {
             return (self.item, true);
         }
