@@ -8,13 +8,13 @@ fn main() {
     tracemill_benches::with_folder(divan::main);
 }
 
-#[divan::bench(args = [1, 2], max_time = 2)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn as_chrome_writes(bencher: Bencher<'_, '_>, threads: usize) {
     assert!(!informed(&[chrome().source()], &config(threads)).sorted);
     run(bencher, chrome(), threads);
 }
 
-#[divan::bench(args = [1, 2], max_time = 2)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn already_sorted(bencher: Bencher<'_, '_>, threads: usize) {
     assert!(informed(&[sorted().source()], &config(threads)).sorted);
     run(bencher, sorted(), threads);

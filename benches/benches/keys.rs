@@ -86,7 +86,7 @@ fn all_fields(bencher: Bencher<'_, '_>) {
     let digits = |(event, _): &(&'static [u8], _)| {
         naive(event, "ts").expect("every event has one").to_string().len()
     };
-    assert_eq!(run(), FOUND.iter().map(digits).sum());
+    assert_eq!(run(), FOUND.iter().map(digits).sum::<usize>());
     bencher.counter(ItemsCount::new(EVENTS)).counter(BytesCount::new(bytes)).bench(run);
 }
 

@@ -7,9 +7,9 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use tracemill_benches::{
-    Answer, assert_merges, chrome, config, merged, pair, path, to_file, to_null,
+    Answer, assert_merges, chrome, config, merged, pair, path, size, to_file, to_null,
 };
-use tracemill_pipeline::{Config, OutputConfig, Source};
+use tracemill_pipeline::{Config, OutputConfig, Shares, Source};
 
 fn main() {
     tracemill_benches::with_folder(divan::main);
@@ -31,7 +31,7 @@ fn bytes() -> BytesCount {
 }
 
 /// A file that was not there before.
-#[divan::bench(args = [1, 2], max_time = 3, sample_size = 1)]
+#[divan::bench(args = [1, 2], max_time = 1, sample_size = 1)]
 fn new_file(bencher: Bencher<'_, '_>, threads: usize) {
     let (target, config) = (path("new.json"), config(threads));
     let len = assert_merges(&sources(), answer(), &config);
@@ -48,7 +48,7 @@ fn new_file(bencher: Bencher<'_, '_>, threads: usize) {
 }
 
 /// A file that is replaced.
-#[divan::bench(args = [1, 2], max_time = 3)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn existing_file(bencher: Bencher<'_, '_>, threads: usize) {
     let (target, config) = (path("existing.json"), config(threads));
     std::fs::write(&target, b"old").expect("the folder takes files");
@@ -56,19 +56,23 @@ fn existing_file(bencher: Bencher<'_, '_>, threads: usize) {
 }
 
 /// No file system: scan, order and gather.
-#[divan::bench(args = [1, 2], max_time = 3)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn nowhere(bencher: Bencher<'_, '_>, threads: usize) {
     to(bencher, &to_null(), &config(threads));
 }
 
-/// The same with the least memory there can be: the index spills.
-#[divan::bench(args = [1, 2], max_time = 3)]
-fn nowhere_in_32_mib(bencher: Bencher<'_, '_>, threads: usize) {
-    to(bencher, &to_null(), &Config { memory: Config::MEMORY_MIN, ..config(threads) });
+/// The same with room for a quarter of the index: it goes to disk in sorted runs, which are merged.
+#[divan::bench(args = [1, 2], max_time = 1)]
+fn nowhere_spilled(bencher: Bencher<'_, '_>, threads: usize) {
+    // of both traces together the index takes about an eighth of one trace's bytes
+    let shares = Shares { index: size() / 32, ..Shares::of(1 << 30) };
+    let config = Config { shares: Some(shares), ..config(threads) };
+    assert!(merged(&sources(), &to_null(), &config).spilled_runs > 0);
+    to(bencher, &to_null(), &config);
 }
 
 /// One trace from a pipe that another thread fills from memory.
-#[divan::bench(args = [1, 2], max_time = 3)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn pipe(bencher: Bencher<'_, '_>, threads: usize) {
     let (trace, config) = (chrome(), config(threads));
     let run = || through_pipe(&trace.bytes, |source| merged(&[source], &to_null(), &config));

@@ -11,17 +11,17 @@ fn main() {
     tracemill_benches::with_folder(divan::main);
 }
 
-#[divan::bench(args = [1, 2], max_time = 2)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn already_sorted(bencher: Bencher<'_, '_>, threads: usize) {
     sort(bencher, sorted(), threads);
 }
 
-#[divan::bench(args = [1, 2], max_time = 2)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn as_chrome_writes(bencher: Bencher<'_, '_>, threads: usize) {
     sort(bencher, chrome(), threads);
 }
 
-#[divan::bench(args = [1, 2], max_time = 2)]
+#[divan::bench(args = [1, 2], max_time = 1)]
 fn random(bencher: Bencher<'_, '_>, threads: usize) {
     sort(bencher, shuffled(), threads);
 }

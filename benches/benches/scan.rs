@@ -14,19 +14,19 @@ fn main() {
 static PRETTY: LazyLock<Vec<u8>> = LazyLock::new(|| pretty(&chrome().bytes));
 
 /// Events and their fields' places.
-#[divan::bench(args = tiers(), max_time = 2)]
+#[divan::bench(args = tiers(), max_time = 1)]
 fn events(bencher: Bencher<'_, '_>, tier: Tier) {
     count(bencher, tier, &chrome().bytes);
 }
 
 /// The same on some two times as many bytes that hold no more.
-#[divan::bench(args = tiers(), max_time = 2)]
+#[divan::bench(args = tiers(), max_time = 1)]
 fn events_pretty(bencher: Bencher<'_, '_>, tier: Tier) {
     count(bencher, tier, &PRETTY);
 }
 
 /// And their time stamps, which is what a merge needs.
-#[divan::bench(args = tiers(), max_time = 2)]
+#[divan::bench(args = tiers(), max_time = 1)]
 fn events_and_ts(bencher: Bencher<'_, '_>, tier: Tier) {
     let trace = chrome();
     let run = || scan(tier, &trace.bytes, Sum::default()).0;
@@ -38,13 +38,13 @@ fn events_and_ts(bencher: Bencher<'_, '_>, tier: Tier) {
 }
 
 /// Every byte proved to be JSON.
-#[divan::bench(max_time = 2)]
+#[divan::bench(max_time = 1)]
 fn validate_all(bencher: Bencher<'_, '_>) {
     check(bencher, &chrome().bytes);
 }
 
 /// The same on the pretty-printed trace.
-#[divan::bench(max_time = 2)]
+#[divan::bench(max_time = 1)]
 fn validate_pretty(bencher: Bencher<'_, '_>) {
     check(bencher, &PRETTY);
 }

@@ -288,14 +288,13 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
     else {
         return key_slowly(bytes, colon);
     };
-    let tail = u128::from_le_bytes(*tail);
-    let (before, eight) = (tail as u64, (tail >> 64) as u64);
+    let halves = tail.as_chunks::<8>().0;
+    let (before, eight) = (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]));
     let pattern = &KEYS[key_slot(eight)];
     if eight & pattern.mask == pattern.bytes {
         let quote = 16 - 2 - usize::from(pattern.len);
-        let [preceding, opening] = [quote - 1, quote].map(|at| (tail >> (8 * at)) as u8);
         // `bind_id` has its opening quote outside of the word
-        if opening == b'"' && preceding != b'\\' {
+        if tail[quote & 15] == b'"' && tail[(quote - 1) & 15] != b'\\' {
             return Key::Field(pattern.field);
         }
     }

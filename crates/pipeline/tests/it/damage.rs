@@ -81,7 +81,9 @@ fn check_survivors(what: &str, damaged: &Damaged, output: &Output<'_>, report: &
         let input = String::from_utf8_lossy(&damaged.bytes);
         panic!("{what}: lost {lost}\n{report:#?}\n{input}");
     }
-    if damaged.lossless {
+    // of a last value that is a number or a word nobody can say that it does not go on
+    let may_go_on = damaged.bytes.last().is_some_and(u8::is_ascii_alphanumeric);
+    if damaged.lossless && !may_go_on {
         assert_eq!(report.lost(), 0, "{what}: {report:#?}");
     }
 }

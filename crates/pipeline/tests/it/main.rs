@@ -1,7 +1,9 @@
 //! The pipeline against the naive reference: one answer, whatever the knobs.
 
+mod corpus;
 mod damage;
 mod knobs;
+mod limits;
 mod prefixes;
 mod quirks;
 mod run;

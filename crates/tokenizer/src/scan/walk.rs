@@ -136,9 +136,10 @@ impl State {
     ) -> Walk {
         let bytes = window.bytes;
         let from = window.index(start);
+        let ahead = &bytes[from..];
         for &position in positions {
             let at = from + usize::from(position);
-            let byte = bytes[at];
+            let byte = ahead[usize::from(position)];
             if byte == b':' {
                 if self.nesting.depth == self.level + 1 && self.colon(window, at) {
                     // the start of another document: what came before it was never closed
