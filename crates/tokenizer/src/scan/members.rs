@@ -128,8 +128,13 @@ impl Members {
         }
         let value = skip_space(rest, 0);
         let stop = value_end(rest, value);
-        // a number or a word may go on; a string or a bracket that closed cannot
-        let closed = stop > value && matches!(rest[stop - 1], b'"' | b'}' | b']') && stop - value > 1;
+        // a number may go on; a word, a string or a bracket that closed cannot
+        let text = &rest[value..stop];
+        let closed = match text {
+            b"true" | b"false" | b"null" => true,
+            [_, .., b'"' | b'}' | b']'] => true,
+            _ => false,
+        };
         closed && rest[stop..].iter().all(|&b| is_space(b) || b == b',')
     }
 }

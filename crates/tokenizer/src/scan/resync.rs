@@ -12,6 +12,7 @@
 //! fail, so a search may spend [`FREE`] bytes and four for each byte it has moved on; beyond that a try is cut to
 //! [`SHORT`] bytes. Real damage never gets there.
 
+use super::members::is_events_key;
 use super::{Fault, Form, Window};
 use crate::event::{Field, Key, key_before};
 use crate::simd::byte;
@@ -190,6 +191,8 @@ fn probe(bytes: &[u8], at: usize) -> Probe {
             b':' if objects.len() == 1 && key_before(bytes, i) == Key::Field(Field::Ph) => {
                 phase = is_phase(bytes, i + 1);
             }
+            // another document, whose events are to be found, not skipped
+            b':' if objects.len() == 1 && is_events_key(bytes, i) => return Probe::Unsound(i),
             _ if !byte::is_known(current) => return Probe::Unsound(i),
             _ => {}
         }

@@ -269,6 +269,22 @@ fn a_document_may_begin_before_the_last_one_was_closed() {
 }
 
 #[test]
+fn a_second_document_behind_damage_is_entered() {
+    check(
+        &format!("{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"na\n{{\"traceEvents\":[{B},{A}],\"d\":true"),
+        &[
+            "Object",
+            &format!("16 {B}"),
+            "Malformed 39 {\"ph\":\"X\",\"na\n{\"traceEvents\":[",
+            &format!("69 {B}"),
+            &format!("92 {A}"),
+            "\"d\"=true",
+            "Unclosed 145",
+        ],
+    );
+}
+
+#[test]
 fn a_damaged_last_event_leaves_the_keys() {
     check(
         &format!("{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"name\":\"a\"b\"}}],\"metadata\":{{\"c\":[1]}}}}"),
