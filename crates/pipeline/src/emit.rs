@@ -85,7 +85,12 @@ impl Layout {
     }
 
     /// The bytes behind the last event.
-    pub(crate) fn write_closing(self, keys: &United<'_>, events: u64, batch: &mut Batch<'_>) -> Result<(), Error> {
+    pub(crate) fn write_closing(
+        self,
+        keys: &United<'_>,
+        events: u64,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
         if self.format == Format::Ndjson && events == 0 {
             return Ok(());
         }
@@ -182,14 +187,16 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             };
             let others: Vec<_> = (1..config.threads).map(|_| scope.spawn(worker)).collect();
             let own = worker();
-            let joined = others.into_iter().map(|other| {
-                other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
+            let joined = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.chain([own]).collect()
         });
         // a worker that lost its turn says "broken pipe"; the one that caused it knows more
         let failures = results.into_iter().filter_map(Result::err);
-        if let Some(error) = failures.min_by_key(|e| e.class() == crate::error::ErrorClass::BrokenPipe) {
+        if let Some(error) =
+            failures.min_by_key(|e| e.class() == crate::error::ErrorClass::BrokenPipe)
+        {
             return Err(error);
         }
         let batches = next.into_inner().unwrap_or_else(|e| e.into_inner()).number;
@@ -238,7 +245,9 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             }
             let (count, bytes) = match (bucket, &self.timed) {
                 (Some(bucket), Timed::Buckets(buckets)) => self.measure(buckets, bucket),
-                _ => (entries.len() as u64, entries.iter().map(|e| self.store().len(e.place)).sum()),
+                _ => {
+                    (entries.len() as u64, entries.iter().map(|e| self.store().len(e.place)).sum())
+                }
             };
             if count == 0 {
                 continue;
@@ -271,7 +280,12 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// Appends the events of a batch with what stands between them; returns raw line breaks escaped.
-    fn gather(&self, entries: &[Entry], first: bool, batch: &mut Batch<'_>) -> Result<usize, Error> {
+    fn gather(
+        &self,
+        entries: &[Entry],
+        first: bool,
+        batch: &mut Batch<'_>,
+    ) -> Result<usize, Error> {
         let mut separator = if first { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
             return self.gather_verbatim(entries, separator, batch).map(|()| 0);
@@ -288,7 +302,12 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// Copies events as they stand; neighbours that stand in the input as they will in the output in one go.
-    fn gather_verbatim(&self, entries: &[Entry], opening: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
+    fn gather_verbatim(
+        &self,
+        entries: &[Entry],
+        opening: &[u8],
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
         let store = self.store();
         let next = self.layout.next;
         let Some(first) = entries.first() else { return Ok(()) };

@@ -6,11 +6,11 @@ use crate::index::{Document, KeyValue};
 use crate::read::{Current, Facts, Reader, read_all};
 use crate::report::{InfoReport, ProcessInfo, ThreadInfo};
 use crate::scan::Collect;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use tracemill_tokenizer::{
-    Damage, Event, Field, Form, Member, Nanos, Note, Sink, compare, members, number_text, string_is,
-    unescape,
+    Damage, Event, Field, Form, Member, Nanos, Note, Sink, compare, members, number_text,
+    string_is, unescape,
 };
 
 /// Counts what is in `sources`, taken together.
@@ -200,8 +200,11 @@ impl Census {
     }
 
     fn report(self) -> InfoReport {
-        let mut phases: Vec<(String, u64)> =
-            self.phases.iter().map(|(phase, &count)| (printable_or(phase, "none"), count)).collect();
+        let mut phases: Vec<(String, u64)> = self
+            .phases
+            .iter()
+            .map(|(phase, &count)| (printable_or(phase, "none"), count))
+            .collect();
         phases.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut keys: Vec<String> = Vec::new();
         for key in self.documents.iter().flat_map(|document| &document.keys) {
@@ -235,7 +238,8 @@ impl Census {
         for (lane, events) in lanes {
             if processes.last().is_none_or(|(pid, _)| *pid != lane.0) {
                 let name = self.process_names.get(&lane.0).cloned();
-                let process = ProcessInfo { pid: as_written(&lane.0), name, ..ProcessInfo::default() };
+                let process =
+                    ProcessInfo { pid: as_written(&lane.0), name, ..ProcessInfo::default() };
                 processes.push((&lane.0, process));
             }
             let Some((_, process)) = processes.last_mut() else { continue };
@@ -244,9 +248,9 @@ impl Census {
             process.threads.push(ThreadInfo { tid: as_written(&lane.1), name, events });
         }
         let mut processes: Vec<ProcessInfo> = processes.into_iter().map(|(_, p)| p).collect();
-        processes.sort_by(|a, b| b.events.cmp(&a.events));
+        processes.sort_by_key(|process| Reverse(process.events));
         for process in &mut processes {
-            process.threads.sort_by(|a, b| b.events.cmp(&a.events));
+            process.threads.sort_by_key(|thread| Reverse(thread.events));
         }
         processes
     }

@@ -114,8 +114,11 @@ fn free_name(united: &United<'_>) -> Vec<u8> {
     format!("\"{name}\"").into_bytes()
 }
 
+/// The number of a document, and those of its keys that are kept apart, with their values.
+type Apart<'k, 'p> = (usize, Vec<(&'k KeyValue, &'p [u8])>);
+
 /// `{"inputs":[{"index":1,"keys":{…}},…]}`
-fn apart_value<'p>(extras: Vec<(usize, Vec<(&KeyValue, &'p [u8])>)>) -> Vec<Bytes<'p>> {
+fn apart_value<'p>(extras: Vec<Apart<'_, 'p>>) -> Vec<Bytes<'p>> {
     let mut value = Vec::new();
     let mut made = b"{\"inputs\":[".to_vec();
     for (i, (index, keys)) in extras.into_iter().enumerate() {
@@ -194,7 +197,12 @@ struct Frames<'p> {
 
 impl<'p> Frames<'p> {
     /// Adds the frames of another document; the id of a frame that has two meanings if there is one.
-    fn unite(&mut self, united: &mut United<'p>, name: &[u8], value: &'p [u8]) -> Result<(), &'p [u8]> {
+    fn unite(
+        &mut self,
+        united: &mut United<'p>,
+        name: &[u8],
+        value: &'p [u8],
+    ) -> Result<(), &'p [u8]> {
         if !std::mem::replace(&mut self.started, true)
             && let Some(at) = united.position(STACK_FRAMES)
         {
@@ -203,7 +211,8 @@ impl<'p> Frames<'p> {
                 self.known.extend(members(first));
             }
         }
-        let clash = members(value).find(|(id, frame)| self.known.get(id).is_some_and(|k| k != frame));
+        let clash =
+            members(value).find(|(id, frame)| self.known.get(id).is_some_and(|k| k != frame));
         if let Some((id, _)) = clash {
             return Err(id);
         }

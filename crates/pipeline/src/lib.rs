@@ -1,4 +1,45 @@
-//! Trace events to ordered, complete output.
+//! Trace events to ordered, complete output, in bounded memory.
+//!
+//! ```text
+//!  file ─ map ──┐                                          ┌─ in memory ─> buckets of time ─┐
+//!  pipe ─ read ─┼─> scan (SIMD) ─> walk ─> Part: 16 bytes ─┤                                ├─> gather ─> output
+//!  gz/zst ──────┘    tokenizer            an event, sorted └─ on disk ───> loser tree ──────┘
+//! ```
+//!
+//! [`merge`] and [`info`] are whole verbs; the command line only adds flags and messages. Libraries do not print, exit or
+//! read the environment: everything a run needs is in [`Config`], everything it did in its report.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tracemill_pipeline::*;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let (input, sorted) = (folder.path().join("in.json"), folder.path().join("out.json"));
+//! std::fs::write(&input, r#"[{"ph":"i","ts":2},{"ph":"i","ts":1},"#)?; // its producer was killed
+//! let output = OutputConfig {
+//!     target: Target::File { path: sorted.clone(), replace: false },
+//!     format: None,
+//!     compression: Compression::None,
+//! };
+//! let config = Config {
+//!     threads: 2,
+//!     memory: 64 << 20,
+//!     tmp_dir: std::env::temp_dir(),
+//!     tier: None,
+//!     read_size: 1 << 18,
+//!     strict: false,
+//!     progress: Arc::new(Progress::default()),
+//!     shares: None,
+//! };
+//! let report = merge(&[Source::Path(input)], &output, &config)?;
+//! assert_eq!((report.events, report.lost()), (2, 0));
+//! assert_eq!(std::fs::read_to_string(sorted)?, "[\n{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}\n]\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
+//! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
+//! (CPU profile chunks), `keys` (what stands beside the events), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
 mod config;

@@ -31,7 +31,11 @@ use tracemill_tokenizer::{Form, Tier};
 /// # Errors
 /// See [`ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
 /// [`Config::strict`]): what was lost is in the report.
-pub fn merge(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<MergeReport, Error> {
+pub fn merge(
+    sources: &[Source],
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let mut index = Index::new(config);
@@ -152,7 +156,12 @@ enum Runs {
 
 impl Index {
     /// The second half of a merge: order and output.
-    fn write(mut self, inputs: Inputs, output: &OutputConfig, config: &Config) -> Result<MergeReport, Error> {
+    fn write(
+        mut self,
+        inputs: Inputs,
+        output: &OutputConfig,
+        config: &Config,
+    ) -> Result<MergeReport, Error> {
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|(base, payload)| (*base, payload));
         let store = &Store::new(payloads, long);
@@ -181,7 +190,8 @@ impl Index {
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
         };
         let emit = Emit { order, layout: Layout::of(format), delays, lists: &lists, timed };
-        let bytes = emit.write_all(&united, (self.events, self.bytes), output, config, &mut report)?;
+        let bytes =
+            emit.write_all(&united, (self.events, self.bytes), output, config, &mut report)?;
         report.bytes = bytes;
         check_intact(&inputs)?;
         report.inputs = inputs.reports;
@@ -239,7 +249,8 @@ fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Ve
         ));
     }
     if *format == Format::Array && !united.keys.is_empty() {
-        let names: Vec<_> = united.keys.iter().map(|key| String::from_utf8_lossy(&key.name)).collect();
+        let names: Vec<_> =
+            united.keys.iter().map(|key| String::from_utf8_lossy(&key.name)).collect();
         warnings.push(format!(
             "the array form has no place for other keys; left out: {} (--format object keeps them)",
             names.join(", ")

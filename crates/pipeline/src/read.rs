@@ -123,7 +123,8 @@ struct Session<'c> {
 impl Session<'_> {
     /// Reads one input, which stands at `base`; returns where the next one stands.
     fn read<R: Reader>(&mut self, input: &Input, base: u64, reader: &mut R) -> Result<u64, Error> {
-        let opened = input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
+        let opened =
+            input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
         let opened = match opened {
             Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
                 self.read.warnings.push(format!("left out: {error}"));
@@ -169,7 +170,10 @@ impl Session<'_> {
     /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
     fn expect_less(&self, input: &Input) {
         let expected = &self.config.progress.bytes_expected;
-        expected.fetch_sub(size_of_input(input).min(expected.load(Ordering::Relaxed)), Ordering::Relaxed);
+        expected.fetch_sub(
+            size_of_input(input).min(expected.load(Ordering::Relaxed)),
+            Ordering::Relaxed,
+        );
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), Error> {
@@ -226,14 +230,18 @@ impl Session<'_> {
             done = (done + chunk).min(mapped.len());
             note_facts::<R>(&part, report);
             if result.is_ok() {
-                let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
-                result = self.stop_if_strict(report).and_then(|()| reader.take(part, base, current));
+                let current =
+                    Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
+                result =
+                    self.stop_if_strict(report).and_then(|()| reader.take(part, base, current));
             }
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
         });
         result?;
         if !mapped.is_intact() {
-            return Err(ErrorKind::Changed { input: report.name.clone(), offset: done as u64 }.into());
+            return Err(
+                ErrorKind::Changed { input: report.name.clone(), offset: done as u64 }.into()
+            );
         }
         Ok(())
     }
@@ -312,9 +320,8 @@ impl Session<'_> {
             let (input, found) = (input.name(), found.to_owned());
             Err(ErrorKind::NotATrace { input, offset, found }.into())
         };
-        let has = |document: &Document, key: &[u8]| {
-            document.keys.iter().any(|k| string_is(&k.key, key))
-        };
+        let has =
+            |document: &Document, key: &[u8]| document.keys.iter().any(|k| string_is(&k.key, key));
         let mut plain = documents.iter().filter(|d| d.form == Form::Plain && !d.keys.is_empty());
         if let Some(profile) = plain.clone().find(|d| has(d, b"nodes") || has(d, b"head")) {
             let offset = profile.keys[0].offset - base;
@@ -329,7 +336,10 @@ impl Session<'_> {
             if let Some((_, example)) = report.losses.first()
                 && documents.is_empty()
             {
-                let found = format!("no event, no array and no object was found in it: {}", example.excerpt);
+                let found = format!(
+                    "no event, no array and no object was found in it: {}",
+                    example.excerpt
+                );
                 return not_a_trace(example.offset, &found);
             }
         }

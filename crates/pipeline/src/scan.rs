@@ -48,7 +48,11 @@ impl Plan<'_> {
 }
 
 /// Scans all of `plan.bytes`, giving the findings to `take` in input order, a chunk at a time.
-pub(crate) fn scan<C: Collect>(plan: Plan<'_>, new: &(dyn Fn() -> C + Sync), mut take: impl FnMut(C)) {
+pub(crate) fn scan<C: Collect>(
+    plan: Plan<'_>,
+    new: &(dyn Fn() -> C + Sync),
+    mut take: impl FnMut(C),
+) {
     let mut scanner = Scanner::starting_at(plan.tier, plan.skip as u64);
     if plan.threads == 1 || plan.bytes.len() < 2 * plan.chunk {
         return scan_alone(plan, &mut scanner, 0, new, &mut take);

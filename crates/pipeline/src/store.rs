@@ -60,7 +60,9 @@ impl Place {
     pub(crate) fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < Store::MOST);
         let len = (len as u64).min(LONG);
-        Place(u64::from(Self::RANK_MAX - rank) << (OFFSET_BITS + LEN_BITS) | offset << LEN_BITS | len)
+        Place(
+            u64::from(Self::RANK_MAX - rank) << (OFFSET_BITS + LEN_BITS) | offset << LEN_BITS | len,
+        )
     }
 
     pub(crate) fn offset(self) -> u64 {
@@ -97,7 +99,10 @@ impl<'p> Store<'p> {
     pub(crate) const MOST: u64 = 1 << OFFSET_BITS;
 
     /// `inputs` are payloads with the offset at which each stands, ascending.
-    pub(crate) fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>, mut long: Vec<Long>) -> Self {
+    pub(crate) fn new(
+        inputs: impl Iterator<Item = (u64, &'p Payload)>,
+        mut long: Vec<Long>,
+    ) -> Self {
         let mut pieces = Vec::new();
         for (start, payload) in inputs {
             match payload {

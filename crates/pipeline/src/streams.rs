@@ -156,7 +156,8 @@ impl Delays {
             let event = order.0.event(by_input[0].place);
             let spans = fields_of(event);
             let text = |field| spans.of(event).field(field).map(String::from_utf8_lossy);
-            let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
+            let [pid, id] =
+                [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
             self.unordered.push(format!("pid {pid}, id {id}"));
             return;
         }

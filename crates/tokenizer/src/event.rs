@@ -308,7 +308,7 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
 #[inline(always)]
 fn has_backslash(word: u64) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let difference = word ^ (ONES * b'\\' as u64);
+    let difference = word ^ (ONES * u64::from(b'\\'));
     difference.wrapping_sub(ONES) & !difference & (ONES << 7) != 0
 }
 
@@ -369,7 +369,11 @@ mod tests {
         for field in Field::ALL {
             for escaped in 0..field.key().len() {
                 let key: String = field.key().char_indices().fold(String::new(), |key, (i, c)| {
-                    if i == escaped { format!("{key}\\u{:04x}", u32::from(c)) } else { key + &c.to_string() }
+                    if i == escaped {
+                        format!("{key}\\u{:04x}", u32::from(c))
+                    } else {
+                        key + &c.to_string()
+                    }
                 });
                 let event = format!("{{\"some other key\":\"v\",\"{key}\":7}}");
                 assert_eq!(keys(&event), [(field.key().into(), "7".into())], "{event}");

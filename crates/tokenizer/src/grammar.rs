@@ -215,11 +215,12 @@ fn plain_bytes(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = ONES << 7;
     let zero = |word: u64| word.wrapping_sub(ONES) & !word & TOPS;
+    let is = |word: u64, byte: u8| zero(word ^ (ONES * u64::from(byte)));
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
         let control = word.wrapping_sub(ONES * 0x20) & !word & TOPS;
-        let found = zero(word ^ (ONES * b'"' as u64)) | zero(word ^ (ONES * b'\\' as u64)) | control;
+        let found = is(word, b'"') | is(word, b'\\') | control;
         if found != 0 {
             return i * 8 + found.trailing_zeros() as usize / 8;
         }
@@ -235,8 +236,19 @@ mod tests {
     #[test]
     fn what_json_has() {
         for text in [
-            "", " ", "{}", "[]", "[1,2]", "{\"a\":[{}],\"b\":null}", "1 2", "{}\n{}\n", "-0.5e+10",
-            "\"\\u12aF\\n\"", "[true,false,null]", "\"\u{7f}é\"", " [ { \"a\" : 1 } , 2 ] ",
+            "",
+            " ",
+            "{}",
+            "[]",
+            "[1,2]",
+            "{\"a\":[{}],\"b\":null}",
+            "1 2",
+            "{}\n{}\n",
+            "-0.5e+10",
+            "\"\\u12aF\\n\"",
+            "[true,false,null]",
+            "\"\u{7f}é\"",
+            " [ { \"a\" : 1 } , 2 ] ",
             "\"123456789012345678\\\"901234567890\"",
         ] {
             assert_eq!(validate(text.as_bytes()), Ok(()), "{text}");
@@ -246,14 +258,35 @@ mod tests {
     #[test]
     fn what_json_has_not() {
         for (text, offset) in [
-            ("[1,]", 3), ("{\"a\":1,}", 7), ("{a:1}", 1), ("[1 2]", 3), ("[", 1), ("{\"a\"}", 4),
-            ("01", 2), ("[01]", 2), ("NaN", 0), ("[nul]", 1), ("\"a\nb\"", 2), ("\"\\x\"", 1),
-            ("\"\\u12g4\"", 1), ("\"abc", 4), ("1.", 2), ("-", 1), ("1e", 2), ("}", 0), ("[}", 1),
-            ("\"12345678\u{1}\"", 9), ("[1,,2]", 3), ("// a", 0),
+            ("[1,]", 3),
+            ("{\"a\":1,}", 7),
+            ("{a:1}", 1),
+            ("[1 2]", 3),
+            ("[", 1),
+            ("{\"a\"}", 4),
+            ("01", 2),
+            ("[01]", 2),
+            ("NaN", 0),
+            ("[nul]", 1),
+            ("\"a\nb\"", 2),
+            ("\"\\x\"", 1),
+            ("\"\\u12g4\"", 1),
+            ("\"abc", 4),
+            ("1.", 2),
+            ("-", 1),
+            ("1e", 2),
+            ("}", 0),
+            ("[}", 1),
+            ("\"12345678\u{1}\"", 9),
+            ("[1,,2]", 3),
+            ("// a", 0),
         ] {
             let defect = validate(text.as_bytes());
             // `01` is two values at document level
-            if text == "01" { assert_eq!(defect, Ok(())); continue; }
+            if text == "01" {
+                assert_eq!(defect, Ok(()));
+                continue;
+            }
             assert_eq!(defect.map_err(|d| d.offset), Err(offset), "{text}");
         }
         assert_eq!(validate(b"[\"\xff\"]"), Err(Defect { offset: 2, expected: "UTF-8" }));

@@ -192,7 +192,8 @@ mod tests {
     fn file_of(bytes: &[u8]) -> (std::path::PathBuf, File) {
         let name = format!("tracemill-mapped-{}-{}", std::process::id(), bytes.len());
         let path = std::env::temp_dir().join(name);
-        let mut file = File::options().create(true).truncate(true).read(true).write(true).open(&path);
+        let mut file =
+            File::options().create(true).truncate(true).read(true).write(true).open(&path);
         let file = file.as_mut().expect("the temp folder takes files");
         file.write_all(bytes).expect("the temp folder takes files");
         (path, file.try_clone().expect("a file can be opened twice"))

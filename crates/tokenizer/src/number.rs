@@ -250,14 +250,16 @@ mod tests {
 
     #[test]
     fn what_is_no_json_number() {
-        for text in ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x10", "NaN", "1 ", " 1", "1a"] {
+        for text in ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x10", "NaN", "1 ", " 1", "1a"]
+        {
             assert_eq!(nanos(text.as_bytes()), None, "{text}");
         }
     }
 
     #[test]
     fn the_quick_way_agrees_with_the_slow_one() {
-        for text in ["0", "7", "-7", "123456789012345", "1.5", "-1.25", "0.125", "99.999", "-0.001"] {
+        for text in ["0", "7", "-7", "123456789012345", "1.5", "-1.25", "0.125", "99.999", "-0.001"]
+        {
             let slow = Decimal::parse(text.as_bytes()).map(|d| d.nanos());
             assert_eq!(quick_nanos(text.as_bytes()), slow, "{text}");
         }
@@ -266,15 +268,29 @@ mod tests {
     #[test]
     fn comparison_is_by_value() {
         let ascending = [
-            "-1e400", "-100.5", "-100.25", "-1e-400", "0", "1e-400", "0.1", "0.10000000001", "1",
-            "1.0000000000000000001", "2", "18446744073709551615", "18446744073709551616", "1e400",
+            "-1e400",
+            "-100.5",
+            "-100.25",
+            "-1e-400",
+            "0",
+            "1e-400",
+            "0.1",
+            "0.10000000001",
+            "1",
+            "1.0000000000000000001",
+            "2",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e400",
         ];
         for (i, a) in ascending.iter().enumerate() {
             for (j, b) in ascending.iter().enumerate() {
                 assert_eq!(compare(a.as_bytes(), b.as_bytes()), i.cmp(&j), "{a} {b}");
             }
         }
-        for (a, b) in [("0", "-0.0"), ("1", "1.000"), ("1e3", "1000"), ("120e-1", "12"), ("0e5", "0")] {
+        for (a, b) in
+            [("0", "-0.0"), ("1", "1.000"), ("1e3", "1000"), ("120e-1", "12"), ("0e5", "0")]
+        {
             assert_eq!(compare(a.as_bytes(), b.as_bytes()), Ordering::Equal, "{a} {b}");
         }
     }
@@ -298,7 +314,8 @@ mod tests {
     fn numbers_in_strings() {
         let mut scratch = Vec::new();
         let mut text = |value: &str| {
-            number_text(value.as_bytes(), &mut scratch).map(|t| String::from_utf8_lossy(t).into_owned())
+            number_text(value.as_bytes(), &mut scratch)
+                .map(|t| String::from_utf8_lossy(t).into_owned())
         };
         assert_eq!(text("\"123.5\"").as_deref(), Some("123.5"));
         assert_eq!(text("\"\\u0031\"").as_deref(), Some("1"));

@@ -2,6 +2,7 @@
 
 mod exit_codes;
 mod help;
+mod oracle;
 mod outputs;
 mod pipes;
 mod support;

@@ -107,7 +107,8 @@ impl Utf16 {
             0xDC00..0xE000 => self.push_escape(unit),
             // the mark itself is no text
             0xFEFF if !self.started => {}
-            _ => self.push_char(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            _ => self
+                .push_char(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)),
         }
         self.started = true;
     }
@@ -191,7 +192,10 @@ mod tests {
         let (a, b) = (gzip(b"[1,"), gzip(b"2]"));
         let padded = [&a[..], &[0; 700], &b, &[0; 9]].concat();
         assert_eq!(unpack(Packing::Gzip, padded).expect("sound"), b"[1,2]");
-        assert_eq!(unpack(Packing::Gzip, [&a[..], b"x"].concat()).map_err(|e| e.kind()), Err(io::ErrorKind::InvalidData));
+        assert_eq!(
+            unpack(Packing::Gzip, [&a[..], b"x"].concat()).map_err(|e| e.kind()),
+            Err(io::ErrorKind::InvalidData)
+        );
         assert!(unpack(Packing::Gzip, a[..a.len() - 3].to_vec()).is_err());
     }
 
@@ -211,7 +215,8 @@ mod tests {
         let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
         assert_eq!(unpack(Packing::Utf16 { big_endian: false }, le.clone()).expect("sound"), plain);
         assert_eq!(unpack(Packing::Utf16 { big_endian: true }, be).expect("sound"), plain);
-        let lone: Vec<u8> = [0xD83Du16, 0x61, 0xDE00, 0xD83D].into_iter().flat_map(u16::to_le_bytes).collect();
+        let lone: Vec<u8> =
+            [0xD83Du16, 0x61, 0xDE00, 0xD83D].into_iter().flat_map(u16::to_le_bytes).collect();
         let escaped = b"\\ud83da\\ude00\\ud83d";
         assert_eq!(unpack(Packing::Utf16 { big_endian: false }, lone).expect("sound"), escaped);
         assert!(unpack(Packing::Utf16 { big_endian: false }, le[..le.len() - 1].to_vec()).is_err());

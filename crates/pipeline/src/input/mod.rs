@@ -37,10 +37,7 @@ pub(crate) enum Opened {
         skip: usize,
     },
     /// Anything else.
-    Stream {
-        reader: Box<dyn Read + Send>,
-        encoding: Option<&'static str>,
-    },
+    Stream { reader: Box<dyn Read + Send>, encoding: Option<&'static str> },
     /// A file of no bytes.
     Empty,
 }
@@ -61,7 +58,9 @@ pub(crate) fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
         };
         let mut files = files_in(path).map_err(|e| Error::read(path.display(), e))?;
         files.sort_unstable();
-        inputs.extend(files.into_iter().map(|path| Input { source: Source::Path(path), found: true }));
+        inputs.extend(
+            files.into_iter().map(|path| Input { source: Source::Path(path), found: true }),
+        );
     }
     Ok(inputs)
 }
@@ -166,11 +165,7 @@ fn open_stream(
     unpack(input, packing, Box::new(Cursor::new(first).chain(reader)))
 }
 
-fn unpack(
-    input: &Input,
-    packing: Packing,
-    reader: Box<dyn Read + Send>,
-) -> Result<Opened, Error> {
+fn unpack(input: &Input, packing: Packing, reader: Box<dyn Read + Send>) -> Result<Opened, Error> {
     let encoding = packing.name();
     let reader = decode::reader(packing, reader).map_err(|e| Error::read(&input.source, e))?;
     Ok(Opened::Stream { reader, encoding })

@@ -7,10 +7,14 @@ pub(super) const LOOK: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     /// UTF-8, with a byte order mark of `skip` bytes.
-    Plain { skip: usize },
+    Plain {
+        skip: usize,
+    },
     Gzip,
     Zstd,
-    Utf16 { big_endian: bool },
+    Utf16 {
+        big_endian: bool,
+    },
 }
 
 impl Packing {
@@ -48,7 +52,9 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [b'P', b'K', 3 | 5, 4 | 6, ..] => return Some("a zip archive; unpack it first"),
         [0x7F, b'E', b'L', b'F', ..] => return Some("an ELF program"),
-        [b'B', b'Z', b'h', ..] => return Some("bzip2; unpack it first (bzip2 -dc | tracemill … -)"),
+        [b'B', b'Z', b'h', ..] => {
+            return Some("bzip2; unpack it first (bzip2 -dc | tracemill … -)");
+        }
         [0xFD, b'7', b'z', b'X', b'Z', ..] => {
             return Some("xz; unpack it first (xz -dc | tracemill … -)");
         }

@@ -152,9 +152,9 @@ impl<'c> Spool<'c> {
     /// Damage of a packing keeps what came before it; anything else is an error.
     fn stopped(&self, error: io::Error) -> Stopped {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                Stopped::Broken(error)
-            }
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput => Stopped::Broken(error),
             // zstd reports its damage like this
             io::ErrorKind::Other => Stopped::Broken(error),
             _ => Stopped::Failed(Error::read(&self.name, error)),
@@ -203,7 +203,8 @@ impl<'c> Spool<'c> {
         self.file_base = written;
         for segment in &self.segments {
             // segments overlap
-            file.write_all(&segment.bytes()[(written - segment.base) as usize..]).map_err(failed)?;
+            file.write_all(&segment.bytes()[(written - segment.base) as usize..])
+                .map_err(failed)?;
             written = segment.base + segment.filled as u64;
         }
         self.mapped = written;
@@ -284,11 +285,7 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
 ///
 /// # Errors
 /// As [`Spool::read`], but a broken packing is an error here.
-pub(crate) fn to_file(
-    reader: &mut dyn Read,
-    name: &str,
-    config: &Config,
-) -> Result<Opened, Error> {
+pub(crate) fn to_file(reader: &mut dyn Read, name: &str, config: &Config) -> Result<Opened, Error> {
     let failed = |e| Error::write(config.tmp_dir.display(), e);
     let mut file = tempfile::tempfile_in(&config.tmp_dir).map_err(failed)?;
     let mut buffer = vec![0; config.read_size.min(256 * 1024)];

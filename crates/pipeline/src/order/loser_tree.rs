@@ -39,7 +39,8 @@ impl<T: Copy> LoserTree<T> {
             return node - leaves;
         }
         let (left, right) = (self.play(2 * node, compare), self.play(2 * node + 1, compare));
-        let (winner, loser) = if self.beats(left, right, compare) { (left, right) } else { (right, left) };
+        let (winner, loser) =
+            if self.beats(left, right, compare) { (left, right) } else { (right, left) };
         self.nodes[node] = loser;
         winner
     }
@@ -118,7 +119,8 @@ mod tests {
 
     #[test]
     fn many_streams() {
-        let streams: Vec<Vec<u8>> = (0..97u8).map(|s| (0..s % 7).map(|i| s / 3 + i * 5).collect()).collect();
+        let streams: Vec<Vec<u8>> =
+            (0..97u8).map(|s| (0..s % 7).map(|i| s / 3 + i * 5).collect()).collect();
         let merged = merge(&streams);
         assert_eq!(merged.len(), streams.iter().map(Vec::len).sum::<usize>());
         assert!(merged.is_sorted());

@@ -207,7 +207,10 @@ mod tests {
         }
         assert_eq!(rank(exact(0), None), 0);
         assert_eq!(rank(exact(0), Some(Nanos { floor: 0, exact: false })), 1);
-        assert!(says_all(rank(exact(0), Some(exact(5000)))) && !says_all(rank(exact(0), Some(exact(5001)))));
+        assert!(
+            says_all(rank(exact(0), Some(exact(5000))))
+                && !says_all(rank(exact(0), Some(exact(5001))))
+        );
         assert_eq!(rank(exact(0), Some(exact(-1))), EXACT);
         assert_eq!(rank(Nanos { floor: 0, exact: false }, None), EXACT);
     }

@@ -20,8 +20,10 @@ pub(crate) struct Buckets<'r> {
 impl<'r> Buckets<'r> {
     pub(crate) fn over(runs: impl Iterator<Item = &'r [Entry]>) -> Self {
         let runs: Vec<_> = runs.filter(|run| !run.is_empty()).collect();
-        let mut samples: Vec<i64> =
-            runs.iter().flat_map(|run| run.iter().step_by(SAMPLE).map(|entry| entry.time)).collect();
+        let mut samples: Vec<i64> = runs
+            .iter()
+            .flat_map(|run| run.iter().step_by(SAMPLE).map(|entry| entry.time))
+            .collect();
         samples.sort_unstable();
         let mut borders: Vec<i64> =
             samples.chunks(BUCKET / SAMPLE).skip(1).map(|chunk| chunk[0]).collect();
@@ -76,7 +78,11 @@ mod tests {
         let (mut all, mut bucket) = (Vec::new(), Vec::new());
         for index in 0..buckets.len() {
             buckets.collect(index, &mut bucket);
-            assert!(bucket.first().is_none_or(|first| all.last().is_none_or(|last: &Entry| last.time < first.time)));
+            assert!(
+                bucket.first().is_none_or(|first| all
+                    .last()
+                    .is_none_or(|last: &Entry| last.time < first.time))
+            );
             all.extend_from_slice(&bucket);
         }
         assert_eq!(all, expected);
@@ -86,8 +92,16 @@ mod tests {
     fn buckets_hold_everything_once_in_order() {
         check(vec![]);
         check(vec![vec![entry(5, 1)], vec![], vec![entry(5, 0), entry(6, 9)]]);
-        check((0..7).map(|r| (0..40_000).map(|i| entry(i * 3 + r, (r * 40_000 + i) as u64)).collect()).collect());
-        check((0..3).map(|r| (0..30_000).map(|i| entry(7, (r * 30_000 + i) as u64)).collect()).collect());
+        check(
+            (0..7)
+                .map(|r| (0..40_000).map(|i| entry(i * 3 + r, (r * 40_000 + i) as u64)).collect())
+                .collect(),
+        );
+        check(
+            (0..3)
+                .map(|r| (0..30_000).map(|i| entry(7, (r * 30_000 + i) as u64)).collect())
+                .collect(),
+        );
         check(vec![(0..50_000).map(|i| entry(i / 20_000, i as u64)).collect()]);
     }
 }

@@ -149,7 +149,8 @@ pub(crate) struct MergedRuns<'r> {
 
 impl<'r> MergedRuns<'r> {
     pub(crate) fn new(runs: &'r SpilledRuns, order: Order<'_, '_>) -> Self {
-        let mut cursors: Vec<_> = (0..runs.ranges.len()).map(|run| runs.records(run).iter()).collect();
+        let mut cursors: Vec<_> =
+            (0..runs.ranges.len()).map(|run| runs.records(run).iter()).collect();
         let heads = cursors.iter_mut().map(|cursor| cursor.next().map(decode)).collect();
         let tree = LoserTree::new(heads, &|a, b| order.compare(a, b));
         MergedRuns { cursors, tree }

@@ -37,7 +37,11 @@ pub(super) struct AtomicFile {
 
 impl AtomicFile {
     /// `existing` is what the target is now, if it exists.
-    pub(super) fn create(path: &Path, replace: bool, existing: Option<&Metadata>) -> Result<Self, Error> {
+    pub(super) fn create(
+        path: &Path,
+        replace: bool,
+        existing: Option<&Metadata>,
+    ) -> Result<Self, Error> {
         let failed = |e| Error::write(path.display(), e);
         // a symbolic link stays one: what it points to is replaced
         let target = match existing {
@@ -49,7 +53,8 @@ impl AtomicFile {
             _ => PathBuf::from("."),
         };
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
-        let nameless = rustix::fs::open(&folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+        let nameless =
+            rustix::fs::open(&folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
         let (file, named) = match nameless {
             Ok(fd) => (File::from(fd), None),
             Err(_) => {
@@ -75,7 +80,10 @@ impl AtomicFile {
             None if !self.replace => match self.link(&self.target) {
                 Ok(()) => return self.sync_folder(),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                    return Err(ErrorKind::OutputExists { path: self.target.display().to_string() }.into());
+                    return Err(ErrorKind::OutputExists {
+                        path: self.target.display().to_string(),
+                    }
+                    .into());
                 }
                 Err(e) => return Err(failed(e)),
             },

@@ -56,7 +56,11 @@ enum Writer {
 }
 
 impl Writer {
-    fn new(inner: Box<dyn Write + Send>, config: &Config, compression: Compression) -> io::Result<Self> {
+    fn new(
+        inner: Box<dyn Write + Send>,
+        config: &Config,
+        compression: Compression,
+    ) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
             Compression::Gzip { level } => {
@@ -141,7 +145,8 @@ impl<'c> Output<'c> {
         let existing = std::fs::metadata(path).ok();
         if existing.as_ref().is_some_and(|m| !m.is_file()) {
             // a device or a pipe is written to, not replaced
-            let file = File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
+            let file =
+                File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
             return Self::in_turn(name, Box::new(file), None, output, config);
         }
         let file = AtomicFile::create(path, replace, existing.as_ref())?;
@@ -178,7 +183,12 @@ impl<'c> Output<'c> {
     }
 
     /// A batch to write: the `number`th, whose first byte stands at `offset`.
-    pub(crate) fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Buffer) -> Batch<'o> {
+    pub(crate) fn batch<'o>(
+        &'o self,
+        number: usize,
+        offset: u64,
+        buffer: &'o mut Buffer,
+    ) -> Batch<'o> {
         // so that blocks of the buffer are blocks of the file
         let skip = match self.sink {
             Sink::Placed { .. } => offset as usize % BLOCK,
@@ -201,7 +211,8 @@ impl<'c> Output<'c> {
                 file.commit()
             }
             Sink::InTurn { state, .. } => {
-                let InTurn { writer, atomic, .. } = state.into_inner().unwrap_or_else(|e| e.into_inner());
+                let InTurn { writer, atomic, .. } =
+                    state.into_inner().unwrap_or_else(|e| e.into_inner());
                 writer.finish().map_err(|e| Error::write(&self.name, e))?;
                 atomic.map_or(Ok(()), AtomicFile::commit)
             }
@@ -265,7 +276,8 @@ impl Batch<'_> {
         let before = self.buffer.len();
         match &self.output.sink {
             Sink::Placed { places, .. } => {
-                let next = places.write(self.buffer, self.offset, self.skip, last).map_err(failed)?;
+                let next =
+                    places.write(self.buffer, self.offset, self.skip, last).map_err(failed)?;
                 // if there was no whole block, the front is still what it was
                 self.skip = if next == self.offset { self.skip } else { 0 };
                 self.offset = next;

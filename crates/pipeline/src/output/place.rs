@@ -173,8 +173,10 @@ mod tests {
             // a file on disk: memory file systems have no direct access
             let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
             file.set_len(len as u64).expect("a plain file grows");
-            let places = Places::new(&file, if short { 0 } else { len as u64 }).expect("a plain file");
-            let mut cuts: Vec<usize> = (0..len).step_by(999_983).chain([1, 4095, 4096, 4097, 8192, len]).collect();
+            let places =
+                Places::new(&file, if short { 0 } else { len as u64 }).expect("a plain file");
+            let mut cuts: Vec<usize> =
+                (0..len).step_by(999_983).chain([1, 4095, 4096, 4097, 8192, len]).collect();
             cuts.sort_unstable();
             cuts.dedup();
             for pair in cuts.windows(2).rev() {
@@ -182,7 +184,9 @@ mod tests {
                 let skip = pair[0] % BLOCK;
                 buffer.reset(skip);
                 buffer.push(&expected[pair[0]..pair[1]]);
-                let at = places.write(&mut buffer, (pair[0] - skip) as u64, skip, true).expect("writable");
+                let at = places
+                    .write(&mut buffer, (pair[0] - skip) as u64, skip, true)
+                    .expect("writable");
                 assert_eq!(at, pair[1] as u64);
             }
             places.finish().expect("nothing fails");

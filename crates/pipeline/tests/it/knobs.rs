@@ -2,9 +2,9 @@
 
 use crate::run::{Knobs, PLAIN, knobs, run};
 use tracemill_pipeline::Format;
+use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference;
-use tracemill_testkit::Rng;
 
 fn formats(format: Option<Format>) -> Option<reference::Format> {
     format.map(|format| match format {
@@ -15,18 +15,24 @@ fn formats(format: Option<Format>) -> Option<reference::Format> {
 }
 
 fn show(bytes: &[u8], at: usize) -> String {
-    String::from_utf8_lossy(&bytes[at.saturating_sub(200).min(bytes.len())..(at + 200).min(bytes.len())]).into_owned()
+    String::from_utf8_lossy(
+        &bytes[at.saturating_sub(200).min(bytes.len())..(at + 200).min(bytes.len())],
+    )
+    .into_owned()
 }
 
 #[track_caller]
 fn check(seed: u64, inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) {
-    let expected = reference::merge(inputs, formats(format)).expect("the generator writes sound traces");
+    let expected =
+        reference::merge(inputs, formats(format)).expect("the generator writes sound traces");
     let (got, report) = run(inputs, format, knobs).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let differs = expected.iter().zip(&got).position(|(a, b)| a != b);
-    let differs = differs.or((expected.len() != got.len()).then_some(expected.len().min(got.len())));
+    let differs =
+        differs.or((expected.len() != got.len()).then_some(expected.len().min(got.len())));
     if let Some(at) = differs {
         for (i, input) in inputs.iter().enumerate() {
-            std::fs::write(std::env::temp_dir().join(format!("tracemill-failed-{i}")), input).expect("writable");
+            std::fs::write(std::env::temp_dir().join(format!("tracemill-failed-{i}")), input)
+                .expect("writable");
         }
         panic!(
             "seed {seed}, {format:?}, {knobs:?}: differ at byte {at}\n--- expected\n{}\n--- got\n{}",
@@ -45,7 +51,8 @@ fn random_traces_with_any_knobs() {
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
             .collect();
         let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        let format = [None, None, Some(Format::Object), Some(Format::Array), Some(Format::Ndjson)][rng.index(5)];
+        let format = [None, None, Some(Format::Object), Some(Format::Array), Some(Format::Ndjson)]
+            [rng.index(5)];
         check(seed, &inputs, format, PLAIN);
         for number in 0..4 {
             check(seed, &inputs, format, knobs(seed as usize * 4 + number));

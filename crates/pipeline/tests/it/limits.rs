@@ -66,18 +66,22 @@ fn nesting_a_hundred_thousand_deep() {
     const DEPTH: usize = 100_000;
     let arrays = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
     let objects = format!("{}1{}", "{\"a\":".repeat(DEPTH), "}".repeat(DEPTH));
-    let deep = |ts: u32, value: &str| format!("{{\"ph\":\"X\",\"ts\":{ts},\"args\":{{\"d\":{value}}}}}");
+    let deep =
+        |ts: u32, value: &str| format!("{{\"ph\":\"X\",\"ts\":{ts},\"args\":{{\"d\":{value}}}}}");
     let (first, second) = (deep(1, &objects), deep(2, &arrays));
-    let input = format!("{{\"traceEvents\":[{second},{first}],\"metadata\":{{\"deep\":{arrays}}}}}");
-    let expected =
-        format!("{{\"traceEvents\":[\n{first},\n{second}\n],\n\"metadata\":{{\"deep\":{arrays}}}}}\n");
+    let input =
+        format!("{{\"traceEvents\":[{second},{first}],\"metadata\":{{\"deep\":{arrays}}}}}");
+    let expected = format!(
+        "{{\"traceEvents\":[\n{first},\n{second}\n],\n\"metadata\":{{\"deep\":{arrays}}}}}\n"
+    );
     // the reference reads with recursion
     check_output("deep nesting", input.as_bytes(), expected.as_bytes());
 }
 
 #[test]
 fn a_deep_event_that_is_cut_costs_only_itself() {
-    let input = format!("[{{\"ph\":\"X\",\"ts\":1}},{{\"ph\":\"X\",\"args\":{}", "[{\"a\":".repeat(50_000));
+    let input =
+        format!("[{{\"ph\":\"X\",\"ts\":1}},{{\"ph\":\"X\",\"args\":{}", "[{\"a\":".repeat(50_000));
     for corner in corners() {
         let (output, report) = run(&[input.as_bytes()], None, corner).expect("a trace");
         assert_same("deep and cut", b"[\n{\"ph\":\"X\",\"ts\":1}\n]\n", &output);
@@ -93,7 +97,9 @@ fn sixty_four_megabytes_on_one_line() {
     let (output, report) = run(&[&input], None, PLAIN).expect("sound");
     assert_eq!(report.lost(), 0);
     let small = Knobs { threads: 7, budget: Some(1 << 20), chunk: 300_000, ..PLAIN };
-    for corner in [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 20), ..small }] {
+    for corner in
+        [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 20), ..small }]
+    {
         let (again, _) = run(&[&input], None, corner).expect("sound");
         assert!(output == again, "{corner:?}");
     }
@@ -114,7 +120,8 @@ fn time(event: &[u8]) -> Option<u64> {
 #[test]
 fn times_of_four_hundred_digits() {
     let digits = "1234567890".repeat(40);
-    let event = |integer: &str, fraction: &str| format!("{{\"ph\":\"i\",\"ts\":{integer}.{fraction}}}");
+    let event =
+        |integer: &str, fraction: &str| format!("{{\"ph\":\"i\",\"ts\":{integer}.{fraction}}}");
     let events = [
         event(&digits, "5"),
         event(&digits, "49"),
@@ -126,7 +133,8 @@ fn times_of_four_hundred_digits() {
     let input = format!("[{}]", events.join(","));
     check("long times", input.as_bytes());
     let (output, _) = run(&[input.as_bytes()], None, PLAIN).expect("sound");
-    let order: Vec<&[u8]> = [2, 5, 4, 3, 1, 0].iter().map(|&i: &usize| events[i].as_bytes()).collect();
+    let order: Vec<&[u8]> =
+        [2, 5, 4, 3, 1, 0].iter().map(|&i: &usize| events[i].as_bytes()).collect();
     assert_eq!(Output::parse(Format::Array, &output).events, order);
 }
 
@@ -135,7 +143,12 @@ fn fifteen_hundred_inputs() {
     const INPUTS: usize = 1500;
     let folder = Folder::new();
     let texts: Vec<String> = (0..INPUTS)
-        .map(|i| format!("[{{\"ph\":\"i\",\"ts\":{},\"pid\":{i}}},{{\"ph\":\"i\",\"ts\":7}}]", INPUTS - i))
+        .map(|i| {
+            format!(
+                "[{{\"ph\":\"i\",\"ts\":{},\"pid\":{i}}},{{\"ph\":\"i\",\"ts\":7}}]",
+                INPUTS - i
+            )
+        })
         .collect();
     let names = |i: usize| format!("{i:04}.json");
     let files: Vec<PathBuf> =
@@ -245,7 +258,12 @@ fn an_input_that_shrinks_while_it_is_mapped() {
         let result = std::thread::scope(|scope| {
             let merging = scope.spawn(|| run_sources(&paths([&file]), None, &config));
             std::thread::sleep(wait);
-            File::options().write(true).open(&file).expect("it is there").set_len(kept).expect("cut");
+            File::options()
+                .write(true)
+                .open(&file)
+                .expect("it is there")
+                .set_len(kept)
+                .expect("cut");
             merging.join().expect("no panic")
         });
         match result {

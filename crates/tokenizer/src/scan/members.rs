@@ -62,7 +62,9 @@ impl Members {
     /// Reports all keys but the last; returns where the last one begins (or where it would).
     pub(super) fn flush_complete<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
         let Some(last) = self.colons.pop() else { return self.floor };
-        let Some((open, _)) = key_quotes(window.bytes, window.index(last)) else { return self.floor };
+        let Some((open, _)) = key_quotes(window.bytes, window.index(last)) else {
+            return self.floor;
+        };
         let open = window.base + open as u64;
         self.flush(window, open, sink);
         self.floor = open;
@@ -84,7 +86,8 @@ impl Members {
             if is_key(window.bytes, colon, b"traceEvents") {
                 if value != b"null" {
                     let kind = DamageKind::NotEvents;
-                    let damage = Damage { kind, offset: value_offset, noticed: value_offset, lost: value };
+                    let damage =
+                        Damage { kind, offset: value_offset, noticed: value_offset, lost: value };
                     sink.damage(damage);
                 }
                 continue;
@@ -130,11 +133,7 @@ impl Members {
         let stop = value_end(rest, value);
         // a number may go on; a word, a string or a bracket that closed cannot
         let text = &rest[value..stop];
-        let closed = match text {
-            b"true" | b"false" | b"null" => true,
-            [_, .., b'"' | b'}' | b']'] => true,
-            _ => false,
-        };
+        let closed = matches!(text, b"true" | b"false" | b"null" | [_, .., b'"' | b'}' | b']']);
         closed && rest[stop..].iter().all(|&b| is_space(b) || b == b',')
     }
 }

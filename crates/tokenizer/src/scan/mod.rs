@@ -32,8 +32,8 @@ mod walk;
 
 use crate::event::{Event, Field};
 use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
-use resync::{Found, Search};
 pub use resync::speculate;
+use resync::{Found, Search};
 use walk::{State, Walk};
 
 /// Windows right after damage are small, since the next damage may be near; they double up to [`WINDOW`].
@@ -91,7 +91,9 @@ impl DamageKind {
     /// One sentence for the user.
     pub fn sentence(self) -> &'static str {
         match self {
-            DamageKind::Malformed => "not JSON: a bare quote, an open string or stray text in an event",
+            DamageKind::Malformed => {
+                "not JSON: a bare quote, an open string or stray text in an event"
+            }
             DamageKind::Brackets => "a bracket that does not match",
             DamageKind::Truncated => "cut off before its end",
             DamageKind::Garbage => "something between the events that is no event",
@@ -356,12 +358,7 @@ impl Scanner {
     }
 
     /// Looks for the next event after damage; `None` to scan on.
-    fn resync<S: Sink>(
-        &mut self,
-        window: Window<'_>,
-        stop: Stop,
-        sink: &mut S,
-    ) -> Option<Status> {
+    fn resync<S: Sink>(&mut self, window: Window<'_>, stop: Stop, sink: &mut S) -> Option<Status> {
         let search = self.search.as_mut().expect("checked by the caller");
         let found = match search.advance(window, self.state.closes_with()) {
             Found::NeedInput => return Some(Status::NeedInput),

@@ -56,9 +56,11 @@ fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log {
     let mut at = None;
     loop {
         let to = (from + chunk).min(input.len());
-        let stop = Stop { border: if to == input.len() { u64::MAX } else { to as u64 }, ..Stop::NEVER };
+        let stop =
+            Stop { border: if to == input.len() { u64::MAX } else { to as u64 }, ..Stop::NEVER };
         let guess = speculate(input, from, to);
-        let proven = at.is_some() && at == guess.map(|at| at as u64) && scanner.level() == seed.level();
+        let proven =
+            at.is_some() && at == guess.map(|at| at as u64) && scanner.level() == seed.level();
         if proven {
             scanner = seed.fork(guess.expect("it equals a place") as u64);
         }
@@ -79,7 +81,10 @@ fn check(input: &str, expected: &[&str]) {
 fn check_bytes(input: &[u8], expected: &[&str]) {
     let (whole, classified) = in_pieces(input, Tier::Scalar, input.len().max(1));
     assert_eq!(whole.0, expected, "{}", text(input));
-    let sound = !whole.0.iter().any(|line| DamageKind::ALL.iter().any(|k| line.starts_with(&format!("{k:?} "))));
+    let sound = !whole
+        .0
+        .iter()
+        .any(|line| DamageKind::ALL.iter().any(|k| line.starts_with(&format!("{k:?} "))));
     for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
         for piece in [1, 2, 7, 63, 64, 65, 128, 4096] {
             let (log, count) = in_pieces(input, tier, piece);
@@ -113,10 +118,7 @@ fn what_the_format_allows_is_no_loss() {
     check(&format!("[,{A}]"), &["Array", "Separators 1", &format!("2 {A}")]);
     check(&format!("[{A}{B}]"), &["Array", &format!("1 {A}"), "Separators 44", &format!("44 {B}")]);
     check("[", &["Array", "Unclosed 1"]);
-    check(
-        &format!("{{\"traceEvents\":[{A}"),
-        &["Object", &format!("16 {A}"), "Unclosed 59"],
-    );
+    check(&format!("{{\"traceEvents\":[{A}"), &["Object", &format!("16 {A}"), "Unclosed 59"]);
     check(
         &format!("{{\"traceEvents\":[{A}],\"a\":\"b\""),
         &["Object", &format!("16 {A}"), "\"a\"=\"b\"", "Unclosed 68"],
@@ -126,8 +128,17 @@ fn what_the_format_allows_is_no_loss() {
 #[test]
 fn the_object_form_keeps_every_key() {
     check(
-        &format!("{{\"x\":1,\"y\" : [1,{{\"traceEvents\":[]}}] ,\n\"traceEvents\": [{B}],\"z\":\"w\\\"\" ,\"x\":null}}"),
-        &["Object", "\"x\"=1", "\"y\"=[1,{\"traceEvents\":[]}]", &format!("54 {B}"), "\"z\"=\"w\\\"\"", "\"x\"=null"],
+        &format!(
+            "{{\"x\":1,\"y\" : [1,{{\"traceEvents\":[]}}] ,\n\"traceEvents\": [{B}],\"z\":\"w\\\"\" ,\"x\":null}}"
+        ),
+        &[
+            "Object",
+            "\"x\"=1",
+            "\"y\"=[1,{\"traceEvents\":[]}]",
+            &format!("54 {B}"),
+            "\"z\"=\"w\\\"\"",
+            "\"x\"=null",
+        ],
     );
     check("{\"traceEvents\":[]}", &["Object"]);
     check("{\"trace\\u0045vents\":[{}],\"a\\\"\":2}", &["Object", "21 {}", "\"a\\\"\"=2"]);
@@ -143,7 +154,10 @@ fn ndjson_and_its_header() {
         &format!("{{\"tracemill\":{{\"a\":{{\"b\":1}}, \"c\":[2]}}}}\n{A}\n"),
         &["Ndjson", "\"a\"={\"b\":1}", "\"c\"=[2]", &format!("37 {A}")],
     );
-    check(&format!("{A}\n{{\"x\":1}}\n{{}}\n"), &["Ndjson", &format!("0 {A}"), "44 {\"x\":1}", "52 {}"]);
+    check(
+        &format!("{A}\n{{\"x\":1}}\n{{}}\n"),
+        &["Ndjson", &format!("0 {A}"), "44 {\"x\":1}", "52 {}"],
+    );
 }
 
 #[test]
@@ -202,7 +216,12 @@ fn a_bare_quote_loses_one_event() {
 
 #[test]
 fn brackets_that_do_not_match() {
-    for bad in [r#"{"ph":"X","args":{"a":1}"#, r#"{"ph":"X","args":[}"#, r#"{"ph":"X","args":{]}"#, r#"{"ph":"X",{}}"#] {
+    for bad in [
+        r#"{"ph":"X","args":{"a":1}"#,
+        r#"{"ph":"X","args":[}"#,
+        r#"{"ph":"X","args":{]}"#,
+        r#"{"ph":"X",{}}"#,
+    ] {
         let input = format!("[{bad},{A},{B}]");
         let at = 1 + bad.len() + 1;
         let log = in_pieces(input.as_bytes(), Tier::Scalar, 4096).0;
@@ -222,7 +241,10 @@ fn brackets_that_do_not_match() {
 
 #[test]
 fn cut_off_events() {
-    check(&format!("[{A},{{\"ph\":\"X\",\"na"), &["Array", &format!("1 {A}"), "Truncated 45 {\"ph\":\"X\",\"na"]);
+    check(
+        &format!("[{A},{{\"ph\":\"X\",\"na"),
+        &["Array", &format!("1 {A}"), "Truncated 45 {\"ph\":\"X\",\"na"],
+    );
     // nested objects of the lost event are no events
     check(
         "[{\"args\":{\"nodes\":[{\"id\":1},{\"id\":2},{\"id\"",
@@ -249,7 +271,14 @@ fn cut_off_events() {
 fn a_stray_bracket_costs_nothing_but_itself() {
     check(
         &format!("{{\"traceEvents\":[{B}],{B},{A}],\"d\":2}}"),
-        &["Object", &format!("16 {B}"), "Brackets 40 ", &format!("40 {B}"), &format!("63 {A}"), "\"d\"=2"],
+        &[
+            "Object",
+            &format!("16 {B}"),
+            "Brackets 40 ",
+            &format!("40 {B}"),
+            &format!("63 {A}"),
+            "\"d\"=2",
+        ],
     );
 }
 
@@ -271,7 +300,9 @@ fn a_document_may_begin_before_the_last_one_was_closed() {
 #[test]
 fn a_second_document_behind_damage_is_entered() {
     check(
-        &format!("{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"na\n{{\"traceEvents\":[{B},{A}],\"d\":true"),
+        &format!(
+            "{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"na\n{{\"traceEvents\":[{B},{A}],\"d\":true"
+        ),
         &[
             "Object",
             &format!("16 {B}"),
@@ -287,7 +318,9 @@ fn a_second_document_behind_damage_is_entered() {
 #[test]
 fn a_damaged_last_event_leaves_the_keys() {
     check(
-        &format!("{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"name\":\"a\"b\"}}],\"metadata\":{{\"c\":[1]}}}}"),
+        &format!(
+            "{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"name\":\"a\"b\"}}],\"metadata\":{{\"c\":[1]}}}}"
+        ),
         &[
             "Object",
             &format!("16 {B}"),
@@ -318,7 +351,10 @@ fn damage_in_the_keys() {
         &format!("{{\"traceEvents\":[{B}],\"d\":2"),
         &["Object", &format!("16 {B}"), "Truncated 40 \"d\":2"],
     );
-    check("{\"metadata\":{\"a\":1},\"trace", &["Object", "Truncated 1 \"metadata\":{\"a\":1},\"trace"]);
+    check(
+        "{\"metadata\":{\"a\":1},\"trace",
+        &["Object", "Truncated 1 \"metadata\":{\"a\":1},\"trace"],
+    );
 }
 
 #[test]
@@ -339,21 +375,33 @@ fn garbage_between_events_is_named() {
         &format!("{{\"pid\":1,\"name\":\"a\"b\",\"ph\":\"X\"}}\n{B}\n"),
         &["Malformed 0 {\"pid\":1,\"name\":\"a\"b\",\"ph\":\"X\"}\n", "Ndjson", &format!("32 {B}")],
     );
-    check(&format!("{A}\nxyz\n{B}\n"), &["Ndjson", &format!("0 {A}"), "Garbage 44 xyz\n", &format!("48 {B}")]);
+    check(
+        &format!("{A}\nxyz\n{B}\n"),
+        &["Ndjson", &format!("0 {A}"), "Garbage 44 xyz\n", &format!("48 {B}")],
+    );
 }
 
 #[test]
 fn every_prefix_ends_and_loses_nothing_before_the_cut() {
-    let input = format!("{{\"a\":{{\"b\":1}},\"traceEvents\":[{A},{B},{{}},{A}],\"c\":[1,2],\"d\":\"e\"}}\n");
+    let input = format!(
+        "{{\"a\":{{\"b\":1}},\"traceEvents\":[{A},{B},{{}},{A}],\"c\":[1,2],\"d\":\"e\"}}\n"
+    );
     let (full, _) = in_pieces(input.as_bytes(), Tier::Scalar, 4096);
     for cut in 0..input.len() {
         let lines = in_pieces(&input.as_bytes()[..cut], Tier::Scalar, 4096).0;
         let refs: Vec<&str> = lines.0.iter().map(String::as_str).collect();
         check(&input[..cut], &refs);
-        let events = |log: &Log| log.0.iter().filter(|l| l.contains("\"ph\"") && l.as_bytes()[0].is_ascii_digit()).count();
+        let events = |log: &Log| {
+            log.0
+                .iter()
+                .filter(|l| l.contains("\"ph\"") && l.as_bytes()[0].is_ascii_digit())
+                .count()
+        };
         let complete = full.0.iter().filter_map(|l| {
             let (at, event) = l.split_once(' ')?;
-            at.parse::<usize>().ok().filter(|at| event.contains("\"ph\"") && at + event.len() <= cut)
+            at.parse::<usize>()
+                .ok()
+                .filter(|at| event.contains("\"ph\"") && at + event.len() <= cut)
         });
         assert_eq!(events(&lines), complete.count(), "{cut}");
     }
@@ -362,7 +410,11 @@ fn every_prefix_ends_and_loses_nothing_before_the_cut() {
 #[test]
 fn deep_nesting_costs_a_bit_a_level() {
     let deep = 100_000;
-    let event = format!("{{\"ph\":\"X\",\"args\":{}{}}}", "[{\"a\":".repeat(deep), "1".to_owned() + &"}]".repeat(deep));
+    let event = format!(
+        "{{\"ph\":\"X\",\"args\":{}{}}}",
+        "[{\"a\":".repeat(deep),
+        "1".to_owned() + &"}]".repeat(deep)
+    );
     let input = format!("[{event},{B}]");
     let (log, _) = in_pieces(input.as_bytes(), Tier::best(), input.len());
     assert_eq!(log.0.len(), 3);

@@ -343,7 +343,8 @@ impl State {
             if !self.value_may_stand(window.bytes, at) {
                 return Some(brackets(window, at));
             }
-            if self.level == 0 && self.nesting.depth == 1 && self.members.expects_events(window, at) {
+            if self.level == 0 && self.nesting.depth == 1 && self.members.expects_events(window, at)
+            {
                 self.members.enter_events(window, sink);
                 return self.enter_events(2, offset, stop);
             }

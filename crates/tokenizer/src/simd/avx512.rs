@@ -1,5 +1,8 @@
 //! AVX-512: one load, one table permutation and one compress a block.
-#![expect(unsafe_code, reason = "vector loads and stores, and the call into code for this processor")]
+#![expect(
+    unsafe_code,
+    reason = "vector loads and stores, and the call into code for this processor"
+)]
 
 use super::{BLOCK, Carry, Masks, Positions, Suspect, class, flatten_with, nibbles};
 use std::arch::x86_64::*;

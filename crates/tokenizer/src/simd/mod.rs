@@ -278,7 +278,7 @@ fn emit_portable(mut mask: u64, base: u16, out: &mut [u16; BLOCK]) {
 /// Nibble tables: a byte's class is `LOW[low nibble] & HIGH[high nibble]`; bits as in [`class`].
 #[allow(dead_code, reason = "the portable tier has a table of its own")]
 mod nibbles {
-    use super::class::{COLON, DIGIT, LETTER_46, LETTER_7, SIGN, SPACE, SPACE_COMMA, BRACKET};
+    use super::class::{BRACKET, COLON, DIGIT, LETTER_7, LETTER_46, SIGN, SPACE, SPACE_COMMA};
 
     pub(super) const HIGH: [u8; 16] = {
         let mut table = [0; 16];

@@ -8,7 +8,8 @@ use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatt
 use std::arch::aarch64::*;
 
 pub(super) fn detect() -> bool {
-    std::arch::is_aarch64_feature_detected!("neon") && std::arch::is_aarch64_feature_detected!("aes")
+    std::arch::is_aarch64_feature_detected!("neon")
+        && std::arch::is_aarch64_feature_detected!("aes")
 }
 
 pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
