@@ -16,7 +16,7 @@ use tracemill_tokenizer::{
 /// Counts what is in `sources`, taken together.
 ///
 /// # Errors
-/// As [`crate::merge`], but for the output.
+/// As [`crate::merge()`], but for the output.
 pub fn info(sources: &[Source], config: &Config) -> Result<InfoReport, Error> {
     config.check()?;
     let mut census = Census::default();

@@ -264,6 +264,7 @@ mod tests {
             events,
         };
         InfoReport {
+            warnings: Vec::new(),
             inputs: vec![input],
             events: 1003,
             event_bytes: 1900,
