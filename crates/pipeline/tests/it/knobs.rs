@@ -67,6 +67,6 @@ fn merging_again_changes_nothing() {
         let input = trace(seed, &TraceShape::arbitrary(&mut rng));
         let (once, first) = run(&[&input], None, PLAIN).expect("sound");
         let (twice, _) = run(&[&once], None, knobs(seed as usize)).expect("sound");
-        assert_eq!(once == twice, true, "seed {seed} {first:?}");
+        assert!(once == twice, "seed {seed} {first:?}");
     }
 }
