@@ -27,11 +27,39 @@ pub(crate) struct Document {
     pub(crate) keys: Vec<KeyValue>,
 }
 
+/// Whether events stand in the input as they will in the output, as far as their 16 bytes tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InputOrder {
+    first: Option<Entry>,
+    last: Option<Entry>,
+    pub(crate) moved: bool,
+}
+
+impl InputOrder {
+    /// The next event; metadata and untimed ones have the times [`i64::MIN`] and one more.
+    #[inline]
+    fn note(&mut self, entry: Entry) {
+        match self.last.replace(entry) {
+            Some(last) => self.moved |= entry < last,
+            None => self.first = Some(entry),
+        }
+    }
+
+    /// Takes over what comes later.
+    pub(crate) fn append(&mut self, later: InputOrder) {
+        let seam = self.last.zip(later.first).is_some_and(|(last, first)| first < last);
+        self.moved |= later.moved || seam;
+        self.first = self.first.or(later.first);
+        self.last = later.last.or(self.last);
+    }
+}
+
 /// The findings of one chunk of an input.
 #[derive(Default)]
 pub(crate) struct Part {
     /// Where the input stands among all inputs.
     base: u64,
+    pub(crate) order: InputOrder,
     pub(crate) timed: Vec<Entry>,
     pub(crate) lists: [Vec<Place>; 2],
     pub(crate) long: Vec<Long>,
@@ -70,18 +98,22 @@ impl Sink for Part {
             self.long.push((offset, len as u64));
         }
         if event.is_metadata() {
-            return self.lists[METADATA].push(Place::new(offset, len, 0));
+            let place = Place::new(offset, len, 0);
+            self.order.note(Entry { time: i64::MIN, place });
+            return self.lists[METADATA].push(place);
         }
         let entry = match event.ts() {
             Some(ts) => {
                 let place = Place::new(offset, len, rank(ts, event.dur()));
                 let entry = Entry { time: ts.floor, place };
                 self.timed.push(entry);
+                self.order.note(entry);
                 entry
             }
             None => {
                 let place = Place::new(offset, len, 0);
                 self.lists[UNTIMED].push(place);
+                self.order.note(Entry { time: i64::MIN + 1, place });
                 Entry { time: i64::MIN, place }
             }
         };

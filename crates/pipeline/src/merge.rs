@@ -11,7 +11,7 @@
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
-use crate::index::{Document, METADATA, Part, UNTIMED};
+use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED};
 use crate::keys::{United, unite};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output::{self, Output};
@@ -21,7 +21,7 @@ use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use tracemill_tokenizer::{Form, Tier};
+use tracemill_tokenizer::{Form, Tier, members, string_is};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -57,6 +57,7 @@ struct Index {
     bytes: u64,
     documents: Vec<Document>,
     streams: StreamOrders,
+    order: InputOrder,
     spill: Option<Spill>,
 }
 
@@ -73,6 +74,7 @@ impl Index {
             bytes: 0,
             documents: Vec::new(),
             streams: StreamOrders::default(),
+            order: InputOrder::default(),
             spill: None,
         }
     }
@@ -120,6 +122,7 @@ impl Reader for Index {
         }
         self.documents.extend(part.documents);
         self.streams.append(part.streams);
+        self.order.append(part.order);
         if !part.timed.is_empty() {
             self.timed.push(part.timed);
         }
@@ -185,6 +188,9 @@ impl Index {
         };
         report.warnings.extend(inputs.warnings.iter().cloned());
         warn(&united, &delays, &report.format, &mut report.warnings);
+        if self.order.moved {
+            warn_of_annotations(&self.documents, store, &mut report.warnings);
+        }
         let timed = match &runs {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
@@ -255,6 +261,20 @@ fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Ve
             "the array form has no place for other keys; left out: {} (--format object keeps them)",
             names.join(", ")
         ));
+    }
+}
+
+/// DevTools' annotations name events by their index, which sorting changes.
+fn warn_of_annotations(documents: &[Document], store: &Store<'_>, warnings: &mut Vec<String>) {
+    for (index, document) in documents.iter().enumerate() {
+        let metadata = document.keys.iter().filter(|key| string_is(&key.key, b"metadata"));
+        let mut values = metadata.map(|key| store.slice(key.offset, key.len));
+        if values.any(|value| members(value).any(|(key, _)| string_is(key, b"modifications"))) {
+            warnings.push(format!(
+                "document {index} has DevTools annotations (metadata.modifications), which name events by their index: \
+                 they were kept as they are, and may now point at other events"
+            ));
+        }
     }
 }
 

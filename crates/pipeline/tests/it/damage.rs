@@ -1,17 +1,17 @@
 //! Damage as real files have it: what is whole survives, what is not is counted (contract C5).
 
-use crate::run::{Knobs, PLAIN, knobs, run};
+use crate::run::{Knobs, Merged, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};
 use std::time::{Duration, Instant};
 use tracemill_pipeline::{ErrorClass, Format, MergeReport};
 use tracemill_testkit::Rng;
-use tracemill_testkit::damage::{DamageKind, Damaged, damage};
+use tracemill_testkit::damage::{DamageKind, Damaged, any_damage, damage};
 use tracemill_testkit::generate::{Form, TraceShape, trace};
 use tracemill_testkit::reference;
 
 const SEEDS: u64 = 500;
-/// After this long a kind begins no further seed.
-const TIME_BOX: Duration = Duration::from_secs(15);
+/// After this long a kind begins no further seed: less than 20 s for all kinds on two threads.
+const TIME_BOX: Duration = Duration::from_millis(2500);
 const SEEDS_MIN: u64 = 50;
 
 /// Four corners for each seed, others for the next.
@@ -39,7 +39,17 @@ fn check_seed(kind: DamageKind, seed: u64) {
     let events = reference::events(&whole).expect("well-formed");
     let spans: Vec<_> = events.into_iter().map(|event| event.span).collect();
     let damaged = damage(&mut rng, &whole, &spans, kind);
+    if kind == DamageKind::Restarted && first_document(&whole, &damaged).ends_with(b":") {
+        // the second document may as well be the value of the first one's last key: nothing is lost by either reading
+        return;
+    }
     check(&format!("{kind:?}, seed {seed}, {form:?}"), &whole, &damaged, corners(seed));
+}
+
+/// What stands before the second document, or everything.
+fn first_document<'d>(whole: &[u8], damaged: &'d Damaged) -> &'d [u8] {
+    let second = if damaged.kind == DamageKind::Restarted { whole.len() } else { 0 };
+    damaged.bytes[..damaged.bytes.len() - second].trim_ascii_end()
 }
 
 #[track_caller]
@@ -49,7 +59,7 @@ fn check(what: &str, whole: &[u8], damaged: &Damaged, corners: impl Iterator<Ite
     match &plain {
         Ok((output, report)) => {
             let parsed = Output::parse(report.format, output);
-            check_survivors(what, damaged, &parsed, report);
+            check_survivors(what, whole, damaged, &parsed, report);
             check_nothing_vanishes(what, whole, damaged, &parsed, report);
         }
         Err(error) => {
@@ -57,8 +67,14 @@ fn check(what: &str, whole: &[u8], damaged: &Damaged, corners: impl Iterator<Ite
             assert!(nothing_left, "{what}: {error}\n{}", show(input, 200));
         }
     }
+    check_knobs(what, input, &plain, corners);
+}
+
+/// Asserts that knobs change neither the output nor the losses.
+#[track_caller]
+fn check_knobs(what: &str, input: &[u8], plain: &Merged, corners: impl Iterator<Item = Knobs>) {
     for corner in corners {
-        match (&plain, run(&[input], None, corner)) {
+        match (plain, run(&[input], None, corner)) {
             (Ok((expected, report)), Ok((got, again))) => {
                 assert_same(&format!("{what} {corner:?}"), expected, &got);
                 assert_eq!(report.inputs[0].losses, again.inputs[0].losses, "{what} {corner:?}");
@@ -70,7 +86,13 @@ fn check(what: &str, whole: &[u8], damaged: &Damaged, corners: impl Iterator<Ite
 }
 
 #[track_caller]
-fn check_survivors(what: &str, damaged: &Damaged, output: &Output<'_>, report: &MergeReport) {
+fn check_survivors(
+    what: &str,
+    whole: &[u8],
+    damaged: &Damaged,
+    output: &Output<'_>,
+    report: &MergeReport,
+) {
     let survivors: Vec<Vec<u8>> = damaged
         .survivors
         .iter()
@@ -82,7 +104,7 @@ fn check_survivors(what: &str, damaged: &Damaged, output: &Output<'_>, report: &
         panic!("{what}: lost {lost}\n{report:#?}\n{input}");
     }
     // of a last value that is a number or a word nobody can say that it does not go on
-    let may_go_on = damaged.bytes.last().is_some_and(u8::is_ascii_alphanumeric);
+    let may_go_on = first_document(whole, damaged).last().is_some_and(u8::is_ascii_alphanumeric);
     if damaged.lossless && !may_go_on {
         assert_eq!(report.lost(), 0, "{what}: {report:#?}");
     }
@@ -91,7 +113,7 @@ fn check_survivors(what: &str, damaged: &Damaged, output: &Output<'_>, report: &
 /// An event as it must come out: in NDJSON, where an event is one line, raw line breaks become escapes.
 fn written_as(format: Format, event: &[u8]) -> Vec<u8> {
     let is_break = |b: &u8| matches!(b, b'\n' | b'\r');
-    if format != Format::Ndjson || !event.iter().any(|b| is_break(b)) {
+    if format != Format::Ndjson || !event.iter().any(is_break) {
         return event.to_vec();
     }
     let text = String::from_utf8(event.to_vec()).expect("the generator writes UTF-8");
@@ -131,6 +153,31 @@ fn check_nothing_vanishes(
 fn framing(trace: &[u8]) -> usize {
     let events = reference::events(trace).expect("well-formed");
     trace.len() - events.iter().map(|event| event.bytes.len()).sum::<usize>()
+}
+
+/// Where events stand inside strings and documents inside each other nobody can say what must survive; but there is one
+/// answer, and it is sound.
+#[test]
+fn any_damage_to_any_trace_has_one_answer() {
+    let begun = Instant::now();
+    for seed in (0..2000).take_while(|_| begun.elapsed() < TIME_BOX) {
+        let mut rng = Rng::new(seed);
+        let whole = trace(seed, &TraceShape::arbitrary(&mut rng));
+        let events = reference::events(&whole).expect("well-formed");
+        let spans: Vec<_> = events.into_iter().map(|event| event.span).collect();
+        let damaged = any_damage(&mut rng, &whole, &spans);
+        let what = format!("{:?}, seed {seed}", damaged.kind);
+        let plain = run(&[&damaged.bytes], None, PLAIN);
+        check_knobs(&what, &damaged.bytes, &plain, corners(seed));
+        // NDJSON without events is an empty file, which has no form
+        if let Ok((output, _)) = &plain
+            && !output.is_empty()
+        {
+            let (again, report) = run(&[output], None, PLAIN).expect(&what);
+            assert_same(&format!("{what} again"), output, &again);
+            assert_eq!(report.lost(), 0, "{what} again: {report:#?}");
+        }
+    }
 }
 
 /// A test for each kind, so that one that fails does not hide the others.

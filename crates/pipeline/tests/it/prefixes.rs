@@ -101,6 +101,29 @@ fn of_an_object_by_hand() {
 }
 
 #[test]
+fn complete_keys_survive() {
+    let whole = BY_HAND.as_bytes();
+    let members: [&str; 6] = [
+        r#""displayTimeUnit":"ms""#,
+        r#""metadata":{"source":"by hand","list":[1,{"a":"]}"}]}"#,
+        r#""stackFrames":{"7":{"name":"main","category":"js"}}"#,
+        r#""otherData":{"version":"1.2","empty":{},"none":null}"#,
+        r#""systemTraceEvents":"SystemTraceData""#,
+        r#""traceEvents":["#,
+    ];
+    let ends = members.map(|member| BY_HAND.find(member).expect("it is there") + member.len());
+    // from where on this is a trace for sure
+    for cut in ends[5]..=whole.len() {
+        let (output, report) = run(&[&whole[..cut]], None, PLAIN).expect("a trace");
+        let keys = Output::parse(report.format, &output).keys;
+        for (member, _) in members[..5].iter().zip(ends).filter(|(_, end)| *end <= cut) {
+            let keys = String::from_utf8_lossy(keys);
+            assert!(keys.contains(member), "cut at {cut}: no {member} in {keys}");
+        }
+    }
+}
+
+#[test]
 fn of_all_forms_and_layouts() {
     let all = [
         (Form::Object, Layout::TwoSpaces),
