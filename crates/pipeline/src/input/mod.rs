@@ -3,6 +3,7 @@
 //! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
 
 mod decode;
+mod pump;
 mod sniff;
 pub(crate) mod spool;
 

@@ -11,6 +11,7 @@
 //! one longer than the budget goes to the file, where the scanner meets it in a map. Nothing is scanned twice.
 
 use super::Opened;
+use super::pump::Pump;
 use crate::config::{Config, Progress};
 use crate::error::Error;
 use crate::store::{Payload, Segment};
@@ -87,6 +88,9 @@ impl<'c> Spool<'c> {
         part: &mut S,
         mut step: impl FnMut(&mut S, &Payload, u64, bool) -> Result<(), Error>,
     ) -> Result<Spooled, Error> {
+        if self.config.threads > 1 {
+            reader = Pump::start(reader, self.config.read_size);
+        }
         let mut offered = 0;
         let broken = loop {
             match self.read_some(&mut *reader) {

@@ -71,6 +71,26 @@ impl Members {
         open
     }
 
+    /// Reports the keys that are complete before the fault that was noticed at `noticed`; returns where the rest begins.
+    pub(super) fn flush_sound<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        noticed: u64,
+        sink: &mut S,
+    ) -> u64 {
+        if let Some(&colon) = self.colons.last() {
+            let bytes = window.bytes;
+            let value = skip_space(bytes, window.index(colon) + 1);
+            let comma = skip_space(bytes, value_end(bytes, value));
+            if comma < window.index(noticed) && bytes.get(comma) == Some(&b',') {
+                let comma = window.base + comma as u64;
+                self.flush(window, comma, sink);
+                return comma + 1;
+            }
+        }
+        self.flush_complete(window, sink)
+    }
+
     /// Reports all keys; the value of the last one ends before `end` (and a comma and white space before that).
     pub(super) fn flush<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
         let colons = std::mem::take(&mut self.colons);

@@ -353,7 +353,7 @@ impl Scanner {
     }
 
     fn begin_search<S: Sink>(&mut self, window: Window<'_>, fault: Fault, sink: &mut S) {
-        let (lost_from, event) = self.state.lose(window, sink);
+        let (lost_from, event) = self.state.lose(window, fault.noticed, sink);
         self.search = Some(Search::new(fault, lost_from, event));
     }
 

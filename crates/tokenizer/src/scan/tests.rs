@@ -353,7 +353,7 @@ fn damage_in_the_keys() {
     );
     check(
         "{\"metadata\":{\"a\":1},\"trace",
-        &["Object", "Truncated 1 \"metadata\":{\"a\":1},\"trace"],
+        &["Object", "\"metadata\"={\"a\":1}", "Truncated 20 \"trace"],
     );
 }
 

@@ -433,7 +433,12 @@ impl State {
     }
 
     /// Gives up what is at hand; returns where the loss begins, and whether an event that is damaged begins there.
-    pub(super) fn lose<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> (u64, bool) {
+    pub(super) fn lose<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        noticed: u64,
+        sink: &mut S,
+    ) -> (u64, bool) {
         if self.nesting.depth == self.level {
             return (skip_separators(window, self.gap), false);
         }
@@ -448,7 +453,7 @@ impl State {
             sink.document(Form::Object);
             self.members.has_events = true;
         }
-        let from = self.members.flush_complete(window, sink);
+        let from = self.members.flush_sound(window, noticed, sink);
         (skip_separators(window, from), false)
     }
 
