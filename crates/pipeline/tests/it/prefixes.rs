@@ -84,8 +84,8 @@ fn sorted(events: &[&[u8]]) -> Vec<u8> {
 /// An event that is cut is a loss; an end that is missing is none.
 #[track_caller]
 fn check_losses(what: &str, report: &MergeReport, cut: usize, spans: &[Range<usize>]) {
-    // the first bytes of NDJSON may as well be those of an object that holds nothing yet
-    let inside = spans.iter().any(|span| span.start.max(1) < cut && cut < span.end);
+    // what is there of the first event of NDJSON may as well be keys of an object: then they are kept as such
+    let inside = spans.iter().any(|span| span.start > 0 && span.start < cut && cut < span.end);
     let between = spans.first().is_some_and(|first| first.end <= cut)
         && spans.last().is_some_and(|last| cut <= last.end);
     if inside {
@@ -141,10 +141,10 @@ fn of_all_forms_and_layouts() {
             keys_before: 2,
             keys_after: 2,
             disorder: Disorder::Random,
-            ..TraceShape::plain(7)
+            ..TraceShape::plain(5)
         };
         let whole = trace(seed, &shape);
-        assert!((500..3000).contains(&whole.len()), "{form:?} {layout:?}: {}", whole.len());
+        assert!((400..3000).contains(&whole.len()), "{form:?} {layout:?}: {}", whole.len());
         check(&format!("{form:?} {layout:?}"), &whole);
     }
 }
