@@ -149,7 +149,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         self.order.0
     }
 
-    /// Writes all events behind `offset`, the output's batches from number 1 on; returns (batches, events, raw break lines).
+    /// Writes all events behind `offset`, the output's batches from number 1 on.
     pub(crate) fn write(
         &self,
         output: &Output<'_>,

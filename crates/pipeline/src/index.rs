@@ -27,6 +27,22 @@ pub(crate) struct Document {
     pub(crate) keys: Vec<KeyValue>,
 }
 
+/// Adds a key to the document that it belongs to: the last of `documents`, or the one that began before them, whose keys
+/// are `earlier`.
+pub(crate) fn note_member(
+    documents: &mut [Document],
+    earlier: &mut Vec<KeyValue>,
+    member: Member<'_>,
+    base: u64,
+) {
+    let keys = documents.last_mut().map_or(earlier, |document| &mut document.keys);
+    keys.push(KeyValue {
+        key: member.key.into(),
+        offset: base + member.value_offset,
+        len: member.value.len() as u64,
+    });
+}
+
 /// Whether events stand in the input as they will in the output, as far as their 16 bytes tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InputOrder {
@@ -125,12 +141,7 @@ impl Sink for Part {
     }
 
     fn member(&mut self, member: Member<'_>) {
-        let keys = self.documents.last_mut().map_or(&mut self.keys, |document| &mut document.keys);
-        keys.push(KeyValue {
-            key: member.key.into(),
-            offset: self.base + member.value_offset,
-            len: member.value.len() as u64,
-        });
+        note_member(&mut self.documents, &mut self.keys, member, self.base);
     }
 
     fn damage(&mut self, damage: Damage<'_>) {

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Source};
 use crate::error::Error;
-use crate::index::{Document, KeyValue};
+use crate::index::{Document, KeyValue, note_member};
 use crate::read::{Current, Facts, Reader, read_all};
 use crate::report::{InfoReport, ProcessInfo, ThreadInfo};
 use crate::scan::Collect;
@@ -310,9 +310,7 @@ impl Sink for Census {
     }
 
     fn member(&mut self, member: Member<'_>) {
-        let keys = self.documents.last_mut().map_or(&mut self.keys, |document| &mut document.keys);
-        let (offset, len) = (member.value_offset, member.value.len() as u64);
-        keys.push(KeyValue { key: member.key.into(), offset, len });
+        note_member(&mut self.documents, &mut self.keys, member, 0);
     }
 
     fn damage(&mut self, damage: Damage<'_>) {

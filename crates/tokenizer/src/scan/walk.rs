@@ -316,10 +316,13 @@ impl State {
         self.ndjson = true;
         let bytes = window.slice(self.item, self.gap);
         sink.event(&Event::new(bytes, self.item, self.seen, &self.values));
-        if stop.at_events && !std::mem::replace(&mut self.reported, true) {
-            return Some(Walk::Stopped(Status::Events(self.gap), self.gap));
-        }
-        None
+        self.report_events(stop)
+    }
+
+    /// Stops at the first events, once a scanner, if that was asked for.
+    fn report_events(&mut self, stop: Stop) -> Option<Walk> {
+        let first = stop.at_events && !std::mem::replace(&mut self.reported, true);
+        first.then(|| Walk::Stopped(Status::Events(self.gap), self.gap))
     }
 
     /// An object that no array holds is an event if it has a phase, or a time and a process, thread or name; or nothing at
@@ -367,10 +370,7 @@ impl State {
         self.level = level;
         self.gap = offset + 1;
         self.comma_due = false;
-        if stop.at_events && !std::mem::replace(&mut self.reported, true) {
-            return Some(Walk::Stopped(Status::Events(self.gap), self.gap));
-        }
-        None
+        self.report_events(stop)
     }
 
     fn close_array<S: Sink>(
