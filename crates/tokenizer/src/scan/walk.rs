@@ -322,7 +322,7 @@ impl State {
     /// Stops at the first events, once a scanner, if that was asked for.
     fn report_events(&mut self, stop: Stop) -> Option<Walk> {
         let first = stop.at_events && !std::mem::replace(&mut self.reported, true);
-        first.then(|| Walk::Stopped(Status::Events(self.gap), self.gap))
+        first.then_some(Walk::Stopped(Status::Events(self.gap), self.gap))
     }
 
     /// An object that no array holds is an event if it has a phase, or a time and a process, thread or name; or nothing at
