@@ -266,6 +266,7 @@ pub fn config(threads: usize) -> Config {
         read_size: 256 << 10,
         strict: false,
         progress: Arc::new(Progress::default()),
+        profiles: Default::default(),
         shares: None,
     }
 }

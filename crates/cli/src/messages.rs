@@ -156,7 +156,7 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// One sentence per input and kind of loss.
 pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
-    let damaged = inputs.iter().filter(|input| input.losses.count() > 0);
+    let damaged = inputs.iter().filter(|input| input.losses.count() > 0 || !input.flaws.is_empty());
     let mut texts = Vec::new();
     for input in damaged.clone().take(INPUTS) {
         for (kind, tally) in input.losses.iter() {
@@ -171,6 +171,14 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
             if let Some(first) = tally.examples.first() {
                 text.push_str(&format!("; first at byte {}: {}", first.offset, first.excerpt));
             }
+            texts.push(text);
+        }
+        for (kind, flaw) in input.flaws.iter() {
+            let (count, kind, sentence) = (flaw.count, kind.name(), kind.sentence());
+            let text = format!(
+                "{}: {count} × {kind}: {sentence}; first at byte {}",
+                input.name, flaw.offset
+            );
             texts.push(text);
         }
     }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! {
-//!   "version":  tracemill's, "verb": "merge" | "info",
+//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
-//!                 "unclosed", "odd_separators"}],
+//!                 "unclosed", "odd_separators", "profiles": of .cpuprofile inputs, "flaws": of those}],
 //!   "lost":     pieces lost in all; status 1 if not 0
 //!   "seconds":  wall time
 //!   "decisions": {"threads", "tier", "memory" (bytes), "tmp_dir", "strict",
@@ -23,7 +23,14 @@
 //!   "sorted", "inversions",
 //!   "phases":   {"X": events, …, "none": events},
 //!   "processes": [{"pid", "name": null | string, "events", "threads": [{"tid", "name", "events"}]}],
-//!   "keys":     [name]
+//!   "keys":     [name],
+//!
+//!   profile list, profile extract:
+//!   "profiles": [{"pid", "tid", "id", "process": null | string, "thread": null | string, "source": null | string,
+//!                 "start_ns", "end_ns", "duration_ns", "samples", "nodes", "chunks",
+//!                 "order": "both" | "time" | "input" | "neither",
+//!                 "flaws": [{"kind", "count", "lost": whether anything is, "input", "offset": of the first}],
+//!                 "file": null | string}]
 //! }
 //! ```
 //!
@@ -33,8 +40,8 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    Compression, Config, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo,
-    Target, Tier,
+    Compression, Config, Flaws, InfoReport, InputReport, Losses, MergeReport, OutputConfig,
+    ProcessInfo, ProfileInfo, ProfilesReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -70,7 +77,7 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
 
 /// The report of `info`.
 pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
-    let lost = report.inputs.iter().map(|input| input.losses.count()).sum();
+    let lost = report.inputs.iter().map(InputReport::lost).sum();
     let mut value = common("info", &report.inputs, lost, run);
     value["events"] = json!(report.events);
     value["event_bytes"] = json!(report.event_bytes);
@@ -92,6 +99,47 @@ pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
     value["processes"] = report.processes.iter().map(process).collect();
     value["keys"] = json!(report.keys);
     value
+}
+
+/// The report of `profile list` and `profile extract`.
+pub(crate) fn profiles(verb: &str, report: &ProfilesReport, run: &Run<'_>) -> Value {
+    let mut value = common(verb, &report.inputs, report.lost(), run);
+    value["profiles"] = report.profiles.iter().map(profile).collect();
+    value["warnings"] = json!(report.warnings);
+    value
+}
+
+fn profile(profile: &ProfileInfo) -> Value {
+    json!({
+        "pid": id(&profile.pid),
+        "tid": id(&profile.tid),
+        "id": id(&profile.id),
+        "process": profile.process_name,
+        "thread": profile.thread_name,
+        "source": profile.source.map(|source| source.name()),
+        "start_ns": profile.start_ns,
+        "end_ns": profile.end_ns,
+        "duration_ns": profile.end_ns.abs_diff(profile.start_ns),
+        "samples": profile.samples,
+        "nodes": profile.nodes,
+        "chunks": profile.chunks,
+        "order": profile.order.name(),
+        "flaws": flaws(&profile.flaws),
+        "file": profile.file.as_ref().map(|file| file.to_string_lossy()),
+    })
+}
+
+fn flaws(flaws: &Flaws) -> Value {
+    let all = flaws.iter().map(|(kind, flaw)| {
+        json!({
+            "kind": kind.name(),
+            "count": flaw.count,
+            "lost": kind.is_loss(),
+            "input": flaw.input,
+            "offset": flaw.offset,
+        })
+    });
+    all.collect()
 }
 
 fn common(verb: &str, inputs: &[InputReport], lost: u64, run: &Run<'_>) -> Value {
@@ -121,6 +169,8 @@ fn input(input: &InputReport) -> Value {
         "losses": losses(&input.losses),
         "unclosed": input.unclosed,
         "odd_separators": input.odd_separators,
+        "profiles": input.profiles,
+        "flaws": flaws(&input.flaws),
     })
 }
 
@@ -237,7 +287,7 @@ mod tests {
                 "losses": [{"kind": "truncated", "count": 1, "bytes": 3, "examples": [
                     {"offset": 5, "noticed": 8, "bytes": 3, "excerpt": "{\"x"},
                 ]}],
-                "unclosed": 0, "odd_separators": 0,
+                "unclosed": 0, "odd_separators": 0, "profiles": 0, "flaws": [],
             }],
             "lost": 5,
             "seconds": 1.5,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +15,16 @@ pub enum Source {
     Stdin,
     /// A file, a pipe, or a folder whose files are the inputs.
     Path(PathBuf),
+}
+
+impl Source {
+    /// Its path; empty for standard input.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Source::Stdin => Path::new(""),
+            Source::Path(path) => path,
+        }
+    }
 }
 
 impl fmt::Display for Source {
@@ -119,8 +129,31 @@ pub struct Config {
     pub strict: bool,
     /// Counters that another thread may watch.
     pub progress: Arc<Progress>,
+    /// What `.cpuprofile` inputs become.
+    pub profiles: ProfileInputs,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
     pub shares: Option<Shares>,
+}
+
+/// Which processes the profiles of `.cpuprofile` inputs are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PidPolicy {
+    /// Those that their names say.
+    #[default]
+    Keep,
+    /// All are threads of the earliest.
+    One,
+}
+
+/// What `.cpuprofile` inputs become on their way in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileInputs {
+    /// Which process each belongs to.
+    pub pid: PidPolicy,
+    /// Process and thread of single files, by path or file name.
+    pub pid_tid: Vec<(PathBuf, u64, u64)>,
+    /// Add the events by which DevTools shows a main thread.
+    pub for_devtools: bool,
 }
 
 /// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.

@@ -30,6 +30,11 @@ pub enum ErrorKind {
         /// What it is instead, and what to do.
         found: String,
     },
+    /// There is no CPU profile to extract, or not the one that was asked for.
+    Profiles {
+        /// What was found instead, and what to do.
+        found: String,
+    },
     /// `--strict` met a defect.
     Defect {
         /// The input.
@@ -108,6 +113,7 @@ impl Error {
             ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
                 ErrorClass::Input
             }
+            ErrorKind::Profiles { .. } => ErrorClass::Input,
             ErrorKind::OutputIsInput { .. } | ErrorKind::OutputExists { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
             | ErrorKind::Changed { .. }
@@ -147,6 +153,7 @@ impl fmt::Display for Error {
             ErrorKind::NotATrace { input, offset, found } => {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
+            ErrorKind::Profiles { found } => f.write_str(found),
             ErrorKind::Defect { input, offset, problem, excerpt } => write!(
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"

@@ -158,6 +158,7 @@ impl Collect for Part {
         if !self.timed.is_sorted() {
             self.timed.sort_unstable();
         }
+        self.facts.span = self.timed.first().zip(self.timed.last()).map(|(a, b)| (a.time, b.time));
         self.timed.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
     }

@@ -29,6 +29,7 @@
 //!     read_size: 1 << 18,
 //!     strict: false,
 //!     progress: Arc::new(Progress::default()),
+//!     profiles: ProfileInputs::default(),
 //!     shares: None,
 //! };
 //! let report = merge(&[Source::Path(input)], &output, &config)?;
@@ -45,6 +46,7 @@
 mod config;
 mod emit;
 mod error;
+mod ids;
 mod index;
 mod info;
 mod input;
@@ -52,17 +54,26 @@ mod keys;
 mod merge;
 mod order;
 mod output;
+mod profile;
 mod read;
 mod report;
 mod scan;
 mod store;
 mod streams;
 
-pub use config::{Compression, Config, Format, OutputConfig, Progress, Shares, Source, Target};
+pub use config::{
+    Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Shares, Source,
+    Target,
+};
 pub use error::{Error, ErrorClass, ErrorKind};
+pub use ids::IdSet;
 pub use info::info;
 pub use merge::merge;
 pub use output::remove_scratch;
+pub use profile::{
+    ChunkOrder, Flaw, FlawKind, Flaws, ProfileChoice, ProfileInfo, ProfileSource, ProfileTarget,
+    ProfilesReport, check_template, extract_profiles, list_profiles,
+};
 pub use report::{
     Example, InfoReport, InputReport, Losses, MergeReport, ProcessInfo, Tally, ThreadInfo, excerpt,
 };

@@ -143,7 +143,7 @@ impl Reader for Index {
 impl<'a> Current<'a> {
     /// Everything read so far as one address space.
     fn store(self, long: Vec<Long>) -> Store<'a> {
-        let before = self.before.iter().map(|(base, payload)| (*base, payload));
+        let before = self.before.iter().map(|held| (held.base, &*held.payload));
         match self.own {
             Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
             Own::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
@@ -166,7 +166,7 @@ impl Index {
         config: &Config,
     ) -> Result<MergeReport, Error> {
         let long = std::mem::take(&mut self.long);
-        let payloads = inputs.payloads.iter().map(|(base, payload)| (*base, payload));
+        let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let store = &Store::new(payloads, long);
         let order = Order(store);
         let (runs, lists) = self.end_reading(store)?;
@@ -279,11 +279,12 @@ fn warn_of_annotations(documents: &[Document], store: &Store<'_>, warnings: &mut
 }
 
 /// Whether every input was there to the end.
-fn check_intact(inputs: &Inputs) -> Result<(), Error> {
-    for ((_, payload), report) in inputs.payloads.iter().zip(&inputs.reports) {
-        if let Payload::Mapped(mapped) = payload
+pub(crate) fn check_intact(inputs: &Inputs) -> Result<(), Error> {
+    for held in &inputs.payloads {
+        if let Payload::Mapped(mapped) = &*held.payload
             && !mapped.is_intact()
         {
+            let report = &inputs.reports[held.input];
             let (input, offset) = (report.name.clone(), report.bytes);
             return Err(ErrorKind::Changed { input, offset }.into());
         }

@@ -1,6 +1,7 @@
 //! What a run did: counts, losses with their places, and warnings. Nothing is lost silently (contract C5).
 
 use crate::config::{Format, Tier};
+use crate::profile::Flaws;
 use tracemill_tokenizer::{Damage, DamageKind};
 
 /// Bytes of an excerpt at most.
@@ -116,6 +117,19 @@ pub struct InputReport {
     pub unclosed: u64,
     /// Missing or surplus commas between events, by which nothing is lost.
     pub odd_separators: u64,
+    /// CPU profiles (`.cpuprofile`) in it.
+    pub profiles: u64,
+    /// What is wrong with those.
+    pub flaws: Flaws,
+    /// Least and greatest time of its events, in nanoseconds, where the verb sorts them.
+    pub span: Option<(i64, i64)>,
+}
+
+impl InputReport {
+    /// Pieces lost.
+    pub fn lost(&self) -> u64 {
+        self.losses.count() + self.flaws.lost()
+    }
 }
 
 /// What `merge` did.
@@ -148,7 +162,7 @@ pub struct MergeReport {
 impl MergeReport {
     /// Stretches and keys lost in all.
     pub fn lost(&self) -> u64 {
-        self.keys_lost + self.inputs.iter().map(|input| input.losses.count()).sum::<u64>()
+        self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
     }
 }
 

@@ -1,6 +1,6 @@
 //! CPU profile streams in the order of the output (contract C6): a chunk is never written before its predecessor.
 //!
-//! A stream is all `ProfileChunk` events of one (pid, id), the types of both taken strictly: `1` and `"1"` differ. Its
+//! A stream is all `ProfileChunk` events of one key ([`stream_key`]). Its
 //! order is the output's time order if every node and sample then refers to nodes already defined; else input order if
 //! that satisfies it; else time order and a warning. Where it is input order, chunks that time order would write too
 //! early are *delayed*: written right behind their predecessor.
@@ -11,14 +11,11 @@
 //! place a chunk).
 
 use crate::order::{EXACT, Entry, Order};
+use crate::profile::{ChunkOrder, StreamKey, decode, settle, stream_key};
 use crate::store::Place;
-use serde::Deserialize;
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
-
-/// (pid, id), canonical and joined.
-type StreamKey = Vec<u8>;
+use tracemill_tokenizer::{Event, Field, fields_of};
 
 /// What the first pass knows of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -82,31 +79,6 @@ fn may_swap(earlier: Entry, later: Entry) -> bool {
     later.time < earlier.time || tie
 }
 
-fn stream_key(event: &Event<'_>) -> StreamKey {
-    let mut key = Vec::new();
-    for field in [Field::Pid, Field::Id] {
-        match event.field(field) {
-            None => key.push(b'-'),
-            Some([quote @ b'"', content @ .., b'"']) => {
-                key.push(*quote);
-                let mut text = Vec::new();
-                unescape(content, &mut text);
-                // the length keeps ("a", "b") and ("a\0b", …) apart
-                key.extend_from_slice(&(text.len() as u64).to_le_bytes());
-                key.extend_from_slice(&text);
-            }
-            Some(value) => {
-                key.push(b'#');
-                if !canonical(value, &mut key) {
-                    key.extend_from_slice(value);
-                }
-            }
-        }
-        key.push(0);
-    }
-    key
-}
-
 /// Chunks that are written later than their time.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
@@ -145,21 +117,18 @@ impl Delays {
     }
 
     /// The rule of contract C6 for one stream.
-    fn decide(&mut self, mut by_time: Vec<Entry>, order: Order<'_, '_>) {
-        by_time.sort_unstable_by(|a, b| order.compare(a, b));
-        let mut by_input = by_time.clone();
+    fn decide(&mut self, chunks: Vec<Entry>, order: Order<'_, '_>) {
+        let mut by_input = chunks;
         by_input.sort_unstable_by_key(|entry| entry.place.offset());
-        if by_time == by_input || refers_backwards(&by_time, order) {
-            return;
-        }
-        if !refers_backwards(&by_input, order) {
-            let event = order.0.event(by_input[0].place);
-            let spans = fields_of(event);
-            let text = |field| spans.of(event).field(field).map(String::from_utf8_lossy);
-            let [pid, id] =
-                [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
-            self.unordered.push(format!("pid {pid}, id {id}"));
-            return;
+        let mut by_stream = by_input.clone();
+        let decode = |chunk: Entry| {
+            let event = order.0.event(chunk.place);
+            decode(&fields_of(event).of(event), chunk.place.offset())
+        };
+        match settle(&mut by_stream, order, decode) {
+            ChunkOrder::Both | ChunkOrder::Time => return,
+            ChunkOrder::Neither => return self.note_unordered(by_input[0], order),
+            ChunkOrder::Input => {}
         }
         let mut furthest = by_input[0];
         for &chunk in &by_input[1..] {
@@ -170,6 +139,14 @@ impl Delays {
                 furthest = chunk;
             }
         }
+    }
+
+    fn note_unordered(&mut self, chunk: Entry, order: Order<'_, '_>) {
+        let event = order.0.event(chunk.place);
+        let spans = fields_of(event);
+        let text = |field| spans.of(event).field(field).map(String::from_utf8_lossy);
+        let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
+        self.unordered.push(format!("pid {pid}, id {id}"));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -191,52 +168,4 @@ impl Delays {
         };
         *entries = entries.drain(..).flat_map(turn).collect();
     }
-}
-
-/// The part of a ProfileChunk's args that refers to nodes.
-#[derive(Deserialize)]
-struct Args {
-    data: Option<Data>,
-}
-
-#[derive(Deserialize)]
-struct Data {
-    #[serde(rename = "cpuProfile")]
-    profile: Option<Profile>,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    #[serde(default)]
-    nodes: Vec<Node>,
-    #[serde(default)]
-    samples: Vec<u64>,
-}
-
-#[derive(Deserialize)]
-struct Node {
-    id: u64,
-    parent: Option<u64>,
-}
-
-/// Whether every parent and sample refers to a node of its own or an earlier chunk.
-///
-/// A chunk whose args are no profile (ids that are no integers, damage) refers to nothing and defines nothing.
-fn refers_backwards(chunks: &[Entry], order: Order<'_, '_>) -> bool {
-    let mut known = HashSet::new();
-    chunks.iter().all(|chunk| {
-        let event = order.0.event(chunk.place);
-        let spans = fields_of(event);
-        let args = spans.of(event).field(Field::Args);
-        let args: Option<Args> = args.and_then(|args| serde_json::from_slice(args).ok());
-        let Some(profile) = args.and_then(|args| args.data).and_then(|data| data.profile) else {
-            return true;
-        };
-        let nodes = profile.nodes.iter().all(|node| {
-            let parent = node.parent.is_none_or(|parent| known.contains(&parent));
-            known.insert(node.id);
-            parent
-        });
-        nodes && profile.samples.iter().all(|sample| known.contains(sample))
-    })
 }

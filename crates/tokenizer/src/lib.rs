@@ -31,6 +31,7 @@
 //! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`compare`] the exact numbers.
 //! [`validate`] is the full JSON grammar, [`Mapped`] a file as memory that survives truncation.
 
+mod cursor;
 mod event;
 mod grammar;
 mod mapped;
@@ -39,6 +40,7 @@ mod scan;
 mod simd;
 mod text;
 
+pub use cursor::Cursor;
 pub use event::{Event, Field, FieldSpans, fields_of};
 pub use grammar::{Defect, validate};
 pub use mapped::Mapped;

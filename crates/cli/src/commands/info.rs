@@ -11,7 +11,7 @@ use crate::whole_file::Place;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use tracemill_pipeline::{InfoReport, ProcessInfo, Progress, info};
+use tracemill_pipeline::{InfoReport, InputReport, ProcessInfo, Progress, info};
 
 /// Width of the labels on the left.
 const LABEL: usize = 11;
@@ -26,7 +26,7 @@ const INPUTS: usize = 20;
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.limits.config(args.input.strict, &progress)?;
+    let config = args.limits.config(&args.input, &progress)?;
     let sources = args.input.sources()?;
     let output = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
     output.check("the output", &sources, args.output.force)?;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let report = counted?;
 
     let elapsed = start.elapsed();
-    let lost = report.inputs.iter().map(|input| input.losses.count()).sum();
+    let lost = report.inputs.iter().map(InputReport::lost).sum();
     let json = report::info(&report, &Run { config: &config, elapsed });
     output.write(&if args.json { pretty(&json) } else { text(&report).into_bytes() })?;
     messages.inputs(&report.inputs);
@@ -132,7 +132,7 @@ fn time(report: &InfoReport) -> String {
 }
 
 /// Nanoseconds as microseconds, exactly.
-fn micros(ns: i64) -> String {
+pub(super) fn micros(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
     let text = format!("{sign}{}.{:03}", ns / 1000, ns % 1000);
@@ -140,7 +140,7 @@ fn micros(ns: i64) -> String {
 }
 
 /// A duration for a reader: two units at most, three figures or more.
-fn duration_text(ns: i128) -> String {
+pub(super) fn duration_text(ns: i128) -> String {
     let ns = u64::try_from(ns).unwrap_or(u64::MAX);
     let seconds = ns / 1_000_000_000;
     match ns {
@@ -198,7 +198,7 @@ fn processes(text: &mut Text, processes: &[ProcessInfo]) {
 }
 
 /// An id with its name.
-fn title(id: &str, name: Option<&str>) -> String {
+pub(super) fn title(id: &str, name: Option<&str>) -> String {
     let id = if id.is_empty() { "(none)" } else { id };
     match name {
         Some(name) if !name.is_empty() => format!("{id} {name}"),
@@ -209,7 +209,7 @@ fn title(id: &str, name: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{DamageKind, InputReport, Losses, ThreadInfo};
+    use tracemill_pipeline::{DamageKind, Losses, ThreadInfo};
     use tracemill_tokenizer::Damage;
 
     #[test]

@@ -16,7 +16,7 @@ use tracemill_pipeline::{Config, MergeReport, Progress, merge};
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.limits.config(args.input.strict, &progress)?;
+    let config = args.config(&progress)?;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;

@@ -2,6 +2,7 @@
 
 mod info;
 mod merge;
+mod profile;
 
 use crate::args::{MessageArgs, OutputArgs, Verb};
 use crate::exit::{Exit, Failure};
@@ -18,6 +19,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
+        Verb::Profile(verb) => profile::run(verb, messages),
     }
 }
 

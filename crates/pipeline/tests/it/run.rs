@@ -47,6 +47,7 @@ pub(crate) fn config(knobs: Knobs) -> Config {
         read_size: knobs.read_size.unwrap_or(1 << 18),
         strict: false,
         progress: Arc::new(Progress::default()),
+        profiles: tracemill_pipeline::ProfileInputs::default(),
         shares: Some(Shares {
             payload: share,
             index: share,

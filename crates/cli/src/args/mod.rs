@@ -2,6 +2,11 @@
 //!
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
+mod profile;
+mod texts;
+
+pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+
 use crate::exit::Failure;
 use crate::memory;
 use crate::size;
@@ -9,74 +14,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
+use texts::{AFTER_HELP, INFO_ABOUT, INFO_EXAMPLES, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_pipeline::{
-    Compression, Config, Format, OutputConfig, Progress, Source, Target, Tier,
+    Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Source, Target,
+    Tier,
 };
-
-const LONG_ABOUT: &str = "\
-Merges, sorts and inspects performance traces in Chrome Trace Event JSON (Chrome, DevTools, Node, PyTorch, Bazel, \
-clang and many more write it), far larger than any viewer can open, at the speed of copying them, in bounded memory.
-
-Inputs may be objects with traceEvents, arrays, one event a line, or several of them in a row; plain, gzip or zstd; \
-files, folders or pipes. What they are is told by their content, never by their name. Damaged traces are read as far \
-as they can be, and what is lost is reported.";
-
-const AFTER_HELP: &str = "\
-Exit status:
-  0  complete
-  1  finished, but something was lost (see the warnings)
-  2  called wrongly
-  3  an input cannot be used, or --strict met a defect
-  4  the system failed, or the memory budget is impossible
-  130, 143  ended by SIGINT, SIGTERM
-
-`tracemill VERB --help` has examples.";
-
-const MERGE_ABOUT: &str = "\
-Merges any number of traces into one, sorted by time. One input is sorted.
-
-Events keep the bytes they were read with. First come metadata events (ph M) in input order, then events without a \
-ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
-The output does not depend on threads, memory, or whether an input is a file or a pipe.
-
--o FILE appears when it is complete: a run that fails or is stopped leaves the old file, or none. Inputs are mapped \
-into memory: let their writers finish first.";
-
-const MERGE_EXAMPLES: &str = "\
-Examples:
-  Merge the traces of two processes:
-    tracemill merge main.json worker.json -o both.json
-
-  Sort one trace, and pack it for DevTools:
-    tracemill merge trace.json -o sorted.json.gz
-
-  All files of a folder, in 512 MiB of memory, spilling to a fast disk:
-    tracemill merge traces/ -m 512M -T /mnt/scratch -o all.json
-
-  Thousands of files:
-    find . -name '*.json.gz' -print0 | tracemill merge --files-from - -o all.json
-
-  One event a line, for grep, jq and DuckDB:
-    curl -s https://example.org/trace.json | tracemill merge --format ndjson | grep '\"GC\"'";
-
-const INFO_ABOUT: &str = "\
-Says what is in a trace: events, time bounds, order, phases, processes and threads, keys beside the events, damage.
-
-Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events.";
-
-const INFO_EXAMPLES: &str = "\
-Examples:
-  What is in this file, and is it sorted?
-    tracemill info trace.json
-
-  Is anything damaged? The status is 1 if so:
-    tracemill info -q trace.json > /dev/null || echo damaged
-
-  Busiest thread of each process:
-    tracemill info --json trace.json | jq '.processes[] | [.name, .threads[0].name]'
-
-  A packed trace from elsewhere:
-    ssh host cat trace.json.zst | tracemill info";
 
 /// Merge, sort and inspect performance traces of any size
 #[derive(Debug, Parser)]
@@ -103,6 +45,10 @@ pub(crate) enum Verb {
     /// Say what is in a trace: times, order, processes, threads, damage
     #[command(long_about = INFO_ABOUT, after_long_help = INFO_EXAMPLES)]
     Info(InfoArgs),
+    /// List the CPU profiles in traces, or extract them
+    #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
+              subcommand_help_heading = "Verbs")]
+    Profile(ProfileVerb),
 }
 
 impl Verb {
@@ -111,6 +57,8 @@ impl Verb {
         match self {
             Verb::Merge(args) => &args.messages,
             Verb::Info(args) => &args.messages,
+            Verb::Profile(ProfileVerb::List(args)) => &args.messages,
+            Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
         }
     }
 }
@@ -120,6 +68,15 @@ impl Verb {
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Processes of .cpuprofile inputs: as their names say, or all threads of one
+    #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Input")]
+    pub(crate) pid: Pid,
+    /// Add what a viewer needs to show .cpuprofile inputs at its best
+    ///
+    /// devtools: the events by which DevTools takes the earliest profile for the main thread of a page, and shows it
+    /// first and open.
+    #[arg(long = "for", value_name = "VIEWER", help_heading = "Output")]
+    pub(crate) viewer: Option<Viewer>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -165,6 +122,36 @@ pub(crate) struct InputArgs {
     /// saved, and what is lost is reported (status 1).
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Process and thread of a .cpuprofile, instead of those that its name says
+    ///
+    /// FILE is its path or its name. May be given once for each file.
+    #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
+    pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
+}
+
+/// Whose threads the profiles of `.cpuprofile` inputs become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pid {
+    /// Processes as the names say
+    Keep,
+    /// All are threads of the earliest process
+    One,
+}
+
+/// Programs that show traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Viewer {
+    /// The Performance panel of Chrome
+    Devtools,
+}
+
+/// `FILE=PID:TID`
+fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
+    let parts = text.rsplit_once('=').and_then(|(file, ids)| {
+        let (pid, tid) = ids.split_once(':')?;
+        Some((PathBuf::from(file), pid.parse().ok()?, tid.parse().ok()?))
+    });
+    parts.ok_or_else(|| "expected FILE=PID:TID with two numbers".to_owned())
 }
 
 /// Where the output goes.
@@ -334,7 +321,11 @@ impl TraceArgs {
 
 impl LimitArgs {
     /// What the pipeline takes.
-    pub(crate) fn config(&self, strict: bool, progress: &Arc<Progress>) -> Result<Config, Failure> {
+    pub(crate) fn config(
+        &self,
+        input: &InputArgs,
+        progress: &Arc<Progress>,
+    ) -> Result<Config, Failure> {
         let read_size = usize::try_from(self.read_size).ok().filter(|&size| size > 0);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Config {
@@ -343,10 +334,24 @@ impl LimitArgs {
             tmp_dir: self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
             tier: self.tier,
             read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
-            strict,
+            strict: input.strict,
             progress: Arc::clone(progress),
+            profiles: ProfileInputs { pid_tid: input.pid_tid.clone(), ..ProfileInputs::default() },
             shares: None,
         })
+    }
+}
+
+impl MergeArgs {
+    /// What the pipeline takes.
+    pub(crate) fn config(&self, progress: &Arc<Progress>) -> Result<Config, Failure> {
+        let mut config = self.limits.config(&self.input, progress)?;
+        config.profiles.pid = match self.pid {
+            Pid::Keep => PidPolicy::Keep,
+            Pid::One => PidPolicy::One,
+        };
+        config.profiles.for_devtools = self.viewer == Some(Viewer::Devtools);
+        Ok(config)
     }
 }
 
@@ -362,8 +367,8 @@ impl InputArgs {
 pub(crate) fn test_config() -> Config {
     let flags = ["tracemill", "merge", "-@2", "-m64M", "-T/t", "--tier=scalar"];
     match Cli::parse_from(flags).verb {
-        Verb::Merge(args) => args.limits.config(false, &Arc::default()).expect("flags are sound"),
-        Verb::Info(_) => unreachable!("asked for merge"),
+        Verb::Merge(args) => args.config(&Arc::default()).expect("flags are sound"),
+        _ => unreachable!("asked for merge"),
     }
 }
 
@@ -376,7 +381,7 @@ mod tests {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
         match Cli::try_parse_from(words)?.verb {
             Verb::Merge(args) => Ok(args),
-            Verb::Info(_) => unreachable!("asked for merge"),
+            _ => unreachable!("asked for merge"),
         }
     }
 
@@ -392,10 +397,10 @@ mod tests {
 
     #[test]
     fn short_flags_are_those_of_the_design() {
-        let args = merge("a - -o x -f -@ 3 -m 64M -T /t -z zst -v").unwrap();
+        let args = merge("a - -o x -f -@ 3 -m 64M -T /t -z zst -v --strict").unwrap();
         assert_eq!(args.input.inputs, [PathBuf::from("a"), PathBuf::from("-")]);
         assert_eq!(args.output.target(), Target::File { path: "x".into(), replace: true });
-        let config = args.limits.config(true, &Arc::default()).unwrap();
+        let config = args.config(&Arc::default()).unwrap();
         assert_eq!((config.threads, config.memory, config.strict), (3, 64 << 20, true));
         assert_eq!(config.tmp_dir, PathBuf::from("/t"));
         assert_eq!(merge("-j4").unwrap().limits.threads, Some(4));
@@ -436,11 +441,23 @@ mod tests {
     }
 
     #[test]
+    fn profiles_are_given_processes() {
+        let args = merge("--pid-tid a=b.cpuprofile=7:8 --pid one --for devtools").unwrap();
+        let profiles = args.config(&Arc::default()).unwrap().profiles;
+        assert_eq!(profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
+        assert_eq!((profiles.pid, profiles.for_devtools), (PidPolicy::One, true));
+        for wrong in ["--pid-tid a", "--pid-tid a=1", "--pid-tid a=1:x", "--pid two", "--for emacs"]
+        {
+            assert!(merge(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn values_are_checked() {
         for flags in ["-@ 0", "-@ x", "-m lots", "--format xml", "-z rar", "-q -v", "--tier mmx"] {
             assert!(merge(flags).is_err(), "{flags}");
         }
-        let none = merge("--read-size 0").unwrap().limits.config(false, &Arc::default());
+        let none = merge("--read-size 0").unwrap().config(&Arc::default());
         assert!(none.is_err());
         assert_eq!(merge("--tier scalar").unwrap().limits.tier, Some(Tier::Scalar));
         assert_eq!(merge("--format ndjson").unwrap().trace.format, Some(Format::Ndjson));

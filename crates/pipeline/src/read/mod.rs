@@ -1,15 +1,23 @@
 //! Reading all inputs of a run: open, scan, hand the findings on, chunk by chunk. The same for every verb.
+//!
+//! A `.cpuprofile` is scanned like a trace, which finds its keys and no events; then its events are made and read as a
+//! stream behind it (`profiles`).
+
+mod profiles;
 
 use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
 use crate::index::Document;
-use crate::input::spool::{self, Limits, Spool};
+use crate::input::spool::{self, Limits, Spool, Spooled};
 use crate::input::{self, Input, Opened};
+use crate::profile::{Identities, Started, is_profile};
 use crate::report::{Example, InputReport, Losses};
 use crate::scan::{Collect, Plan, scan};
 use crate::store::{Payload, Store};
+use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tracemill_tokenizer::{Form, Mapped, Note, Tier, string_is, validate};
+use tracemill_tokenizer::{Form, Mapped, Note, Tier, validate};
 
 /// What every verb learns of an input from a chunk of it.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) losses: Losses,
     pub(crate) unclosed: u64,
     pub(crate) odd_separators: u64,
+    /// Least and greatest time in nanoseconds, where that is known.
+    pub(crate) span: Option<(i64, i64)>,
 }
 
 impl Facts {
@@ -53,7 +63,7 @@ pub(crate) trait Reader {
 /// The payloads that exist while an input is read: those before it, and its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Current<'a> {
-    pub(crate) before: &'a [(u64, Payload)],
+    pub(crate) before: &'a [Held],
     pub(crate) base: u64,
     pub(crate) own: Own<'a>,
 }
@@ -64,14 +74,34 @@ pub(crate) enum Own<'a> {
     Payload(&'a Payload),
 }
 
+/// The bytes of an input, or the events made of one.
+pub(crate) struct Held {
+    /// The place at which it stands.
+    pub(crate) base: u64,
+    pub(crate) payload: Arc<Payload>,
+    /// The number of its report.
+    pub(crate) input: usize,
+}
+
 /// All inputs of a run, read.
 #[derive(Default)]
 pub(crate) struct Inputs {
-    /// With the place at which each stands.
-    pub(crate) payloads: Vec<(u64, Payload)>,
+    /// In the order of their places.
+    pub(crate) payloads: Vec<Held>,
     pub(crate) reports: Vec<InputReport>,
     pub(crate) spooled: u64,
     pub(crate) warnings: Vec<String>,
+}
+
+impl Inputs {
+    /// The input, and the place in it, of a place among all.
+    pub(crate) fn locate(&self, offset: u64) -> (String, u64) {
+        let after = self.payloads.partition_point(|held| held.base <= offset);
+        match after.checked_sub(1).map(|at| &self.payloads[at]) {
+            Some(held) => (self.reports[held.input].name.clone(), offset - held.base),
+            None => (String::new(), offset),
+        }
+    }
 }
 
 /// Reads every source to its end.
@@ -83,11 +113,23 @@ pub(crate) fn read_all<R: Reader>(
     let inputs = input::expand(sources)?;
     expect_bytes(&inputs, config);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut session = Session { config, tier, shares: config.shares(), read: Inputs::default() };
+    let paths = inputs.iter().map(|input| input.source.path());
+    let mut session = Session {
+        config,
+        tier,
+        shares: config.shares(),
+        read: Inputs::default(),
+        identities: Identities::new(paths, &config.profiles),
+        started: Vec::new(),
+    };
     let mut base = 0;
     for input in &inputs {
         base = session.read(input, base, reader)?;
     }
+    if config.profiles.for_devtools {
+        session.add_browser_events(base, reader)?;
+    }
+    session.warn_of_clocks();
     if session.read.reports.is_empty() && !inputs.is_empty() {
         let names: Vec<String> = sources.iter().map(Source::to_string).collect();
         let found = "no trace among the files of the folder".to_owned();
@@ -118,6 +160,9 @@ struct Session<'c> {
     tier: Tier,
     shares: Shares,
     read: Inputs,
+    identities: Identities,
+    /// The profiles read so far.
+    started: Vec<Started>,
 }
 
 impl Session<'_> {
@@ -145,26 +190,37 @@ impl Session<'_> {
             Opened::Stream { reader: stream, encoding } => {
                 report.encoding = encoding;
                 self.expect_less(input);
-                self.read_stream(stream, base, reader, &mut report)?
+                let (stream, keep) =
+                    profiles::look(stream).map_err(|e| Error::read(input.name(), e))?;
+                let keep = keep || R::KEEPS_STREAMS;
+                let read = self.read_stream(stream, base, keep, reader, &mut report)?;
+                report.bytes = read.bytes;
+                (read.payload, read.broken)
             }
         };
         if let Some(broken) = broken {
             self.note_broken(&broken, &mut report)?;
         }
-        let documents = &reader.documents()[documents_before..];
-        if let Err(error) = self.check_found(input, &report, documents, base) {
+        let mut documents = reader.documents().split_off(documents_before);
+        if let Err(error) = self.check_found(input, &report, &documents) {
             if !input.found || report.events > 0 {
                 return Err(error);
             }
-            reader.documents().truncate(documents_before);
             self.read.warnings.push(format!("left out: {error}"));
             return Ok(base);
         }
+        let found: Vec<Document> = documents.extract_if(.., |d| is_profile(d)).collect();
+        let needed = report.events > 0 || !documents.is_empty();
+        reader.documents().extend(documents);
         let next = base + report.bytes;
         self.check_size(next)?;
-        self.read.payloads.push((base, payload));
+        let payload = Arc::new(payload);
+        let number = self.read.reports.len();
+        if found.is_empty() || needed {
+            self.read.payloads.push(Held { base, payload: Arc::clone(&payload), input: number });
+        }
         self.read.reports.push(report);
-        Ok(next)
+        self.read_profiles(input, &payload, (base, next), &found, reader)
     }
 
     /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
@@ -248,16 +304,17 @@ impl Session<'_> {
 
     fn read_stream<R: Reader>(
         &mut self,
-        stream: Box<dyn std::io::Read + Send>,
+        stream: Box<dyn Read + Send>,
         base: u64,
+        keep: bool,
         reader: &mut R,
         report: &mut InputReport,
-    ) -> Result<(Payload, Option<std::io::Error>), Error> {
-        let held: u64 = self.read.payloads.iter().map(|(_, payload)| payload.heap()).sum();
+    ) -> Result<Spooled, Error> {
+        let held: u64 = self.read.payloads.iter().map(|held| held.payload.heap()).sum();
         let limits = Limits {
             payload: self.shares.payload.saturating_sub(held),
             segment: self.shares.segment,
-            keep: R::KEEPS_STREAMS,
+            keep,
         };
         let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
         let step_bytes = self.shares.segment;
@@ -276,9 +333,8 @@ impl Session<'_> {
             let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
             reader.take(full, base, current)
         })?;
-        report.bytes = read.bytes;
         self.read.spooled += read.spooled;
-        Ok((read.payload, read.broken))
+        Ok(read)
     }
 
     /// The grammar was checked already; what is left are shapes that are JSON but no trace.
@@ -314,22 +370,16 @@ impl Session<'_> {
         input: &Input,
         report: &InputReport,
         documents: &[Document],
-        base: u64,
     ) -> Result<(), Error> {
         let not_a_trace = |offset, found: &str| {
             let (input, found) = (input.name(), found.to_owned());
             Err(ErrorKind::NotATrace { input, offset, found }.into())
         };
-        let has =
-            |document: &Document, key: &[u8]| document.keys.iter().any(|k| string_is(&k.key, key));
-        let mut plain = documents.iter().filter(|d| d.form == Form::Plain && !d.keys.is_empty());
-        if let Some(profile) = plain.clone().find(|d| has(d, b"nodes") || has(d, b"head")) {
-            let offset = profile.keys[0].offset - base;
-            let found = "a CPU profile (.cpuprofile); merging those is not possible yet: \
-                         leave it out, or open it in DevTools by itself";
-            return not_a_trace(offset, found);
-        }
-        if report.events == 0 && documents.iter().all(|d| d.form == Form::Plain) {
+        let mut plain = documents
+            .iter()
+            .filter(|d| d.form == Form::Plain && !d.keys.is_empty() && !is_profile(d));
+        let only_plain = |d: &Document| d.form == Form::Plain && !is_profile(d);
+        if report.events == 0 && documents.iter().all(only_plain) {
             if plain.next().is_some() {
                 return not_a_trace(0, "an object without traceEvents");
             }
@@ -353,4 +403,8 @@ fn note_facts<R: Reader>(part: &R::Part, report: &mut InputReport) {
     report.losses.append(facts.losses.clone());
     report.unclosed += facts.unclosed;
     report.odd_separators += facts.odd_separators;
+    report.span = match (report.span, facts.span) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+        (a, b) => a.or(b),
+    };
 }

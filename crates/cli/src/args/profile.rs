@@ -1,0 +1,126 @@
+//! Flags of `profile list` and `profile extract`.
+
+use super::texts::{EXTRACT_ABOUT, EXTRACT_EXAMPLES, LIST_ABOUT, LIST_EXAMPLES};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use tracemill_pipeline::{IdSet, ProfileChoice, ProfileTarget, Target, check_template};
+
+/// What to do with the CPU profiles in traces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileVerb {
+    /// List them: process, thread, start, duration, samples, damage
+    #[command(long_about = LIST_ABOUT, after_long_help = LIST_EXAMPLES)]
+    List(ListArgs),
+    /// Write each to a .cpuprofile that DevTools, VS Code and speedscope open
+    #[command(long_about = EXTRACT_ABOUT, after_long_help = EXTRACT_EXAMPLES)]
+    Extract(ExtractArgs),
+}
+
+/// Flags of `profile list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Write JSON: everything, in a stable form
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Flags of `profile extract`.
+#[derive(Debug, Args)]
+pub(crate) struct ExtractArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+    #[command(flatten)]
+    pub(crate) output: ExtractOutputArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Which profiles.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Choice")]
+pub(crate) struct ChoiceArgs {
+    /// Only those of these processes: numbers, ranges, strings, such as 1,2,5-9
+    #[arg(long, value_name = "IDS")]
+    pub(crate) pid: Vec<IdSet>,
+    /// Only those of these threads
+    #[arg(long, value_name = "IDS")]
+    pub(crate) tid: Vec<IdSet>,
+    /// Only those of these streams, such as 0x1
+    #[arg(long, value_name = "IDS")]
+    pub(crate) id: Vec<IdSet>,
+}
+
+/// Where profiles go.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ExtractOutputArgs {
+    /// Write the files to DIR, which is made if it does not exist [default: .]
+    #[arg(short, long, value_name = "DIR", conflicts_with = "output")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Names of the files [default: CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile]
+    ///
+    /// There are {date} {time} {pid} {tid} {id} {seq} {process} {thread}; characters that do not belong into names become _.
+    #[arg(short = 'O', long, value_name = "TEMPLATE", conflicts_with = "output", value_parser = template)]
+    pub(crate) template: Option<String>,
+    /// Write the one profile chosen to FILE; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+fn template(text: &str) -> Result<String, String> {
+    check_template(text).map(|()| text.to_owned())
+}
+
+impl ChoiceArgs {
+    /// What the pipeline takes.
+    pub(crate) fn choice(&self) -> ProfileChoice {
+        let united = |sets: &[IdSet]| {
+            let mut sets = sets.iter();
+            let mut all = sets.next()?.clone();
+            sets.for_each(|set| all.extend(set));
+            Some(all)
+        };
+        ProfileChoice { pid: united(&self.pid), tid: united(&self.tid), id: united(&self.id) }
+    }
+}
+
+impl ExtractOutputArgs {
+    /// What the pipeline takes.
+    pub(crate) fn target(&self) -> ProfileTarget {
+        let replace = self.force;
+        match &self.output {
+            Some(path) if path.as_os_str() == "-" => ProfileTarget::One(Target::Stdout),
+            Some(path) => ProfileTarget::One(Target::File { path: path.clone(), replace }),
+            None => ProfileTarget::Folder {
+                dir: self.dir.clone().unwrap_or_else(|| PathBuf::from(".")),
+                template: self.template.clone(),
+                replace,
+            },
+        }
+    }
+
+    /// The same flags as those of other verbs, for what concerns the report.
+    pub(crate) fn plain(&self) -> OutputArgs {
+        // files in a folder leave standard output free
+        let output = self.output.clone().unwrap_or_else(|| PathBuf::from("."));
+        OutputArgs { output: Some(output), force: self.force }
+    }
+}

@@ -1,0 +1,114 @@
+//! The longer texts of the help.
+
+pub(super) const LONG_ABOUT: &str = "\
+Merges, sorts and inspects performance traces in Chrome Trace Event JSON (Chrome, DevTools, Node, PyTorch, Bazel, \
+clang and many more write it), far larger than any viewer can open, at the speed of copying them, in bounded memory.
+
+Inputs may be objects with traceEvents, arrays, one event a line, V8 CPU profiles, or several of them in a row; plain, \
+gzip or zstd; files, folders or pipes. What they are is told by their content, never by their name. Damaged traces are read as far \
+as they can be, and what is lost is reported.";
+
+pub(super) const AFTER_HELP: &str = "\
+Exit status:
+  0  complete
+  1  finished, but something was lost (see the warnings)
+  2  called wrongly
+  3  an input cannot be used, or --strict met a defect
+  4  the system failed, or the memory budget is impossible
+  130, 143  ended by SIGINT, SIGTERM
+
+`tracemill VERB --help` has examples.";
+
+pub(super) const MERGE_ABOUT: &str = "\
+Merges any number of traces into one, sorted by time. One input is sorted.
+
+Events keep the bytes they were read with. First come metadata events (ph M) in input order, then events without a \
+ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
+The output does not depend on threads, memory, or whether an input is a file or a pipe.
+
+A .cpuprofile becomes the events that V8 would have streamed, of the process and thread that its name says \
+(CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile).
+
+-o FILE appears when it is complete: a run that fails or is stopped leaves the old file, or none. Inputs are mapped \
+into memory: let their writers finish first.";
+
+pub(super) const MERGE_EXAMPLES: &str = "\
+Examples:
+  Merge the traces of two processes:
+    tracemill merge main.json worker.json -o both.json
+
+  Sort one trace, and pack it for DevTools:
+    tracemill merge trace.json -o sorted.json.gz
+
+  All files of a folder, in 512 MiB of memory, spilling to a fast disk:
+    tracemill merge traces/ -m 512M -T /mnt/scratch -o all.json
+
+  Thousands of files:
+    find . -name '*.json.gz' -print0 | tracemill merge --files-from - -o all.json
+
+  The CPU profiles of a Node program and its workers (node --cpu-prof), as one trace for DevTools:
+    tracemill merge profiles/ --for devtools -o all.json
+
+  One event a line, for grep, jq and DuckDB:
+    curl -s https://example.org/trace.json | tracemill merge --format ndjson | grep '\"GC\"'";
+
+pub(super) const INFO_ABOUT: &str = "\
+Says what is in a trace: events, time bounds, order, phases, processes and threads, keys beside the events, damage.
+
+Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events.";
+
+pub(super) const INFO_EXAMPLES: &str = "\
+Examples:
+  What is in this file, and is it sorted?
+    tracemill info trace.json
+
+  Is anything damaged? The status is 1 if so:
+    tracemill info -q trace.json > /dev/null || echo damaged
+
+  Busiest thread of each process:
+    tracemill info --json trace.json | jq '.processes[] | [.name, .threads[0].name]'
+
+  A packed trace from elsewhere:
+    ssh host cat trace.json.zst | tracemill info";
+
+pub(super) const PROFILE_ABOUT: &str = "\
+CPU profiles in traces: what there is, and each as a .cpuprofile.
+
+V8 streams a CPU profile into a trace in pieces (Profile and ProfileChunk events), from a thread of its own, several at \
+a time. Pieces are told apart by process and id, put in order and together again, over several files if need be \
+(rotated logs of Node: name them all).";
+
+pub(super) const LIST_ABOUT: &str = "\
+Lists the CPU profiles in traces: process, thread, id, source, start, duration, samples, nodes, chunks, and what is wrong.
+
+The column `order` says how the chunks of a profile were put together: `both` if they stand in the order of their times, \
+`time` or `input` if only one of these has every chunk behind what it builds on, `neither` if none has.";
+
+pub(super) const LIST_EXAMPLES: &str = "\
+Examples:
+  Which threads were profiled?
+    tracemill profile list trace.json
+
+  Those with more than 1000 samples:
+    tracemill profile list --json trace.json | jq '.profiles[] | select(.samples > 1000)'";
+
+pub(super) const EXTRACT_ABOUT: &str = "\
+Writes each CPU profile in traces to a .cpuprofile of its own, which DevTools, VS Code and speedscope open.
+
+Sample times are exact; children and hitCount are filled in as V8 does; lines, trace_ids and whatever else there was are \
+kept. Files are named as Node does: CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile, with the date from the trace's \
+metadata (19700101.000000 if it has none) and profiles of a process counted from 001.";
+
+pub(super) const EXTRACT_EXAMPLES: &str = "\
+Examples:
+  All profiles of a trace, into a folder:
+    tracemill profile extract trace.json -d profiles
+
+  One thread, to be piped on:
+    tracemill profile extract trace.json --pid 4711 --tid 4711 -o - | gzip > main.cpuprofile.gz
+
+  Rotated logs of Node, in which one profile goes over several files:
+    tracemill profile extract node_trace.*.log -d profiles
+
+  Names of one's own:
+    tracemill profile extract trace.json -O '{process}-{thread}-{seq}.cpuprofile'";

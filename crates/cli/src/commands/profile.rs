@@ -1,0 +1,198 @@
+//! `tracemill profile list` and `tracemill profile extract`.
+
+use super::info::{duration_text, micros};
+use super::{pretty, report_place};
+use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, Summary, plain};
+use crate::progress::Watch;
+use crate::report::{self, Run};
+use crate::size::{grouped, plural};
+use crate::whole_file::Place;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use tracemill_pipeline::{ProfileInfo, ProfilesReport, Progress, extract_profiles, list_profiles};
+
+/// Runs one of the two.
+pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failure> {
+    match verb {
+        ProfileVerb::List(args) => list(args, messages),
+        ProfileVerb::Extract(args) => extract(args, messages),
+    }
+}
+
+fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let progress = Arc::new(Progress::default());
+    let config = args.limits.config(&args.input, &progress)?;
+    let sources = args.input.sources()?;
+    let output = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
+    output.check("the output", &sources, args.output.force)?;
+    let report_place = report_place(&args.messages, &args.output, &sources)?;
+
+    let watch = Watch::start(&args.messages, &progress);
+    let found = list_profiles(&sources, &args.choice.choice(), &config);
+    drop(watch);
+    let report = found?;
+
+    let json = report::profiles(
+        "profile list",
+        &report,
+        &Run { config: &config, elapsed: start.elapsed() },
+    );
+    output.write(&if args.json { pretty(&json) } else { table(&report.profiles).into_bytes() })?;
+    say(&report, messages);
+    messages.summary(&Summary::new("profile list", &report.inputs, report.lost(), start.elapsed()));
+    if let Some(place) = report_place {
+        place.write(&pretty(&json))?;
+    }
+    Ok(Exit::finished(report.lost()))
+}
+
+fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let progress = Arc::new(Progress::default());
+    let config = args.limits.config(&args.input, &progress)?;
+    let sources = args.input.sources()?;
+    let report_place = report_place(&args.messages, &args.output.plain(), &sources)?;
+
+    let watch = Watch::start(&args.messages, &progress);
+    let extracted =
+        extract_profiles(&sources, &args.choice.choice(), &args.output.target(), &config);
+    drop(watch);
+    let report = extracted?;
+
+    for profile in &report.profiles {
+        if let Some(file) = &profile.file {
+            messages.note(&format!("{}: {}", file.display(), plural(profile.samples, "sample")));
+        }
+    }
+    say(&report, messages);
+    let summary = Summary::new("profile extract", &report.inputs, report.lost(), start.elapsed());
+    messages.summary(&summary);
+    if let Some(place) = report_place {
+        let run = Run { config: &config, elapsed: start.elapsed() };
+        place.write(&pretty(&report::profiles("profile extract", &report, &run)))?;
+    }
+    Ok(Exit::finished(report.lost()))
+}
+
+/// Warnings, losses of the inputs, and what is wrong with each profile.
+fn say(report: &ProfilesReport, messages: &Messages) {
+    messages.inputs(&report.inputs);
+    report.warnings.iter().for_each(|text| messages.warning(text));
+    messages.losses(&report.inputs);
+    for profile in &report.profiles {
+        for (kind, flaw) in profile.flaws.iter() {
+            let text = format!(
+                "CPU profile of pid {}, tid {}, id {}: {} × {}: {}; first at byte {} of {}",
+                profile.pid,
+                profile.tid,
+                profile.id,
+                grouped(flaw.count),
+                kind.name(),
+                kind.sentence(),
+                flaw.offset,
+                flaw.input,
+            );
+            messages.warning(&text);
+        }
+    }
+}
+
+/// The profiles as a table, numbers to the right.
+fn table(profiles: &[ProfileInfo]) -> String {
+    const TITLES: [&str; 11] = [
+        "pid",
+        "tid",
+        "thread",
+        "id",
+        "source",
+        "start µs",
+        "duration",
+        "samples",
+        "nodes",
+        "chunks",
+        "order",
+    ];
+    /// Columns that begin at the left.
+    const LEFT: [usize; 5] = [2, 3, 4, 10, 11];
+    let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
+    rows[0].push("damage".to_owned());
+    rows.extend(profiles.iter().map(row));
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..=TITLES.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if LEFT.contains(&column) {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn row(profile: &ProfileInfo) -> Vec<String> {
+    let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { plain(text) };
+    let duration = i128::from(profile.end_ns) - i128::from(profile.start_ns);
+    let damage: Vec<String> = profile
+        .flaws
+        .iter()
+        .map(|(kind, flaw)| format!("{} {}", grouped(flaw.count), kind.name()))
+        .collect();
+    vec![
+        or_dash(&profile.pid),
+        or_dash(&profile.tid),
+        or_dash(profile.thread_name.as_deref().unwrap_or_default()),
+        or_dash(profile.id.trim_matches('"')),
+        or_dash(profile.source.map_or("", |source| source.name())),
+        micros(profile.start_ns),
+        duration_text(duration),
+        grouped(profile.samples),
+        grouped(profile.nodes),
+        grouped(profile.chunks),
+        profile.order.name().to_owned(),
+        or_dash(&damage.join(", ")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::{ChunkOrder, Flaws, ProfileSource};
+
+    #[test]
+    fn the_table_is_aligned() {
+        let profile = |pid: &str, source, samples| ProfileInfo {
+            pid: pid.into(),
+            tid: "\"a\\u{1b}\"".into(),
+            id: "\"0x1\"".into(),
+            process_name: None,
+            thread_name: Some("Main".into()),
+            source,
+            start_ns: 1_500,
+            end_ns: 2_001_500,
+            samples,
+            nodes: 3,
+            chunks: 2,
+            order: ChunkOrder::Both,
+            flaws: Flaws::default(),
+            file: None,
+        };
+        let text =
+            table(&[profile("7", None, 1234), profile("", Some(ProfileSource::Internal), 5)]);
+        let expected = "\
+pid         tid  thread  id   source    start µs  duration  samples  nodes  chunks  order  damage
+  7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234      3       2  both   -
+  -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5      3       2  both   -
+";
+        assert_eq!(text, expected);
+    }
+}

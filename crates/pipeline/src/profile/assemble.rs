@@ -1,0 +1,406 @@
+//! Chunks in stream order to one profile in columns.
+//!
+//! Samples become node numbers (4 bytes), times become steps in nanoseconds (8 bytes); both go to disk beyond their share
+//! of the budget, so what stays in memory is the call tree. A sample whose node has not come yet gets a number that stands
+//! for its id; what that means is known at the end. Times continue over chunks: the first step of one counts from the last
+//! sample of the one before (devtools-semantics §3.6).
+//!
+//! If all samples and all steps of a stream are equal in number they are paired as one list, as DevTools has it;
+//! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
+
+use super::chunk::{Chunk, Extra, NO_ID, ProfileSource, Text, TraceId};
+use super::column::{Column, ColumnReader};
+use super::flaws::{FlawKind, Flaws};
+use super::tree::{Builder, NONE, Tree};
+use crate::error::Error;
+use crate::store::Store;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Numbers from here on stand for ids that no node had so far.
+const LATER: u32 = 1 << 31;
+
+/// How samples and steps belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pairing {
+    Whole,
+    ByChunk,
+    /// There are no steps at all.
+    Untimed,
+}
+
+/// An id that samples name and no node had so far.
+struct Unknown {
+    id: u64,
+    hits: u32,
+    /// Offset of the chunk that names it first.
+    offset: u64,
+}
+
+/// Collects the chunks of one stream, in order.
+pub(crate) struct Assembler<'s, 'p> {
+    store: &'s Store<'p>,
+    builder: Builder,
+    made: Vec<u8>,
+    pairing: Pairing,
+    samples: Column<u32>,
+    deltas: Column<i64>,
+    positions: [Option<Column<i64>>; 2],
+    counted: Vec<u32>,
+    unknown: Vec<Unknown>,
+    unknown_ids: HashMap<u64, u32>,
+    trace_ids: Vec<TraceId>,
+    extras: Vec<Extra>,
+    start: Option<i64>,
+    end: Option<i64>,
+    source: Option<ProfileSource>,
+    flaws: Flaws,
+}
+
+impl<'s, 'p> Assembler<'s, 'p> {
+    /// For a stream of `samples` samples and `deltas` steps in all, that may take about `memory` bytes for them.
+    pub(crate) fn new(
+        store: &'s Store<'p>,
+        (samples, deltas): (u64, u64),
+        memory: u64,
+        tmp_dir: &Path,
+    ) -> Self {
+        let pairing = match (samples, deltas) {
+            (1.., 0) => Pairing::Untimed,
+            _ if samples == deltas => Pairing::Whole,
+            _ => Pairing::ByChunk,
+        };
+        Assembler {
+            store,
+            builder: Builder::default(),
+            made: Vec::new(),
+            pairing,
+            samples: Column::new(memory / 3, tmp_dir.to_owned()),
+            deltas: Column::new(memory / 3 * 2, tmp_dir.to_owned()),
+            positions: [None, None],
+            counted: Vec::new(),
+            unknown: Vec::new(),
+            unknown_ids: HashMap::new(),
+            trace_ids: Vec::new(),
+            extras: Vec::new(),
+            start: None,
+            end: None,
+            source: None,
+            flaws: Flaws::default(),
+        }
+    }
+
+    /// Takes the next chunk, of the event at `offset`.
+    pub(crate) fn add(
+        &mut self,
+        chunk: &Chunk,
+        offset: u64,
+        memory: u64,
+        tmp_dir: &Path,
+    ) -> Result<(), Error> {
+        self.flaws.append(&chunk.flaws);
+        let made = self.made.len();
+        self.made.extend_from_slice(&chunk.made);
+        let moved = |text: Text| match text.made_at() {
+            Some(at) => Text { offset: text.offset + made as u64, len: at.len() as u32 },
+            None => text,
+        };
+        for node in &chunk.nodes {
+            let text = moved(node.text);
+            let (store, made) = (self.store, &self.made);
+            let bytes = |text: Text| text_of(text, store, made);
+            let same = |earlier| bytes(earlier) == bytes(text);
+            self.builder.add(node, &chunk.children, text, same, &mut self.flaws);
+        }
+        self.counted.resize(self.builder.len(), 0);
+        self.add_samples(chunk, offset, memory, tmp_dir)?;
+        self.trace_ids.extend_from_slice(&chunk.trace_ids);
+        for extra in &chunk.extras {
+            self.add_extra(extra);
+        }
+        self.start = self.start.or(chunk.start);
+        self.end = chunk.end.or(self.end);
+        self.source = chunk.source.or(self.source);
+        Ok(())
+    }
+
+    fn add_extra(&mut self, extra: &Extra) {
+        let bytes = |text| text_of(text, self.store, &self.made);
+        let known = self.extras.iter().find(|known| bytes(known.key) == bytes(extra.key));
+        match known {
+            None => self.extras.push(extra.clone()),
+            Some(known) if bytes(known.value) == bytes(extra.value) => {}
+            Some(_) => self.flaws.add(FlawKind::Key, extra.value.offset),
+        }
+    }
+
+    fn add_samples(
+        &mut self,
+        chunk: &Chunk,
+        offset: u64,
+        memory: u64,
+        tmp_dir: &Path,
+    ) -> Result<(), Error> {
+        let (samples, deltas) = (chunk.samples.len(), chunk.deltas.len());
+        let unpaired = match self.pairing {
+            Pairing::ByChunk => samples.abs_diff(deltas) as u64,
+            Pairing::Whole | Pairing::Untimed => 0,
+        };
+        self.flaws.add_many(FlawKind::Unpaired, offset, unpaired);
+        let take = if self.pairing == Pairing::ByChunk { samples.min(deltas) } else { samples };
+        let before = self.samples.len();
+        for &id in &chunk.samples[..take] {
+            let number = self.number(id, offset);
+            self.samples.push(number)?;
+        }
+        for &delta in &chunk.deltas {
+            self.deltas.push(delta)?;
+        }
+        let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
+        for _ in 0..placeholders {
+            self.samples.push(NONE)?;
+        }
+        let count = self.samples.len() - before;
+        for (at, numbers) in [&chunk.lines, &chunk.columns].into_iter().enumerate() {
+            if numbers.is_none() && self.positions[at].is_none() {
+                continue;
+            }
+            let numbers = numbers.as_deref().unwrap_or_default();
+            if !numbers.is_empty() && numbers.len() != samples {
+                self.flaws.add(FlawKind::Lines, offset);
+            }
+            let column = match &mut self.positions[at] {
+                Some(column) => column,
+                none => none.insert(zeros(before, memory / 3, tmp_dir)?),
+            };
+            let all = numbers.iter().copied().chain(std::iter::repeat(0));
+            all.take(count).try_for_each(|number| column.push(number))?;
+        }
+        Ok(())
+    }
+
+    /// The number of a sample's node.
+    #[inline]
+    fn number(&mut self, id: u64, offset: u64) -> u32 {
+        if let Some(number) = self.builder.number(id) {
+            self.counted[number as usize] += 1;
+            return number;
+        }
+        self.unknown(id, offset)
+    }
+
+    #[cold]
+    fn unknown(&mut self, id: u64, offset: u64) -> u32 {
+        if id == NO_ID {
+            self.flaws.add(FlawKind::Sample, offset);
+            return NONE;
+        }
+        let next = self.unknown.len() as u32;
+        let at = *self.unknown_ids.entry(id).or_insert(next);
+        if at == next {
+            self.unknown.push(Unknown { id, hits: 0, offset });
+        }
+        self.unknown[at as usize].hits += 1;
+        LATER + at
+    }
+
+    /// Says when the profile began, if that is known: what its chunks say matters only where it is not.
+    pub(crate) fn set_start(&mut self, start: Option<i64>) {
+        self.start = start.or(self.start);
+    }
+
+    /// All chunks are there.
+    pub(crate) fn finish(mut self) -> Result<Profile<'s, 'p>, Error> {
+        let later: Vec<u32> = self
+            .unknown
+            .iter()
+            .map(|unknown| {
+                let node = self.builder.number(unknown.id);
+                match node {
+                    Some(node) => self.counted[node as usize] += unknown.hits,
+                    None => self.flaws.add_many(
+                        FlawKind::Sample,
+                        unknown.offset,
+                        u64::from(unknown.hits),
+                    ),
+                }
+                node.unwrap_or(NONE)
+            })
+            .collect();
+        let trace_ids = self.last_trace_ids();
+        let tree = self.builder.finish(&mut self.flaws);
+        let mut profile = Profile {
+            store: self.store,
+            made: self.made,
+            tree,
+            counted: self.counted,
+            later,
+            samples: self.samples,
+            deltas: self.deltas,
+            positions: self.positions,
+            trace_ids,
+            extras: self.extras,
+            start: self.start,
+            end: self.end,
+            source: self.source,
+            flaws: self.flaws,
+            kept: 0,
+            last: 0,
+        };
+        if self.pairing == Pairing::Untimed {
+            profile.spread()?;
+        }
+        profile.measure()?;
+        Ok(profile)
+    }
+
+    /// Of one trace id the last entry counts; an entry whose node nobody is is lost.
+    fn last_trace_ids(&mut self) -> Vec<(Text, u32)> {
+        let mut last: HashMap<&[u8], usize> = HashMap::new();
+        let mut kept: Vec<(Text, u32)> = Vec::new();
+        for entry in &self.trace_ids {
+            let Some(node) = self.builder.number(entry.node) else {
+                self.flaws.add(FlawKind::TraceId, entry.key.offset);
+                continue;
+            };
+            let at = *last.entry(text_of(entry.key, self.store, &self.made)).or_insert(kept.len());
+            match kept.get_mut(at) {
+                Some(known) => known.1 = node,
+                None => kept.push((entry.key, node)),
+            }
+        }
+        kept
+    }
+}
+
+fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error> {
+    let mut column = Column::new(memory, tmp_dir.to_owned());
+    (0..count).try_for_each(|_| column.push(0))?;
+    Ok(column)
+}
+
+pub(crate) fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
+    match text.made_at() {
+        Some(at) => &made[at],
+        None => store.slice(text.offset, u64::from(text.len)),
+    }
+}
+
+/// A profile, whole. Times are nanoseconds.
+pub(crate) struct Profile<'s, 'p> {
+    store: &'s Store<'p>,
+    made: Vec<u8>,
+    pub(crate) tree: Tree,
+    /// Samples per node.
+    pub(crate) counted: Vec<u32>,
+    /// What the numbers from [`LATER`] on mean.
+    later: Vec<u32>,
+    samples: Column<u32>,
+    deltas: Column<i64>,
+    positions: [Option<Column<i64>>; 2],
+    pub(crate) trace_ids: Vec<(Text, u32)>,
+    pub(crate) extras: Vec<Extra>,
+    /// What the chunks themselves say.
+    pub(crate) start: Option<i64>,
+    pub(crate) end: Option<i64>,
+    pub(crate) source: Option<ProfileSource>,
+    pub(crate) flaws: Flaws,
+    /// Samples that name a node.
+    pub(crate) kept: u64,
+    /// The greatest time of a sample, from the start on.
+    pub(crate) last: i64,
+}
+
+impl Profile<'_, '_> {
+    /// Text of a node or key.
+    pub(crate) fn text(&self, text: Text) -> &[u8] {
+        text_of(text, self.store, &self.made)
+    }
+
+    /// The samples that name a node, each with its step from the one before.
+    pub(crate) fn samples(&self) -> Samples<'_> {
+        Samples {
+            profile: self,
+            samples: self.samples.reader(),
+            deltas: self.deltas.reader(),
+            positions: self.positions.each_ref().map(|p| p.as_ref().map(Column::reader)),
+        }
+    }
+
+    /// Whether it has lines, and columns.
+    pub(crate) fn has_positions(&self) -> [bool; 2] {
+        self.positions.each_ref().map(Option::is_some)
+    }
+
+    /// Gives samples without any times the same distance from each other.
+    fn spread(&mut self) -> Result<(), Error> {
+        let count = self.samples.len() as i128;
+        let (Some(start), Some(end)) = (self.start, self.end) else {
+            self.flaws.add_many(FlawKind::Unpaired, 0, count as u64);
+            self.samples = Column::new(0, std::path::PathBuf::new());
+            self.positions = [None, None];
+            self.counted.fill(0);
+            return Ok(());
+        };
+        self.flaws.add(FlawKind::Untimed, 0);
+        let duration = i128::from(end.saturating_sub(start).max(0));
+        let time = |sample: i128| (duration * sample / count) as i64;
+        (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))
+    }
+
+    fn measure(&mut self) -> Result<(), Error> {
+        let (mut kept, mut time, mut last) = (0, 0i64, 0i64);
+        let mut samples = self.samples();
+        while let Some(sample) = samples.next()? {
+            kept += 1;
+            time = time.saturating_add(sample.delta);
+            last = last.max(time);
+        }
+        (self.kept, self.last) = (kept, last);
+        Ok(())
+    }
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) node: u32,
+    /// Nanoseconds since the sample before, or the start.
+    pub(crate) delta: i64,
+    /// Line and column, or 0.
+    pub(crate) positions: [i64; 2],
+}
+
+/// Reads samples in order.
+pub(crate) struct Samples<'a> {
+    profile: &'a Profile<'a, 'a>,
+    samples: ColumnReader<'a, u32>,
+    deltas: ColumnReader<'a, i64>,
+    positions: [Option<ColumnReader<'a, i64>>; 2],
+}
+
+impl Samples<'_> {
+    /// The next sample that names a node; the steps of those that do not are added to its own.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Sample>, Error> {
+        let mut delta = 0i64;
+        while let Some(number) = self.samples.next()? {
+            delta = delta.saturating_add(self.deltas.next()?.unwrap_or(0));
+            let mut positions = [0; 2];
+            for (position, reader) in positions.iter_mut().zip(&mut self.positions) {
+                if let Some(reader) = reader {
+                    *position = reader.next()?.unwrap_or(0);
+                }
+            }
+            let node = match number {
+                NONE => NONE,
+                LATER.. => self.profile.later[(number - LATER) as usize],
+                node => node,
+            };
+            if node != NONE {
+                return Ok(Some(Sample { node, delta, positions }));
+            }
+        }
+        Ok(None)
+    }
+}

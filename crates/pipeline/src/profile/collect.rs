@@ -1,0 +1,312 @@
+//! One pass over all inputs for their CPU profiles, and each profile put together.
+
+use super::assemble::{Assembler, Profile};
+use super::chunk::{Chunk, ProfileSource};
+use super::flaws::{FlawKind, Flaws};
+use super::json::push_micros;
+use super::order::{ChunkOrder, settle};
+use super::router::{Found, Names, Role, Stream, Streams, decode};
+use super::write::Bounds;
+use crate::config::Config;
+use crate::error::Error;
+use crate::index::{Document, KeyValue, note_member};
+use crate::order::{Entry, Order};
+use crate::read::{Current, Facts, Reader};
+use crate::scan::Collect;
+use crate::store::Store;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use tracemill_tokenizer::{
+    Damage, Event, Field, Form, Member, Note, Sink, fields_of, members, number_text, string_is,
+    unescape,
+};
+
+/// What is found of profiles.
+pub(super) struct Collector {
+    pub(super) streams: Streams,
+    pub(super) names: Names,
+    documents: Vec<Document>,
+    /// Bytes of decoded chunks that may be kept.
+    most: usize,
+}
+
+/// The findings of a stretch of an input.
+#[derive(Default)]
+pub(super) struct Part {
+    base: u64,
+    facts: Facts,
+    streams: Streams,
+    names: Names,
+    keys: Vec<KeyValue>,
+    documents: Vec<Document>,
+}
+
+impl Sink for Part {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        self.facts.events += 1;
+        if event.is_metadata() {
+            return self.names.note(event);
+        }
+        self.streams.note(event, self.base + event.offset);
+    }
+
+    fn document(&mut self, form: Form) {
+        self.documents.push(Document { form, keys: Vec::new() });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        note_member(&mut self.documents, &mut self.keys, member, self.base);
+    }
+
+    fn damage(&mut self, damage: Damage<'_>) {
+        self.facts.losses.add(&damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.facts.note(note);
+    }
+}
+
+impl Collect for Part {}
+
+impl Reader for Collector {
+    type Part = Part;
+
+    fn part(base: u64, _bytes: usize) -> Part {
+        Part { base, ..Part::default() }
+    }
+
+    fn facts(part: &Part) -> &Facts {
+        &part.facts
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
+        self.streams.append(part.streams, base, self.most);
+        self.names.append(part.names);
+        if let Some(document) = self.documents.last_mut() {
+            document.keys.extend(part.keys);
+        }
+        self.documents.extend(part.documents);
+        Ok(())
+    }
+}
+
+impl Collector {
+    pub(super) fn new(config: &Config) -> Self {
+        Collector {
+            streams: Streams::default(),
+            names: Names::default(),
+            documents: Vec::new(),
+            most: config.shares().index as usize,
+        }
+    }
+
+    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools.
+    pub(super) fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
+        let keys = self.documents.iter().flat_map(|document| &document.keys);
+        let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
+        metadata
+            .filter_map(|key| {
+                let value = store.slice(key.offset, key.len);
+                let (_, start) = members(value).find(|(key, _)| string_is(key, b"startTime"))?;
+                date_and_time(std::str::from_utf8(start).ok()?.trim_matches('"'))
+            })
+            .next()
+    }
+}
+
+/// Of `2026-11-21T01:58:12.000Z`.
+fn date_and_time(text: &str) -> Option<(String, String)> {
+    let digits = |text: &str, separator, len| {
+        let plain: String = text.split(separator).collect();
+        (plain.len() == len && plain.bytes().all(|b| b.is_ascii_digit())).then_some(plain)
+    };
+    let (date, time) = text.split_once('T')?;
+    Some((digits(date, '-', 8)?, digits(time.get(..8)?, ':', 6)?))
+}
+
+/// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own.
+pub(super) struct Group<'c> {
+    pub(super) stream: &'c Stream,
+    heads: Vec<&'c Found>,
+    pub(super) chunks: Vec<&'c Found>,
+}
+
+/// All profiles, in the order in which they begin in the inputs.
+pub(super) fn groups(streams: &Streams) -> Vec<Group<'_>> {
+    let mut groups = Vec::new();
+    for (_, stream) in &streams.all {
+        let mut current = Group { stream, heads: Vec::new(), chunks: Vec::new() };
+        for of_input in stream.events.chunk_by(|a, b| a.input == b.input) {
+            let has_head = of_input.iter().any(|found| found.role == Role::Head);
+            if has_head && !current.heads.is_empty() {
+                groups.push(std::mem::replace(
+                    &mut current,
+                    Group { stream, heads: Vec::new(), chunks: Vec::new() },
+                ));
+            }
+            let (heads, chunks): (Vec<_>, Vec<_>) =
+                of_input.iter().partition(|found| found.role == Role::Head);
+            current.heads.extend(heads);
+            current.chunks.extend(chunks);
+        }
+        groups.push(current);
+    }
+    groups
+}
+
+/// A profile with what is known beside it.
+pub(super) struct Whole<'s, 'p> {
+    pub(super) profile: Profile<'s, 'p>,
+    pub(super) bounds: Bounds,
+    /// Nanoseconds.
+    pub(super) start: i64,
+    pub(super) order: ChunkOrder,
+}
+
+/// Start of a profile: nanoseconds, and as it is written.
+type Start = (i64, Vec<u8>);
+
+impl<'c> Group<'c> {
+    /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools.
+    pub(super) fn tid(&self) -> &'c [u8] {
+        self.heads.last().or(self.chunks.first()).map_or(&[], |found| &found.tid)
+    }
+
+    /// How many nodes its chunks bring.
+    pub(super) fn nodes(&self) -> u64 {
+        self.chunks.iter().map(|found| u64::from(found.counts.nodes)).sum()
+    }
+
+    /// When it begins, as far as one event tells.
+    pub(super) fn first_time(&self) -> i64 {
+        self.heads.last().or(self.chunks.first()).map_or(0, |found| found.entry.time)
+    }
+
+    /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded.
+    pub(super) fn assemble<'s, 'p>(
+        &self,
+        store: &'s Store<'p>,
+        memory: u64,
+        config: &Config,
+    ) -> Result<Whole<'s, 'p>, Error> {
+        let by_place: HashMap<u64, &Found> =
+            self.chunks.iter().map(|found| (found.entry.place.offset(), *found)).collect();
+        let decoded = |entry: Entry| -> Cow<'_, Chunk> {
+            match by_place.get(&entry.place.offset()).and_then(|found| found.decoded.as_ref()) {
+                Some(chunk) => Cow::Borrowed(chunk),
+                None => Cow::Owned(decode_again(entry, store)),
+            }
+        };
+        let mut entries: Vec<Entry> = self.chunks.iter().map(|found| found.entry).collect();
+        let order = settle(&mut entries, Order(store), decoded);
+        let counts = self.chunks.iter().fold((0, 0), |(samples, deltas), found| {
+            (samples + u64::from(found.counts.samples), deltas + u64::from(found.counts.deltas))
+        });
+        let mut assembler = Assembler::new(store, counts, memory, &config.tmp_dir);
+        for &entry in &entries {
+            assembler.add(&decoded(entry), entry.place.offset(), memory, &config.tmp_dir)?;
+        }
+        let mut flaws = Flaws::default();
+        let start = self.start(store, entries.first(), &mut flaws);
+        if order == ChunkOrder::Neither {
+            flaws.add(FlawKind::Unordered, entries[0].place.offset());
+        }
+        assembler.set_start(start.as_ref().map(|(start, _)| *start));
+        let mut profile = assembler.finish()?;
+        let (start, text) = start.unwrap_or_else(|| guess(&profile, &self.chunks, &mut flaws));
+        profile.flaws.append(&flaws);
+        let end = self.end(&profile, start);
+        let bounds = Bounds { start: text, end };
+        Ok(Whole { profile, bounds, start, order })
+    }
+
+    /// The start: the time of the last `Profile` event, as in DevTools.
+    fn start(&self, store: &Store<'_>, first: Option<&Entry>, flaws: &mut Flaws) -> Option<Start> {
+        let whole = self.chunks.first().filter(|found| found.role == Role::Whole);
+        if let Some(whole) = whole {
+            let own = whole.decoded.as_ref().and_then(|chunk| chunk.start);
+            let own = own.or_else(|| decode_again(whole.entry, store).start);
+            return own
+                .map(|start| (start, micros(start)))
+                .or_else(|| start_at(whole.entry, store));
+        }
+        if self.heads.len() > 1 {
+            flaws.add(FlawKind::TwoProfiles, self.heads[1].entry.place.offset());
+        }
+        match self.heads.last() {
+            Some(head) => start_at(head.entry, store),
+            None => {
+                let offset = first.map_or(0, |entry| entry.place.offset());
+                flaws.add(FlawKind::NoProfile, offset);
+                None
+            }
+        }
+    }
+
+    /// The end: that of the latest sample, or what the stream says, if that is later.
+    fn end(&self, profile: &Profile<'_, '_>, start: i64) -> i64 {
+        let last = start.saturating_add(profile.last);
+        let head = self.heads.last().and_then(|head| head.decoded.as_ref());
+        let said = profile.end.map(|end| match head.and_then(|head| head.start) {
+            // start and end of the data are of one clock, which need not be that of the events
+            Some(own) => start.saturating_add(end.saturating_sub(own)),
+            None => end,
+        });
+        said.map_or(last, |end| end.max(last))
+    }
+}
+
+/// Without a `Profile` event: what the chunks say, else the first chunk's time less its steps.
+fn guess(profile: &Profile<'_, '_>, chunks: &[&Found], flaws: &mut Flaws) -> Start {
+    let own = profile.start.filter(|&start| start > 0);
+    let start = own.unwrap_or_else(|| {
+        let Some(first) = chunks.first() else { return 0 };
+        flaws.add(FlawKind::NoStart, first.entry.place.offset());
+        first.entry.time.max(0).saturating_sub(first.counts.duration).max(1000)
+    });
+    (start, micros(start))
+}
+
+fn micros(ns: i64) -> Vec<u8> {
+    let mut text = Vec::new();
+    push_micros(ns, &mut text);
+    text
+}
+
+/// The time of an event, if it has one.
+fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
+    let event = store.event(entry.place);
+    let value = fields_of(event).field(event, Field::Ts)?;
+    let mut scratch = Vec::new();
+    let text = number_text(value, &mut scratch)?;
+    Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
+}
+
+fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
+    let event = store.event(entry.place);
+    decode(&fields_of(event).of(event), entry.place.offset())
+}
+
+/// The content of a string, readable; anything else as it is written.
+pub(super) fn printable(value: &[u8]) -> String {
+    let mut plain = Vec::new();
+    match value {
+        [b'"', content @ .., b'"'] => unescape(content, &mut plain),
+        _ => plain.extend_from_slice(value),
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// Where a profile came from, and what it holds.
+pub(super) fn source_of(whole: &Whole<'_, '_>, group: &Group<'_>) -> Option<ProfileSource> {
+    let head = group.heads.last().and_then(|head| head.decoded.as_ref());
+    whole.profile.source.or(head.and_then(|head| head.source))
+}

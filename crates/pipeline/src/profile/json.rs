@@ -1,0 +1,150 @@
+//! JSON that is written: numbers, and text of inputs made sound.
+
+use tracemill_tokenizer::{Cursor, number_text, validate};
+
+/// Appends an integer.
+#[inline]
+pub(crate) fn push_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// Appends nanoseconds as microseconds, exactly.
+#[inline]
+pub(crate) fn push_micros(ns: i64, out: &mut Vec<u8>) {
+    if ns % 1000 == 0 {
+        return push_integer(ns / 1000, out);
+    }
+    if ns < 0 {
+        out.push(b'-');
+    }
+    let ns = ns.unsigned_abs();
+    push_integer(ns / 1000, out);
+    let decimals = format!(".{:03}", ns % 1000);
+    out.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
+}
+
+/// Appends text as a JSON string.
+pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    push_escaped(text.as_bytes(), out);
+    out.push(b'"');
+}
+
+/// Appends a value of an input; false if it was no sound JSON and had to be changed.
+pub(crate) fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
+    if validate(value).is_ok() {
+        out.extend_from_slice(value);
+        return true;
+    }
+    let start = out.len();
+    repair(value, out);
+    if validate(&out[start..]).is_err() {
+        out.truncate(start);
+        out.extend_from_slice(b"null");
+    }
+    false
+}
+
+/// Odd bytes in strings are escaped, words that are no JSON become null; brackets and commas stay.
+fn repair(value: &[u8], out: &mut Vec<u8>) {
+    let mut rest = value;
+    while let Some(&byte) = rest.first() {
+        match byte {
+            b'"' => {
+                let string = Cursor::new(rest).value();
+                let content = &string[1..string.len().max(2) - 1];
+                out.push(b'"');
+                push_escaped(content, out);
+                out.push(b'"');
+                rest = &rest[string.len()..];
+            }
+            b'{' | b'}' | b'[' | b']' | b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' => {
+                out.push(byte);
+                rest = &rest[1..];
+            }
+            _ => {
+                let end = rest.iter().position(|b| b"{}[],: \n\r\t\"".contains(b));
+                let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+                let sound = number_text(word, &mut Vec::new()).is_some()
+                    || [&b"true"[..], b"false", b"null"].contains(&word);
+                out.extend_from_slice(if sound { word } else { b"null" });
+                rest = after;
+            }
+        }
+    }
+}
+
+/// The content of a string: sound escapes stay, a stray backslash, control bytes and what is no UTF-8 are escaped.
+fn push_escaped(content: &[u8], out: &mut Vec<u8>) {
+    for chunk in content.utf8_chunks() {
+        let mut rest = chunk.valid().as_bytes();
+        while let Some((&byte, after)) = rest.split_first() {
+            let sound = match after {
+                [b'u', hex @ ..] => {
+                    hex.get(..4).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+                }
+                [escaped, ..] => b"\"\\/bfnrt".contains(escaped),
+                [] => false,
+            };
+            match byte {
+                b'\\' if sound => {
+                    out.extend_from_slice(&rest[..2]);
+                    rest = &rest[2..];
+                    continue;
+                }
+                b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+                0..0x20 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+                _ => out.push(byte),
+            }
+            rest = after;
+        }
+        if !chunk.invalid().is_empty() {
+            out.extend_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(push: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        push(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn times_are_exact() {
+        for (ns, micros) in [
+            (0, "0"),
+            (5000, "5"),
+            (-1, "-0.001"),
+            (-1_500, "-1.5"),
+            (i64::MAX, "9223372036854775.807"),
+        ] {
+            assert_eq!(text(|out| push_micros(ns, out)), micros);
+        }
+    }
+
+    #[test]
+    fn sound_values_stay_and_others_become_sound() {
+        for sound in [r#"{"a":[1.50,"\u00e9\n"]}"#, "1e5", "\"\u{e9}\""] {
+            let mut out = Vec::new();
+            assert!(push_sound(sound.as_bytes(), &mut out));
+            assert_eq!(out, sound.as_bytes());
+        }
+        for (odd, repaired) in [
+            (&b"{\"a\":NaN,\"b\":\"x\ny\xff\"}"[..], "{\"a\":null,\"b\":\"x\\u000ay\u{FFFD}\"}"),
+            (b"\"c:\\dir\\\"", "\"c:\\\\dir\\\\\""),
+            (b"\"c:\\dir\"", "\"c:\\\\dir\""),
+            (b"[1 2]", "null"),
+            (b"tru", "null"),
+        ] {
+            let mut out = Vec::new();
+            assert!(!push_sound(odd, &mut out));
+            assert_eq!(String::from_utf8(out).unwrap(), repaired, "{}", odd.escape_ascii());
+        }
+        assert_eq!(text(|out| push_string("a\"b\u{1}", out)), r#""a\"b\u0001""#);
+    }
+}

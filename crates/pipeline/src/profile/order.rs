@@ -1,0 +1,76 @@
+//! The order of the chunks of one stream (contract C6): order of time if every node and sample then refers to nodes that
+//! are defined already; else input order if that satisfies it; else order of time, and the user is told.
+
+use super::chunk::{Chunk, NO_ID};
+use crate::order::{Entry, Order};
+use std::borrow::Borrow;
+use std::collections::HashSet;
+
+/// The order that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChunkOrder {
+    /// By time, which is the order in the input too.
+    Both,
+    /// By time.
+    Time,
+    /// As in the input: by time, chunks would refer to nodes that come later.
+    Input,
+    /// By time, though in no order do all refer to earlier nodes.
+    Neither,
+}
+
+impl ChunkOrder {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChunkOrder::Both => "both",
+            ChunkOrder::Time => "time",
+            ChunkOrder::Input => "input",
+            ChunkOrder::Neither => "neither",
+        }
+    }
+}
+
+/// Puts the chunks of a stream, given in input order, in its own order; `decode` gives what a chunk holds.
+///
+/// Cost: a sort; where that moves any, a look at each chunk, or two.
+pub(crate) fn settle<C: Borrow<Chunk>>(
+    chunks: &mut [Entry],
+    order: Order<'_, '_>,
+    mut decode: impl FnMut(Entry) -> C,
+) -> ChunkOrder {
+    let input: Vec<Entry> = chunks.to_vec();
+    chunks.sort_unstable_by(|a, b| order.compare(a, b));
+    if input == chunks {
+        return ChunkOrder::Both;
+    }
+    if refer_backwards(chunks, &mut decode) {
+        return ChunkOrder::Time;
+    }
+    if !refer_backwards(&input, &mut decode) {
+        return ChunkOrder::Neither;
+    }
+    chunks.copy_from_slice(&input);
+    ChunkOrder::Input
+}
+
+/// Whether every parent and sample refers to a node of its own or an earlier chunk.
+///
+/// What is no id refers to nothing and defines nothing.
+fn refer_backwards<C: Borrow<Chunk>>(
+    chunks: &[Entry],
+    decode: &mut impl FnMut(Entry) -> C,
+) -> bool {
+    let mut known = HashSet::new();
+    let is_known = |known: &HashSet<u64>, id| id == NO_ID || known.contains(&id);
+    chunks.iter().all(|&entry| {
+        let chunk = decode(entry);
+        let chunk = chunk.borrow();
+        let nodes = chunk.nodes.iter().all(|node| {
+            let parent = is_known(&known, node.parent);
+            known.insert(node.id);
+            parent
+        });
+        nodes && chunk.samples.iter().all(|&sample| is_known(&known, sample))
+    })
+}

@@ -1,0 +1,250 @@
+//! Every `Profile`, `ProfileChunk` and `CpuProfile` event to its stream, and its args decoded, while the scan runs.
+//!
+//! ```text
+//!   scan worker ─ finds a chunk ─> decodes it there and then, while its bytes are in cache
+//!        │ part, in input order, over the scan's bounded channel
+//!        v
+//!   Router: (pid, id) ─> chunks of the stream     decoded, or by place only beyond the budget
+//! ```
+//!
+//! No pool of decoders stands beside the scan's workers: the worker that finds a chunk decodes it, so decoding is as
+//! parallel as the scan and needs no queue of its own. What is decoded is kept within a share of the budget; a chunk
+//! beyond it is decoded again when its stream is put together.
+//!
+//! The key is (pid, id), types strict, as in DevTools; where there is no `id`, `id2` takes its place (DevTools would fuse
+//! all streams of the process). A stream goes on in later inputs (rotated logs) unless that input has a `Profile` event
+//! of its own for the key: then it is another profile that happens to have the same ids.
+
+use super::chunk::Chunk;
+use crate::order::{Entry, rank};
+use crate::store::{Long, Place};
+use std::collections::HashMap;
+use tracemill_tokenizer::{Event, Field, canonical, string_is, unescape};
+
+/// (pid, id), canonical and joined.
+pub(crate) type StreamKey = Vec<u8>;
+
+/// The key of an event's stream.
+pub(crate) fn stream_key(event: &Event<'_>) -> StreamKey {
+    let mut key = Vec::new();
+    push_canonical(event.field(Field::Pid), &mut key);
+    match event.field(Field::Id) {
+        None if event.field(Field::Id2).is_some() => {
+            key.push(b'2');
+            push_canonical(event.field(Field::Id2), &mut key);
+        }
+        id => push_canonical(id, &mut key),
+    }
+    key
+}
+
+/// A form of a value that is the same for equal values of one type only.
+fn push_canonical(value: Option<&[u8]>, key: &mut Vec<u8>) {
+    match value {
+        None => key.push(b'-'),
+        Some([quote @ b'"', content @ .., b'"']) => {
+            key.push(*quote);
+            let mut text = Vec::new();
+            unescape(content, &mut text);
+            // the length keeps ("a", "b") and ("a\0b", …) apart
+            key.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            key.extend_from_slice(&text);
+        }
+        Some(value) => {
+            key.push(b'#');
+            if !canonical(value, key) {
+                key.extend_from_slice(value);
+            }
+        }
+    }
+    key.push(0);
+}
+
+/// What an event is to its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// `Profile`: thread and start.
+    Head,
+    /// `ProfileChunk`
+    Chunk,
+    /// `CpuProfile`: a whole profile in one event.
+    Whole,
+}
+
+impl Role {
+    /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X).
+    #[inline]
+    pub(crate) fn of(event: &Event<'_>) -> Option<Role> {
+        if event.is_string(Field::Name, b"ProfileChunk") {
+            return Some(Role::Chunk);
+        }
+        if event.is_string(Field::Name, b"Profile") {
+            return Some(Role::Head);
+        }
+        let whole = event.is_string(Field::Name, b"CpuProfile") && event.is_string(Field::Ph, b"X");
+        whole.then_some(Role::Whole)
+    }
+}
+
+/// What a chunk holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) nodes: u32,
+    pub(crate) samples: u32,
+    /// Steps of time, and their sum in nanoseconds.
+    pub(crate) deltas: u32,
+    pub(crate) duration: i64,
+}
+
+impl Counts {
+    fn of(chunk: &Chunk) -> Self {
+        Counts {
+            nodes: chunk.nodes.len() as u32,
+            samples: chunk.samples.len() as u32,
+            deltas: chunk.deltas.len() as u32,
+            duration: chunk.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta)),
+        }
+    }
+}
+
+/// An event of a stream.
+pub(crate) struct Found {
+    pub(crate) role: Role,
+    pub(crate) entry: Entry,
+    /// `tid` as it is written; empty if missing.
+    pub(crate) tid: Box<[u8]>,
+    /// Where the input begins that it is in.
+    pub(crate) input: u64,
+    pub(crate) counts: Counts,
+    /// Its args, unless there was no room for them.
+    pub(crate) decoded: Option<Chunk>,
+}
+
+/// All events of one stream, in input order.
+pub(crate) struct Stream {
+    /// As written in its first event; empty if missing.
+    pub(crate) pid: Box<[u8]>,
+    pub(crate) id: Box<[u8]>,
+    pub(crate) events: Vec<Found>,
+}
+
+/// All streams, in order of their first events.
+#[derive(Default)]
+pub(crate) struct Streams {
+    pub(crate) all: Vec<(StreamKey, Stream)>,
+    numbers: HashMap<StreamKey, usize>,
+    pub(crate) long: Vec<Long>,
+    /// Bytes of heap of what is decoded.
+    pub(crate) decoded: usize,
+}
+
+impl Streams {
+    /// Takes an event that is part of a stream; `offset` is its place among all inputs.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event<'_>, offset: u64) {
+        if let Some(role) = Role::of(event)
+            && !event.is_metadata()
+        {
+            self.take(event, offset, role);
+        }
+    }
+
+    fn take(&mut self, event: &Event<'_>, offset: u64, role: Role) {
+        let len = event.bytes.len();
+        if Place::is_long(len) {
+            self.long.push((offset, len as u64));
+        }
+        let entry = match event.ts() {
+            Some(ts) => {
+                let place = Place::new(offset, len, rank(ts, event.dur()));
+                Entry { time: ts.floor, place }
+            }
+            None => Entry { time: i64::MIN, place: Place::new(offset, len, 0) },
+        };
+        let decoded = decode(event, offset);
+        self.decoded += decoded.heap();
+        let field = |field| Box::from(event.field(field).unwrap_or_default());
+        let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
+        let mut key = stream_key(event);
+        if role == Role::Whole {
+            // each is a profile of its own
+            key.extend_from_slice(&offset.to_le_bytes());
+        }
+        let (counts, tid) = (Counts::of(&decoded), field(Field::Tid));
+        let found = Found { role, entry, tid, input: 0, counts, decoded: Some(decoded) };
+        let stream = || Stream { pid: field(Field::Pid), id: id.into(), events: Vec::new() };
+        self.stream(key, stream).events.push(found);
+    }
+
+    fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> &mut Stream {
+        let next = self.all.len();
+        let at = *self.numbers.entry(key.clone()).or_insert(next);
+        if at == next {
+            self.all.push((key, new()));
+        }
+        &mut self.all[at].1
+    }
+
+    /// Takes over what a later part of the input that begins at `input` has; keeps at most `most` bytes decoded.
+    pub(crate) fn append(&mut self, later: Streams, input: u64, most: usize) {
+        self.long.extend(later.long);
+        let room = self.decoded + later.decoded <= most;
+        if room {
+            self.decoded += later.decoded;
+        }
+        for (key, stream) in later.all {
+            let Stream { pid, id, events } = stream;
+            let own = self.stream(key, || Stream { pid, id, events: Vec::new() });
+            own.events.extend(events.into_iter().map(|mut found| {
+                found.input = input;
+                // heads are small, and looked at more than once
+                if !room && found.role != Role::Head {
+                    found.decoded = None;
+                }
+                found
+            }));
+        }
+    }
+}
+
+/// Decodes the args of an event that begins at `offset`.
+pub(crate) fn decode(event: &Event<'_>, offset: u64) -> Chunk {
+    match event.field(Field::Args) {
+        None => Chunk::default(),
+        Some(args) => {
+            let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
+            Chunk::of_args(args, offset + within as u64)
+        }
+    }
+}
+
+/// Names of threads and processes, by (pid, tid) as written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) processes: HashMap<Box<[u8]>, Box<[u8]>>,
+    pub(crate) threads: HashMap<(Box<[u8]>, Box<[u8]>), Box<[u8]>>,
+}
+
+impl Names {
+    /// Looks at a metadata event; of two names the later one counts.
+    pub(crate) fn note(&mut self, event: &Event<'_>) {
+        let process = event.is_string(Field::Name, b"process_name");
+        if !process && !event.is_string(Field::Name, b"thread_name") {
+            return;
+        }
+        let Some(args) = event.field(Field::Args) else { return };
+        let mut members = tracemill_tokenizer::members(args);
+        let Some((_, name)) = members.find(|(key, _)| string_is(key, b"name")) else { return };
+        let field = |field| Box::<[u8]>::from(event.field(field).unwrap_or_default());
+        if process {
+            self.processes.insert(field(Field::Pid), name.into());
+        } else {
+            self.threads.insert((field(Field::Pid), field(Field::Tid)), name.into());
+        }
+    }
+
+    pub(crate) fn append(&mut self, later: Names) {
+        self.processes.extend(later.processes);
+        self.threads.extend(later.threads);
+    }
+}

@@ -1,0 +1,308 @@
+//! A profile as V8 writes it to a `.cpuprofile`: nodes first, with `children` and `hitCount` filled in.
+//!
+//! ```text
+//! {"nodes":[{"id":1,"callFrame":{"functionName":…,"scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},
+//!            "hitCount":0,"children":[2,3]},
+//!           …],
+//!  "startTime":…,"endTime":…,"samples":[…],"timeDeltas":[…]}
+//! ```
+//!
+//! `"nodes":[` comes first because older DevTools know a profile by that. Missing parts of a call frame are filled in as
+//! DevTools does it for streams (url `""`, line and column −1, `scriptId` as a string), since VS Code and speedscope expect
+//! them. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
+
+use super::assemble::Profile;
+use super::flaws::FlawKind;
+use super::json::{push_integer, push_micros, push_sound};
+use super::tree::{Children, hits};
+use crate::error::Error;
+use crate::output::Batch;
+use tracemill_tokenizer::{Cursor, number_text};
+
+/// When a profile began and ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    /// As it is written.
+    pub(crate) start: Vec<u8>,
+    /// Nanoseconds.
+    pub(crate) end: i64,
+}
+
+/// Bytes gathered before they are handed on.
+const GATHER: usize = 64 * 1024;
+
+struct Writer<'b, 'o> {
+    batch: &'b mut Batch<'o>,
+    buffer: Vec<u8>,
+    /// Values that were no sound JSON.
+    repaired: u64,
+}
+
+impl Writer<'_, '_> {
+    fn flush_if_full(&mut self) -> Result<(), Error> {
+        if self.buffer.len() >= GATHER { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.batch.push(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn push(&mut self, text: &str) {
+        self.buffer.extend_from_slice(text.as_bytes());
+    }
+
+    fn sound(&mut self, value: &[u8]) {
+        self.repaired += u64::from(!push_sound(value, &mut self.buffer));
+    }
+}
+
+/// Writes a profile. Cost: a few ns for each sample and for each byte of the nodes.
+pub(crate) fn write(
+    profile: &mut Profile<'_, '_>,
+    bounds: &Bounds,
+    batch: &mut Batch<'_>,
+) -> Result<(), Error> {
+    let mut writer = Writer { batch, buffer: Vec::with_capacity(2 * GATHER), repaired: 0 };
+    write_nodes(profile, &mut writer)?;
+    writer.push("],\"startTime\":");
+    writer.buffer.extend_from_slice(&bounds.start);
+    writer.push(",\"endTime\":");
+    push_micros(bounds.end, &mut writer.buffer);
+    write_samples(profile, &mut writer)?;
+    write_rest(profile, &mut writer)?;
+    writer.push("}\n");
+    writer.flush()?;
+    let (repaired, at) = (writer.repaired, profile.tree.texts.first().map_or(0, |t| t.offset));
+    profile.flaws.add_many(FlawKind::Text, at, repaired);
+    Ok(())
+}
+
+fn write_nodes(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+    writer.push("{\"nodes\":[");
+    let children = profile.tree.children();
+    let root = profile.tree.root;
+    // the root first, whatever came first: readers take it for the root
+    let others = (0..profile.tree.len() as u32).filter(|&node| node != root);
+    for node in (!profile.tree.ids.is_empty()).then_some(root).into_iter().chain(others) {
+        if node != root {
+            writer.push(",");
+        }
+        write_node(profile, &children, node, writer);
+        writer.flush_if_full()?;
+    }
+    Ok(())
+}
+
+fn write_node(
+    profile: &Profile<'_, '_>,
+    children: &Children,
+    node: u32,
+    writer: &mut Writer<'_, '_>,
+) {
+    let tree = &profile.tree;
+    let frame = Frame::of(profile.text(tree.texts[node as usize]));
+    writer.push("{\"id\":");
+    push_integer(tree.id(node), &mut writer.buffer);
+    writer.push(",\"callFrame\":");
+    writer.repaired += frame.write(&mut writer.buffer);
+    writer.push(",\"hitCount\":");
+    let hits = hits(tree.hits[node as usize], profile.counted[node as usize]);
+    push_integer(hits, &mut writer.buffer);
+    let mut separator = ",\"children\":[";
+    for child in children.of(node) {
+        writer.push(separator);
+        push_integer(tree.id(child), &mut writer.buffer);
+        separator = ",";
+    }
+    if separator == "," {
+        writer.push("]");
+    }
+    writer.repaired += frame.write_others(&mut writer.buffer);
+    writer.push("}");
+}
+
+/// Keys and values as they are written.
+type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
+
+/// The call frame of a node, taken apart.
+#[derive(Default)]
+pub(super) struct Frame<'t> {
+    function: Option<&'t [u8]>,
+    script: Option<&'t [u8]>,
+    url: Option<&'t [u8]>,
+    /// Line and column, as they are written.
+    position: [Option<&'t [u8]>; 2],
+    /// In the old form lines and columns count from 1.
+    from_one: bool,
+    others: Members<'t>,
+    others_of_node: Members<'t>,
+}
+
+impl<'t> Frame<'t> {
+    /// Of a node's object: in its `callFrame`, or in the node itself as old profiles have it.
+    pub(super) fn of(node: &'t [u8]) -> Self {
+        let mut frame = Frame { from_one: true, ..Frame::default() };
+        let mut own = Members::new();
+        let mut cursor = Cursor::new(node);
+        if !cursor.enter(b'{') {
+            return frame;
+        }
+        while let Some((key, written, value)) = next_member(&mut cursor, node) {
+            match &*key {
+                b"id" | b"parent" | b"hitCount" | b"children" => {}
+                b"callFrame" => {
+                    frame = Frame { from_one: false, ..Frame::default() };
+                    frame.read(value);
+                }
+                _ => own.push((written, value)),
+            }
+        }
+        if frame.from_one {
+            own.retain(|&(key, value)| !frame.take(&key[1..key.len() - 1], value));
+        }
+        frame.others_of_node = own;
+        frame
+    }
+
+    fn read(&mut self, object: &'t [u8]) {
+        let mut cursor = Cursor::new(object);
+        if !cursor.enter(b'{') {
+            return;
+        }
+        while let Some((key, written, value)) = next_member(&mut cursor, object) {
+            if !self.take(&key, value) {
+                self.others.push((written, value));
+            }
+        }
+    }
+
+    fn take(&mut self, key: &[u8], value: &'t [u8]) -> bool {
+        let own = match key {
+            b"functionName" => &mut self.function,
+            b"scriptId" => &mut self.script,
+            b"url" => &mut self.url,
+            b"lineNumber" => &mut self.position[0],
+            b"columnNumber" => &mut self.position[1],
+            _ => return false,
+        };
+        *own = Some(value);
+        true
+    }
+
+    /// Appends the call frame as an object; returns how many values were no sound JSON.
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> u64 {
+        let mut repaired = 0;
+        out.extend_from_slice(b"{\"functionName\":");
+        repaired += u64::from(!push_sound(string_or_empty(self.function), out));
+        out.extend_from_slice(b",\"scriptId\":");
+        match self.script {
+            Some(string) if string.starts_with(b"\"") => {
+                repaired += u64::from(!push_sound(string, out));
+            }
+            number => {
+                let number = number.filter(|n| number_text(n, &mut Vec::new()).is_some());
+                out.push(b'"');
+                out.extend_from_slice(number.unwrap_or(b"0"));
+                out.push(b'"');
+            }
+        }
+        out.extend_from_slice(b",\"url\":");
+        repaired += u64::from(!push_sound(string_or_empty(self.url), out));
+        for (key, value) in
+            [",\"lineNumber\":", ",\"columnNumber\":"].into_iter().zip(self.position)
+        {
+            out.extend_from_slice(key.as_bytes());
+            let number = value.and_then(|value| Cursor::new(value).integer());
+            push_integer(number.map_or(-1, |n| n - i64::from(self.from_one)), out);
+        }
+        repaired += push_members(&self.others, out);
+        out.push(b'}');
+        repaired
+    }
+
+    /// Appends what else the node has, each with a comma before it.
+    pub(super) fn write_others(&self, out: &mut Vec<u8>) -> u64 {
+        push_members(&self.others_of_node, out)
+    }
+}
+
+fn push_members(members: &Members<'_>, out: &mut Vec<u8>) -> u64 {
+    let mut repaired = 0;
+    for (key, value) in members {
+        out.push(b',');
+        repaired += u64::from(!push_sound(key, out));
+        out.push(b':');
+        repaired += u64::from(!push_sound(value, out));
+    }
+    repaired
+}
+
+fn string_or_empty(value: Option<&[u8]>) -> &[u8] {
+    value.filter(|value| value.starts_with(b"\"")).unwrap_or(b"\"\"")
+}
+
+/// A key, the same as it is written with its quotes, and its value.
+type Member<'t> = (std::borrow::Cow<'t, [u8]>, &'t [u8], &'t [u8]);
+
+fn next_member<'t>(cursor: &mut Cursor<'t>, object: &'t [u8]) -> Option<Member<'t>> {
+    let before = cursor.offset();
+    let key = cursor.next_key()?;
+    let between = &object[before..cursor.offset()];
+    let open = between.iter().position(|&b| b == b'"')?;
+    let close = between.iter().rposition(|&b| b == b'"')?;
+    Some((key, &between[open..=close], cursor.value()))
+}
+
+/// Samples and what runs beside them, one list after the other.
+fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+    let [lines, columns] = profile.has_positions();
+    let lists = [(true, "samples"), (true, "timeDeltas"), (lines, "lines"), (columns, "columns")];
+    for (number, (has, key)) in lists.into_iter().enumerate() {
+        if !has {
+            continue;
+        }
+        writer.push(",\"");
+        writer.push(key);
+        writer.push("\":[");
+        let mut samples = profile.samples();
+        let mut first = true;
+        while let Some(sample) = samples.next()? {
+            if !std::mem::take(&mut first) {
+                writer.push(",");
+            }
+            match number {
+                0 => push_integer(profile.tree.id(sample.node), &mut writer.buffer),
+                1 => push_micros(sample.delta, &mut writer.buffer),
+                position => push_integer(sample.positions[position - 2], &mut writer.buffer),
+            }
+            writer.flush_if_full()?;
+        }
+        writer.push("]");
+    }
+    Ok(())
+}
+
+fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+    let mut separator = ",\"trace_ids\":{";
+    for &(key, node) in &profile.trace_ids {
+        writer.push(separator);
+        writer.sound(profile.text(key));
+        writer.push(":");
+        push_integer(profile.tree.id(node), &mut writer.buffer);
+        writer.flush_if_full()?;
+        separator = ",";
+    }
+    if separator == "," {
+        writer.push("}");
+    }
+    for extra in &profile.extras {
+        writer.push(",");
+        writer.sound(profile.text(extra.key));
+        writer.push(":");
+        writer.sound(profile.text(extra.value));
+        writer.flush_if_full()?;
+    }
+    Ok(())
+}
