@@ -23,6 +23,7 @@
 //!   "sorted", "inversions",
 //!   "phases":   {"X": events, …, "none": events},
 //!   "processes": [{"pid", "name": null | string, "events", "threads": [{"tid", "name", "events"}]}],
+//!   "profiles": [{"pid", "tid": null without a Profile event, "id", "chunks", "bytes"}],
 //!   "keys":     [name],
 //!
 //!   profile list, profile extract:
@@ -41,7 +42,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
     Compression, Config, Flaws, InfoReport, InputReport, Losses, MergeReport, OutputConfig,
-    ProcessInfo, ProfileInfo, ProfilesReport, Target, Tier,
+    ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -97,8 +98,19 @@ pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
     value["inversions"] = json!(report.inversions);
     value["phases"] = phases(&report.phases);
     value["processes"] = report.processes.iter().map(process).collect();
+    value["profiles"] = report.profiles.iter().map(profile_count).collect();
     value["keys"] = json!(report.keys);
     value
+}
+
+fn profile_count(profile: &ProfileCount) -> Value {
+    json!({
+        "pid": id(&profile.pid),
+        "tid": id(&profile.tid),
+        "id": id(&profile.id),
+        "chunks": profile.chunks,
+        "bytes": profile.bytes,
+    })
 }
 
 /// The report of `profile list` and `profile extract`.

@@ -3,8 +3,9 @@
 use crate::config::{Config, Source};
 use crate::error::Error;
 use crate::index::{Document, KeyValue, note_member};
+use crate::profile::{Role, StreamKey, stream_key};
 use crate::read::{Current, Facts, Reader, read_all};
-use crate::report::{InfoReport, ProcessInfo, ThreadInfo};
+use crate::report::{InfoReport, ProcessInfo, ProfileCount, ThreadInfo};
 use crate::scan::Collect;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -104,6 +105,9 @@ struct Census {
     lane: Option<(Lane, usize)>,
     process_names: HashMap<Vec<u8>, String>,
     thread_names: HashMap<Lane, String>,
+    /// CPU profiles, and their numbers by key.
+    profiles: Vec<(StreamKey, ProfileCount)>,
+    profile_numbers: HashMap<StreamKey, usize>,
     keys: Vec<KeyValue>,
     documents: Vec<Document>,
 }
@@ -144,6 +148,39 @@ impl Census {
             && let Some(name) = name_of(event)
         {
             self.thread_names.insert((field(Field::Pid), field(Field::Tid)), name);
+        }
+    }
+
+    #[cold]
+    fn note_profile(&mut self, event: &Event<'_>, role: Role) {
+        let field = |field| event.field(field).map_or(String::new(), as_written);
+        let head = role != Role::Chunk;
+        let id = event.field(Field::Id).or(event.field(Field::Id2));
+        let count = ProfileCount {
+            pid: field(Field::Pid),
+            tid: if head { field(Field::Tid) } else { String::new() },
+            id: id.map_or(String::new(), as_written),
+            chunks: u64::from(role != Role::Head),
+            bytes: event.bytes.len() as u64,
+        };
+        let mut key = stream_key(event);
+        if role == Role::Whole {
+            // each is a profile of its own, as far as the thread tells
+            key.extend_from_slice(count.tid.as_bytes());
+        }
+        self.join_profile(key, count);
+    }
+
+    fn join_profile(&mut self, key: StreamKey, later: ProfileCount) {
+        let next = self.profiles.len();
+        let number = *self.profile_numbers.entry(key.clone()).or_insert(next);
+        let Some((_, own)) = self.profiles.get_mut(number) else {
+            return self.profiles.push((key, later));
+        };
+        own.chunks += later.chunks;
+        own.bytes += later.bytes;
+        if !later.tid.is_empty() {
+            own.tid = later.tid;
         }
     }
 
@@ -191,6 +228,9 @@ impl Census {
             }
             self.lane_events[own] += later.lane_events[lane];
         }
+        for (key, count) in later.profiles {
+            self.join_profile(key, count);
+        }
         self.process_names.extend(later.process_names);
         self.thread_names.extend(later.thread_names);
         if let Some(document) = self.documents.last_mut() {
@@ -226,6 +266,7 @@ impl Census {
             inversions: self.inversions,
             phases,
             processes: self.processes(),
+            profiles: self.profiles.into_iter().map(|(_, count)| count).collect(),
             keys,
         }
     }
@@ -301,6 +342,11 @@ impl Sink for Census {
                 self.bounds = Some((bounds.0.min(ts.floor), bounds.1.max(end)));
             }
             _ => self.untimed += 1,
+        }
+        if let Some(role) = Role::of(event)
+            && class > 0
+        {
+            self.note_profile(event, role);
         }
         self.note_order(class, event, ts, dur);
     }

@@ -75,6 +75,7 @@ pub use profile::{
     ProfilesReport, check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    Example, InfoReport, InputReport, Losses, MergeReport, ProcessInfo, Tally, ThreadInfo, excerpt,
+    Example, InfoReport, InputReport, Losses, MergeReport, ProcessInfo, ProfileCount, Tally,
+    ThreadInfo, excerpt,
 };
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -191,6 +191,8 @@ pub struct InfoReport {
     pub phases: Vec<(String, u64)>,
     /// Per process.
     pub processes: Vec<ProcessInfo>,
+    /// Per CPU profile, in order of their first events.
+    pub profiles: Vec<ProfileCount>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
@@ -208,6 +210,21 @@ pub struct ProcessInfo {
     pub events: u64,
     /// Its threads, most events first.
     pub threads: Vec<ThreadInfo>,
+}
+
+/// A CPU profile in a trace, as far as its events' envelopes tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileCount {
+    /// `pid` as written; empty if missing.
+    pub pid: String,
+    /// `tid` of its thread as written; empty if no `Profile` event says which.
+    pub tid: String,
+    /// `id` of its stream (`id2` where there is no other) as written; empty if missing.
+    pub id: String,
+    /// Its `ProfileChunk` events, or 1 for a `CpuProfile`.
+    pub chunks: u64,
+    /// Bytes of all its events.
+    pub bytes: u64,
 }
 
 /// A thread in a trace.

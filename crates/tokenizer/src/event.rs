@@ -115,6 +115,14 @@ impl<'w> Event<'w> {
         Some(&self.bytes[at..value_end(self.bytes, at)])
     }
 
+    /// As [`Event::field`], but with all that follows in the event behind the value: for readers that find its end
+    /// themselves. Cost: none.
+    #[inline]
+    pub fn field_and_rest(&self, field: Field) -> Option<&'w [u8]> {
+        let at = self.value_at(field)?;
+        Some(&self.bytes[at..])
+    }
+
     #[inline(always)]
     fn value_at(&self, field: Field) -> Option<usize> {
         if self.seen & field.bit() == 0 {

@@ -95,6 +95,7 @@ fn text(report: &InfoReport) -> String {
     text.section("order", &order);
     text.lines("phases", counts(&report.phases));
     processes(&mut text, &report.processes);
+    text.lines("profiles", profiles(report));
     if !report.keys.is_empty() {
         text.section("keys", &report.keys.join(", "));
     }
@@ -164,6 +165,25 @@ fn counts(rows: &[(String, u64)]) -> Vec<String> {
     rows.iter().map(|(name, n)| format!("{name:<names$}  {n:>numbers$}")).collect()
 }
 
+fn profiles(report: &InfoReport) -> Vec<String> {
+    let mut lines: Vec<String> = report
+        .profiles
+        .iter()
+        .take(THREADS)
+        .map(|profile| {
+            let [pid, tid, id] = [&profile.pid, &profile.tid, &profile.id]
+                .map(|id| title(id.trim_matches('"'), None));
+            let chunks = plural(profile.chunks, "chunk");
+            format!("pid {pid}, tid {tid}, id {id}: {chunks}, {}", human(profile.bytes))
+        })
+        .collect();
+    let more = report.profiles.len().saturating_sub(THREADS);
+    if more > 0 {
+        lines.push(format!("… and {} more; --json has all", grouped(more as u64)));
+    }
+    lines
+}
+
 fn processes(text: &mut Text, processes: &[ProcessInfo]) {
     let mut label = "processes";
     let mut room = THREADS;
@@ -209,7 +229,7 @@ pub(super) fn title(id: &str, name: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{DamageKind, Losses, ThreadInfo};
+    use tracemill_pipeline::{DamageKind, Losses, ProfileCount, ThreadInfo};
     use tracemill_tokenizer::Damage;
 
     #[test]
@@ -281,6 +301,13 @@ mod tests {
                 events: 1003,
                 threads: vec![thread("1", Some("Main\u{1b}"), 1000), thread("", None, 3)],
             }],
+            profiles: vec![ProfileCount {
+                pid: "10".into(),
+                tid: "1".into(),
+                id: "\"0x1\"".into(),
+                chunks: 2,
+                bytes: 2048,
+            }],
             keys: vec!["metadata".into(), "stackFrames".into()],
         }
     }
@@ -297,6 +324,7 @@ phases     X  1,000
 processes  10 Browser: 1,003 events, 2 threads
              1 Main\\u{1b}  1,000
              (none)            3
+profiles   pid 10, tid 1, id 0x1: 2 chunks, 2.0 KiB
 keys       metadata, stackFrames
 damage     a.json: lost 1 × truncated (3 bytes): cut off before its end; first at byte 7: {\"a
 ";

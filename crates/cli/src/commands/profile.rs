@@ -189,7 +189,7 @@ mod tests {
         let text =
             table(&[profile("7", None, 1234), profile("", Some(ProfileSource::Internal), 5)]);
         let expected = "\
-pid         tid  thread  id   source    start µs  duration  samples  nodes  chunks  order  damage
+pid        tid  thread  id   source    start µs  duration  samples  nodes  chunks  order  damage
   7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234      3       2  both   -
   -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5      3       2  both   -
 ";

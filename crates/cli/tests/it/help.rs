@@ -22,11 +22,17 @@ fn help_is_golden() {
     check("merge --help", "merge-long.txt");
     check("info -h", "info-short.txt");
     check("info --help", "info-long.txt");
+    check("profile -h", "profile-short.txt");
+    check("profile --help", "profile-long.txt");
+    check("profile list -h", "profile-list-short.txt");
+    check("profile list --help", "profile-list-long.txt");
+    check("profile extract -h", "profile-extract-short.txt");
+    check("profile extract --help", "profile-extract-long.txt");
 }
 
 #[test]
 fn hidden_flags_are_hidden() {
-    for words in ["merge --help", "info --help"] {
+    for words in ["merge --help", "info --help", "profile list --help", "profile extract --help"] {
         let help = Folder::new().run(words).ends(0).stdout;
         assert!(!help.contains("--tier") && !help.contains("--read-size"), "{words}");
     }

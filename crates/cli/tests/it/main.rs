@@ -5,4 +5,5 @@ mod help;
 mod oracle;
 mod outputs;
 mod pipes;
+mod profiles;
 mod support;

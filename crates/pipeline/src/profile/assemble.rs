@@ -55,6 +55,10 @@ pub(crate) struct Assembler<'s, 'p> {
     end: Option<i64>,
     source: Option<ProfileSource>,
     flaws: Flaws,
+    /// Right if every sample names a node and has a step.
+    extent: Extent,
+    /// Whether a sample names nothing.
+    lost: bool,
 }
 
 impl<'s, 'p> Assembler<'s, 'p> {
@@ -75,8 +79,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
             builder: Builder::default(),
             made: Vec::new(),
             pairing,
-            samples: Column::new(memory / 3, tmp_dir.to_owned()),
-            deltas: Column::new(memory / 3 * 2, tmp_dir.to_owned()),
+            samples: Column::new(memory / 3, samples, tmp_dir),
+            deltas: Column::new(memory / 3 * 2, deltas, tmp_dir),
             positions: [None, None],
             counted: Vec::new(),
             unknown: Vec::new(),
@@ -87,6 +91,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
             end: None,
             source: None,
             flaws: Flaws::default(),
+            extent: Extent::default(),
+            lost: false,
         }
     }
 
@@ -154,6 +160,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             self.samples.push(number)?;
         }
         for &delta in &chunk.deltas {
+            self.extent.add(delta);
             self.deltas.push(delta)?;
         }
         let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
@@ -192,6 +199,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
     #[cold]
     fn unknown(&mut self, id: u64, offset: u64) -> u32 {
         if id == NO_ID {
+            self.lost = true;
             self.flaws.add(FlawKind::Sample, offset);
             return NONE;
         }
@@ -244,13 +252,14 @@ impl<'s, 'p> Assembler<'s, 'p> {
             end: self.end,
             source: self.source,
             flaws: self.flaws,
-            kept: 0,
-            last: 0,
+            extent: self.extent,
         };
         if self.pairing == Pairing::Untimed {
             profile.spread()?;
         }
-        profile.measure()?;
+        if self.pairing != Pairing::Whole || self.lost || !profile.later.is_empty() {
+            profile.measure()?;
+        }
         Ok(profile)
     }
 
@@ -274,7 +283,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
 }
 
 fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error> {
-    let mut column = Column::new(memory, tmp_dir.to_owned());
+    let mut column = Column::new(memory, count as u64, tmp_dir);
     (0..count).try_for_each(|_| column.push(0))?;
     Ok(column)
 }
@@ -305,10 +314,7 @@ pub(crate) struct Profile<'s, 'p> {
     pub(crate) end: Option<i64>,
     pub(crate) source: Option<ProfileSource>,
     pub(crate) flaws: Flaws,
-    /// Samples that name a node.
-    pub(crate) kept: u64,
-    /// The greatest time of a sample, from the start on.
-    pub(crate) last: i64,
+    pub(crate) extent: Extent,
 }
 
 impl Profile<'_, '_> {
@@ -317,14 +323,14 @@ impl Profile<'_, '_> {
         text_of(text, self.store, &self.made)
     }
 
-    /// The samples that name a node, each with its step from the one before.
-    pub(crate) fn samples(&self) -> Samples<'_> {
-        Samples {
-            profile: self,
-            samples: self.samples.reader(),
-            deltas: self.deltas.reader(),
-            positions: self.positions.each_ref().map(|p| p.as_ref().map(Column::reader)),
-        }
+    /// The samples that name a node, each with what is wanted of it.
+    pub(crate) fn samples(&self, wanted: Wanted) -> Samples<'_> {
+        let position = match wanted {
+            Wanted::Position(which) => self.positions[which].as_ref().map(Column::reader),
+            Wanted::Nodes | Wanted::Steps => None,
+        };
+        let deltas = (wanted == Wanted::Steps).then(|| self.deltas.reader());
+        Samples { profile: self, samples: self.samples.reader(), deltas, position }
     }
 
     /// Whether it has lines, and columns.
@@ -337,7 +343,7 @@ impl Profile<'_, '_> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {
             self.flaws.add_many(FlawKind::Unpaired, 0, count as u64);
-            self.samples = Column::new(0, std::path::PathBuf::new());
+            self.samples = Column::new(0, 0, Path::new(""));
             self.positions = [None, None];
             self.counted.fill(0);
             return Ok(());
@@ -348,35 +354,62 @@ impl Profile<'_, '_> {
         (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))
     }
 
+    /// Counts what was not clear while the chunks came.
     fn measure(&mut self) -> Result<(), Error> {
-        let (mut kept, mut time, mut last) = (0, 0i64, 0i64);
-        let mut samples = self.samples();
+        let mut extent = Extent::default();
+        let mut samples = self.samples(Wanted::Steps);
         while let Some(sample) = samples.next()? {
-            kept += 1;
-            time = time.saturating_add(sample.delta);
-            last = last.max(time);
+            extent.add(sample.delta);
         }
-        (self.kept, self.last) = (kept, last);
+        self.extent = extent;
         Ok(())
     }
+}
+
+/// How many samples there are, and how far they reach.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    /// Samples that name a node.
+    pub(crate) samples: u64,
+    time: i64,
+    /// The greatest time of a sample, in nanoseconds from the start on.
+    pub(crate) last: i64,
+}
+
+impl Extent {
+    #[inline]
+    fn add(&mut self, delta: i64) {
+        self.samples += 1;
+        self.time = self.time.saturating_add(delta);
+        self.last = self.last.max(self.time);
+    }
+}
+
+/// What is read beside the node of each sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Nodes,
+    Steps,
+    /// Line (0) or column (1).
+    Position(usize),
 }
 
 /// One sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) node: u32,
-    /// Nanoseconds since the sample before, or the start.
+    /// Nanoseconds since the sample before, or the start; if wanted.
     pub(crate) delta: i64,
-    /// Line and column, or 0.
-    pub(crate) positions: [i64; 2],
+    /// Line or column; if wanted.
+    pub(crate) position: i64,
 }
 
 /// Reads samples in order.
 pub(crate) struct Samples<'a> {
     profile: &'a Profile<'a, 'a>,
     samples: ColumnReader<'a, u32>,
-    deltas: ColumnReader<'a, i64>,
-    positions: [Option<ColumnReader<'a, i64>>; 2],
+    deltas: Option<ColumnReader<'a, i64>>,
+    position: Option<ColumnReader<'a, i64>>,
 }
 
 impl Samples<'_> {
@@ -385,20 +418,20 @@ impl Samples<'_> {
     pub(crate) fn next(&mut self) -> Result<Option<Sample>, Error> {
         let mut delta = 0i64;
         while let Some(number) = self.samples.next()? {
-            delta = delta.saturating_add(self.deltas.next()?.unwrap_or(0));
-            let mut positions = [0; 2];
-            for (position, reader) in positions.iter_mut().zip(&mut self.positions) {
-                if let Some(reader) = reader {
-                    *position = reader.next()?.unwrap_or(0);
-                }
+            if let Some(deltas) = &mut self.deltas {
+                delta = delta.saturating_add(deltas.next()?.unwrap_or(0));
             }
+            let position = match &mut self.position {
+                Some(position) => position.next()?.unwrap_or(0),
+                None => 0,
+            };
             let node = match number {
                 NONE => NONE,
                 LATER.. => self.profile.later[(number - LATER) as usize],
                 node => node,
             };
             if node != NONE {
-                return Ok(Some(Sample { node, delta, positions }));
+                return Ok(Some(Sample { node, delta, position }));
             }
         }
         Ok(None)

@@ -253,7 +253,7 @@ impl<'c> Group<'c> {
 
     /// The end: that of the latest sample, or what the stream says, if that is later.
     fn end(&self, profile: &Profile<'_, '_>, start: i64) -> i64 {
-        let last = start.saturating_add(profile.last);
+        let last = start.saturating_add(profile.extent.last);
         let head = self.heads.last().and_then(|head| head.decoded.as_ref());
         let said = profile.end.map(|end| match head.and_then(|head| head.start) {
             // start and end of the data are of one clock, which need not be that of the events

@@ -4,7 +4,7 @@ use crate::error::Error;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Numbers that go to or come from the disk at a time.
 const BLOCK: usize = 8 * 1024;
@@ -45,10 +45,11 @@ pub(crate) struct Column<T> {
 }
 
 impl<T: Number> Column<T> {
-    /// An empty column that keeps at most `bytes` in memory.
-    pub(crate) fn new(bytes: u64, tmp_dir: PathBuf) -> Self {
+    /// An empty column, for `expected` numbers, that keeps at most `bytes` in memory.
+    pub(crate) fn new(bytes: u64, expected: u64, tmp_dir: &Path) -> Self {
         let most = (bytes as usize / size_of::<T>()).max(1024);
-        Column { memory: Vec::new(), most, disk: None, tmp_dir }
+        let memory = Vec::with_capacity(most.min(expected as usize));
+        Column { memory, most, disk: None, tmp_dir: tmp_dir.to_owned() }
     }
 
     #[inline]
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn numbers_come_back_from_memory_and_disk() {
         for count in [0, 1, 1023, 1024, 1025, 50_000] {
-            let mut column = Column::<i64>::new(1, std::env::temp_dir());
+            let mut column = Column::<i64>::new(1, count as u64, &std::env::temp_dir());
             let numbers = || (0..count).map(|i| i * i - 7_000_000_000);
             numbers().try_for_each(|number| column.push(number)).unwrap();
             assert_eq!(column.len() as i64, count);

@@ -161,9 +161,9 @@ pub struct Flaw {
     pub input: String,
 }
 
-/// All flaws of one profile.
+/// All flaws of one profile; takes no room as long as there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flaws([Flaw; FlawKind::COUNT]);
+pub struct Flaws(Option<Box<[Flaw; FlawKind::COUNT]>>);
 
 impl Flaws {
     /// Counts one more at `offset`.
@@ -176,7 +176,7 @@ impl Flaws {
         if count == 0 {
             return;
         }
-        let flaw = &mut self.0[kind as usize];
+        let flaw = &mut self.0.get_or_insert_default()[kind as usize];
         if flaw.count == 0 {
             flaw.offset = offset;
         }
@@ -192,7 +192,8 @@ impl Flaws {
 
     /// Kinds of which there is any.
     pub fn iter(&self) -> impl Iterator<Item = (FlawKind, &Flaw)> {
-        FlawKind::ALL.into_iter().zip(&self.0).filter(|(_, flaw)| flaw.count > 0)
+        let flaws = self.0.iter().flat_map(|flaws| flaws.iter());
+        FlawKind::ALL.into_iter().zip(flaws).filter(|(_, flaw)| flaw.count > 0)
     }
 
     /// Pieces lost or guessed.
@@ -207,7 +208,8 @@ impl Flaws {
 
     /// Names the places: offsets of all inputs together become offsets in one of them.
     pub(crate) fn locate(&mut self, locate: impl Fn(u64) -> (String, u64)) {
-        for flaw in self.0.iter_mut().filter(|flaw| flaw.count > 0) {
+        let flaws = self.0.iter_mut().flat_map(|flaws| flaws.iter_mut());
+        for flaw in flaws.filter(|flaw| flaw.count > 0) {
             (flaw.input, flaw.offset) = locate(flaw.offset);
         }
     }

@@ -34,7 +34,7 @@ pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
-pub(crate) use router::{StreamKey, decode, stream_key};
+pub(crate) use router::{Role, StreamKey, decode, stream_key};
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,

@@ -136,6 +136,7 @@ pub(crate) struct Streams {
     pub(crate) long: Vec<Long>,
     /// Bytes of heap of what is decoded.
     pub(crate) decoded: usize,
+    scratch: Chunk,
 }
 
 impl Streams {
@@ -161,7 +162,9 @@ impl Streams {
             }
             None => Entry { time: i64::MIN, place: Place::new(offset, len, 0) },
         };
-        let decoded = decode(event, offset);
+        decode_into(event, offset, &mut self.scratch);
+        // a copy takes as much as it holds, and the scratch keeps its room for the next
+        let decoded = self.scratch.clone();
         self.decoded += decoded.heap();
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
@@ -207,15 +210,20 @@ impl Streams {
     }
 }
 
-/// Decodes the args of an event that begins at `offset`.
-pub(crate) fn decode(event: &Event<'_>, offset: u64) -> Chunk {
-    match event.field(Field::Args) {
-        None => Chunk::default(),
-        Some(args) => {
-            let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
-            Chunk::of_args(args, offset + within as u64)
-        }
+/// Decodes the args of an event that begins at `offset` into `chunk`, which is emptied before.
+pub(crate) fn decode_into(event: &Event<'_>, offset: u64, chunk: &mut Chunk) {
+    chunk.clear();
+    if let Some(args) = event.field_and_rest(Field::Args) {
+        let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
+        chunk.read_args(args, offset + within as u64);
     }
+}
+
+/// As [`decode_into`], for those that look at one chunk only.
+pub(crate) fn decode(event: &Event<'_>, offset: u64) -> Chunk {
+    let mut chunk = Chunk::default();
+    decode_into(event, offset, &mut chunk);
+    chunk
 }
 
 /// Names of threads and processes, by (pid, tid) as written.

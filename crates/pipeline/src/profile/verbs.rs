@@ -154,12 +154,19 @@ fn run(
     let long = std::mem::take(&mut collector.streams.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);
-    let groups: Vec<Group<'_>> =
-        groups(&collector.streams).into_iter().filter(|group| choice.takes(group)).collect();
+    let mut groups = groups(&collector.streams);
+    let all = groups.len();
+    groups.retain(|group| choice.takes(group));
     let job = Job { collector: &collector, inputs: &inputs, store, config };
     let mut warnings = inputs.warnings.clone();
     let targets = match target {
         None => vec![None; groups.len()],
+        Some(_) if groups.is_empty() && all > 0 => {
+            let found = format!(
+                "--pid, --tid and --id choose none of the {all} CPU profiles; `tracemill profile list` shows them"
+            );
+            return Err(ErrorKind::Profiles { found }.into());
+        }
         Some(target) => job.plan(&groups, target, &all_sources, &mut warnings)?,
     };
     let mut profiles = job.each(&groups, |number, mut whole, group| {
@@ -241,7 +248,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
             source: source_of(whole, group),
             start_ns: whole.start,
             end_ns: whole.bounds.end,
-            samples: whole.profile.kept,
+            samples: whole.profile.extent.samples,
             nodes: whole.profile.tree.len() as u64,
             chunks: group.chunks.len() as u64,
             order: whole.order,

@@ -11,13 +11,13 @@
 //! DevTools does it for streams (url `""`, line and column −1, `scriptId` as a string), since VS Code and speedscope expect
 //! them. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
 
-use super::assemble::Profile;
+use super::assemble::{Profile, Wanted};
 use super::flaws::FlawKind;
 use super::json::{push_integer, push_micros, push_sound};
 use super::tree::{Children, hits};
 use crate::error::Error;
 use crate::output::Batch;
-use tracemill_tokenizer::{Cursor, number_text};
+use tracemill_tokenizer::{Cursor, number_text, validate};
 
 /// When a profile began and ended.
 #[derive(Clone, Debug)]
@@ -138,12 +138,15 @@ pub(super) struct Frame<'t> {
     from_one: bool,
     others: Members<'t>,
     others_of_node: Members<'t>,
+    /// Whether all of it is JSON, so that no value needs a look.
+    sound: bool,
 }
 
 impl<'t> Frame<'t> {
     /// Of a node's object: in its `callFrame`, or in the node itself as old profiles have it.
     pub(super) fn of(node: &'t [u8]) -> Self {
-        let mut frame = Frame { from_one: true, ..Frame::default() };
+        let sound = validate(node).is_ok();
+        let mut frame = Frame { from_one: true, sound, ..Frame::default() };
         let mut own = Members::new();
         let mut cursor = Cursor::new(node);
         if !cursor.enter(b'{') {
@@ -153,7 +156,7 @@ impl<'t> Frame<'t> {
             match &*key {
                 b"id" | b"parent" | b"hitCount" | b"children" => {}
                 b"callFrame" => {
-                    frame = Frame { from_one: false, ..Frame::default() };
+                    frame = Frame { from_one: false, sound, ..Frame::default() };
                     frame.read(value);
                 }
                 _ => own.push((written, value)),
@@ -195,11 +198,11 @@ impl<'t> Frame<'t> {
     pub(super) fn write(&self, out: &mut Vec<u8>) -> u64 {
         let mut repaired = 0;
         out.extend_from_slice(b"{\"functionName\":");
-        repaired += u64::from(!push_sound(string_or_empty(self.function), out));
+        repaired += self.push(string_or_empty(self.function), out);
         out.extend_from_slice(b",\"scriptId\":");
         match self.script {
             Some(string) if string.starts_with(b"\"") => {
-                repaired += u64::from(!push_sound(string, out));
+                repaired += self.push(string, out);
             }
             number => {
                 let number = number.filter(|n| number_text(n, &mut Vec::new()).is_some());
@@ -209,7 +212,7 @@ impl<'t> Frame<'t> {
             }
         }
         out.extend_from_slice(b",\"url\":");
-        repaired += u64::from(!push_sound(string_or_empty(self.url), out));
+        repaired += self.push(string_or_empty(self.url), out);
         for (key, value) in
             [",\"lineNumber\":", ",\"columnNumber\":"].into_iter().zip(self.position)
         {
@@ -217,26 +220,35 @@ impl<'t> Frame<'t> {
             let number = value.and_then(|value| Cursor::new(value).integer());
             push_integer(number.map_or(-1, |n| n - i64::from(self.from_one)), out);
         }
-        repaired += push_members(&self.others, out);
+        repaired += self.push_members(&self.others, out);
         out.push(b'}');
         repaired
     }
 
     /// Appends what else the node has, each with a comma before it.
     pub(super) fn write_others(&self, out: &mut Vec<u8>) -> u64 {
-        push_members(&self.others_of_node, out)
+        self.push_members(&self.others_of_node, out)
     }
-}
 
-fn push_members(members: &Members<'_>, out: &mut Vec<u8>) -> u64 {
-    let mut repaired = 0;
-    for (key, value) in members {
-        out.push(b',');
-        repaired += u64::from(!push_sound(key, out));
-        out.push(b':');
-        repaired += u64::from(!push_sound(value, out));
+    fn push_members(&self, members: &Members<'_>, out: &mut Vec<u8>) -> u64 {
+        let mut repaired = 0;
+        for (key, value) in members {
+            out.push(b',');
+            repaired += self.push(key, out);
+            out.push(b':');
+            repaired += self.push(value, out);
+        }
+        repaired
     }
-    repaired
+
+    /// Appends a value; 1 if it had to be changed.
+    fn push(&self, value: &[u8], out: &mut Vec<u8>) -> u64 {
+        if self.sound {
+            out.extend_from_slice(value);
+            return 0;
+        }
+        u64::from(!push_sound(value, out))
+    }
 }
 
 fn string_or_empty(value: Option<&[u8]>) -> &[u8] {
@@ -266,7 +278,11 @@ fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Resu
         writer.push(",\"");
         writer.push(key);
         writer.push("\":[");
-        let mut samples = profile.samples();
+        let mut samples = profile.samples(match number {
+            0 => Wanted::Nodes,
+            1 => Wanted::Steps,
+            position => Wanted::Position(position - 2),
+        });
         let mut first = true;
         while let Some(sample) = samples.next()? {
             if !std::mem::take(&mut first) {
@@ -275,7 +291,7 @@ fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Resu
             match number {
                 0 => push_integer(profile.tree.id(sample.node), &mut writer.buffer),
                 1 => push_micros(sample.delta, &mut writer.buffer),
-                position => push_integer(sample.positions[position - 2], &mut writer.buffer),
+                _ => push_integer(sample.position, &mut writer.buffer),
             }
             writer.flush_if_full()?;
         }

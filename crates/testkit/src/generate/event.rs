@@ -70,7 +70,7 @@ fn times(rng: &mut Rng, shape: &TraceShape) -> Vec<i64> {
 /// Name, value and whether a tidy event always has the member.
 type Member = (&'static str, Json, bool);
 
-fn event(rng: &mut Rng, shape: &TraceShape, ts: i64) -> Json {
+pub(super) fn event(rng: &mut Rng, shape: &TraceShape, ts: i64) -> Json {
     if rng.chance(shape.odd) && rng.chance(15) {
         return Json::Object(Vec::new());
     }

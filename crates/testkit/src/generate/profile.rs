@@ -57,38 +57,37 @@ fn stream_events(
             rng.shuffle(&mut times);
         }
     }
-    let (pid, id) = stream_key(stream);
+    let key = stream_key(stream);
     let mut nodes = 0;
     let mut events = Vec::with_capacity(places.len());
     for (&place, ts) in file_order.iter().zip(times) {
         let first = nodes == 0;
         let args = if !first && rng.chance(10) { end_chunk(ts) } else { data(rng, &mut nodes) };
-        events.push((place, chunk(rng, shape, pid, id, ts, args)));
+        events.push((place, chunk(rng, shape, &key, ts, args)));
     }
     events
 }
 
-/// Streams that differ in pid, in id, in the type of one of them, or by its absence.
-fn stream_key(stream: usize) -> (Option<&'static str>, Option<&'static str>) {
+/// The members that name a stream.
+pub(super) type StreamKey = Vec<(&'static str, &'static str)>;
+
+/// Streams that differ in pid, in id, in the type of one of them, by its absence, or by `id2` in its place.
+pub(super) fn stream_key(stream: usize) -> StreamKey {
     match stream {
-        0 => (Some("1"), Some("\"0x1\"")),
-        1 => (Some("2"), Some("\"0x1\"")),
-        2 => (Some("\"1\""), Some("\"0x1\"")),
-        3 => (Some("1"), Some("1")),
-        4 => (Some("1"), None),
-        5 => (None, Some("1")),
-        _ => (Some("7"), Some("\"0x2\"")),
+        0 => vec![("pid", "1"), ("id", "\"0x1\"")],
+        1 => vec![("pid", "2"), ("id", "\"0x1\"")],
+        2 => vec![("pid", "\"1\""), ("id", "\"0x1\"")],
+        3 => vec![("pid", "1"), ("id", "1")],
+        4 => vec![("pid", "1")],
+        5 => vec![("id", "1")],
+        6 => vec![("pid", "1"), ("id2", "{\"local\":\"0x1\"}")],
+        7 => vec![("pid", "1"), ("id2", "{\"global\":\"0x1\"}")],
+        8 => vec![("pid", "1"), ("id", "\"1\""), ("id2", "{\"local\":\"0x1\"}")],
+        _ => vec![("pid", "7"), ("id", "\"0x2\"")],
     }
 }
 
-fn chunk(
-    rng: &mut Rng,
-    shape: &TraceShape,
-    pid: Option<&str>,
-    id: Option<&str>,
-    ts: i64,
-    args: Json,
-) -> Json {
+fn chunk(rng: &mut Rng, shape: &TraceShape, key: &StreamKey, ts: i64, args: Json) -> Json {
     let odd = rng.chance(shape.odd);
     let name = if odd && rng.chance(20) { "\"Profile\\u0043hunk\"" } else { "\"ProfileChunk\"" };
     // A metadata event of that name is no chunk.
@@ -97,10 +96,9 @@ fn chunk(
         ("args", args, true),
         ("cat", Json::raw("\"disabled-by-default-v8.cpu_profiler\""), true),
     ];
-    members.extend(id.map(|id| ("id", Json::raw(id), true)));
+    members.extend(key.iter().map(|&(name, value)| (name, Json::raw(value), true)));
     members.push(("name", Json::raw(name), true));
     members.push(("ph", Json::raw(ph), true));
-    members.extend(pid.map(|pid| ("pid", Json::raw(pid), true)));
     members.push(("tid", Json::raw(rng.range(1, 3).to_string()), true));
     let ts = if rng.chance(20) { value::time(rng, shape, ts) } else { ts.to_string() };
     members.push(("ts", Json::raw(ts), true));

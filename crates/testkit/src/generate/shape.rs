@@ -141,7 +141,7 @@ impl TraceShape {
             disorder: disorder(rng),
             equal_ts: [0, 10, 40, 90][rng.index(4)],
             odd: [0, 2, 10, 40][rng.index(4)],
-            profile_streams: if rng.chance(60) { 0 } else { rng.range(1, 7) as usize },
+            profile_streams: if rng.chance(60) { 0 } else { rng.range(1, 10) as usize },
             profile_rate: [5, 20, 60, 100][rng.index(4)],
             big: rng.chance(5),
             bom: rng.chance(4),
@@ -159,7 +159,7 @@ pub(super) fn form(rng: &mut Rng) -> Form {
     }
 }
 
-fn layout(rng: &mut Rng) -> Layout {
+pub(super) fn layout(rng: &mut Rng) -> Layout {
     match rng.below(12) {
         0..=2 => Layout::Compact,
         3..=5 => Layout::Lines,

@@ -11,14 +11,14 @@ use super::time;
 /// Metadata first, then events without a time, then by time and at equal times the longer first.
 /// The sort is stable, so input order decides between equal keys.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SortKey {
+pub(super) enum SortKey {
     Metadata,
     Timeless,
     At { ts: Decimal, dur: Reverse<Decimal> },
 }
 
 impl SortKey {
-    fn of(event: &Fields<'_>) -> Self {
+    pub(super) fn of(event: &Fields<'_>) -> Self {
         if event.get("ph").is_some_and(|ph| is_string(ph, "M")) {
             return Self::Metadata;
         }
@@ -81,13 +81,13 @@ pub(super) fn output_order(events: &[&str]) -> Order {
     Order { events: output, inconsistent_profiles: inconsistent, delayed_chunks }
 }
 
-enum Decision {
+pub(super) enum Decision {
     Sorted,
     Input,
     SortedAnyway,
 }
 
-fn decide(stream: &[Chunk], rank: &[usize]) -> Decision {
+pub(super) fn decide(stream: &[Chunk], rank: &[usize]) -> Decision {
     let mut sorted: Vec<&Chunk> = stream.iter().collect();
     sorted.sort_by_key(|chunk| rank[chunk.event]);
     if sorted.iter().zip(stream).all(|(a, b)| a.event == b.event) || profile::is_consistent(sorted)

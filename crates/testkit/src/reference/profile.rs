@@ -8,7 +8,7 @@ use super::read::{Fields, elements, is_string, unescape};
 
 /// A JSON value that compares by type and canonical value: 1 equals 1.0, but not "1".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Value {
+pub(super) enum Value {
     Missing,
     Number(Decimal),
     Text(Vec<u8>),
@@ -28,6 +28,21 @@ impl Value {
     }
 }
 
+/// (pid, id), with `id2` in place of a missing `id`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct StreamKey {
+    pid: Value,
+    id: Value,
+    is_id2: bool,
+}
+
+/// The key of an event's stream.
+pub(super) fn stream_key(event: &Fields<'_>) -> StreamKey {
+    let (pid, id, id2) = (event.get("pid"), event.get("id"), event.get("id2"));
+    let is_id2 = id.is_none() && id2.is_some();
+    StreamKey { pid: Value::of(pid), id: Value::of(id.or(id2)), is_id2 }
+}
+
 /// One `ProfileChunk`: the number of its event, the nodes it defines, the nodes it samples.
 #[derive(Debug)]
 pub(super) struct Chunk {
@@ -44,15 +59,14 @@ struct Node {
 
 /// The streams of `events` in order of appearance, each with its chunks in input order.
 pub(super) fn streams(events: &[Fields<'_>]) -> Vec<Vec<Chunk>> {
-    let mut numbers: HashMap<(Value, Value), usize> = HashMap::new();
+    let mut numbers: HashMap<StreamKey, usize> = HashMap::new();
     let mut streams: Vec<Vec<Chunk>> = Vec::new();
     for (number, event) in events.iter().enumerate() {
         let is_chunk = event.get("name").is_some_and(|name| is_string(name, "ProfileChunk"));
         if !is_chunk || event.get("ph").is_some_and(|ph| is_string(ph, "M")) {
             continue;
         }
-        let key = (Value::of(event.get("pid")), Value::of(event.get("id")));
-        let stream = *numbers.entry(key).or_insert(streams.len());
+        let stream = *numbers.entry(stream_key(event)).or_insert(streams.len());
         if stream == streams.len() {
             streams.push(Vec::new());
         }
@@ -61,7 +75,7 @@ pub(super) fn streams(events: &[Fields<'_>]) -> Vec<Vec<Chunk>> {
     streams
 }
 
-fn chunk(event: usize, fields: &Fields<'_>) -> Chunk {
+pub(super) fn chunk(event: usize, fields: &Fields<'_>) -> Chunk {
     let profile = fields
         .get("args")
         .and_then(|args| inner(args, "data"))
