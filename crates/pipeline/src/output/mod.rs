@@ -12,6 +12,7 @@
 
 mod buffer;
 mod file;
+mod gzip;
 mod place;
 
 use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
@@ -19,6 +20,7 @@ use crate::error::{Error, ErrorKind};
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
 pub use file::remove_scratch;
+use gzip::Gzip;
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
@@ -51,7 +53,7 @@ struct InTurn {
 /// Something that takes bytes one after the other and can be ended.
 enum Writer {
     Plain(Box<dyn Write + Send>),
-    Gzip(flate2::write::GzEncoder<Box<dyn Write + Send>>),
+    Gzip(Gzip),
     Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
 }
 
@@ -63,9 +65,7 @@ impl Writer {
     ) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
-            Compression::Gzip { level } => {
-                Writer::Gzip(flate2::write::GzEncoder::new(inner, flate2::Compression::new(level)))
-            }
+            Compression::Gzip { level } => Writer::Gzip(Gzip::new(inner, level, config.threads)?),
             Compression::Zstd { level } => {
                 let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
                 encoder.include_checksum(true)?;

@@ -2,9 +2,12 @@
 
 mod corpus;
 mod damage;
+mod extract;
 mod knobs;
 mod limits;
 mod prefixes;
+mod profile_files;
+mod profiles;
 mod quirks;
 mod run;
 mod trace;

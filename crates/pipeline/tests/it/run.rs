@@ -109,12 +109,10 @@ pub(crate) fn run(inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) -> Mer
     run_sources(&sources, format, &config(knobs))
 }
 
-/// Merges files as they lie, or their bytes through pipes if the knobs say so.
+/// Merges files as they lie, or their bytes through pipes of the same names if the knobs say so.
 pub(crate) fn run_files(files: &[&Path], format: Option<Format>, knobs: Knobs) -> Merged {
     if knobs.read_size.is_some() {
-        let inputs: Vec<Vec<u8>> = files.iter().map(|file| read(file)).collect();
-        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        return run(&inputs, format, knobs);
+        return through_fifos(files, |sources| run_sources(sources, format, &config(knobs)));
     }
     let sources: Vec<Source> = files.iter().map(|file| Source::Path(file.into())).collect();
     run_sources(&sources, format, &config(knobs))
@@ -137,7 +135,7 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
 }
 
 /// Lends the reading ends of pipes that threads fill.
-fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> T) -> T {
+pub(crate) fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> T) -> T {
     use std::os::fd::AsRawFd;
     std::thread::scope(|scope| {
         let readers: Vec<_> = inputs
@@ -155,6 +153,35 @@ fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> T) -> T {
             .collect();
         let result = run(&sources);
         drop(readers);
+        result
+    })
+}
+
+/// Lends named pipes that threads fill with `files`: names count where the files are CPU profiles.
+fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T) -> T {
+    use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
+    let folder = Folder::new();
+    let fifos: Vec<PathBuf> = files
+        .iter()
+        .enumerate()
+        .map(|(i, file)| {
+            let own = folder.path(&i.to_string());
+            std::fs::create_dir(&own).expect("the temp folder takes folders");
+            let fifo = own.join(file.file_name().expect("files have names"));
+            mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).expect("the temp folder takes pipes");
+            fifo
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (file, fifo) in files.iter().zip(&fifos) {
+            // the reader may stop early: a failing write is no failure of the test
+            scope.spawn(move || drop(std::fs::write(fifo, read(file))));
+        }
+        let sources: Vec<Source> = fifos.iter().cloned().map(Source::Path).collect();
+        let result = run(&sources);
+        // whoever still waits for a reader gets one, which leaves at once
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        fifos.iter().for_each(|fifo| drop(open(fifo, flags, Mode::empty())));
         result
     })
 }
