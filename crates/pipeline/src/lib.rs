@@ -60,6 +60,7 @@ mod report;
 mod scan;
 mod store;
 mod streams;
+mod whole;
 
 pub use config::{
     Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Shares, Source,

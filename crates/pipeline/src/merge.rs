@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED};
 use crate::keys::{United, unite};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
-use crate::output::{self, Output};
+use crate::output;
 use crate::read::{Current, Facts, Inputs, Own, Reader, read_all};
 use crate::report::MergeReport;
 use crate::store::{Long, Payload, Place, Store};
@@ -196,8 +196,13 @@ impl Index {
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
         };
         let emit = Emit { order, layout: Layout::of(format), delays, lists: &lists, timed };
-        let bytes =
-            emit.write_all(&united, (self.events, self.bytes), output, config, &mut report)?;
+        let bytes = emit.write_all(
+            &united,
+            (self.events, self.bytes),
+            output,
+            config,
+            &mut report.warnings,
+        )?;
         report.bytes = bytes;
         check_intact(&inputs)?;
         report.inputs = inputs.reports;
@@ -290,38 +295,4 @@ pub(crate) fn check_intact(inputs: &Inputs) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-impl Emit<'_, '_, '_> {
-    /// Opening, events, closing; returns the bytes written.
-    fn write_all(
-        &self,
-        united: &United<'_>,
-        (events, event_bytes): (u64, u64),
-        output: &OutputConfig,
-        config: &Config,
-        report: &mut MergeReport,
-    ) -> Result<u64, Error> {
-        let opening = self.layout.opening(united);
-        let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
-        let len = closing_at + self.layout.closing_len(united);
-        let sink = Output::create(output, config, self.layout.is_verbatim().then_some(len))?;
-        let mut buffer = sink.buffer()?;
-        let mut batch = sink.batch(0, 0, &mut buffer);
-        batch.push(&opening)?;
-        batch.finish()?;
-        let written = self.write(&sink, opening.len() as u64, config)?;
-        let mut batch = sink.batch(written.batches, closing_at, &mut buffer);
-        self.layout.write_closing(united, events, &mut batch)?;
-        batch.finish()?;
-        debug_assert_eq!(written.events, events);
-        if written.breaks_escaped > 0 {
-            report.warnings.push(format!(
-                "{} raw line breaks inside strings were written as escapes, so that an event is one line",
-                written.breaks_escaped
-            ));
-        }
-        sink.finish()?;
-        Ok(len)
-    }
 }

@@ -335,7 +335,7 @@ impl Profile<'_, '_> {
 
     /// Whether it has lines, and columns.
     pub(crate) fn has_positions(&self) -> [bool; 2] {
-        self.positions.each_ref().map(Option::is_some)
+        self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| column.len() > 0))
     }
 
     /// Gives samples without any times the same distance from each other.

@@ -224,8 +224,16 @@ impl<'b> Decoder<'b, '_> {
             let Some(key) = self.cursor.next_key() else { return };
             match &*key {
                 b"cpuProfile" => self.profile(),
+                b"source" => self.source(),
                 key => self.profile_member(key, key_at),
             }
+        }
+    }
+
+    fn source(&mut self) {
+        match ProfileSource::of(self.cursor.value()) {
+            Some(source) => self.chunk.source = Some(source),
+            None => self.flaw(FlawKind::Shape),
         }
     }
 
@@ -261,10 +269,6 @@ impl<'b> Decoder<'b, '_> {
             b"trace_ids" | b"traceIds" => self.trace_ids(),
             b"startTime" => self.chunk.start = self.time(),
             b"endTime" => self.chunk.end = self.time(),
-            b"source" => match ProfileSource::of(self.cursor.value()) {
-                Some(source) => self.chunk.source = Some(source),
-                None => self.flaw(FlawKind::Shape),
-            },
             _ => self.extra(key_at),
         }
     }

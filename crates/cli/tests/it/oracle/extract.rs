@@ -1,0 +1,206 @@
+//! What `profile extract` writes is the profile that DevTools sees in the input.
+
+use super::engine::{Engine, Input, engine, inputs_with_profiles, json};
+use super::portrait::{assert_same, count, portrait, sheet};
+use super::stream::{Stream, facts_of_file};
+use crate::support::{Folder, binary};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What the command repairs where DevTools takes an input as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    /// Chunks are put in the order of their times; DevTools takes that of the file.
+    Order,
+    /// Samples of unknown nodes, or without a time, are left out, and nodes without a parent hang below the root;
+    /// DevTools keeps the samples as holes and loses the nodes.
+    Damage,
+    /// The end, which is missing.
+    End,
+}
+
+const REPAIRED: [(&str, Repair); 6] = [
+    ("chrome-devtools/speedscope-chrome141-no-arg-data.json", Repair::Damage),
+    ("devtools-edge/e02-swapped.json", Repair::Order),
+    ("devtools-edge/e09-cpu-unknown-id.json", Repair::Damage),
+    ("devtools-edge/e09-trace-unknown-id.json", Repair::Damage),
+    ("devtools-edge/e11-no-endtime.json", Repair::End),
+    ("seed-examples/001-06-example-cpu-profile-including-synthetic-node.json", Repair::Damage),
+];
+
+/// Inputs that DevTools refuses, and why.
+const REFUSED: [(&str, &str); 3] = [
+    ("chromium-156/cdp-stream-small.json", "TracingStartedInBrowser has no frames"),
+    ("devtools-edge/e11-no-samples.json", "neither samples nor hitCount"),
+    ("quirks/cpuprofile-old-head.cpuprofile", "the old form"),
+];
+
+fn repair(input: &Input) -> Option<Repair> {
+    REPAIRED.iter().find(|(name, _)| *name == input.name).map(|(_, repair)| *repair)
+}
+
+/// DevTools' answer to an input; `None` for those that it is known to refuse.
+#[track_caller]
+fn ask(oracle: &Engine, input: &Input) -> Option<Value> {
+    let answer = oracle.try_ask(&input.file);
+    let is_refused = REFUSED.iter().any(|(name, _why)| *name == input.name);
+    assert_eq!(answer.is_err(), is_refused, "{}: {:?}", input.name, answer.err());
+    answer.ok()
+}
+
+/// Rows of the report on profiles that were written.
+#[track_caller]
+fn extract(input: &Input, folder: &Folder) -> Vec<Value> {
+    let (report, profiles) = (folder.path("report.json"), folder.path("profiles"));
+    let mut command = Command::new(binary());
+    command.args(["profile", "extract"]).arg(&input.file);
+    let output = command.arg("-d").arg(profiles).arg("--report").arg(&report).output();
+    let output = output.expect("the command runs");
+    // 1 is for damage, of which some inputs are full
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {output:?}", input.name);
+    let report: Value = json(&report);
+    let rows = report["profiles"].as_array().expect("profiles").iter();
+    rows.filter(|row| !row["file"].is_null()).cloned().collect()
+}
+
+fn file_of(row: &Value) -> PathBuf {
+    PathBuf::from(row["file"].as_str().expect("a file"))
+}
+
+/// What was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    profiles: usize,
+    /// Of them, those that DevTools draws in the trace.
+    chosen: usize,
+    nodes: usize,
+    samples: usize,
+    calls: usize,
+}
+
+impl Compared {
+    /// Compares every profile of a trace with what was extracted of it.
+    fn add_trace(&mut self, oracle: &Engine, input: &Input) {
+        let (folder, content) = (Folder::new(), json(&input.file));
+        let chosen = ask(oracle, input).map_or(json!([]), |answer| answer["profiles"].clone());
+        let chosen = chosen.as_array().expect("profiles");
+        let mut found = 0;
+        for row in extract(input, &folder) {
+            let what = format!("{}, {} {} {}", input.name, row["pid"], row["tid"], row["id"]);
+            let mut stream = Stream::of(&content, &row);
+            let extracted = oracle.ask(&file_of(&row));
+            let same = |profile: &&Value| {
+                profile["pid"] == row["pid"]
+                    && profile["tid"] == row["tid"]
+                    && profile["profileId"] == row["id"]
+            };
+            let in_trace = chosen.iter().find(same);
+            found += usize::from(in_trace.is_some());
+            if let Some(repair) = repair(input) {
+                let in_trace = sheet(in_trace.expect("DevTools chose it"));
+                assert_ne!(in_trace, sheet(&extracted["profiles"][0]), "{what}: not {repair:?}");
+                if repair != Repair::Order {
+                    continue;
+                }
+                stream = stream.sorted();
+            } else if let Some(in_trace) = in_trace {
+                assert_same(&what, &sheet(in_trace), &sheet(&extracted["profiles"][0]));
+                self.chosen += 1;
+            }
+            self.add_stream(oracle, &what, &stream, (&row, &extracted), &folder);
+        }
+        assert_eq!(found, chosen.len(), "{}: not all profiles were extracted", input.name);
+    }
+
+    /// Compares one profile with what was extracted of it, and DevTools' answer to that.
+    fn add_stream(
+        &mut self,
+        oracle: &Engine,
+        what: &str,
+        stream: &Stream<'_>,
+        (row, extracted): (&Value, &Value),
+        folder: &Folder,
+    ) {
+        let (mut expected, mut facts) = (stream.facts(), facts_of_file(&json(&file_of(row))));
+        self.nodes += count(&facts["nodes"]);
+        self.samples += count(&facts["samples"]);
+        if !stream.has_thread() {
+            // nothing says when it began either: it is guessed
+            expected["start"].take();
+            facts["start"].take();
+        }
+        assert_same(what, &expected, &facts);
+        self.profiles += 1;
+        if stream.has_thread() {
+            let alone = folder.path("alone.json");
+            std::fs::write(&alone, stream.alone().to_string()).expect("a file");
+            let (expected, got) = (portrait(&oracle.ask(&alone)), portrait(extracted));
+            assert_same(what, &expected, &got);
+            self.calls += count(&got["threads"][0]["calls"]);
+        }
+    }
+
+    /// Compares a `.cpuprofile` with what was extracted of it.
+    fn add_profile(&mut self, oracle: &Engine, input: &Input) {
+        let folder = Folder::new();
+        let rows = extract(input, &folder);
+        assert_eq!(rows.len(), 1, "{}", input.name);
+        let file = file_of(&rows[0]);
+        let after = oracle.ask(&file);
+        let Some(before) = ask(oracle, input) else {
+            // nothing to compare with; what was written is at least something to draw
+            assert!(after["profiles"][0]["rawNodes"].as_u64() > Some(1), "{}: {after}", input.name);
+            return;
+        };
+        let all = |answer: &Value| json!([answer["profiles"], answer["threads"], answer["bounds"]]);
+        if let Some(repair) = repair(input) {
+            assert_ne!(all(&before), all(&after), "{}: not {repair:?}", input.name);
+            if repair != Repair::End {
+                return;
+            }
+            // calls come from the samples, whatever the end
+            assert_same(&input.name, &portrait_without_end(&before), &portrait_without_end(&after));
+        } else {
+            assert_same(&input.name, &all(&before), &all(&after));
+        }
+        let facts = facts_of_file(&json(&file));
+        assert_same(&input.name, &facts_of_file(&json(&input.file)), &facts);
+        self.profiles += 1;
+        self.nodes += count(&facts["nodes"]);
+        self.samples += count(&facts["samples"]);
+        self.calls += after["threads"][0]["profileCalls"].as_array().map_or(0, Vec::len);
+    }
+}
+
+fn portrait_without_end(answer: &Value) -> Value {
+    let mut portrait = portrait(answer);
+    portrait["profiles"][0]["endMs"].take();
+    portrait
+}
+
+#[test]
+fn profiles_of_traces_are_what_devtools_sees() {
+    let Some(oracle) = engine() else { return };
+    let inputs = inputs_with_profiles();
+    let mut compared = Compared::default();
+    for input in inputs.iter().filter(|input| input.is_trace) {
+        compared.add_trace(oracle, input);
+    }
+    let Compared { profiles, chosen, nodes, samples, calls } = compared;
+    let enough = profiles >= 30 && chosen >= 25 && nodes >= 1000 && samples >= 20_000;
+    assert!(enough && calls >= 5000, "{compared:?}");
+}
+
+#[test]
+fn cpuprofiles_are_extracted_as_they_are() {
+    let Some(oracle) = engine() else { return };
+    let inputs = inputs_with_profiles();
+    let mut compared = Compared::default();
+    for input in inputs.iter().filter(|input| !input.is_trace) {
+        compared.add_profile(oracle, input);
+    }
+    let Compared { profiles, nodes, samples, calls, .. } = compared;
+    let enough = profiles >= 30 && nodes >= 5000 && samples >= 20_000;
+    assert!(enough && calls >= 20_000, "{compared:?}");
+}

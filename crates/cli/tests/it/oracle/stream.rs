@@ -1,0 +1,149 @@
+//! A CPU profile as it stands in a file, read without the command: the second opinion on what was extracted.
+
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Members of a profile that have a place of their own among the facts.
+const KNOWN: [&str; 8] =
+    ["nodes", "samples", "timeDeltas", "lines", "columns", "trace_ids", "startTime", "endTime"];
+
+/// The events of one profile, in the order of the file.
+pub(super) struct Stream<'f> {
+    events: Vec<&'f Value>,
+}
+
+impl<'f> Stream<'f> {
+    /// That of `profile`, which has `pid`, `tid` and `id`, in the trace `file`.
+    pub(super) fn of(file: &'f Value, profile: &Value) -> Self {
+        let events = file.get("traceEvents").unwrap_or(file).as_array().expect("events");
+        let is_of = |event: &&Value| {
+            let same = |key| event[key] == profile[key];
+            match event["name"].as_str() {
+                // the thread of a stream is that of Profile; chunks come from any thread
+                Some("Profile" | "ProfileChunk") => same("pid") && same("id"),
+                Some("CpuProfile") => same("pid") && same("id") && same("tid"),
+                _ => false,
+            }
+        };
+        Stream { events: events.iter().filter(is_of).collect() }
+    }
+
+    /// Whether DevTools knows its thread; without, it drops the profile.
+    pub(super) fn has_thread(&self) -> bool {
+        self.events.iter().any(|event| event["name"] != "ProfileChunk")
+    }
+
+    /// Its events in the order of their times.
+    pub(super) fn sorted(mut self) -> Self {
+        let time = |event: &Value| event["ts"].as_f64().expect("a time");
+        self.events.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        self
+    }
+
+    /// A trace of this profile alone, which DevTools draws as it draws a `.cpuprofile`.
+    ///
+    /// In a trace the calls are otherwise put together from samples and events of the thread, so those of a thread and
+    /// of its `.cpuprofile` differ even in DevTools (devtools-semantics §5, §6).
+    pub(super) fn alone(&self) -> Value {
+        json!({"metadata": {"dataOrigin": "CPUProfile"}, "traceEvents": self.events})
+    }
+
+    /// What the events say; see [`facts`].
+    pub(super) fn facts(&self) -> Value {
+        let parts: Vec<&Value> = self.events.iter().map(|event| &event["args"]["data"]).collect();
+        let starts = self.events.iter().filter_map(|event| match event["name"].as_str() {
+            Some("Profile") => Some(&event["ts"]),
+            Some("CpuProfile") => Some(&event["args"]["data"]["cpuProfile"]["startTime"]),
+            _ => None,
+        });
+        facts(starts.last().unwrap_or(&Value::Null), &parts)
+    }
+}
+
+/// What a `.cpuprofile` says; see [`facts`].
+pub(super) fn facts_of_file(profile: &Value) -> Value {
+    facts(&profile["startTime"], &[&json!({"cpuProfile": profile})])
+}
+
+/// A profile in parts, all of it but for its end, in one form. DevTools itself makes the end of a stream up.
+fn facts(start: &Value, parts: &[&Value]) -> Value {
+    let samples = joined(parts, "samples");
+    let mut trace_ids = Map::new();
+    let mut others = Map::new();
+    for part in parts {
+        let members = part["cpuProfile"].as_object().into_iter().flatten();
+        others.extend(members.filter(|m| !KNOWN.contains(&m.0.as_str())).map(owned));
+        trace_ids
+            .extend(part["cpuProfile"]["trace_ids"].as_object().into_iter().flatten().map(owned));
+    }
+    json!({
+        "start": start,
+        "nodes": nodes(&joined(parts, "nodes"), &samples),
+        "samples": samples,
+        "timeDeltas": joined(parts, "timeDeltas"),
+        "lines": positions(parts, "lines"),
+        "columns": positions(parts, "columns"),
+        "trace_ids": trace_ids,
+        "others": others,
+    })
+}
+
+fn owned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
+/// A list of a part: of its own, or of the profile in it.
+fn list<'p>(part: &'p Value, key: &str) -> Option<&'p Vec<Value>> {
+    part[key].as_array().or(part["cpuProfile"][key].as_array())
+}
+
+fn joined(parts: &[&Value], key: &str) -> Vec<Value> {
+    parts.iter().filter_map(|part| list(part, key)).flatten().cloned().collect()
+}
+
+/// Lines or columns of the samples, 0 for those of parts that have none; `null` if none has any.
+fn positions(parts: &[&Value], key: &str) -> Value {
+    if parts.iter().all(|part| list(part, key).is_none()) {
+        return Value::Null;
+    }
+    let of_part = |part: &&Value| match list(part, key) {
+        Some(positions) => positions.clone(),
+        None => vec![json!(0); list(part, "samples").map_or(0, Vec::len)],
+    };
+    parts.iter().flat_map(of_part).collect()
+}
+
+/// Nodes with what may be left out filled in: the parent from `children`, the hits from the samples, the call frame as
+/// DevTools fills it in.
+fn nodes(nodes: &[Value], samples: &[Value]) -> Vec<Value> {
+    let mut parents = HashMap::new();
+    for node in nodes {
+        for child in node["children"].as_array().into_iter().flatten() {
+            parents.insert(child.to_string(), node["id"].clone());
+        }
+    }
+    let mut hits: HashMap<String, u64> = HashMap::new();
+    samples.iter().for_each(|sample| *hits.entry(sample.to_string()).or_default() += 1);
+    let whole = |node: &Value| {
+        let mut others = node.as_object().expect("a node").clone();
+        let mut frame = others["callFrame"].as_object().expect("a call frame").clone();
+        let script = match frame.get("scriptId") {
+            Some(Value::String(script)) => script.clone(),
+            other => other.map_or_else(|| "0".to_owned(), Value::to_string),
+        };
+        frame.insert("scriptId".to_owned(), json!(script));
+        for (key, missing) in
+            [("url", json!("")), ("lineNumber", json!(-1)), ("columnNumber", json!(-1))]
+        {
+            frame.entry(key).or_insert(missing);
+        }
+        others.retain(|key, _| {
+            !["id", "callFrame", "parent", "children", "hitCount"].contains(&key.as_str())
+        });
+        let id = node["id"].to_string();
+        let hits = node["hitCount"].as_u64().or(hits.get(&id).copied()).unwrap_or(0);
+        let parent = node.get("parent").or(parents.get(&id));
+        json!({"id": node["id"], "frame": frame, "parent": parent, "hits": hits, "others": others})
+    };
+    nodes.iter().map(whole).collect()
+}
