@@ -117,6 +117,11 @@ impl<'p> Store<'p> {
         Store { pieces, long }
     }
 
+    /// Over one input alone: places in it.
+    pub(crate) fn of_one(payload: &'p Payload) -> Self {
+        Store::new(std::iter::once((0, payload)), Vec::new())
+    }
+
     /// As [`Store::new`], with a map behind all others.
     pub(crate) fn with_map(
         before: impl Iterator<Item = (u64, &'p Payload)>,

@@ -32,12 +32,16 @@ use std::borrow::Cow;
 pub struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
+    /// The last key, with its quotes.
+    key: (usize, usize),
+    /// How often it stepped over something, and where first.
+    passed: (u64, usize),
 }
 
 impl<'b> Cursor<'b> {
     /// Stands before the value that `bytes` begin with.
     pub fn new(bytes: &'b [u8]) -> Self {
-        Cursor { bytes, at: skip_space(bytes, 0) }
+        Cursor { bytes, at: skip_space(bytes, 0), key: (0, 0), passed: (0, 0) }
     }
 
     /// Where it stands, as an offset in the bytes.
@@ -79,13 +83,16 @@ impl<'b> Cursor<'b> {
             match self.peek() {
                 b'"' => {
                     let end = string_end(self.bytes, self.at).unwrap_or(self.bytes.len());
+                    let end = end.min(self.bytes.len());
                     let key = &self.bytes[(self.at + 1).min(end)..end.max(self.at + 2) - 1];
-                    self.at = skip_space(self.bytes, end);
+                    self.key = (self.at, end);
+                    let start = std::mem::replace(&mut self.at, skip_space(self.bytes, end));
                     if self.peek() == b':' {
                         self.at += 1;
                         self.skip();
                         return Some(plain(key));
                     }
+                    self.note_passed(start);
                 }
                 b',' => {
                     self.at += 1;
@@ -98,6 +105,23 @@ impl<'b> Cursor<'b> {
                 _ => self.pass(),
             }
         }
+    }
+
+    /// The key that [`Cursor::next_key`] gave last, as it is written with its quotes, and its offset.
+    pub fn key(&self) -> (&'b [u8], usize) {
+        (&self.bytes[self.key.0..self.key.1], self.key.0)
+    }
+
+    /// How many times it stepped over something between members and elements that is neither (but commas), and the
+    /// offset of the first.
+    pub fn passed(&self) -> Option<(u64, usize)> {
+        (self.passed.0 > 0).then_some(self.passed)
+    }
+
+    #[cold]
+    fn note_passed(&mut self, at: usize) {
+        self.passed.1 = if self.passed.0 == 0 { at } else { self.passed.1 };
+        self.passed.0 += 1;
     }
 
     /// Inside an array: whether there is another element, before which the cursor then stands. At the end the bracket
@@ -161,6 +185,7 @@ impl<'b> Cursor<'b> {
     /// Steps over something that has no business here.
     #[cold]
     fn pass(&mut self) {
+        self.note_passed(self.at);
         let end = value_end(self.bytes, self.at);
         self.at = end.max(self.at + 1).min(self.bytes.len());
         self.skip();
@@ -185,6 +210,9 @@ mod tests {
         let mut found = Vec::new();
         assert!(cursor.enter(b'{'));
         while let Some(key) = cursor.next_key() {
+            let (written, at) = cursor.key();
+            assert_eq!(text.as_bytes()[at..][..written.len()], *written);
+            assert_eq!(plain(&written[1..written.len() - 1]), key);
             let value = String::from_utf8_lossy(cursor.value()).into_owned();
             found.push((String::from_utf8_lossy(&key).into_owned(), value));
         }
@@ -203,6 +231,12 @@ mod tests {
         assert_eq!(keys(r#"{,"a":NaN,,"b":}"#), [pair("a", "NaN"), pair("b", "")]);
         assert_eq!(keys(r#"{x 12 "k" "a":2"#), [pair("a", "2")]);
         assert_eq!(keys(r#"{"a""#), []);
+        let mut cursor = Cursor::new(br#"{"a":1,"b" x "c":2}"#);
+        assert!(cursor.enter(b'{'));
+        while cursor.next_key().is_some() {
+            cursor.value();
+        }
+        assert_eq!(cursor.passed(), Some((2, 7)));
         assert_eq!(keys(r#"{""#), []);
     }
 

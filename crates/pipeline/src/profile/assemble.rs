@@ -53,6 +53,10 @@ pub(crate) struct Assembler<'s, 'p> {
     extras: Vec<Extra>,
     start: Option<i64>,
     end: Option<i64>,
+    /// From the clock of the data to that of the events.
+    shift: i64,
+    /// Offset of the first chunk.
+    first: Option<u64>,
     source: Option<ProfileSource>,
     flaws: Flaws,
     /// Right if every sample names a node and has a step.
@@ -89,6 +93,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
             extras: Vec::new(),
             start: None,
             end: None,
+            shift: 0,
+            first: None,
             source: None,
             flaws: Flaws::default(),
             extent: Extent::default(),
@@ -104,6 +110,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         memory: u64,
         tmp_dir: &Path,
     ) -> Result<(), Error> {
+        self.first.get_or_insert(offset);
         self.flaws.append(&chunk.flaws);
         let made = self.made.len();
         self.made.extend_from_slice(&chunk.made);
@@ -212,9 +219,11 @@ impl<'s, 'p> Assembler<'s, 'p> {
         LATER + at
     }
 
-    /// Says when the profile began, if that is known: what its chunks say matters only where it is not.
-    pub(crate) fn set_start(&mut self, start: Option<i64>) {
+    /// Says when the profile began, if that is known: what its chunks say matters only where it is not. `own` is the
+    /// same in the clock of its data, which need not be that of the events.
+    pub(crate) fn set_start(&mut self, start: Option<i64>, own: Option<i64>) {
         self.start = start.or(self.start);
+        self.shift = start.zip(own).map_or(0, |(start, own)| start.saturating_sub(own));
     }
 
     /// All chunks are there.
@@ -249,13 +258,13 @@ impl<'s, 'p> Assembler<'s, 'p> {
             trace_ids,
             extras: self.extras,
             start: self.start,
-            end: self.end,
+            end: self.end.map(|end| end.saturating_add(self.shift)),
             source: self.source,
             flaws: self.flaws,
             extent: self.extent,
         };
         if self.pairing == Pairing::Untimed {
-            profile.spread()?;
+            profile.spread(self.first.unwrap_or(0))?;
         }
         if self.pairing != Pairing::Whole || self.lost || !profile.later.is_empty() {
             profile.measure()?;
@@ -309,7 +318,7 @@ pub(crate) struct Profile<'s, 'p> {
     positions: [Option<Column<i64>>; 2],
     pub(crate) trace_ids: Vec<(Text, u32)>,
     pub(crate) extras: Vec<Extra>,
-    /// What the chunks themselves say.
+    /// What the chunks themselves say, in the clock of the events.
     pub(crate) start: Option<i64>,
     pub(crate) end: Option<i64>,
     pub(crate) source: Option<ProfileSource>,
@@ -339,16 +348,16 @@ impl Profile<'_, '_> {
     }
 
     /// Gives samples without any times the same distance from each other.
-    fn spread(&mut self) -> Result<(), Error> {
+    fn spread(&mut self, offset: u64) -> Result<(), Error> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {
-            self.flaws.add_many(FlawKind::Unpaired, 0, count as u64);
+            self.flaws.add_many(FlawKind::Unpaired, offset, count as u64);
             self.samples = Column::new(0, 0, Path::new(""));
             self.positions = [None, None];
             self.counted.fill(0);
             return Ok(());
         };
-        self.flaws.add(FlawKind::Untimed, 0);
+        self.flaws.add(FlawKind::Untimed, offset);
         let duration = i128::from(end.saturating_sub(start).max(0));
         let time = |sample: i128| (duration * sample / count) as i64;
         (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))

@@ -9,7 +9,7 @@
 
 use super::flaws::{FlawKind, Flaws};
 use std::ops::Range;
-use tracemill_tokenizer::{Cursor, nanos, number_text};
+use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text};
 
 /// No id: ids are below it.
 pub(crate) const NO_ID: u64 = u64::MAX;
@@ -26,7 +26,7 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) const MADE: u64 = 1 << 63;
 
-    fn made(range: Range<usize>) -> Self {
+    pub(super) fn made(range: Range<usize>) -> Self {
         Text { offset: range.start as u64 | Self::MADE, len: range.len() as u32 }
     }
 
@@ -122,7 +122,9 @@ pub(crate) struct Chunk {
 impl Chunk {
     /// Reads the args that `args` begins with, which stand at `base`. Cost: one pass over them, about 1 ns a byte.
     pub(crate) fn read_args(&mut self, args: &[u8], base: u64) {
-        Decoder { cursor: Cursor::new(args), bytes: args, base, chunk: self }.args();
+        let mut decoder = Decoder { cursor: Cursor::new(args), bytes: args, base, chunk: self };
+        decoder.args();
+        decoder.note_passed();
         self.settle();
     }
 
@@ -144,7 +146,19 @@ impl Chunk {
     /// Decodes one member of a whole profile, such as its nodes without its samples.
     pub(crate) fn read_member(&mut self, key: &[u8], value: &[u8], base: u64) {
         let cursor = Cursor::new(value);
-        Decoder { cursor, bytes: value, base, chunk: self }.profile_member(key, base);
+        let mut decoder = Decoder { cursor, bytes: value, base, chunk: self };
+        decoder.profile_member(key);
+        decoder.note_passed();
+    }
+
+    /// Reads up to `most` nodes of an array, from inside it, that stands at `base`; returns the bytes used.
+    pub(crate) fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        let mut decoder = Decoder { cursor: Cursor::new(rest), bytes: rest, base, chunk: self };
+        while decoder.chunk.nodes.len() < most && decoder.cursor.next_element() {
+            decoder.node();
+        }
+        decoder.note_passed();
+        decoder.cursor.offset()
     }
 
     /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
@@ -169,28 +183,35 @@ impl Chunk {
     }
 }
 
-struct Decoder<'b, 'c> {
-    cursor: Cursor<'b>,
+pub(super) struct Decoder<'b, 'c> {
+    pub(super) cursor: Cursor<'b>,
     /// What the cursor goes over.
     bytes: &'b [u8],
     /// Where that begins among all inputs.
     base: u64,
-    chunk: &'c mut Chunk,
+    pub(super) chunk: &'c mut Chunk,
 }
 
 impl<'b> Decoder<'b, '_> {
-    fn here(&self) -> u64 {
+    pub(super) fn here(&self) -> u64 {
         self.base + self.cursor.offset() as u64
     }
 
     #[cold]
-    fn flaw(&mut self, kind: FlawKind) {
+    pub(super) fn flaw(&mut self, kind: FlawKind) {
         let here = self.here();
         self.chunk.flaws.add(kind, here);
     }
 
+    /// Counts what was stepped over.
+    fn note_passed(&mut self) {
+        if let Some((count, at)) = self.cursor.passed() {
+            self.chunk.flaws.add_many(FlawKind::Text, self.base + at as u64, count);
+        }
+    }
+
     /// Enters the bracket that belongs here; counts anything else but `null`, and takes it.
-    fn expect(&mut self, bracket: u8) -> bool {
+    pub(super) fn expect(&mut self, bracket: u8) -> bool {
         if self.cursor.enter(bracket) {
             return true;
         }
@@ -219,21 +240,20 @@ impl<'b> Decoder<'b, '_> {
         if !self.expect(b'{') {
             return;
         }
-        loop {
-            let key_at = self.here();
-            let Some(key) = self.cursor.next_key() else { return };
+        while let Some(key) = self.cursor.next_key() {
             match &*key {
                 b"cpuProfile" => self.profile(),
                 b"source" => self.source(),
-                key => self.profile_member(key, key_at),
+                key => self.profile_member(key),
             }
         }
     }
 
     fn source(&mut self) {
+        let at = self.here();
         match ProfileSource::of(self.cursor.value()) {
             Some(source) => self.chunk.source = Some(source),
-            None => self.flaw(FlawKind::Shape),
+            None => self.chunk.flaws.add(FlawKind::Shape, at),
         }
     }
 
@@ -241,15 +261,13 @@ impl<'b> Decoder<'b, '_> {
         if !self.expect(b'{') {
             return;
         }
-        loop {
-            let key_at = self.here();
-            let Some(key) = self.cursor.next_key() else { return };
-            self.profile_member(&key, key_at);
+        while let Some(key) = self.cursor.next_key() {
+            self.profile_member(&key);
         }
     }
 
     /// A key of a profile, or of the data that hold it: producers differ in where they put some of them.
-    fn profile_member(&mut self, key: &[u8], key_at: u64) {
+    fn profile_member(&mut self, key: &[u8]) {
         match key {
             b"nodes" => self.nodes(),
             b"head" => self.head(),
@@ -269,7 +287,7 @@ impl<'b> Decoder<'b, '_> {
             b"trace_ids" | b"traceIds" => self.trace_ids(),
             b"startTime" => self.chunk.start = self.time(),
             b"endTime" => self.chunk.end = self.time(),
-            _ => self.extra(key_at),
+            _ => self.extra(),
         }
     }
 
@@ -280,19 +298,16 @@ impl<'b> Decoder<'b, '_> {
         Text { offset: at, len: text.len() as u32 }
     }
 
-    fn extra(&mut self, key_at: u64) {
-        let at = self.here();
-        let value = Text { offset: at, len: self.cursor.value().len() as u32 };
-        let start = (key_at - self.base) as usize;
-        // from the key's quote, or a comma before it, to the colon before the value
-        let before = &self.bytes[start..(at - self.base) as usize];
-        let (Some(open), Some(close)) =
-            (before.iter().position(|&b| b == b'"'), before.iter().rposition(|&b| b == b'"'))
-        else {
-            return;
-        };
-        let key = Text { offset: key_at + open as u64, len: (close + 1 - open) as u32 };
+    fn extra(&mut self) {
+        let key = self.key();
+        let value = Text { offset: self.here(), len: self.cursor.value().len() as u32 };
         self.chunk.extras.push(Extra { key, value });
+    }
+
+    /// The last key, as it is written.
+    fn key(&self) -> Text {
+        let (key, at) = self.cursor.key();
+        Text { offset: self.base + at as u64, len: key.len() as u32 }
     }
 
     fn nodes(&mut self) {
@@ -300,42 +315,40 @@ impl<'b> Decoder<'b, '_> {
             return;
         }
         while self.cursor.next_element() {
-            let at = self.here();
-            if !self.cursor.enter(b'{') {
-                self.flaw(FlawKind::Node);
-                self.cursor.value();
-                continue;
-            }
-            let mut node = Node {
-                id: NO_ID,
-                parent: NO_ID,
-                text: Text::default(),
-                hits: NO_HITS,
-                children: None,
-            };
-            while let Some(key) = self.cursor.next_key() {
-                match &*key {
-                    b"id" => node.id = self.id().unwrap_or(NO_ID),
-                    b"parent" => node.parent = self.parent(),
-                    b"hitCount" => node.hits = self.hits(),
-                    b"children" => node.children = self.children(),
-                    _ => {
-                        self.cursor.value();
-                    }
+            self.node();
+        }
+    }
+
+    fn node(&mut self) {
+        let at = self.here();
+        if !self.cursor.enter(b'{') {
+            self.flaw(FlawKind::Node);
+            self.cursor.value();
+            return;
+        }
+        let text = Text::default();
+        let mut node = Node { id: NO_ID, parent: NO_ID, text, hits: NO_HITS, children: None };
+        while let Some(key) = self.cursor.next_key() {
+            match &*key {
+                b"id" => node.id = self.id().unwrap_or(NO_ID),
+                b"parent" => node.parent = self.parent(),
+                b"hitCount" => node.hits = self.hits(),
+                b"children" => node.children = self.children(),
+                _ => {
+                    self.cursor.value();
                 }
             }
-            node.text = self.text_from(at);
-            if node.id == NO_ID {
-                self.chunk.flaws.add(FlawKind::Node, at);
-                continue;
-            }
-            self.chunk.nodes.push(node);
         }
+        node.text = self.text_from(at);
+        if node.id == NO_ID {
+            return self.chunk.flaws.add(FlawKind::Node, at);
+        }
+        self.chunk.nodes.push(node);
     }
 
     /// A node id: a whole number that is not negative, of up to 64 bits, possibly in quotes.
     #[inline]
-    fn id(&mut self) -> Option<u64> {
+    pub(super) fn id(&mut self) -> Option<u64> {
         match self.cursor.integer() {
             Some(id) => u64::try_from(id).ok(),
             None => odd_id(self.cursor.value()),
@@ -351,7 +364,7 @@ impl<'b> Decoder<'b, '_> {
         self.id().unwrap_or(NO_ID - 1)
     }
 
-    fn hits(&mut self) -> u32 {
+    pub(super) fn hits(&mut self) -> u32 {
         match self.cursor.integer() {
             Some(hits) => u32::try_from(hits).unwrap_or(NO_HITS),
             None => {
@@ -367,9 +380,10 @@ impl<'b> Decoder<'b, '_> {
         }
         let start = self.chunk.children.len() as u32;
         while self.cursor.next_element() {
+            let at = self.here();
             match self.id() {
                 Some(id) => self.chunk.children.push(id),
-                None => self.flaw(FlawKind::Shape),
+                None => self.chunk.flaws.add(FlawKind::Child, at),
             }
         }
         Some(start..self.chunk.children.len() as u32)
@@ -391,9 +405,10 @@ impl<'b> Decoder<'b, '_> {
             return;
         }
         while self.cursor.next_element() {
+            let at = self.here();
             let time = self.time();
             if time.is_none() {
-                self.flaw(FlawKind::Delta);
+                self.chunk.flaws.add(FlawKind::Delta, at);
             }
             out.push(time.unwrap_or(0));
         }
@@ -407,11 +422,11 @@ impl<'b> Decoder<'b, '_> {
         }
         let at = self.here();
         let value = self.cursor.value();
-        let time = nanos(number_text(value, &mut Vec::new())?)?;
-        if !time.exact {
+        let (time, exact) = whole_nanos(value)?;
+        if !exact {
             self.chunk.flaws.add(FlawKind::Rounded, at);
         }
-        Some(time.floor)
+        Some(time)
     }
 
     fn positions(&mut self) -> Option<Vec<i64>> {
@@ -434,134 +449,32 @@ impl<'b> Decoder<'b, '_> {
         if !self.expect(b'{') {
             return;
         }
-        loop {
-            let at = self.here();
-            if self.cursor.next_key().is_none() {
-                return;
-            }
-            let before = &self.bytes[(at - self.base) as usize..self.cursor.offset()];
-            let open = before.iter().position(|&b| b == b'"').unwrap_or(0);
-            let close = before.iter().rposition(|&b| b == b'"').unwrap_or(open);
-            let key = Text { offset: at + open as u64, len: (close + 1 - open) as u32 };
+        while self.cursor.next_key().is_some() {
+            let key = self.key();
             match self.id() {
                 Some(node) => self.chunk.trace_ids.push(TraceId { key, node }),
-                None => self.chunk.flaws.add(FlawKind::TraceId, at),
+                None => self.chunk.flaws.add(FlawKind::TraceId, key.offset),
             }
         }
-    }
-
-    /// The old form: nodes inside the `children` of nodes, of any depth.
-    fn head(&mut self) {
-        if !self.expect(b'{') {
-            return;
-        }
-        let first = self.chunk.nodes.len();
-        // per open node its own number and that of its parent among the new ones
-        let mut open = vec![self.open_nested()];
-        let mut parents = vec![None];
-        while let Some(&number) = open.last() {
-            let into_children = match self.cursor.next_key() {
-                Some(key) if &*key == b"children" && self.cursor.enter(b'[') => self.next_nested(),
-                Some(key) => {
-                    self.nested_member(number, &key);
-                    false
-                }
-                None => {
-                    self.close_nested(number);
-                    open.pop();
-                    !open.is_empty() && self.next_nested()
-                }
-            };
-            if into_children {
-                parents.push(open.last().copied());
-                open.push(self.open_nested());
-            }
-        }
-        for (node, parent) in (first..).zip(parents) {
-            self.chunk.nodes[node].parent = parent.map_or(NO_ID, |p| self.chunk.nodes[p].id);
-        }
-        let before = self.chunk.nodes.len();
-        self.chunk.nodes.retain(|node| node.id != NO_ID);
-        let lost = before - self.chunk.nodes.len();
-        let here = self.here();
-        self.chunk.flaws.add_many(FlawKind::Node, here, lost as u64);
-    }
-
-    /// A new node, in the order in which nodes begin.
-    fn open_nested(&mut self) -> usize {
-        let text = Text::made(0..0);
-        self.chunk.nodes.push(Node {
-            id: NO_ID,
-            parent: NO_ID,
-            text,
-            hits: NO_HITS,
-            children: None,
-        });
-        self.chunk.nodes.len() - 1
-    }
-
-    /// Whether there is another object in the array of children.
-    fn next_nested(&mut self) -> bool {
-        while self.cursor.next_element() {
-            if self.cursor.enter(b'{') {
-                return true;
-            }
-            self.flaw(FlawKind::Node);
-            self.cursor.value();
-        }
-        false
-    }
-
-    /// A key of a nested node; the text of all that is kept grows in [`Chunk::made`] if nothing came between, and is
-    /// gathered anew behind the children otherwise.
-    fn nested_member(&mut self, number: usize, key: &[u8]) {
-        match key {
-            b"id" => self.chunk.nodes[number].id = self.id().unwrap_or(NO_ID),
-            b"hitCount" => self.chunk.nodes[number].hits = self.hits(),
-            _ => {
-                let value = self.cursor.value();
-                let made = &mut self.chunk.made;
-                let text = self.chunk.nodes[number].text.made_at().unwrap_or_default();
-                let start = if text.is_empty() || text.end == made.len() {
-                    if text.is_empty() { made.len() } else { text.start }
-                } else {
-                    let start = made.len();
-                    made.extend_from_within(text);
-                    start
-                };
-                made.push(if made.len() == start { b'{' } else { b',' });
-                made.push(b'"');
-                made.extend_from_slice(key);
-                made.extend_from_slice(b"\":");
-                made.extend_from_slice(value);
-                self.chunk.nodes[number].text = Text::made(start..made.len());
-            }
-        }
-    }
-
-    fn close_nested(&mut self, number: usize) {
-        let made = &mut self.chunk.made;
-        let text = self.chunk.nodes[number].text.made_at().unwrap_or_default();
-        let start = if !text.is_empty() && text.end == made.len() {
-            text.start
-        } else {
-            let start = made.len();
-            made.extend_from_within(text);
-            start
-        };
-        if made.len() == start {
-            made.push(b'{');
-        }
-        made.push(b'}');
-        self.chunk.nodes[number].text = Text::made(start..made.len());
     }
 }
 
-/// An id that is no plain integer: up to 20 digits, or a number in quotes.
+/// A time in nanoseconds, and whether that is all of it; `None` if it is no number or centuries away.
+pub(super) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
+    let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
+    (floor.abs() < Nanos::MAX).then_some((floor, exact))
+}
+
+/// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.
 #[cold]
-fn odd_id(value: &[u8]) -> Option<u64> {
+pub(super) fn odd_id(value: &[u8]) -> Option<u64> {
     let mut scratch = Vec::new();
     let text = number_text(value, &mut scratch)?;
-    let id = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let whole = || match nanos(text)? {
+        // 2.0 and 2e0 are 2
+        Nanos { floor, exact: true } if floor % 1000 == 0 => u64::try_from(floor / 1000).ok(),
+        _ => None,
+    };
+    let id = std::str::from_utf8(text).ok()?.parse().ok().or_else(whole)?;
     (id < NO_ID - 1).then_some(id)
 }

@@ -219,11 +219,13 @@ impl<'c> Group<'c> {
         if order == ChunkOrder::Neither {
             flaws.add(FlawKind::Unordered, entries[0].place.offset());
         }
-        assembler.set_start(start.as_ref().map(|(start, _)| *start));
+        assembler.set_start(start.as_ref().map(|(start, _)| *start), self.own_start());
         let mut profile = assembler.finish()?;
         let (start, text) = start.unwrap_or_else(|| guess(&profile, &self.chunks, &mut flaws));
         profile.flaws.append(&flaws);
-        let end = self.end(&profile, start);
+        // that of the latest sample, or what the stream says, if that is later
+        let last = start.saturating_add(profile.extent.last);
+        let end = profile.end.map_or(last, |end| end.max(last));
         let bounds = Bounds { start: text, end };
         Ok(Whole { profile, bounds, start, order })
     }
@@ -251,16 +253,9 @@ impl<'c> Group<'c> {
         }
     }
 
-    /// The end: that of the latest sample, or what the stream says, if that is later.
-    fn end(&self, profile: &Profile<'_, '_>, start: i64) -> i64 {
-        let last = start.saturating_add(profile.extent.last);
-        let head = self.heads.last().and_then(|head| head.decoded.as_ref());
-        let said = profile.end.map(|end| match head.and_then(|head| head.start) {
-            // start and end of the data are of one clock, which need not be that of the events
-            Some(own) => start.saturating_add(end.saturating_sub(own)),
-            None => end,
-        });
-        said.map_or(last, |end| end.max(last))
+    /// The start in the clock of the data.
+    fn own_start(&self) -> Option<i64> {
+        self.heads.last()?.decoded.as_ref()?.start
     }
 }
 

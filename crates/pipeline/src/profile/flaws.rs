@@ -21,6 +21,8 @@ pub enum FlawKind {
     Repeated,
     /// A node whose parent does not exist: it hangs below the root.
     Orphan,
+    /// A list of children that names no node, or one that has another parent: the entry was left out.
+    Child,
     /// A node that is its own ancestor: it hangs below the root.
     Cycle,
     /// A sample that names no node: its time was added to the next one.
@@ -49,7 +51,7 @@ impl FlawKind {
     /// How many there are.
     pub const COUNT: usize = FlawKind::ALL.len();
     /// All of them, in the order of their numbers.
-    pub const ALL: [FlawKind; 19] = [
+    pub const ALL: [FlawKind; 20] = [
         FlawKind::NoProfile,
         FlawKind::TwoProfiles,
         FlawKind::Unordered,
@@ -58,6 +60,7 @@ impl FlawKind {
         FlawKind::Node,
         FlawKind::Repeated,
         FlawKind::Orphan,
+        FlawKind::Child,
         FlawKind::Cycle,
         FlawKind::Sample,
         FlawKind::Unpaired,
@@ -82,6 +85,7 @@ impl FlawKind {
             FlawKind::Node => "node",
             FlawKind::Repeated => "repeated-id",
             FlawKind::Orphan => "orphan",
+            FlawKind::Child => "child",
             FlawKind::Cycle => "cycle",
             FlawKind::Sample => "sample",
             FlawKind::Unpaired => "unpaired",
@@ -115,6 +119,9 @@ impl FlawKind {
                 "a node with the id of an earlier one: what follows it means the later one"
             }
             FlawKind::Orphan => "a node whose parent does not exist: put below the root",
+            FlawKind::Child => {
+                "a child that is no node, or has another parent: left out of the list"
+            }
             FlawKind::Cycle => "a node that is its own ancestor: put below the root",
             FlawKind::Sample => {
                 "a sample that names no node; left out, its time added to the next one"

@@ -32,16 +32,31 @@ pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
 
 /// Appends a value of an input; false if it was no sound JSON and had to be changed.
 pub(crate) fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
-    if validate(value).is_ok() {
+    // no value at all is a sound document, but no value
+    if !value.is_empty() && validate(value).is_ok() {
         out.extend_from_slice(value);
         return true;
     }
     let start = out.len();
     repair(value, out);
-    if validate(&out[start..]).is_err() {
+    if value.is_empty() || validate(&out[start..]).is_err() {
         out.truncate(start);
         out.extend_from_slice(b"null");
     }
+    false
+}
+
+/// As [`push_sound`] for a key, with its quotes: a string whatever it was.
+pub(crate) fn push_sound_key(key: &[u8], out: &mut Vec<u8>) -> bool {
+    // it may be several strings in a row, the last of which was taken for the key
+    if Cursor::new(key).value() == key && validate(key).is_ok() {
+        out.extend_from_slice(key);
+        return true;
+    }
+    let content = key.strip_prefix(b"\"").unwrap_or(key);
+    out.push(b'"');
+    push_escaped(content.strip_suffix(b"\"").unwrap_or(content), out);
+    out.push(b'"');
     false
 }
 
@@ -140,11 +155,14 @@ mod tests {
             (b"\"c:\\dir\"", "\"c:\\\\dir\""),
             (b"[1 2]", "null"),
             (b"tru", "null"),
+            (b"", "null"),
         ] {
             let mut out = Vec::new();
             assert!(!push_sound(odd, &mut out));
             assert_eq!(String::from_utf8(out).unwrap(), repaired, "{}", odd.escape_ascii());
         }
+        assert_eq!(text(|out| assert!(!push_sound_key(b"\"a\"b\"", out))), r#""a\"b""#);
+        assert_eq!(text(|out| assert!(push_sound_key(b"\"a\"", out))), r#""a""#);
         assert_eq!(text(|out| push_string("a\"b\u{1}", out)), r#""a\"b\u0001""#);
     }
 }

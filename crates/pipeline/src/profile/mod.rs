@@ -20,7 +20,7 @@ mod events;
 mod flaws;
 mod identity;
 mod json;
-mod list;
+mod nested;
 mod order;
 mod router;
 mod tree;

@@ -3,7 +3,8 @@
 //! Producers write the tree twice over (`parent` and `children`), once, or wrongly. Rules (source: `CPUProfileDataModel`
 //! of DevTools, devtools-semantics §4.2):
 //!
-//! * If the first node has `children`, these lists decide, and `parent` only for nodes that no list names.
+//! * If the first node has `children`, these lists decide, the first that names a node, and `parent` only for nodes
+//!   that no list names. Where the two disagree, that is counted.
 //! * Otherwise `parent` decides, and lists only for nodes without one.
 //! * The root is the first node that has no parent then. All others without one, and one node of every cycle, are put
 //!   below it and counted; DevTools would lose them with all that is below them.
@@ -158,12 +159,16 @@ impl Builder {
         let mut taken = vec![false; if self.listed.is_empty() { 0 } else { tree.ids.len() }];
         for &(parent, id) in &self.listed {
             let Some(child) = tree.index.get(id) else {
-                flaws.add(FlawKind::Node, tree.texts[parent as usize].offset);
+                flaws.add(FlawKind::Child, tree.texts[parent as usize].offset);
                 continue;
             };
             let own = &mut tree.parents[child as usize];
-            let free = *own == NONE || self.children_decide && !taken[child as usize];
-            if free && child != parent {
+            let overrules = self.children_decide && !taken[child as usize];
+            let differs = *own != NONE && *own != parent;
+            if differs || child == parent {
+                flaws.add(FlawKind::Child, tree.texts[parent as usize].offset);
+            }
+            if (*own == NONE || overrules) && child != parent {
                 *own = parent;
                 taken[child as usize] = true;
             }

@@ -12,8 +12,8 @@
 //! them. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
 
 use super::assemble::{Profile, Wanted};
-use super::flaws::FlawKind;
-use super::json::{push_integer, push_micros, push_sound};
+use super::flaws::{FlawKind, Flaws};
+use super::json::{push_integer, push_micros, push_sound, push_sound_key};
 use super::tree::{Children, hits};
 use crate::error::Error;
 use crate::output::Batch;
@@ -34,8 +34,8 @@ const GATHER: usize = 64 * 1024;
 struct Writer<'b, 'o> {
     batch: &'b mut Batch<'o>,
     buffer: Vec<u8>,
-    /// Values that were no sound JSON.
-    repaired: u64,
+    /// Values that had to be changed.
+    flaws: Flaws,
 }
 
 impl Writer<'_, '_> {
@@ -53,8 +53,12 @@ impl Writer<'_, '_> {
         self.buffer.extend_from_slice(text.as_bytes());
     }
 
-    fn sound(&mut self, value: &[u8]) {
-        self.repaired += u64::from(!push_sound(value, &mut self.buffer));
+    /// A member of the profile itself.
+    fn member(&mut self, key: &[u8], value: &[u8], offset: u64) {
+        let key = !push_sound_key(key, &mut self.buffer);
+        self.push(":");
+        let value = !push_sound(value, &mut self.buffer);
+        self.flaws.add_many(FlawKind::Text, offset, u64::from(key) + u64::from(value));
     }
 }
 
@@ -64,7 +68,8 @@ pub(crate) fn write(
     bounds: &Bounds,
     batch: &mut Batch<'_>,
 ) -> Result<(), Error> {
-    let mut writer = Writer { batch, buffer: Vec::with_capacity(2 * GATHER), repaired: 0 };
+    let mut writer =
+        Writer { batch, buffer: Vec::with_capacity(2 * GATHER), flaws: Flaws::default() };
     write_nodes(profile, &mut writer)?;
     writer.push("],\"startTime\":");
     writer.buffer.extend_from_slice(&bounds.start);
@@ -74,8 +79,8 @@ pub(crate) fn write(
     write_rest(profile, &mut writer)?;
     writer.push("}\n");
     writer.flush()?;
-    let (repaired, at) = (writer.repaired, profile.tree.texts.first().map_or(0, |t| t.offset));
-    profile.flaws.add_many(FlawKind::Text, at, repaired);
+    let flaws = writer.flaws;
+    profile.flaws.append(&flaws);
     Ok(())
 }
 
@@ -102,11 +107,13 @@ fn write_node(
     writer: &mut Writer<'_, '_>,
 ) {
     let tree = &profile.tree;
-    let frame = Frame::of(profile.text(tree.texts[node as usize]));
+    let text = tree.texts[node as usize];
+    let frame = Frame::of(profile.text(text));
+    let mut changed = Changed::default();
     writer.push("{\"id\":");
     push_integer(tree.id(node), &mut writer.buffer);
     writer.push(",\"callFrame\":");
-    writer.repaired += frame.write(&mut writer.buffer);
+    frame.write(&mut writer.buffer, &mut changed);
     writer.push(",\"hitCount\":");
     let hits = hits(tree.hits[node as usize], profile.counted[node as usize]);
     push_integer(hits, &mut writer.buffer);
@@ -119,7 +126,8 @@ fn write_node(
     if separator == "," {
         writer.push("]");
     }
-    writer.repaired += frame.write_others(&mut writer.buffer);
+    frame.write_others(&mut writer.buffer, &mut changed);
+    changed.note(text.offset, &mut writer.flaws);
     writer.push("}");
 }
 
@@ -152,7 +160,7 @@ impl<'t> Frame<'t> {
         if !cursor.enter(b'{') {
             return frame;
         }
-        while let Some((key, written, value)) = next_member(&mut cursor, node) {
+        while let Some((key, written, value)) = next_member(&mut cursor) {
             match &*key {
                 b"id" | b"parent" | b"hitCount" | b"children" => {}
                 b"callFrame" => {
@@ -174,7 +182,7 @@ impl<'t> Frame<'t> {
         if !cursor.enter(b'{') {
             return;
         }
-        while let Some((key, written, value)) = next_member(&mut cursor, object) {
+        while let Some((key, written, value)) = next_member(&mut cursor) {
             if !self.take(&key, value) {
                 self.others.push((written, value));
             }
@@ -194,77 +202,112 @@ impl<'t> Frame<'t> {
         true
     }
 
-    /// Appends the call frame as an object; returns how many values were no sound JSON.
-    pub(super) fn write(&self, out: &mut Vec<u8>) -> u64 {
-        let mut repaired = 0;
-        out.extend_from_slice(b"{\"functionName\":");
-        repaired += self.push(string_or_empty(self.function), out);
-        out.extend_from_slice(b",\"scriptId\":");
-        match self.script {
-            Some(string) if string.starts_with(b"\"") => {
-                repaired += self.push(string, out);
-            }
-            number => {
-                let number = number.filter(|n| number_text(n, &mut Vec::new()).is_some());
-                out.push(b'"');
-                out.extend_from_slice(number.unwrap_or(b"0"));
-                out.push(b'"');
+    /// Appends the call frame as an object.
+    pub(super) fn write(&self, out: &mut Vec<u8>, changed: &mut Changed) {
+        for (key, value) in [
+            ("{\"functionName\":", self.function),
+            (",\"scriptId\":", self.script),
+            (",\"url\":", self.url),
+        ] {
+            out.extend_from_slice(key.as_bytes());
+            match value {
+                Some(string) if string.starts_with(b"\"") => self.push(string, out, changed),
+                // in streams it is a number
+                Some(id)
+                    if key.contains("scriptId") && number_text(id, &mut Vec::new()).is_some() =>
+                {
+                    out.push(b'"');
+                    out.extend_from_slice(id);
+                    out.push(b'"');
+                }
+                other => {
+                    changed.note_type(other);
+                    let missing: &[u8] = if key.contains("scriptId") { b"\"0\"" } else { b"\"\"" };
+                    out.extend_from_slice(missing);
+                }
             }
         }
-        out.extend_from_slice(b",\"url\":");
-        repaired += self.push(string_or_empty(self.url), out);
         for (key, value) in
             [",\"lineNumber\":", ",\"columnNumber\":"].into_iter().zip(self.position)
         {
             out.extend_from_slice(key.as_bytes());
-            let number = value.and_then(|value| Cursor::new(value).integer());
+            let number = value.and_then(position);
+            if number.is_none() {
+                changed.note_type(value);
+            }
             push_integer(number.map_or(-1, |n| n - i64::from(self.from_one)), out);
         }
-        repaired += self.push_members(&self.others, out);
+        self.push_members(&self.others, out, changed);
         out.push(b'}');
-        repaired
     }
 
     /// Appends what else the node has, each with a comma before it.
-    pub(super) fn write_others(&self, out: &mut Vec<u8>) -> u64 {
-        self.push_members(&self.others_of_node, out)
+    pub(super) fn write_others(&self, out: &mut Vec<u8>, changed: &mut Changed) {
+        self.push_members(&self.others_of_node, out, changed);
+        if !self.sound && changed.text + changed.types == 0 {
+            // there was something between the members that is none
+            changed.text = 1;
+        }
     }
 
-    fn push_members(&self, members: &Members<'_>, out: &mut Vec<u8>) -> u64 {
-        let mut repaired = 0;
+    fn push_members(&self, members: &Members<'_>, out: &mut Vec<u8>, changed: &mut Changed) {
         for (key, value) in members {
             out.push(b',');
-            repaired += self.push(key, out);
+            changed.text += u64::from(!self.sound && !push_sound_key(key, out));
+            if self.sound {
+                out.extend_from_slice(key);
+            }
             out.push(b':');
-            repaired += self.push(value, out);
+            self.push(value, out, changed);
         }
-        repaired
     }
 
-    /// Appends a value; 1 if it had to be changed.
-    fn push(&self, value: &[u8], out: &mut Vec<u8>) -> u64 {
+    fn push(&self, value: &[u8], out: &mut Vec<u8>, changed: &mut Changed) {
         if self.sound {
             out.extend_from_slice(value);
-            return 0;
+        } else {
+            changed.text += u64::from(!push_sound(value, out));
         }
-        u64::from(!push_sound(value, out))
     }
 }
 
-fn string_or_empty(value: Option<&[u8]>) -> &[u8] {
-    value.filter(|value| value.starts_with(b"\"")).unwrap_or(b"\"\"")
+/// What of a node could not be written as it stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Changed {
+    /// Values that are no sound JSON.
+    text: u64,
+    /// Values of another type than the key has.
+    types: u64,
+}
+
+impl Changed {
+    /// A value that is not of its key's type; none, and `null`, may be missing.
+    fn note_type(&mut self, value: Option<&[u8]>) {
+        self.types += u64::from(value.is_some_and(|value| value != b"null"));
+    }
+
+    /// Counts it for the node at `offset`.
+    pub(super) fn note(self, offset: u64, flaws: &mut Flaws) {
+        flaws.add_many(FlawKind::Text, offset, self.text);
+        flaws.add_many(FlawKind::Shape, offset, self.types);
+    }
+}
+
+/// A line or column: a whole number, possibly in quotes.
+fn position(value: &[u8]) -> Option<i64> {
+    Cursor::new(value).integer().or_else(|| {
+        let mut scratch = Vec::new();
+        std::str::from_utf8(number_text(value, &mut scratch)?).ok()?.parse().ok()
+    })
 }
 
 /// A key, the same as it is written with its quotes, and its value.
 type Member<'t> = (std::borrow::Cow<'t, [u8]>, &'t [u8], &'t [u8]);
 
-fn next_member<'t>(cursor: &mut Cursor<'t>, object: &'t [u8]) -> Option<Member<'t>> {
-    let before = cursor.offset();
+fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<Member<'t>> {
     let key = cursor.next_key()?;
-    let between = &object[before..cursor.offset()];
-    let open = between.iter().position(|&b| b == b'"')?;
-    let close = between.iter().rposition(|&b| b == b'"')?;
-    Some((key, &between[open..=close], cursor.value()))
+    let (written, _) = cursor.key();
+    Some((key, written, cursor.value()))
 }
 
 /// Samples and what runs beside them, one list after the other.
@@ -304,7 +347,8 @@ fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<
     let mut separator = ",\"trace_ids\":{";
     for &(key, node) in &profile.trace_ids {
         writer.push(separator);
-        writer.sound(profile.text(key));
+        let changed = !push_sound_key(profile.text(key), &mut writer.buffer);
+        writer.flaws.add_many(FlawKind::Text, key.offset, u64::from(changed));
         writer.push(":");
         push_integer(profile.tree.id(node), &mut writer.buffer);
         writer.flush_if_full()?;
@@ -315,9 +359,7 @@ fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<
     }
     for extra in &profile.extras {
         writer.push(",");
-        writer.sound(profile.text(extra.key));
-        writer.push(":");
-        writer.sound(profile.text(extra.value));
+        writer.member(profile.text(extra.key), profile.text(extra.value), extra.value.offset);
         writer.flush_if_full()?;
     }
     Ok(())

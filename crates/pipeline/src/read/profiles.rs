@@ -70,7 +70,7 @@ impl Session<'_> {
         let several = found.len() > 1;
         for (count, document) in found.iter().enumerate() {
             let document = within(document, base);
-            let store = Store::new(std::iter::once((0, &**payload)), Vec::new());
+            let store = Store::of_one(payload);
             let content = content(&document, &store);
             let identity = self.identities.next(input.source.path(), &content);
             if let Some(said) = &identity.said {

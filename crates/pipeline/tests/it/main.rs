@@ -6,6 +6,8 @@ mod extract;
 mod knobs;
 mod limits;
 mod prefixes;
+mod profile_damage;
+mod profile_file_damage;
 mod profile_files;
 mod profiles;
 mod quirks;

@@ -2,6 +2,7 @@
 //! what went in.
 
 use crate::extract::{check_rules, extract, extract_sources, kinds};
+use crate::profiles::{has_profiles, real_traces};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, read, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
 use serde_json::Value;
@@ -34,7 +35,7 @@ fn merge_files(files: &[&Path], number: usize) -> Vec<u8> {
 
 /// Asserts that a trace made of profiles is one that readers take: chunks not too long, and in order of reference.
 #[track_caller]
-fn check_events(trace: &[u8]) {
+pub(crate) fn check_events(trace: &[u8]) {
     let merged = reference::merge(&[trace], None).expect("well-formed");
     assert_same("it is sorted", &merged, trace);
     let events = reference::events(trace).expect("well-formed");
@@ -74,12 +75,6 @@ fn check_events(trace: &[u8]) {
     }
 }
 
-/// Lists of no lines have a test of their own.
-fn without_empty(file: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8(file.to_vec()).expect("JSON is UTF-8");
-    text.replace(",\"lines\":[]", "").replace(",\"columns\":[]", "").into_bytes()
-}
-
 #[test]
 fn what_was_extracted_goes_in_and_comes_out_unchanged() {
     for seed in 500..540 {
@@ -104,22 +99,38 @@ fn what_was_extracted_goes_in_and_comes_out_unchanged() {
             let [again] = &extract(&[&merged], PLAIN).expect("profiles")[..] else {
                 panic!("seed {seed}: one profile went in")
             };
-            assert_same(
-                &format!("seed {seed}"),
-                &without_empty(&own.bytes),
-                &without_empty(&again.bytes),
-            );
+            assert_same(&format!("seed {seed}"), &own.bytes, &again.bytes);
             assert!(again.info.flaws.is_empty(), "seed {seed}: {:?}", again.info.flaws);
         }
         let merged = merge_files(&files, seed as usize + 1);
         let again = extract(&[&merged], knobs(seed as usize)).expect("profiles");
         let bytes = |all: &[crate::extract::Extracted]| {
-            let mut bytes: Vec<Vec<u8>> = all.iter().map(|own| without_empty(&own.bytes)).collect();
+            let mut bytes: Vec<Vec<u8>> = all.iter().map(|own| own.bytes.clone()).collect();
             bytes.sort();
             bytes
         };
         assert!(bytes(&extracted) == bytes(&again), "seed {seed}: all at once");
     }
+}
+
+#[test]
+fn profiles_of_real_traces_go_in_and_come_out_unchanged() {
+    let mut count = 0;
+    for (number, file) in real_traces().iter().enumerate() {
+        let text = text_of(file);
+        if !has_profiles(&text) {
+            continue;
+        }
+        // some are known not to be as they should be: what is written of them is
+        for own in extract(&[&text], PLAIN).unwrap_or_default() {
+            let folder = Folder::new();
+            let merged = merge_files(&[&folder.file("p.cpuprofile", &own.bytes)], number);
+            let again = extract(&[&merged], PLAIN).expect("a profile");
+            assert_same(&file.display().to_string(), &own.bytes, &again[0].bytes);
+            count += 1;
+        }
+    }
+    assert!(count >= 4, "{count}");
 }
 
 /// `.cpuprofile` files of the new form that real producers wrote, packed ones among them.
@@ -368,27 +379,14 @@ fn keys_that_nobody_knows_survive() {
     assert!(kinds(&extracted[0].info.flaws).iter().all(|flaw| flaw.0 != FlawKind::Key));
 }
 
-#[track_caller]
-fn check_unchanged(text: &str) {
+#[test]
+fn a_source_key_survives() {
+    let text = r#"{"nodes":[{"id":1}],"startTime":5,"endTime":9,"samples":[1],"timeDeltas":[2],"source":"Inspector"}"#;
     let folder = Folder::new();
     let merged = merge_files(&[&folder.file("p.cpuprofile", text.as_bytes())], 2);
     let extracted = extract(&[&merged], PLAIN).expect("profiles");
     let keys = |text: &[u8]| serde_json::from_slice::<serde_json::Map<String, Value>>(text);
     let (before, after) =
         (keys(text.as_bytes()).expect("JSON"), keys(&extracted[0].bytes).expect("JSON"));
-    assert!(before.keys().eq(after.keys()), "{text}: {after:?}");
-}
-
-#[test]
-fn a_source_key_survives() {
-    check_unchanged(
-        r#"{"nodes":[{"id":1}],"startTime":5,"endTime":9,"samples":[1],"timeDeltas":[2],"source":"Inspector"}"#,
-    );
-}
-
-#[test]
-fn empty_lines_survive() {
-    check_unchanged(
-        r#"{"nodes":[{"id":1}],"startTime":5,"endTime":9,"samples":[],"timeDeltas":[],"lines":[]}"#,
-    );
+    assert!(before.keys().eq(after.keys()), "{after:?}");
 }

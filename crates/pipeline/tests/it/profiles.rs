@@ -2,7 +2,8 @@
 
 use crate::extract::{extract, extract_sources, kinds, list};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
-use crate::trace::assert_same;
+use crate::trace::{assert_same, contains, text_of};
+use std::path::{Path, PathBuf};
 use tracemill_pipeline::{
     FlawKind, ProfileChoice, ProfileInfo, ProfileTarget, Source, Tier, extract_profiles,
 };
@@ -40,7 +41,7 @@ fn check_info(what: &str, expected: &StreamProfile, info: &ProfileInfo) {
 /// Asserts that extraction gives what the reference says, with the same bytes for all `corners`.
 #[track_caller]
 fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = Knobs>) {
-    let expected = reference::cpu_profiles(inputs).expect("the generator writes sound profiles");
+    let expected = reference::cpu_profiles(inputs).unwrap_or_else(|e| panic!("{what}: {e}"));
     let plain = extract(inputs, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
     assert_eq!(plain.len(), expected.len(), "{what}: {plain:#?}");
     for (number, (expected, got)) in expected.iter().zip(&plain).enumerate() {
@@ -57,7 +58,9 @@ fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = Knobs>) {
             let what = format!("{what}, profile {number}, {corner:?}");
             assert_same(&what, &first.bytes, &again.bytes);
             check_info(&what, &expected[number], &again.info);
-            check_info(&what, &expected[number], &listed.profiles[number]);
+            let id = &expected[number].id;
+            let listed = listed.profiles.iter().filter(|own| own.nodes > 0).nth(number);
+            check_info(&what, &expected[number], listed.unwrap_or_else(|| panic!("{what}: {id}")));
             assert_eq!(
                 again.info.file.as_ref().and_then(|file| file.file_name()),
                 first.info.file.as_ref().and_then(|file| file.file_name()),
@@ -84,6 +87,55 @@ fn random_profiles_with_any_knobs() {
         });
         check(&format!("seed {seed}"), &inputs, corners);
     }
+}
+
+/// Traces of real producers, and those of `testdata/`.
+pub(crate) fn real_traces() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = Vec::new();
+    let mut folders = vec![root.join("testdata"), root.join("../shared/corpus")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            let name = path.display().to_string();
+            let is_trace = name.ends_with(".json") || name.ends_with(".json.gz");
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_trace && !name.contains("golden") && !name.contains("truncated") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Whether there may be a profile in a trace.
+pub(crate) fn has_profiles(text: &[u8]) -> bool {
+    contains(text, b"\"ProfileChunk\"") || contains(text, b"\"CpuProfile\"")
+}
+
+#[test]
+fn profiles_of_real_producers_are_as_the_reference_has_them() {
+    let mut compared = 0;
+    for (number, file) in real_traces().into_iter().enumerate() {
+        let text = text_of(&file);
+        if !has_profiles(&text) {
+            continue;
+        }
+        match reference::cpu_profiles(&[&text]) {
+            Ok(all) if !all.is_empty() => {
+                let corner = knobs(number);
+                let read_size = corner.read_size.map(|size| size.max(4096));
+                let corner = Knobs { read_size, chunk: corner.chunk.max(5000), ..corner };
+                check(&file.display().to_string(), &[&text], [corner].into_iter());
+                compared += 1;
+            }
+            // orphans and samples of nobody
+            _ => {}
+        }
+    }
+    assert!(compared >= 4, "{compared}");
 }
 
 #[test]

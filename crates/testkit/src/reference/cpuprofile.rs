@@ -3,7 +3,7 @@
 //! Everything is a `serde_json` value; times are whole nanoseconds. Only what is sound is understood: ids are numbers,
 //! trees are trees, and samples and time steps are equal in number.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -63,7 +63,7 @@ pub struct StreamProfile {
     pub profile: CpuProfile,
 }
 
-/// The profiles of the traces `inputs`, by start.
+/// The profiles of the traces `inputs` that have nodes, by start.
 ///
 /// # Errors
 ///
@@ -83,7 +83,8 @@ pub fn cpu_profiles(inputs: &[&[u8]]) -> Result<Vec<StreamProfile>, String> {
     let mut rank = vec![0; events.len()];
     order.iter().enumerate().for_each(|(place, &event)| rank[event] = place);
     let profiles = groups(&events).into_iter().map(|group| group.profile(&events, &rank));
-    let mut profiles = profiles.collect::<Result<Vec<_>, _>>()?;
+    let mut profiles: Vec<StreamProfile> =
+        profiles.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     profiles.sort_by_key(|profile| profile.start);
     Ok(profiles)
 }
@@ -136,13 +137,16 @@ impl Group {
         &self,
         events: &[(usize, Fields<'_>)],
         rank: &[usize],
-    ) -> Result<StreamProfile, String> {
+    ) -> Result<Option<StreamProfile>, String> {
         let event = |number: usize| &events[number].1;
         let (chunks, order) = self.in_order(events, rank);
         let pieces: Vec<Piece> =
             chunks.iter().map(|&number| piece(event(number))).collect::<Result<_, _>>()?;
+        if pieces.iter().all(|piece| piece.nodes.is_empty()) {
+            return Ok(None);
+        }
         let head = self.heads.last().copied();
-        let first = event(head.unwrap_or(chunks[0]));
+        let first = event(head.unwrap_or_else(|| chunks[0]));
         let written = first.get("ts").ok_or("no start")?.trim_matches('"').to_owned();
         let (start, end) = match (head, self.whole) {
             (_, true) => {
@@ -160,7 +164,7 @@ impl Group {
         };
         let value = |name| first.get(name).unwrap_or_default().to_owned();
         let profile = assemble(&pieces, &start, end)?;
-        Ok(StreamProfile {
+        Ok(Some(StreamProfile {
             pid: value("pid"),
             tid: value("tid"),
             id: first.get("id").or(first.get("id2")).unwrap_or_default().to_owned(),
@@ -168,7 +172,7 @@ impl Group {
             chunks: chunks.len(),
             start: nanos(&start)?,
             profile,
-        })
+        }))
     }
 
     fn in_order(
@@ -269,11 +273,17 @@ fn assemble(pieces: &[Piece], start: &str, end: Option<i128>) -> Result<CpuProfi
     }
     let samples: Vec<u64> = pieces.iter().flat_map(|piece| piece.samples.clone()).collect();
     let deltas: Vec<i128> = pieces.iter().flat_map(|piece| piece.deltas.clone()).collect();
+    let nodes = tree(pieces, &samples)?;
+    let ids: HashSet<u64> = nodes.iter().map(|node| node.id).collect();
+    if !samples.iter().all(|id| ids.contains(id)) {
+        return Err("a sample names no node".into());
+    }
     if samples.len() != deltas.len() {
         return Err("samples and steps differ in number".into());
     }
     let positions = |get: fn(&Piece) -> Option<&Vec<i64>>| {
-        let any = pieces.iter().any(|piece| get(piece).is_some());
+        // of no samples there are no lines
+        let any = !samples.is_empty() && pieces.iter().any(|piece| get(piece).is_some());
         let zeros = |piece: &Piece| vec![0; piece.samples.len()];
         let of = |piece| get(piece).cloned().unwrap_or_else(|| zeros(piece));
         any.then(|| pieces.iter().flat_map(of).collect::<Vec<i64>>())
@@ -286,7 +296,7 @@ fn assemble(pieces: &[Piece], start: &str, end: Option<i128>) -> Result<CpuProfi
     Ok(CpuProfile {
         start: Decimal::parse(start.as_bytes()).ok_or("the start is no number")?,
         end: end.map_or(last, |end| end.max(last)),
-        nodes: tree(pieces, &samples)?,
+        nodes,
         lines: positions(|piece| piece.lines.as_ref()),
         columns: positions(|piece| piece.columns.as_ref()),
         samples,

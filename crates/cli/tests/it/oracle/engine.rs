@@ -30,12 +30,12 @@ pub(super) fn engine() -> Option<&'static Engine> {
     Some(ENGINE.get_or_init(Engine::built))
 }
 
+/// What is not there of what the engine needs.
 fn missing() -> Option<String> {
     let folder = ["oracle", "corpus"].map(beside).into_iter().find(|folder| !folder.is_dir());
     let lacks = |program: &&str| Command::new(program).arg("--version").output().is_err();
-    folder
-        .map(|folder| folder.display().to_string())
-        .or_else(|| ["node", "npm"].iter().find(lacks).map(|program| (*program).to_owned()))
+    let program = || ["node", "npm"].into_iter().find(lacks).map(str::to_owned);
+    folder.map(|folder| folder.display().to_string()).or_else(program)
 }
 
 impl Engine {
@@ -122,15 +122,15 @@ pub(super) fn tracemill(words: &[&str], paths: &[&Path]) -> Output {
     run(Command::new(binary()).args(words).args(paths))
 }
 
-/// The JSON in a file, packed or not. Node unpacks it: what is tested must not be its own judge.
+/// The JSON in a file, packed or not. Node reads it: what is tested must not be its own judge, and browsers write lone
+/// halves of surrogate pairs, which are no Rust strings; they become U+FFFD.
 pub(super) fn json(file: &Path) -> Value {
-    const UNPACK: &str = "const b = require('fs').readFileSync(process.argv[1]);
-        process.stdout.write(b[0] === 0x1f ? require('zlib').gunzipSync(b) : b)";
-    let text = match file.extension().is_some_and(|end| end == "gz") {
-        true => run(Command::new("node").args(["-e", UNPACK]).arg(file)).stdout,
-        false => std::fs::read(file).expect("an input"),
-    };
-    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    const READ: &str = "const b = require('fs').readFileSync(process.argv[1]);
+        const text = new TextDecoder().decode(b[0] === 0x1f ? require('zlib').gunzipSync(b) : b);
+        const sound = (_, value) => typeof value === 'string' ? value.toWellFormed() : value;
+        process.stdout.write(JSON.stringify(JSON.parse(text), sound))";
+    let output = run(Command::new("node").args(["-e", READ]).arg(file));
+    serde_json::from_slice(&output.stdout).expect("Node writes JSON")
 }
 
 /// An input in which the command found CPU profiles.
@@ -142,25 +142,30 @@ pub(super) struct Input {
 }
 
 /// All inputs of the corpus and of `testdata` with CPU profiles.
-pub(super) fn inputs_with_profiles() -> Vec<Input> {
-    let mut inputs = Vec::new();
-    for root in [beside("corpus"), testdata()] {
-        for file in files_below(&root) {
-            let mut command = Command::new(binary());
-            let list = command.args(["profile", "list", "--json"]).arg(&file).output();
-            let list =
-                serde_json::from_slice(&list.expect("it runs").stdout).unwrap_or(Value::Null);
-            if list["profiles"].as_array().is_none_or(Vec::is_empty) {
-                continue;
-            }
-            let name =
-                file.strip_prefix(&root).expect("a file below").to_string_lossy().into_owned();
-            let content = json(&file);
-            let is_trace = content.is_array() || content.get("traceEvents").is_some();
-            inputs.push(Input { file, name, is_trace });
+pub(super) fn inputs_with_profiles() -> &'static [Input] {
+    static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
+    INPUTS.get_or_init(|| {
+        let roots = [beside("corpus"), testdata()];
+        let inputs = roots.iter().flat_map(|root| {
+            files_below(root).into_iter().filter_map(|file| Input::read(root, file))
+        });
+        inputs.collect()
+    })
+}
+
+impl Input {
+    /// `None` for a file without CPU profiles.
+    fn read(root: &Path, file: PathBuf) -> Option<Self> {
+        let mut command = Command::new(binary());
+        let list = command.args(["profile", "list", "--json"]).arg(&file).output();
+        // what is no trace has no list
+        let list: Value = serde_json::from_slice(&list.expect("it runs").stdout).ok()?;
+        if list["profiles"].as_array().is_none_or(Vec::is_empty) {
+            return None;
         }
+        let name = file.strip_prefix(root).expect("a file below").to_string_lossy().into_owned();
+        Some(Input { file, name, is_trace: list["inputs"][0]["profiles"] == 0 })
     }
-    inputs
 }
 
 /// All files below a folder, but for recorded answers.

@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// What the command repairs where DevTools takes an input as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repair {
+pub(super) enum Repair {
     /// Chunks are put in the order of their times; DevTools takes that of the file.
     Order,
     /// Samples of unknown nodes, or without a time, are left out, and nodes without a parent hang below the root;
@@ -20,7 +20,8 @@ enum Repair {
     End,
 }
 
-const REPAIRED: [(&str, Repair); 6] = [
+const REPAIRED: [(&str, Repair); 7] = [
+    ("quirks/profile-chunks-shuffled.json", Repair::Order),
     ("chrome-devtools/speedscope-chrome141-no-arg-data.json", Repair::Damage),
     ("devtools-edge/e02-swapped.json", Repair::Order),
     ("devtools-edge/e09-cpu-unknown-id.json", Repair::Damage),
@@ -30,19 +31,21 @@ const REPAIRED: [(&str, Repair); 6] = [
 ];
 
 /// Inputs that DevTools refuses, and why.
-const REFUSED: [(&str, &str); 3] = [
+const REFUSED: [(&str, &str); 4] = [
+    ("chromium/trace.json.gz", "TracingStartedInBrowser has no frames"),
     ("chromium-156/cdp-stream-small.json", "TracingStartedInBrowser has no frames"),
     ("devtools-edge/e11-no-samples.json", "neither samples nor hitCount"),
     ("quirks/cpuprofile-old-head.cpuprofile", "the old form"),
 ];
 
-fn repair(input: &Input) -> Option<Repair> {
+/// What the command repairs in an input, if anything.
+pub(super) fn repair(input: &Input) -> Option<Repair> {
     REPAIRED.iter().find(|(name, _)| *name == input.name).map(|(_, repair)| *repair)
 }
 
 /// DevTools' answer to an input; `None` for those that it is known to refuse.
 #[track_caller]
-fn ask(oracle: &Engine, input: &Input) -> Option<Value> {
+pub(super) fn ask(oracle: &Engine, input: &Input) -> Option<Value> {
     let answer = oracle.try_ask(&input.file);
     let is_refused = REFUSED.iter().any(|(name, _why)| *name == input.name);
     assert_eq!(answer.is_err(), is_refused, "{}: {:?}", input.name, answer.err());
@@ -182,9 +185,8 @@ fn portrait_without_end(answer: &Value) -> Value {
 #[test]
 fn profiles_of_traces_are_what_devtools_sees() {
     let Some(oracle) = engine() else { return };
-    let inputs = inputs_with_profiles();
     let mut compared = Compared::default();
-    for input in inputs.iter().filter(|input| input.is_trace) {
+    for input in inputs_with_profiles().iter().filter(|input| input.is_trace) {
         compared.add_trace(oracle, input);
     }
     let Compared { profiles, chosen, nodes, samples, calls } = compared;
@@ -195,9 +197,8 @@ fn profiles_of_traces_are_what_devtools_sees() {
 #[test]
 fn cpuprofiles_are_extracted_as_they_are() {
     let Some(oracle) = engine() else { return };
-    let inputs = inputs_with_profiles();
     let mut compared = Compared::default();
-    for input in inputs.iter().filter(|input| !input.is_trace) {
+    for input in inputs_with_profiles().iter().filter(|input| !input.is_trace) {
         compared.add_profile(oracle, input);
     }
     let Compared { profiles, nodes, samples, calls, .. } = compared;

@@ -6,6 +6,8 @@
 
 mod engine;
 mod extract;
+mod lanes;
 mod merge;
+mod mixed;
 mod portrait;
 mod stream;

@@ -45,7 +45,18 @@ impl<'f> Stream<'f> {
     /// In a trace the calls are otherwise put together from samples and events of the thread, so those of a thread and
     /// of its `.cpuprofile` differ even in DevTools (devtools-semantics §5, §6).
     pub(super) fn alone(&self) -> Value {
-        json!({"metadata": {"dataOrigin": "CPUProfile"}, "traceEvents": self.events})
+        let mut events = json!(self.events);
+        for event in events.as_array_mut().into_iter().flatten() {
+            let nodes = event.pointer_mut("/args/data/cpuProfile/nodes");
+            for node in nodes.and_then(Value::as_array_mut).into_iter().flatten() {
+                let frame = node["callFrame"].as_object_mut().expect("a call frame");
+                // both read "(anonymous)"; DevTools makes the script "undefined", which is no script either
+                for (key, missing) in [("functionName", ""), ("scriptId", "0")] {
+                    frame.entry(key).or_insert(json!(missing));
+                }
+            }
+        }
+        json!({"metadata": {"dataOrigin": "CPUProfile"}, "traceEvents": events})
     }
 
     /// What the events say; see [`facts`].
@@ -116,6 +127,7 @@ fn positions(parts: &[&Value], key: &str) -> Value {
 /// Nodes with what may be left out filled in: the parent from `children`, the hits from the samples, the call frame as
 /// DevTools fills it in.
 fn nodes(nodes: &[Value], samples: &[Value]) -> Vec<Value> {
+    let by_children = nodes.first().is_some_and(|root| root.get("children").is_some());
     let mut parents = HashMap::new();
     for node in nodes {
         for child in node["children"].as_array().into_iter().flatten() {
@@ -132,9 +144,12 @@ fn nodes(nodes: &[Value], samples: &[Value]) -> Vec<Value> {
             other => other.map_or_else(|| "0".to_owned(), Value::to_string),
         };
         frame.insert("scriptId".to_owned(), json!(script));
-        for (key, missing) in
-            [("url", json!("")), ("lineNumber", json!(-1)), ("columnNumber", json!(-1))]
-        {
+        for (key, missing) in [
+            ("functionName", json!("")),
+            ("url", json!("")),
+            ("lineNumber", json!(-1)),
+            ("columnNumber", json!(-1)),
+        ] {
             frame.entry(key).or_insert(missing);
         }
         others.retain(|key, _| {
@@ -142,7 +157,8 @@ fn nodes(nodes: &[Value], samples: &[Value]) -> Vec<Value> {
         });
         let id = node["id"].to_string();
         let hits = node["hitCount"].as_u64().or(hits.get(&id).copied()).unwrap_or(0);
-        let parent = node.get("parent").or(parents.get(&id));
+        // as in DevTools: where the root has children, nobody's parent counts
+        let parent = if by_children { parents.get(&id) } else { node.get("parent") };
         json!({"id": node["id"], "frame": frame, "parent": parent, "hits": hits, "others": others})
     };
     nodes.iter().map(whole).collect()

@@ -1,8 +1,9 @@
 //! Arrays of a `.cpuprofile` that stay in the input and are read from front to back, however long they are.
 
-use super::flaws::{FlawKind, Flaws};
+use crate::profile::chunk::whole_nanos;
+use crate::profile::flaws::{FlawKind, Flaws};
 use crate::store::Store;
-use tracemill_tokenizer::{Cursor, nanos, number_text};
+use tracemill_tokenizer::Cursor;
 
 /// A value in the input.
 pub(super) type Span = (u64, u64);
@@ -12,8 +13,9 @@ pub(super) type Span = (u64, u64);
 pub(super) struct List {
     /// What is left of it; empty if there is none.
     pub(super) rest: Span,
-    /// Whether there was one.
+    /// Whether there was one, and where its first element stands.
     pub(super) given: bool,
+    pub(super) start: u64,
 }
 
 impl List {
@@ -25,7 +27,7 @@ impl List {
             return List::default();
         }
         let at = cursor.offset() as u64;
-        List { rest: (offset + at, len - at), given: true }
+        List { rest: (offset + at, len - at), given: true, start: offset + at }
     }
 
     /// Reads elements as long as `take` wants more; it takes one from the cursor and is told its offset.
@@ -75,6 +77,5 @@ pub(super) fn time(cursor: &mut Cursor<'_>) -> Option<(i64, bool)> {
     if let Some(micros) = cursor.integer() {
         return Some((micros.checked_mul(1000)?, true));
     }
-    let time = nanos(number_text(cursor.value(), &mut Vec::new())?)?;
-    Some((time.floor, time.exact))
+    whole_nanos(cursor.value())
 }
