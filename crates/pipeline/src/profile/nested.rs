@@ -69,7 +69,7 @@ impl Decoder<'_, '_> {
         false
     }
 
-    /// A key of a nested node; the text of all that is kept grows in [`Chunk::made`] if nothing came between, and is
+    /// A key of a nested node; the text of all that is kept grows in `Chunk::made` if nothing came between, and is
     /// gathered anew behind the children otherwise.
     fn nested_member(&mut self, number: usize, key: &[u8]) {
         match key {

@@ -88,6 +88,10 @@ fn odd_trees() {
     check_saved(&cycle, &[(Cycle, 2, "{\"id\":2")], saved(4));
     let lists = with(r#"{"id":1,"children":[]},{"id":2,"children":[3]},{"id":3,"children":[2]}"#);
     check_saved(&lists, &[(Cycle, 1, "{\"id\":2")], saved(3));
+    let two_lists = with(r#"{"id":1,"children":[2,3]},{"id":2,"children":[3]},{"id":3}"#);
+    check_saved(&two_lists, &[(Child, 1, "{\"id\":2")], saved(3));
+    let missing = with(r#"{"id":1,"children":[2,77,1]},{"id":2}"#);
+    check_saved(&missing, &[(Child, 2, "{\"id\":1")], saved(2));
     let orphan = with(r#"{"id":1},{"id":2,"parent":77},{"id":3}"#);
     check_saved(&orphan, &[(Orphan, 2, "{\"id\":2")], saved(3));
     check_saved(&with(r#"{"id":1},{"id":2,"parent":1},{"id":2,"parent":1}"#), &[], saved(2));
