@@ -6,7 +6,7 @@ use crate::profiles::{has_profiles, real_traces};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, read, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Config, FlawKind, PidPolicy, ProfileInputs, Source};
@@ -41,7 +41,7 @@ pub(crate) fn check_events(trace: &[u8]) {
     let events = reference::events(trace).expect("well-formed");
     let is = |value: &Option<String>, name: &str| value.as_deref() == Some(name);
     let mut known: HashSet<(Option<String>, Option<String>, u64)> = HashSet::new();
-    let mut begun = HashSet::new();
+    let mut begun = BTreeSet::new();
     for event in &events {
         let key = (event.pid.clone(), event.id.clone());
         let args: Value =
@@ -67,7 +67,7 @@ pub(crate) fn check_events(trace: &[u8]) {
         }
         assert!(samples.iter().all(|id| is_known(id, false)), "a sample comes before its node");
     }
-    for process in begun.iter().map(|(pid, _)| pid).collect::<HashSet<_>>() {
+    for process in begun.iter().map(|(pid, _)| pid).collect::<BTreeSet<_>>() {
         let of =
             |name: &str| events.iter().filter(|e| e.pid == *process && is(&e.name, name)).count();
         assert!(of("\"process_name\"") > 0 && of("\"thread_name\"") > 0);

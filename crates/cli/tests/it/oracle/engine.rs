@@ -116,10 +116,9 @@ fn run(command: &mut Command) -> Output {
     output
 }
 
-/// Runs the command, which must lose nothing.
-#[track_caller]
+/// Runs the command.
 pub(super) fn tracemill(words: &[&str], paths: &[&Path]) -> Output {
-    run(Command::new(binary()).args(words).args(paths))
+    Command::new(binary()).args(words).args(paths).output().expect("the command runs")
 }
 
 /// The JSON in a file, packed or not. Node reads it: what is tested must not be its own judge, and browsers write lone
@@ -156,10 +155,9 @@ pub(super) fn inputs_with_profiles() -> &'static [Input] {
 impl Input {
     /// `None` for a file without CPU profiles.
     fn read(root: &Path, file: PathBuf) -> Option<Self> {
-        let mut command = Command::new(binary());
-        let list = command.args(["profile", "list", "--json"]).arg(&file).output();
+        let output = tracemill(&["profile", "list", "--json"], &[&file]);
         // what is no trace has no list
-        let list: Value = serde_json::from_slice(&list.expect("it runs").stdout).ok()?;
+        let list: Value = serde_json::from_slice(&output.stdout).ok()?;
         if list["profiles"].as_array().is_none_or(Vec::is_empty) {
             return None;
         }

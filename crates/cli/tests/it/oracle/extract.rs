@@ -1,12 +1,11 @@
 //! What `profile extract` writes is the profile that DevTools sees in the input.
 
-use super::engine::{Engine, Input, engine, inputs_with_profiles, json};
+use super::engine::{Engine, Input, engine, inputs_with_profiles, json, tracemill};
 use super::portrait::{assert_same, count, portrait, sheet};
 use super::stream::{Stream, facts_of_file};
-use crate::support::{Folder, binary};
+use crate::support::Folder;
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 /// What the command repairs where DevTools takes an input as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +55,8 @@ pub(super) fn ask(oracle: &Engine, input: &Input) -> Option<Value> {
 #[track_caller]
 fn extract(input: &Input, folder: &Folder) -> Vec<Value> {
     let (report, profiles) = (folder.path("report.json"), folder.path("profiles"));
-    let mut command = Command::new(binary());
-    command.args(["profile", "extract"]).arg(&input.file);
-    let output = command.arg("-d").arg(profiles).arg("--report").arg(&report).output();
-    let output = output.expect("the command runs");
+    let words = ["profile", "extract", "-d"];
+    let output = tracemill(&words, &[&profiles, Path::new("--report"), &report, &input.file]);
     // 1 is for damage, of which some inputs are full
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {output:?}", input.name);
     let report: Value = json(&report);

@@ -35,7 +35,8 @@ fn check(oracle: &Engine, file: &Path) -> (usize, usize) {
     let name = file.file_name().expect("a file has a name").to_string_lossy();
     let folder = Folder::new();
     let merged = folder.path("merged.json");
-    tracemill(&["merge", "-o"], &[&merged, file]);
+    let output = tracemill(&["merge", "-o"], &[&merged, file]);
+    assert!(output.status.success(), "{name}: {output:?}");
     let (before, after) = (oracle.ask(file), oracle.ask(&merged));
     assert_same(&format!("{name}, profiles"), &before["profiles"], &after["profiles"]);
     let with_trees = keeps_trees(file);
