@@ -5,7 +5,7 @@ use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
-use tracemill_tokenizer::{Damage, Event, Form, Member, Note, Sink};
+use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink};
 
 /// Lists that need no sorting: metadata events and events without a time.
 pub(crate) const METADATA: usize = 0;
@@ -87,6 +87,8 @@ pub(crate) struct Part {
     /// Documents that begin in this chunk.
     pub(crate) documents: Vec<Document>,
     pub(crate) streams: StreamOrders,
+    /// Whether there is an event that makes the trace one of a browser.
+    pub(crate) browser: bool,
 }
 
 impl Part {
@@ -134,6 +136,7 @@ impl Sink for Part {
             }
         };
         self.streams.note(event, entry);
+        self.browser |= event.is_string(Field::Name, b"TracingStartedInBrowser");
     }
 
     fn document(&mut self, form: Form) {

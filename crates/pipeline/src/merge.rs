@@ -43,6 +43,10 @@ pub fn merge(
     index.write(inputs, output, config)
 }
 
+/// What DevTools does to profiles beside a trace of a browser (devtools-semantics §9.3).
+const HIDDEN: &str = "DevTools will not show the CPU profiles among the inputs, since beside the trace of a browser \
+                      it hides processes without a page: --for devtools gives them one";
+
 /// The findings of all inputs.
 struct Index {
     tmp_dir: PathBuf,
@@ -58,6 +62,8 @@ struct Index {
     documents: Vec<Document>,
     streams: StreamOrders,
     order: InputOrder,
+    /// Whether there is the trace of a browser.
+    browser: bool,
     spill: Option<Spill>,
 }
 
@@ -75,6 +81,7 @@ impl Index {
             documents: Vec::new(),
             streams: StreamOrders::default(),
             order: InputOrder::default(),
+            browser: false,
             spill: None,
         }
     }
@@ -123,6 +130,7 @@ impl Reader for Index {
         self.documents.extend(part.documents);
         self.streams.append(part.streams);
         self.order.append(part.order);
+        self.browser |= part.browser;
         if !part.timed.is_empty() {
             self.timed.push(part.timed);
         }
@@ -188,6 +196,10 @@ impl Index {
         };
         report.warnings.extend(inputs.warnings.iter().cloned());
         warn(&united, &delays, &report.format, &mut report.warnings);
+        let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
+        if self.browser && profiles && !config.profiles.for_devtools {
+            report.warnings.push(HIDDEN.to_owned());
+        }
         if self.order.moved {
             warn_of_annotations(&self.documents, store, &mut report.warnings);
         }
@@ -202,9 +214,9 @@ impl Index {
             output,
             config,
             &mut report.warnings,
+            || check_intact(&inputs),
         )?;
         report.bytes = bytes;
-        check_intact(&inputs)?;
         report.inputs = inputs.reports;
         Ok(report)
     }

@@ -9,7 +9,8 @@ use crate::output::Output;
 impl Emit<'_, '_, '_> {
     /// Opening, events, closing; returns the bytes written, before packing.
     ///
-    /// `events` and `event_bytes` count the events that the lists and runs of this hold.
+    /// `events` and `event_bytes` count the events that the lists and runs of this hold. `check` has the last
+    /// word: the output appears only if it agrees.
     pub(crate) fn write_all(
         &self,
         united: &United<'_>,
@@ -17,6 +18,7 @@ impl Emit<'_, '_, '_> {
         output: &OutputConfig,
         config: &Config,
         warnings: &mut Vec<String>,
+        check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let opening = self.layout.opening(united);
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
@@ -37,6 +39,7 @@ impl Emit<'_, '_, '_> {
                 written.breaks_escaped
             ));
         }
+        check()?;
         sink.finish()?;
         Ok(len)
     }

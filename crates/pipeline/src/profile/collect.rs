@@ -175,9 +175,10 @@ pub(super) struct Whole<'s, 'p> {
 type Start = (i64, Vec<u8>);
 
 impl<'c> Group<'c> {
-    /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools.
+    /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
+    /// that of its first chunk.
     pub(super) fn tid(&self) -> &'c [u8] {
-        self.heads.last().or(self.chunks.first()).map_or(&[], |found| &found.tid)
+        self.heads.last().map_or(&self.stream.tid, |head| &head.tid)
     }
 
     /// How many nodes its chunks bring.
@@ -200,7 +201,7 @@ impl<'c> Group<'c> {
         let by_place: HashMap<u64, &Found> =
             self.chunks.iter().map(|found| (found.entry.place.offset(), *found)).collect();
         let decoded = |entry: Entry| -> Cow<'_, Chunk> {
-            match by_place.get(&entry.place.offset()).and_then(|found| found.decoded.as_ref()) {
+            match by_place.get(&entry.place.offset()).and_then(|found| found.decoded.as_deref()) {
                 Some(chunk) => Cow::Borrowed(chunk),
                 None => Cow::Owned(decode_again(entry, store)),
             }

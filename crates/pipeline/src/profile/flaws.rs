@@ -21,7 +21,7 @@ pub enum FlawKind {
     Repeated,
     /// A node whose parent does not exist: it hangs below the root.
     Orphan,
-    /// A list of children that names no node, or one that has another parent: the entry was left out.
+    /// A list of children that names no node, or one that has another parent: one of the two was taken.
     Child,
     /// A node that is its own ancestor: it hangs below the root.
     Cycle,
@@ -120,7 +120,7 @@ impl FlawKind {
             }
             FlawKind::Orphan => "a node whose parent does not exist: put below the root",
             FlawKind::Child => {
-                "a child that is no node, or has another parent: left out of the list"
+                "a list of children that names no node, or one with another parent: one of the two was taken"
             }
             FlawKind::Cycle => "a node that is its own ancestor: put below the root",
             FlawKind::Sample => {

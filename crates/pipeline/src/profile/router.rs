@@ -21,6 +21,9 @@ use crate::store::{Long, Place};
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field, canonical, string_is, unescape};
 
+/// A value as it is written.
+type Written = Box<[u8]>;
+
 /// (pid, id), canonical and joined.
 pub(crate) type StreamKey = Vec<u8>;
 
@@ -111,20 +114,22 @@ impl Counts {
 pub(crate) struct Found {
     pub(crate) role: Role,
     pub(crate) entry: Entry,
-    /// `tid` as it is written; empty if missing.
-    pub(crate) tid: Box<[u8]>,
+    /// `tid` of a head as it is written; empty if missing.
+    pub(crate) tid: Written,
     /// Where the input begins that it is in.
     pub(crate) input: u64,
     pub(crate) counts: Counts,
     /// Its args, unless there was no room for them.
-    pub(crate) decoded: Option<Chunk>,
+    pub(crate) decoded: Option<Box<Chunk>>,
 }
 
 /// All events of one stream, in input order.
 pub(crate) struct Stream {
     /// As written in its first event; empty if missing.
-    pub(crate) pid: Box<[u8]>,
-    pub(crate) id: Box<[u8]>,
+    pub(crate) pid: Written,
+    pub(crate) id: Written,
+    /// `tid` of its first event.
+    pub(crate) tid: Written,
     pub(crate) events: Vec<Found>,
 }
 
@@ -164,7 +169,7 @@ impl Streams {
         };
         decode_into(event, offset, &mut self.scratch);
         // a copy takes as much as it holds, and the scratch keeps its room for the next
-        let decoded = self.scratch.clone();
+        let decoded = Box::new(self.scratch.clone());
         self.decoded += decoded.heap();
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
@@ -173,9 +178,11 @@ impl Streams {
             // each is a profile of its own
             key.extend_from_slice(&offset.to_le_bytes());
         }
-        let (counts, tid) = (Counts::of(&decoded), field(Field::Tid));
+        let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
+        let counts = Counts::of(&decoded);
         let found = Found { role, entry, tid, input: 0, counts, decoded: Some(decoded) };
-        let stream = || Stream { pid: field(Field::Pid), id: id.into(), events: Vec::new() };
+        let (pid, tid) = (field(Field::Pid), field(Field::Tid));
+        let stream = || Stream { pid, id: id.into(), tid, events: Vec::new() };
         self.stream(key, stream).events.push(found);
     }
 
@@ -196,8 +203,8 @@ impl Streams {
             self.decoded += later.decoded;
         }
         for (key, stream) in later.all {
-            let Stream { pid, id, events } = stream;
-            let own = self.stream(key, || Stream { pid, id, events: Vec::new() });
+            let Stream { pid, id, tid, events } = stream;
+            let own = self.stream(key, || Stream { pid, id, tid, events: Vec::new() });
             own.events.extend(events.into_iter().map(|mut found| {
                 found.input = input;
                 // heads are small, and looked at more than once
@@ -225,9 +232,6 @@ pub(crate) fn decode(event: &Event<'_>, offset: u64) -> Chunk {
     decode_into(event, offset, &mut chunk);
     chunk
 }
-
-/// A value as it is written.
-type Written = Box<[u8]>;
 
 /// Names of threads and processes, by (pid, tid) as written.
 #[derive(Clone, Debug, Default)]

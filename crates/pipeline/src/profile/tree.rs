@@ -134,6 +134,7 @@ impl Builder {
     pub(crate) fn finish(mut self, flaws: &mut Flaws) -> Tree {
         let mut tree = std::mem::take(&mut self.tree);
         tree.root = NONE;
+        tree.shrink();
         let mut named = Vec::new();
         for &(node, id) in &self.waiting {
             match tree.index.get(id) {
@@ -193,6 +194,22 @@ impl Tree {
     /// How many nodes there are.
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    fn shrink(&mut self) {
+        self.ids.shrink_to_fit();
+        self.parents.shrink_to_fit();
+        self.texts.shrink_to_fit();
+        self.hits.shrink_to_fit();
+        self.index.table.shrink_to_fit();
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> usize {
+        let node = size_of::<u64>() + 2 * size_of::<u32>() + size_of::<Text>();
+        let ids = self.index.table.capacity() * size_of::<u32>()
+            + self.index.map.capacity() * 2 * size_of::<u64>();
+        self.ids.capacity() * node + ids
     }
 
     /// The number of the node with this id.

@@ -271,6 +271,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         let mut batch = sink.batch(0, 0, &mut buffer);
         write(&mut whole.profile, &whole.bounds, &mut batch)?;
         batch.finish()?;
+        check_intact(self.inputs)?;
         sink.finish()
     }
 

@@ -7,9 +7,9 @@
 //!  "startTime":…,"endTime":…,"samples":[…],"timeDeltas":[…]}
 //! ```
 //!
-//! `"nodes":[` comes first because older DevTools know a profile by that. Missing parts of a call frame are filled in as
-//! DevTools does it for streams (url `""`, line and column −1, `scriptId` as a string), since VS Code and speedscope expect
-//! them. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
+//! `"nodes":[` comes first because older DevTools know a profile by that. Missing parts of a call frame are filled in, since
+//! VS Code and speedscope expect them: url `""`, line and column −1 and `scriptId` as a string as DevTools does it for
+//! streams; a missing name is `""`, a missing `scriptId` `"0"`. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
 
 use super::assemble::{Profile, Wanted};
 use super::flaws::{FlawKind, Flaws};

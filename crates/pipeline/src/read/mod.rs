@@ -193,7 +193,7 @@ impl Session<'_> {
                 let (stream, keep) =
                     profiles::look(stream).map_err(|e| Error::read(input.name(), e))?;
                 let keep = keep || R::KEEPS_STREAMS;
-                let read = self.read_stream(stream, base, keep, reader, &mut report)?;
+                let read = self.read_stream(stream, base, (keep, 0), reader, &mut report)?;
                 report.bytes = read.bytes;
                 (read.payload, read.broken)
             }
@@ -306,13 +306,13 @@ impl Session<'_> {
         &mut self,
         stream: Box<dyn Read + Send>,
         base: u64,
-        keep: bool,
+        (keep, taken): (bool, u64),
         reader: &mut R,
         report: &mut InputReport,
     ) -> Result<Spooled, Error> {
         let held: u64 = self.read.payloads.iter().map(|held| held.payload.heap()).sum();
         let limits = Limits {
-            payload: self.shares.payload.saturating_sub(held),
+            payload: self.shares.payload.saturating_sub(held + taken),
             segment: self.shares.segment,
             keep,
         };

@@ -81,14 +81,10 @@ impl Session<'_> {
             let flaws = Arc::new(Mutex::new(Flaws::default()));
             let events = Events::new(Arc::clone(payload), &document, identity, Arc::clone(&flaws));
             self.started.push(events.started());
+            let keep = (R::KEEPS_STREAMS, events.heap());
             let mut events_report = self.read.reports[number].clone();
-            let read = self.read_stream(
-                Box::new(events),
-                next,
-                R::KEEPS_STREAMS,
-                reader,
-                &mut events_report,
-            )?;
+            let read =
+                self.read_stream(Box::new(events), next, keep, reader, &mut events_report)?;
             self.read.payloads.push(Held {
                 base: next,
                 payload: Arc::new(read.payload),
@@ -140,7 +136,7 @@ impl Session<'_> {
         }
         let mut report = InputReport { name: "--for devtools".into(), ..InputReport::default() };
         let events = Box::new(Cursor::new(events));
-        let read = self.read_stream(events, base, R::KEEPS_STREAMS, reader, &mut report)?;
+        let read = self.read_stream(events, base, (R::KEEPS_STREAMS, 0), reader, &mut report)?;
         let input = self.read.reports.len();
         self.read.payloads.push(Held { base, payload: Arc::new(read.payload), input });
         self.read.reports.push(report);

@@ -172,6 +172,11 @@ impl Events {
         this
     }
 
+    /// Bytes of heap that it takes as long as it lives.
+    pub(crate) fn heap(&self) -> u64 {
+        (self.tree.heap() + 8 * self.order.len() + self.made.capacity()) as u64
+    }
+
     /// What the others need to know of it.
     pub(crate) fn started(&self) -> Started {
         let Identity { pid, tid, is_main, .. } = self.identity;
