@@ -203,7 +203,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         work: impl Fn(usize, Whole<'s, 'p>, &Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         let threads = self.config.threads.min(groups.len()).max(1);
-        let memory = self.config.shares().payload / 2 / threads as u64;
+        let memory = self.config.shares().payload / 4 / threads as u64;
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(groups.len()));
         let worker = || -> Result<(), Error> {

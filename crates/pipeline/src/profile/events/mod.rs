@@ -59,9 +59,8 @@ pub(crate) struct Events {
     tree: Tree,
     made: Vec<u8>,
     trace_ids: Vec<TraceId>,
-    /// Nodes in the order in which they are sent, and where each stands in it.
-    order: Vec<u32>,
-    position: Vec<u32>,
+    /// Nodes in the order in which they are sent, and where each stands in it; `None` if that is how they came.
+    order: Option<(Vec<u32>, Vec<u32>)>,
     sent: usize,
     samples: List,
     steps: Steps,
@@ -124,9 +123,11 @@ impl Events {
         }
         let nodes = List::new(value(b"nodes"), &store, &mut own);
         let tree = tree_of(&mut chunk, nodes, &store, &mut own);
-        let order = tree.parents_first();
-        let mut position = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(at, &node)| position[node as usize] = at);
+        let order = tree.parents_first().map(|order| {
+            let mut position = vec![0; order.len()];
+            (0..).zip(&order).for_each(|(at, &node)| position[node as usize] = at);
+            (order, position)
+        });
         let samples = List::new(value(b"samples"), &store, &mut own);
         let deltas = List::new(value(b"timeDeltas"), &store, &mut own);
         let stamps = List::new(value(b"timestamps"), &store, &mut own);
@@ -146,7 +147,6 @@ impl Events {
             trace_ids: chunk.trace_ids,
             tree,
             order,
-            position,
             sent: 0,
             samples,
             steps,
@@ -172,9 +172,20 @@ impl Events {
         this
     }
 
+    /// The node that is sent as number `at`.
+    fn node(&self, at: usize) -> u32 {
+        self.order.as_ref().map_or(at as u32, |(order, _)| order[at])
+    }
+
+    /// As which number a node is sent.
+    fn position(&self, node: u32) -> usize {
+        self.order.as_ref().map_or(node, |(_, position)| position[node as usize]) as usize
+    }
+
     /// Bytes of heap that it takes as long as it lives.
     pub(crate) fn heap(&self) -> u64 {
-        (self.tree.heap() + 8 * self.order.len() + self.made.capacity()) as u64
+        let order = self.order.as_ref().map_or(0, |(order, _)| 8 * order.len());
+        (self.tree.heap() + order + self.made.capacity()) as u64
     }
 
     /// What the others need to know of it.
@@ -254,7 +265,7 @@ impl Events {
             }
             Stage::Samples => self.make_samples(),
             Stage::Nodes => {
-                self.send_nodes(self.order.len());
+                self.send_nodes(self.tree.len());
                 self.stage = Stage::Closing;
             }
             Stage::Closing => {

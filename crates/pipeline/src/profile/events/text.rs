@@ -71,8 +71,8 @@ impl Events {
         if batch.nodes.is_empty() {
             return;
         }
-        let needed = batch.nodes.iter().map(|&node| self.position[node as usize] + 1).max();
-        let needed = (needed.unwrap_or(0) as usize).max(self.sent);
+        let needed = batch.nodes.iter().map(|&node| self.position(node) + 1).max();
+        let needed = needed.unwrap_or(0).max(self.sent);
         self.send_nodes(needed - (needed - self.sent).min(MOST));
         self.ts = self.ts.max(batch.first);
         self.begin("{\"args\":{\"data\":{\"cpuProfile\":{");
@@ -116,7 +116,8 @@ impl Events {
         let store = Store::of_one(&payload);
         let (tree, made) = (&self.tree, &self.made);
         let mut flaws = Flaws::default();
-        push_list("\"nodes\":[", &self.order[self.sent..end], &mut self.out, |&node, out| {
+        let nodes: Vec<u32> = (self.sent..end).map(|at| self.node(at)).collect();
+        push_list("\"nodes\":[", &nodes, &mut self.out, |&node, out| {
             let text = tree.texts[node as usize];
             let frame = Frame::of(text_of(text, &store, made));
             let mut changed = Changed::default();
