@@ -217,8 +217,8 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
         let key = mix(key, hash_value(Some(id)));
         Some(match family {
             b's' => mix(key, hash_value(event.field(Field::Name))),
-            _ if local => mix(key, process),
-            _ => mix(key, hash_value(event.field(Field::Scope))),
+            _ if local => mix(mix(key, 1), process),
+            _ => mix(mix(key, 2), hash_value(event.field(Field::Scope))),
         })
     }
 

@@ -74,10 +74,6 @@ impl Tallies {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.append(other));
     }
 
-    pub(crate) fn get(&self, kind: Kind) -> &Tally {
-        &self.0[kind as usize]
-    }
-
     /// By number of the kind.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tally> {
         self.0.iter()
