@@ -97,7 +97,7 @@ fn run<const DEVTOOLS: bool>(
 struct InputText {
     base: u64,
     text: Text,
-    /// Its documents, and where the keys of each end among all.
+    /// Its documents.
     documents: Vec<Form>,
     separators: u64,
     unclosed: u64,
@@ -200,11 +200,13 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             let report = &inputs.reports[place.number];
             let untouched = report.losses.count() + input.separators + input.unclosed == 0;
             // what was made of a CPU profile is sound, and its own text may not be kept
-            if untouched && place.is_kept && place.start == input.base {
-                if let Some(spot) = input.text.around_events(place.end, store) {
-                    self.tallies.add(spot.kind, spot.offset);
-                    self.spots.push(spot);
-                }
+            if untouched
+                && place.is_kept
+                && place.start == input.base
+                && let Some(spot) = input.text.around_events(place.end, store)
+            {
+                self.tallies.add(spot.kind, spot.offset);
+                self.spots.push(spot);
             }
         }
     }

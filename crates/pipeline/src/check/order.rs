@@ -111,9 +111,10 @@ impl Stretch {
 struct Lane {
     stretch: Option<Stretch>,
     /// Hash of its process.
-    pub(super) process: u64,
-    /// Its first event of phase B, E, X or I, and its B and E events.
+    process: u64,
+    /// Offset of its first event of phase B, E, X or I.
     shown: u64,
+    /// Its B and E events.
     pairs: Tally,
 }
 
@@ -178,9 +179,9 @@ impl Orders {
 
     /// Takes over what comes later in the same input.
     pub(super) fn append(&mut self, later: Orders, tallies: &mut Tallies) {
-        for which in 0..2 {
+        for (which, &kind) in LATE.iter().enumerate() {
             if self.seen[which] {
-                tallies.append_one(LATE[which], &later.in_front[which]);
+                tallies.append_one(kind, &later.in_front[which]);
             }
             self.seen[which] |= later.seen[which];
         }

@@ -47,10 +47,8 @@ impl Browser {
             b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {
                 self.is_browser = true;
             }
-            b"\"CommitLoad\"" => {
-                if data(event).is_some_and(has_page) {
-                    self.pages.insert(process, ());
-                }
+            b"\"CommitLoad\"" if data(event).is_some_and(has_page) => {
+                self.pages.insert(process, ());
             }
             b"\"FrameCommittedInBrowser\"" => self.page(data(event)),
             _ => {}

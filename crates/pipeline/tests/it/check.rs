@@ -41,7 +41,7 @@ fn plain(report: &CheckReport) -> Vec<String> {
 #[test]
 fn random_traces_with_any_knobs() {
     let mut all = BTreeSet::new();
-    for seed in 0..250 {
+    for seed in 0..150 {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
@@ -88,7 +88,7 @@ const BYTES: &[u8] = b",:{}[]\"\\ \xff1aN\n\x01";
 #[test]
 fn whatever_is_no_json_is_found() {
     let (mut sound, mut unsound) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..1000 {
         let mut rng = Rng::new(seed);
         let mut shape = TraceShape::arbitrary(&mut rng);
         shape.events = shape.events.min(12);
@@ -119,7 +119,7 @@ fn whatever_is_no_json_is_found() {
             assert!(found.is_empty(), "seed {seed}: {found:?}\n{text}");
         }
     }
-    assert!(sound > 300 && unsound > 300, "{sound} {unsound}");
+    assert!(sound > 200 && unsound > 200, "{sound} {unsound}");
 }
 
 /// An event with every field, and `more` behind them; later keys replace earlier ones.
@@ -240,7 +240,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("hidden-process", two(("I", 1, start), ("I", 2, r#","pid":2"#))),
         ("many-samples", profile(&[&many])),
         ("profiles-per-thread", further),
-        ("chunk-order", profile(&[ROOT, CHILD]).replace(r#""parent":1"#, r#""parent":2"#)),
+        ("chunk-order", profile(&[CHILD, ROOT])),
         ("headless-profile", events(&[second("0x1", ROOT)])),
         ("chunk-lengths", profile(&[&ROOT.replace("[1]},", "[1,1]},")])),
         ("repeated-node", profile(&[&ROOT.replace(r#"{"id":1"#, r#"{"id":1},{"id":1"#)])),
@@ -338,8 +338,8 @@ const REAL: [(&str, &[&str]); 14] = [
     ("bazel/tiny.json.gz", &["unsorted"]),
     ("uftrace/uftrace-chrome.json", &["missing-tid"]),
     ("devtools-edge/e07-lower-i.json", &["lower-instant"]),
-    ("devtools-edge/e06-BE-names.json", &["crossing"]),
-    ("devtools-edge/e08-noname.json", &["missing-name"]),
+    ("devtools-edge/e06-BE-names.json", &["be-threads"]),
+    ("devtools-edge/e08-noname.json", &["nameless-end"]),
 ];
 
 #[test]

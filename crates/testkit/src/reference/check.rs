@@ -322,13 +322,11 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
             _ => {}
         }
     }
-    for (open, _) in pairs.values() {
-        add(counts, "begin-without-end", open.len() as u64);
-    }
+    add(counts, "begin-without-end", pairs.values().map(|(open, _)| open.len() as u64).sum());
     if pairs.len() > 1 {
         add(counts, "be-threads", pairs.values().map(|(_, count)| count).sum());
     }
-    for (_, mut slices) in slices {
+    for mut slices in slices.into_values() {
         slices.sort_unstable();
         let mut open: Vec<i128> = Vec::new();
         for (start, dur, _) in slices {
