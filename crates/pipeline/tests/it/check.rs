@@ -41,7 +41,7 @@ fn plain(report: &CheckReport) -> Vec<String> {
 #[test]
 fn random_traces_with_any_knobs() {
     let mut all = BTreeSet::new();
-    for seed in 0..150 {
+    for seed in 0..100 {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
@@ -88,7 +88,7 @@ const BYTES: &[u8] = b",:{}[]\"\\ \xff1aN\n\x01";
 #[test]
 fn whatever_is_no_json_is_found() {
     let (mut sound, mut unsound) = (0, 0);
-    for seed in 0..1000 {
+    for seed in 0..800 {
         let mut rng = Rng::new(seed);
         let mut shape = TraceShape::arbitrary(&mut rng);
         shape.events = shape.events.min(12);
@@ -119,7 +119,7 @@ fn whatever_is_no_json_is_found() {
             assert!(found.is_empty(), "seed {seed}: {found:?}\n{text}");
         }
     }
-    assert!(sound > 200 && unsound > 200, "{sound} {unsound}");
+    assert!(sound > 150 && unsound > 150, "{sound} {unsound}");
 }
 
 /// An event with every field, and `more` behind them; later keys replace earlier ones.
@@ -289,7 +289,7 @@ fn each_place_is_named_by_input_and_offset() {
 #[test]
 fn sound_traces_have_no_findings() {
     let x = event("X", 5, r#","dur":1"#);
-    for text in [events(&[x.clone()]), format!("[{x}]")] {
+    for text in [events(std::slice::from_ref(&x)), format!("[{x}]")] {
         let report = check_inputs(&[text.as_bytes()], &BOTH, PLAIN).expect("sound");
         assert_eq!(plain(&report), [""; 0]);
     }
