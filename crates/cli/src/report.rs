@@ -31,7 +31,14 @@
 //!                 "start_ns", "end_ns", "duration_ns", "samples", "nodes", "chunks",
 //!                 "order": "both" | "time" | "input" | "neither",
 //!                 "flaws": [{"kind", "count", "lost": whether anything is, "input", "offset": of the first}],
-//!                 "file": null | string}]
+//!                 "file": null | string}],
+//!
+//!   check:
+//!   "events", "for": ["devtools" | "perfetto"], "errors", "warnings", "notes": kinds of findings of each severity
+//!                                               ("lost" is what could not be read at all),
+//!   "findings": [{"kind", "severity": "error" | "warning" | "note", "count", "sentence", "remedy",
+//!                 "places": [{"input", "offset", "excerpt"}]}], the worst first,
+//!   "messages": [sentence]
 //! }
 //! ```
 //!
@@ -41,8 +48,9 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    Compression, Config, Flaws, InfoReport, InputReport, Losses, MergeReport, OutputConfig,
-    ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, Target, Tier,
+    CheckFor, CheckReport, Compression, Config, Finding, Flaws, InfoReport, InputReport, Losses,
+    MergeReport, OutputConfig, ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, Severity,
+    Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -101,6 +109,34 @@ pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
     value["profiles"] = report.profiles.iter().map(profile_count).collect();
     value["keys"] = json!(report.keys);
     value
+}
+
+/// The report of `check`.
+pub(crate) fn check(report: &CheckReport, viewers: &[CheckFor], run: &Run<'_>) -> Value {
+    let lost = report.inputs.iter().map(InputReport::lost).sum();
+    let mut value = common("check", &report.inputs, lost, run);
+    value["events"] = json!(report.events);
+    value["for"] = viewers.iter().map(|viewer| viewer.name()).collect();
+    value["errors"] = json!(report.count(Severity::Error));
+    value["warnings"] = json!(report.count(Severity::Warning));
+    value["notes"] = json!(report.count(Severity::Note));
+    value["findings"] = report.findings.iter().map(finding).collect();
+    value["messages"] = json!(report.warnings);
+    value
+}
+
+fn finding(finding: &Finding) -> Value {
+    let places = finding.places.iter().map(
+        |place| json!({"input": place.input, "offset": place.offset, "excerpt": place.excerpt}),
+    );
+    json!({
+        "kind": finding.kind,
+        "severity": finding.severity.name(),
+        "count": finding.count,
+        "sentence": finding.sentence,
+        "remedy": finding.remedy,
+        "places": places.collect::<Value>(),
+    })
 }
 
 fn profile_count(profile: &ProfileCount) -> Value {

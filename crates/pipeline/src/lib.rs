@@ -43,6 +43,7 @@
 //! (CPU profile chunks), `keys` (what stands beside the events), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
+mod check;
 mod config;
 mod emit;
 mod error;
@@ -62,6 +63,7 @@ mod store;
 mod streams;
 mod whole;
 
+pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
 pub use config::{
     Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Shares, Source,
     Target,

@@ -19,27 +19,46 @@ pub struct Defect {
 }
 
 /// Checks that `bytes` are JSON values, one after the other, in UTF-8.
+///
+/// # Errors
+/// The first byte that is not JSON.
 pub fn validate(bytes: &[u8]) -> Result<(), Defect> {
-    if let Err(error) = simdutf8::compat::from_utf8(bytes) {
-        let offset = error.valid_up_to() as u64;
-        // the grammar may fail earlier, and the first defect is the one to name
-        return values(&bytes[..error.valid_up_to()])
-            .filter(|defect| defect.offset < offset)
-            .map_or(Err(Defect { offset, expected: "UTF-8" }), Err);
-    }
-    values(bytes).map_or(Ok(()), Err)
+    Validator::default().check(bytes)
 }
 
-fn values(bytes: &[u8]) -> Option<Defect> {
-    let mut reader = Reader { bytes, at: 0, objects: Vec::new() };
-    loop {
-        reader.at = skip_space(bytes, reader.at);
-        if reader.at == bytes.len() {
-            return None;
+/// [`validate`] for many pieces, one after the other: what it allocates (nothing, unless values nest) is used again.
+#[derive(Debug, Default)]
+pub struct Validator {
+    /// Open brackets, true for objects.
+    objects: Vec<bool>,
+}
+
+impl Validator {
+    /// As [`validate`].
+    ///
+    /// # Errors
+    /// The first byte that is not JSON.
+    pub fn check(&mut self, bytes: &[u8]) -> Result<(), Defect> {
+        // the basic check is the fast one, and does not say where
+        if simdutf8::basic::from_utf8(bytes).is_err()
+            && let Err(error) = simdutf8::compat::from_utf8(bytes)
+        {
+            let offset = error.valid_up_to() as u64;
+            // the grammar may fail earlier, and the first defect is the one to name
+            return self
+                .values(&bytes[..error.valid_up_to()])
+                .filter(|defect| defect.offset < offset)
+                .map_or(Err(Defect { offset, expected: "UTF-8" }), Err);
         }
-        if let Err(expected) = reader.value() {
-            return Some(Defect { offset: reader.at as u64, expected });
-        }
+        self.values(bytes).map_or(Ok(()), Err)
+    }
+
+    fn values(&mut self, bytes: &[u8]) -> Option<Defect> {
+        self.objects.clear();
+        let mut reader = Reader { bytes, at: 0, objects: std::mem::take(&mut self.objects) };
+        let defect = reader.values();
+        self.objects = reader.objects;
+        defect
     }
 }
 
@@ -51,6 +70,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn values(&mut self) -> Option<Defect> {
+        loop {
+            self.at = skip_space(self.bytes, self.at);
+            if self.at == self.bytes.len() {
+                return None;
+            }
+            if let Err(expected) = self.value() {
+                return Some(Defect { offset: self.at as u64, expected });
+            }
+        }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }

@@ -42,7 +42,7 @@ mod text;
 
 pub use cursor::Cursor;
 pub use event::{Event, Field, FieldSpans, fields_of};
-pub use grammar::{Defect, validate};
+pub use grammar::{Defect, Validator, validate};
 pub use mapped::Mapped;
 pub use number::{Nanos, canonical, compare, nanos, number_text};
 pub use scan::{

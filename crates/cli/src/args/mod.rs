@@ -2,9 +2,12 @@
 //!
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
+mod check;
 mod profile;
 mod texts;
+mod texts_check;
 
+pub(crate) use check::CheckArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 
 use crate::exit::Failure;
@@ -49,6 +52,9 @@ pub(crate) enum Verb {
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
     Profile(ProfileVerb),
+    /// Say what is wrong with a trace, and what to do about it
+    #[command(long_about = texts_check::CHECK_ABOUT, after_long_help = texts_check::CHECK_EXAMPLES)]
+    Check(CheckArgs),
 }
 
 impl Verb {
@@ -59,6 +65,7 @@ impl Verb {
             Verb::Info(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
+            Verb::Check(args) => &args.messages,
         }
     }
 }

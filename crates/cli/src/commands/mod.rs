@@ -1,5 +1,6 @@
 //! One file per verb, and what all of them do around their work.
 
+mod check;
 mod info;
 mod merge;
 mod profile;
@@ -20,6 +21,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),
+        Verb::Check(args) => check::run(args, messages),
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod assemble;
 mod browser;
+mod check;
 mod chunk;
 mod collect;
 mod column;
@@ -28,6 +29,7 @@ mod verbs;
 mod write;
 
 pub(crate) use browser::{Started, browser_events};
+pub(crate) use check::{ProfileParts, Verdict};
 pub use chunk::ProfileSource;
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};

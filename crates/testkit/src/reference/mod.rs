@@ -3,6 +3,7 @@
 //! Everything is held in memory and nothing is clever: documents are read with `serde_json` as raw
 //! text, sorted with one stable sort, and put together again. Damaged input is an error here.
 
+mod check;
 mod cpuprofile;
 mod decimal;
 mod keys;
@@ -15,6 +16,7 @@ mod write;
 
 use std::ops::Range;
 
+pub use check::{KINDS, check};
 pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
 use read::{Fields, Source};

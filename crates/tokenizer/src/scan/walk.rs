@@ -247,7 +247,7 @@ impl State {
             return;
         }
         let gap = window.slice(self.gap, offset);
-        if self.comma_due && (gap == b"," || gap == b",\n") {
+        if self.comma_is_due() && (gap == b"," || gap == b",\n") {
             return;
         }
         self.check_odd_gap(gap, sink);
@@ -260,9 +260,14 @@ impl State {
             let offset = self.gap + first as u64;
             let lost = &gap[first..end];
             sink.damage(Damage { kind: DamageKind::Garbage, offset, noticed: offset, lost });
-        } else if commas != usize::from(self.comma_due) && (self.level > 0 || commas > 1) {
+        } else if commas != usize::from(self.comma_is_due()) {
             sink.note(Note::Separators, self.gap);
         }
+    }
+
+    /// Documents, and so the lines of NDJSON, have no commas between them.
+    fn comma_is_due(&self) -> bool {
+        self.comma_due && self.level > 0
     }
 
     /// The item's closing brace was at `end - 1`.

@@ -1,0 +1,27 @@
+//! The longer texts of the help of `check`.
+
+pub(super) const CHECK_ABOUT: &str = "\
+Says what is wrong with a trace: text that is not JSON or UTF-8 (each event that is not), order, B and E that do not \
+pair or nest, X events that overlap on one thread, async events and flows without their other end, ids that clash, \
+numbers in quotes or too long for viewers, missing fields, CPU profiles that do not fit together.
+
+Each finding has a severity. error: a reader will fail, or show it wrongly; warning: some readers will; note: allowed \
+and harmless. With each come its count, the first places, and what to do. --for adds what one viewer needs.
+
+Inputs are judged together, as merge would see them, but for the order of events. Times are compared in whole nanoseconds \
+where events pair and nest, and to the last digit where their order is checked. The status is 1 if there is an error or a \
+warning.";
+
+pub(super) const CHECK_EXAMPLES: &str = "\
+Examples:
+  Is this trace sound?
+    tracemill check trace.json
+
+  Will DevTools open it, and show it right?
+    tracemill check --for devtools trace.json.gz
+
+  In a script: only the status
+    tracemill check -q trace.json || echo 'look at it'
+
+  All kinds of errors, one a line:
+    tracemill check --json trace.json | jq -r '.findings[] | select(.severity == \"error\") | .kind'";

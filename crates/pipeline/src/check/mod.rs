@@ -1,0 +1,380 @@
+//! `check`: is a trace valid, sorted, paired, and will viewers open it?
+//!
+//! ```text
+//!   scan workers ─ each event: grammar, fields, order ──> tallies by kind ─────────────┐
+//!        │ 32 bytes an event that belongs with others                                  ├─> findings
+//!        └──> runs, on disk beyond the budget ─ by group and time ─> pairs, nesting ───┘
+//!   afterwards: the text around the events, keys beside them, CPU profiles
+//! ```
+//!
+//! What is looked for stands in one table (`rules`). Every event is looked at once, by the worker that scans it, while its
+//! bytes are in cache; what needs other events is kept in 32 bytes and judged in groups (`walk`), without reading the
+//! event again. Grammar is checked event by event (`text`), so that each bad one is found, not only the first. What the
+//! scan itself had to give up (`losses`) is a finding too.
+//!
+//! All inputs are judged together, as `merge` would see them: ids may clash, streams go on from file to file. Only the
+//! order of events is that of each input by itself.
+
+mod ids;
+mod order;
+mod part;
+mod records;
+mod report;
+mod rules;
+mod tally;
+mod text;
+mod viewers;
+mod walk;
+
+pub use report::{CheckReport, Finding, FoundAt};
+pub use rules::{CheckFor, Severity};
+
+use crate::config::{Config, Source};
+use crate::error::Error;
+use crate::index::Document;
+use crate::merge::check_intact;
+use crate::profile::ProfileParts;
+use crate::read::{Current, Facts, Inputs, Reader, read_all};
+use crate::store::{Payload, Store};
+use order::Orders;
+use part::{Part, frame_id};
+use records::{Record, RecordSpill, Runs, heap, sort};
+use report::Ground;
+use rules::Kind;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use tally::Tallies;
+use text::{Spot, Text};
+use tracemill_tokenizer::{Form, members, string_is};
+use viewers::Browser;
+
+/// Checks `sources`, taken together, for whatever reader and for `viewers`.
+///
+/// Cost: one pass over the inputs at the speed of the JSON grammar (about 1 GB/s a core, on all cores); 32 bytes of heap
+/// for each event that belongs with others (B, E, X, async, flow), and beyond a quarter of the budget none, for sorted
+/// runs on disk; a hash for each thread and each stack frame referred to; what is open at one time in one thread. CPU
+/// profiles are put together one after the other.
+///
+/// # Errors
+/// As [`crate::merge()`], but for the output. Findings are no errors.
+pub fn check(
+    sources: &[Source],
+    viewers: &[CheckFor],
+    config: &Config,
+) -> Result<CheckReport, Error> {
+    config.check()?;
+    match viewers.contains(&CheckFor::Devtools) {
+        true => run::<true>(sources, viewers, config),
+        false => run::<false>(sources, viewers, config),
+    }
+}
+
+fn run<const DEVTOOLS: bool>(
+    sources: &[Source],
+    viewers: &[CheckFor],
+    config: &Config,
+) -> Result<CheckReport, Error> {
+    let mut checker = Checker::<DEVTOOLS>::new(config);
+    let inputs = read_all(sources, config, &mut checker)?;
+    checker.end_input();
+    let runs = checker.end_records()?;
+    checker.tallies.append(&walk::walk(&runs, config.threads));
+    drop(runs);
+    let long = checker.profiles.take_long();
+    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let store = &Store::new(payloads, long);
+    let ground = Ground::new(&inputs);
+    checker.judge_text(&inputs, &ground, store);
+    checker.judge_shape(store, &inputs, &ground, viewers);
+    let verdict = checker.profiles.judge(store, config)?;
+    checker.note_profiles(&verdict);
+    check_intact(&inputs)?;
+    let flaws = verdict.flaws;
+    Ok(report::assemble(&checker.tallies, checker.spots, flaws, (&inputs, &ground, store), viewers))
+}
+
+/// What is known of one input once it was read.
+struct InputText {
+    base: u64,
+    text: Text,
+    /// Its documents.
+    documents: Vec<Form>,
+    separators: u64,
+    unclosed: u64,
+}
+
+/// The findings of all inputs.
+struct Checker<const DEVTOOLS: bool> {
+    tmp_dir: PathBuf,
+    /// Bytes of records that may be in memory, and of decoded profile chunks.
+    limit: u64,
+    tallies: Tallies,
+    orders: Orders,
+    records: Vec<Vec<Record>>,
+    heap: u64,
+    spill: Option<RecordSpill>,
+    profiles: ProfileParts,
+    frames: BTreeMap<u64, (u64, u64)>,
+    browser: Browser,
+    events: u64,
+    inputs: Vec<InputText>,
+    /// Keys beside the events, with the number of the document: key, place of the value.
+    keys: Vec<(usize, Vec<u8>, u64, u64)>,
+    /// Documents so far.
+    document: usize,
+    spots: Vec<Spot>,
+    documents: Vec<Document>,
+}
+
+impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
+    fn new(config: &Config) -> Self {
+        Checker {
+            tmp_dir: config.tmp_dir.clone(),
+            limit: config.shares().index,
+            tallies: Tallies::default(),
+            orders: Orders::default(),
+            records: Vec::new(),
+            heap: 0,
+            spill: None,
+            profiles: ProfileParts::default(),
+            frames: BTreeMap::new(),
+            browser: Browser::default(),
+            events: 0,
+            inputs: Vec::new(),
+            keys: Vec::new(),
+            document: 0,
+            spots: Vec::new(),
+            documents: Vec::new(),
+        }
+    }
+
+    /// The input that stands at `base` is the current one.
+    fn input(&mut self, base: u64) -> &mut InputText {
+        if self.inputs.last().is_none_or(|input| input.base != base) {
+            self.end_input();
+            let text = Text::of_input(base);
+            self.inputs.push(InputText {
+                base,
+                text,
+                documents: Vec::new(),
+                separators: 0,
+                unclosed: 0,
+            });
+        }
+        let last = self.inputs.len() - 1;
+        &mut self.inputs[last]
+    }
+
+    fn end_input(&mut self) {
+        self.orders.end_input();
+        // the keys of the next one are of other documents
+        self.document += 1;
+    }
+
+    /// Writes all records in memory as one run.
+    fn spill(&mut self) -> Result<(), Error> {
+        let runs = Runs::memory(std::mem::take(&mut self.records));
+        self.heap = 0;
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(RecordSpill::new(&self.tmp_dir)?),
+        };
+        spill.write(&runs)
+    }
+
+    fn end_records(&mut self) -> Result<Runs, Error> {
+        if self.spill.is_some() && !self.records.is_empty() {
+            self.spill()?;
+        }
+        match self.spill.take() {
+            None => Ok(Runs::memory(std::mem::take(&mut self.records))),
+            Some(spill) => spill.finish(),
+        }
+    }
+
+    /// The text around the events, where the scan found nothing to say of it.
+    fn judge_text(&mut self, inputs: &Inputs, ground: &Ground, store: &Store<'_>) {
+        for input in &mut self.inputs {
+            self.spots.append(&mut input.text.spots);
+            let Some(place) = ground.input_at(input.base) else { continue };
+            let report = &inputs.reports[place.number];
+            let untouched = report.losses.count() + input.separators + input.unclosed == 0;
+            // what was made of a CPU profile is sound, and its own text may not be kept
+            if untouched
+                && place.is_kept
+                && place.start == input.base
+                && let Some(spot) = input.text.around_events(place.end, store)
+            {
+                self.tallies.add(spot.kind, spot.offset);
+                self.spots.push(spot);
+            }
+        }
+    }
+
+    /// Documents, keys beside the events, stack frames, and what depends on all events.
+    fn judge_shape(
+        &mut self,
+        store: &Store<'_>,
+        inputs: &Inputs,
+        ground: &Ground,
+        viewers: &[CheckFor],
+    ) {
+        for input in &self.inputs {
+            let form = |form| input.documents.iter().filter(move |&&own| own == form).count();
+            for _ in 1..input.documents.len() {
+                self.tallies.add(Kind::SeveralDocuments, input.base);
+            }
+            if form(Form::Ndjson) > 0 {
+                self.tallies.add(Kind::Ndjson, input.base);
+            }
+            if input.unclosed > 0 && input.documents.last() == Some(&Form::Object) {
+                self.tallies.add(Kind::UnclosedObject, input.base);
+            }
+        }
+        report::check_inputs(inputs, ground, store, viewers, &mut self.tallies);
+        if self.events == 0 {
+            self.tallies.add(Kind::NoEvents, 0);
+        }
+        self.judge_keys(store, inputs);
+        self.orders.note_pairs(&mut self.tallies);
+        if DEVTOOLS {
+            self.browser.judge(&self.orders.processes(), self.events, &mut self.tallies);
+        }
+    }
+
+    fn judge_keys(&mut self, store: &Store<'_>, inputs: &Inputs) {
+        let mut seen = HashSet::new();
+        let mut frames = HashSet::new();
+        // of a CPU profile that is not kept there is nothing to look at
+        let is_kept = |offset: u64| {
+            inputs.payloads.iter().any(|held| {
+                held.base <= offset && offset < held.base + report::payload_len(&held.payload)
+            })
+        };
+        for (document, key, offset, len) in &self.keys {
+            if !seen.insert((*document, key)) {
+                self.tallies.add(Kind::DuplicateKey, *offset);
+            }
+            if !is_kept(*offset) {
+                continue;
+            }
+            let value = store.slice(*offset, *len);
+            if string_is(key, b"stackFrames") {
+                frames.extend(members(value).map(|(id, _)| frame_id(id)));
+            } else if DEVTOOLS && string_is(key, b"metadata") {
+                let tallies = &mut self.tallies;
+                viewers::check_annotations(value, *offset, self.events, tallies);
+            }
+        }
+        for (frame, &(count, first)) in &self.frames {
+            if !frames.contains(frame) {
+                let mut tally = tally::Tally::default();
+                tally.add(first);
+                tally.count = count;
+                self.tallies.append_one(Kind::MissingFrame, &tally);
+            }
+        }
+    }
+
+    fn note_profiles(&mut self, verdict: &crate::profile::Verdict) {
+        let lists = [
+            (Kind::ChunkOrder, &verdict.reordered),
+            (Kind::ProfilesPerThread, &verdict.further),
+            (Kind::ManySamples, &verdict.large),
+            (Kind::ChunkLengths, &verdict.uneven),
+        ];
+        for (kind, offsets) in lists {
+            offsets.iter().for_each(|&offset| self.tallies.add(kind, offset));
+        }
+    }
+}
+
+impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
+    type Part = Part<DEVTOOLS>;
+
+    fn part(base: u64, _bytes: usize) -> Part<DEVTOOLS> {
+        Part::new(base)
+    }
+
+    fn facts(part: &Part<DEVTOOLS>) -> &Facts {
+        &part.facts
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn take(
+        &mut self,
+        part: Part<DEVTOOLS>,
+        base: u64,
+        _current: Current<'_>,
+    ) -> Result<(), Error> {
+        let input = self.input(base);
+        input.separators += part.facts.odd_separators;
+        input.unclosed += part.facts.unclosed;
+        input.documents.extend(part.documents.iter().map(|&(form, _)| form));
+        input.text.append(part.text);
+        self.take_keys(part.documents, part.keys);
+        self.events += part.facts.events;
+        self.tallies.append(&part.tallies);
+        self.orders.append(part.orders, &mut self.tallies);
+        self.profiles.append(part.profiles, base, self.limit as usize);
+        self.browser.append(part.browser);
+        for (frame, (count, first)) in part.frames {
+            let own = self.frames.entry(frame).or_insert((0, first));
+            own.0 += count;
+            own.1 = first.min(own.1);
+        }
+        self.heap += heap(&part.records);
+        if !part.records.is_empty() {
+            debug_assert!({
+                let mut sorted = part.records.clone();
+                sort(&mut sorted);
+                sorted == part.records
+            });
+            self.records.push(part.records);
+        }
+        if self.heap > self.limit {
+            self.spill()?;
+        }
+        Ok(())
+    }
+}
+
+impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
+    /// Keys and the documents they are of: those of the index for whoever reads on (what is a CPU profile is told by
+    /// them), and our own list.
+    fn take_keys(&mut self, documents: Vec<(Form, usize)>, keys: Vec<(Vec<u8>, u64, u64)>) {
+        let mut begins = documents.into_iter().peekable();
+        for (number, (key, offset, len)) in keys.into_iter().enumerate() {
+            while let Some((form, _)) = begins.next_if(|&(_, at)| at <= number) {
+                self.begin_document(form);
+            }
+            if let Some(document) = self.documents.last_mut() {
+                let key = key.clone().into_boxed_slice();
+                document.keys.push(crate::index::KeyValue { key, offset, len });
+            }
+            self.keys.push((self.document, key, offset, len));
+        }
+        begins.for_each(|(form, _)| self.begin_document(form));
+    }
+
+    fn begin_document(&mut self, form: Form) {
+        self.document += 1;
+        self.documents.push(Document { form, keys: Vec::new() });
+    }
+}
+
+/// Bytes of a payload, as places count them.
+fn len_of(payload: &Payload) -> u64 {
+    match payload {
+        Payload::Empty => 0,
+        Payload::Mapped(mapped) => mapped.len() as u64,
+        Payload::Segments(segments) => {
+            segments.last().map_or(0, |last| last.base + last.filled as u64)
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Whether events stand in the order of contract C3: all timed ones of an input, those of each thread, and whether
+//! metadata and untimed ones stand in front.
+
+use super::rules::Kind;
+use super::tally::{Tallies, Tally};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use tracemill_tokenizer::{Event, Field, Nanos, compare, number_text};
+
+/// For keys that are hashes already.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = super::ids::hash_bytes(bytes, self.0);
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// By hash.
+pub(super) type HashedMap<T> = HashMap<u64, T, BuildHasherDefault<Hashed>>;
+
+/// Digits of ts and dur, where nanoseconds are not all of them.
+type Texts = Box<[Vec<u8>; 2]>;
+
+/// The place of a timed event in the order, without the bytes it came from.
+#[derive(Clone, Debug)]
+struct Stamp {
+    ts: Nanos,
+    dur: Nanos,
+    texts: Option<Texts>,
+}
+
+impl Stamp {
+    #[inline]
+    fn of(event: &Event<'_>, ts: Nanos, dur: Option<Nanos>) -> Self {
+        let dur = dur.unwrap_or(Nanos { floor: 0, exact: true });
+        let texts = if ts.exact && dur.exact { None } else { Some(texts(event)) };
+        Stamp { ts, dur, texts }
+    }
+
+    /// Whether an event may stand behind this one that stands before it in the order.
+    #[inline]
+    fn is_after(&self, next: &Stamp) -> bool {
+        if self.texts.is_none() && next.texts.is_none() {
+            let (a, b) = (self.ts.floor, next.ts.floor);
+            return a > b || a == b && self.dur.floor < next.dur.floor;
+        }
+        self.is_after_slowly(next)
+    }
+
+    #[cold]
+    fn is_after_slowly(&self, next: &Stamp) -> bool {
+        let by_ts = compare_numbers((self.ts, self.text(0)), (next.ts, next.text(0)));
+        let by_dur = || compare_numbers((next.dur, next.text(1)), (self.dur, self.text(1)));
+        by_ts.then_with(by_dur).is_gt()
+    }
+
+    fn text(&self, number: usize) -> &[u8] {
+        self.texts.as_ref().map_or(b"0", |texts| &texts[number])
+    }
+}
+
+#[cold]
+fn texts(event: &Event<'_>) -> Texts {
+    let text = |field| {
+        let mut scratch = Vec::new();
+        let value = event.field(field).and_then(|value| number_text(value, &mut scratch));
+        value.unwrap_or(b"0").to_vec()
+    };
+    Box::new([text(Field::Ts), text(Field::Dur)])
+}
+
+fn compare_numbers(a: (Nanos, &[u8]), b: (Nanos, &[u8])) -> Ordering {
+    a.0.floor.cmp(&b.0.floor).then_with(|| match (a.0.exact, b.0.exact) {
+        (true, true) => Ordering::Equal,
+        (false, false) => compare(a.1, b.1),
+        // of one floor, the number with a rest is the greater one; beyond the range the sign decides
+        (true, false) if b.0.floor > -Nanos::MAX => Ordering::Less,
+        (false, true) if a.0.floor > -Nanos::MAX => Ordering::Greater,
+        (true, false) => Ordering::Greater,
+        (false, true) => Ordering::Less,
+    })
+}
+
+/// A stretch of events in order, or not.
+#[derive(Clone, Debug)]
+struct Stretch {
+    first: Stamp,
+    first_offset: u64,
+    last: Stamp,
+}
+
+impl Stretch {
+    /// Whether `later`, which follows, begins before this ends.
+    fn is_after(&self, later: &Stretch) -> bool {
+        self.last.is_after(&later.first)
+    }
+}
+
+/// A thread: what of it is known from a stretch of the input.
+struct Lane {
+    stretch: Option<Stretch>,
+    /// Hash of its process.
+    process: u64,
+    /// Offset of its first event of phase B, E, X or I.
+    shown: u64,
+    /// Its B and E events.
+    pairs: Tally,
+}
+
+/// The order of a stretch of an input.
+#[derive(Default)]
+pub(super) struct Orders {
+    all: Option<Stretch>,
+    lanes: HashedMap<Lane>,
+    /// Whether there was an event that is no metadata, and a timed one; and which stood in front of them.
+    seen: [bool; 2],
+    in_front: [Tally; 2],
+}
+
+const LATE: [Kind; 2] = [Kind::LateMetadata, Kind::LateUntimed];
+
+impl Orders {
+    /// A metadata event.
+    pub(super) fn note_metadata(&mut self, offset: u64, tallies: &mut Tallies) {
+        self.note_early(0, offset, tallies);
+    }
+
+    /// An event without a time.
+    pub(super) fn note_untimed(&mut self, offset: u64, tallies: &mut Tallies) {
+        self.seen[0] = true;
+        self.note_early(1, offset, tallies);
+    }
+
+    fn note_early(&mut self, which: usize, offset: u64, tallies: &mut Tallies) {
+        if self.seen[which] {
+            tallies.add(LATE[which], offset);
+        } else {
+            self.in_front[which].add(offset);
+        }
+    }
+
+    /// A timed event of the thread with the hash `lane`.
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        (ts, dur): (Nanos, Option<Nanos>),
+        (lane, process): (u64, u64),
+        (offset, phase): (u64, u8),
+        tallies: &mut Tallies,
+    ) {
+        self.seen = [true; 2];
+        let stamp = Stamp::of(event, ts, dur);
+        let none = || Lane { stretch: None, process, shown: u64::MAX, pairs: Tally::default() };
+        let lane = self.lanes.entry(lane).or_insert_with(none);
+        if matches!(phase, b'B' | b'E' | b'X' | b'I') {
+            lane.shown = lane.shown.min(offset);
+        }
+        if matches!(phase, b'B' | b'E') {
+            lane.pairs.add(offset);
+        }
+        if note_stamp(&mut lane.stretch, &stamp, offset) {
+            tallies.add(Kind::UnsortedThread, offset);
+        }
+        if note_stamp(&mut self.all, &stamp, offset) {
+            tallies.add(Kind::Unsorted, offset);
+        }
+    }
+
+    /// Takes over what comes later in the same input.
+    pub(super) fn append(&mut self, later: Orders, tallies: &mut Tallies) {
+        for (which, &kind) in LATE.iter().enumerate() {
+            if self.seen[which] {
+                tallies.append_one(kind, &later.in_front[which]);
+            }
+            self.seen[which] |= later.seen[which];
+        }
+        if join(&mut self.all, later.all.as_ref()) {
+            let first = later.all.map_or(0, |stretch| stretch.first_offset);
+            tallies.add(Kind::Unsorted, first);
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "each thread is joined on its own")]
+        for (key, lane) in later.lanes {
+            match self.lanes.get_mut(&key) {
+                Some(own) => {
+                    if join(&mut own.stretch, lane.stretch.as_ref()) {
+                        let first = lane.stretch.map_or(0, |stretch| stretch.first_offset);
+                        tallies.add(Kind::UnsortedThread, first);
+                    }
+                    own.shown = own.shown.min(lane.shown);
+                    own.pairs.append(&lane.pairs);
+                }
+                None => drop(self.lanes.insert(key, lane)),
+            }
+        }
+    }
+
+    /// The next input has an order of its own.
+    pub(super) fn end_input(&mut self) {
+        self.all = None;
+        self.seen = [false; 2];
+        self.lanes.values_mut().for_each(|lane| lane.stretch = None);
+    }
+
+    /// Notes B and E events of several threads.
+    pub(super) fn note_pairs(&self, tallies: &mut Tallies) {
+        let paired = || self.lanes.values().filter(|lane| lane.pairs.count > 0);
+        if paired().count() > 1 {
+            paired().for_each(|lane| tallies.append_one(Kind::BeThreads, &lane.pairs));
+        }
+    }
+
+    /// Processes with events that viewers show, and the first of those.
+    pub(super) fn processes(&self) -> HashedMap<u64> {
+        let mut processes = HashedMap::default();
+        for lane in self.lanes.values().filter(|lane| lane.shown != u64::MAX) {
+            let first = processes.entry(lane.process).or_insert(lane.shown);
+            *first = lane.shown.min(*first);
+        }
+        processes
+    }
+}
+
+/// Moves on to `stamp`; true if that is out of order.
+#[inline]
+fn note_stamp(stretch: &mut Option<Stretch>, stamp: &Stamp, offset: u64) -> bool {
+    match stretch {
+        Some(stretch) => {
+            let wrong = stretch.last.is_after(stamp);
+            stretch.last = stamp.clone();
+            wrong
+        }
+        None => {
+            let (first, last) = (stamp.clone(), stamp.clone());
+            *stretch = Some(Stretch { first, first_offset: offset, last });
+            false
+        }
+    }
+}
+
+/// Joins what follows; true if it begins out of order.
+fn join(own: &mut Option<Stretch>, later: Option<&Stretch>) -> bool {
+    let Some(later) = later else { return false };
+    match own {
+        Some(own) => {
+            let wrong = own.is_after(later);
+            own.last = later.last.clone();
+            wrong
+        }
+        None => {
+            *own = Some(later.clone());
+            false
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What must be looked at again in groups: 32 bytes an event, sorted by group and time, on disk beyond the budget.
+//!
+//! A group is a thread (B, E, X) or an id (async events, flows). Each scanned chunk sorts its own records on the worker;
+//! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Runs::collect`]).
+//! Events of one group and time never stand in two buckets.
+
+use crate::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use tracemill_tokenizer::Mapped;
+
+/// An event that belongs with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Hash of the thread or id.
+    pub(super) group: u64,
+    /// Nanoseconds, rounded down.
+    pub(super) time: i64,
+    /// X: duration in nanoseconds. B, E: hash of the name. Others: half a hash of the name above half of one of the pid.
+    pub(super) extra: u64,
+    /// Offset among all inputs, above the phase.
+    place: u64,
+}
+
+const SIZE: usize = size_of::<Record>();
+
+impl Record {
+    pub(super) fn new(group: u64, time: i64, extra: u64, offset: u64, phase: u8) -> Self {
+        Record { group, time, extra, place: offset << 8 | u64::from(phase) }
+    }
+
+    pub(super) fn phase(&self) -> u8 {
+        self.place as u8
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.place >> 8
+    }
+
+    /// Groups, in each the order of contract C3 as far as nanoseconds go.
+    fn key(&self) -> (u64, i64, u64, u64) {
+        let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
+        (self.group, self.time, shorter, self.place)
+    }
+
+    fn border(&self) -> (u64, i64) {
+        (self.group, self.time)
+    }
+
+    fn encode(&self) -> [u8; SIZE] {
+        let words = [self.group, self.time as u64, self.extra, self.place];
+        let mut bytes = [0; SIZE];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8; SIZE]) -> Self {
+        let word = |at: usize| {
+            let bytes = bytes[8 * at..].first_chunk::<8>().copied().unwrap_or_default();
+            u64::from_le_bytes(bytes)
+        };
+        Record { group: word(0), time: word(1) as i64, extra: word(2), place: word(3) }
+    }
+}
+
+/// Sorts records of one stretch.
+pub(super) fn sort(records: &mut [Record]) {
+    records.sort_unstable_by_key(Record::key);
+}
+
+/// Bytes of records.
+pub(super) fn heap(records: &[Record]) -> u64 {
+    size_of_val(records) as u64
+}
+
+/// Runs on disk, in one unlinked file.
+pub(super) struct RecordSpill {
+    writer: BufWriter<File>,
+    /// Records in each run.
+    runs: Vec<usize>,
+    dir: String,
+}
+
+impl RecordSpill {
+    pub(super) fn new(dir: &Path) -> Result<Self, Error> {
+        let file = tempfile::tempfile_in(dir).map_err(|e| Error::write(dir.display(), e))?;
+        let writer = BufWriter::with_capacity(256 * 1024, file);
+        Ok(RecordSpill { writer, runs: Vec::new(), dir: dir.display().to_string() })
+    }
+
+    /// Writes sorted runs as one.
+    pub(super) fn write(&mut self, runs: &Runs) -> Result<(), Error> {
+        let (mut count, mut bucket) = (0, Vec::new());
+        for number in 0..runs.len() {
+            runs.collect(number, &mut bucket);
+            count += bucket.len();
+            for record in &bucket {
+                let written = self.writer.write_all(&record.encode());
+                written.map_err(|e| Error::write(&self.dir, e))?;
+            }
+        }
+        self.runs.push(count);
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Runs, Error> {
+        let flushed = self.writer.flush().and_then(|()| Mapped::new(self.writer.get_ref()));
+        let mapped = flushed.map_err(|e| Error::write(&self.dir, e))?;
+        let mut runs = Vec::new();
+        let mut at = 0;
+        for count in self.runs {
+            runs.push(at..at + count);
+            at += count;
+        }
+        Ok(Runs::new(Data::Disk(mapped, runs)))
+    }
+}
+
+enum Data {
+    Memory(Vec<Vec<Record>>),
+    Disk(Mapped, Vec<std::ops::Range<usize>>),
+}
+
+impl Data {
+    fn count(&self) -> usize {
+        match self {
+            Data::Memory(runs) => runs.len(),
+            Data::Disk(_, runs) => runs.len(),
+        }
+    }
+
+    fn run_len(&self, run: usize) -> usize {
+        match self {
+            Data::Memory(runs) => runs[run].len(),
+            Data::Disk(_, runs) => runs[run].len(),
+        }
+    }
+
+    fn get(&self, run: usize, at: usize) -> Record {
+        match self {
+            Data::Memory(runs) => runs[run][at],
+            Data::Disk(mapped, runs) => {
+                Record::decode(&mapped.as_chunks::<SIZE>().0[runs[run].start + at])
+            }
+        }
+    }
+
+    /// How many records of a run stand before `border`.
+    fn before(&self, run: usize, border: (u64, i64)) -> usize {
+        let (mut low, mut high) = (0, self.run_len(run));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(run, middle).border() < border {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+/// Sorted runs with the borders of their buckets.
+pub(super) struct Runs {
+    data: Data,
+    borders: Vec<(u64, i64)>,
+}
+
+impl Runs {
+    /// Records that a bucket should hold.
+    const BUCKET: usize = 16 * 1024;
+    /// One of this many is looked at to find the borders.
+    const SAMPLE: usize = 256;
+
+    pub(super) fn memory(runs: Vec<Vec<Record>>) -> Self {
+        Runs::new(Data::Memory(runs))
+    }
+
+    fn new(data: Data) -> Self {
+        let mut samples = Vec::new();
+        for run in 0..data.count() {
+            let places = (0..data.run_len(run)).step_by(Self::SAMPLE);
+            samples.extend(places.map(|at| data.get(run, at).border()));
+        }
+        samples.sort_unstable();
+        let mut borders: Vec<_> =
+            samples.chunks(Self::BUCKET / Self::SAMPLE).skip(1).map(|chunk| chunk[0]).collect();
+        borders.dedup();
+        Runs { data, borders }
+    }
+
+    /// Buckets.
+    pub(super) fn len(&self) -> usize {
+        self.borders.len() + 1
+    }
+
+    /// The group of the last record before bucket `number`.
+    pub(super) fn group_before(&self, number: usize) -> Option<u64> {
+        let border = self.borders[number.checked_sub(1)?];
+        let last = |run| {
+            let at = self.data.before(run, border).checked_sub(1)?;
+            Some(self.data.get(run, at).border())
+        };
+        (0..self.data.count()).filter_map(last).max().map(|(group, _)| group)
+    }
+
+    /// Fills `bucket` with the records of bucket `number`, in order.
+    pub(super) fn collect(&self, number: usize, bucket: &mut Vec<Record>) {
+        bucket.clear();
+        let from = number.checked_sub(1).map(|before| self.borders[before]);
+        let to = self.borders.get(number);
+        for run in 0..self.data.count() {
+            let start = from.map_or(0, |from| self.data.before(run, from));
+            let end = to.map_or(self.data.run_len(run), |&to| self.data.before(run, to));
+            match &self.data {
+                Data::Memory(runs) => bucket.extend_from_slice(&runs[run][start..end]),
+                Data::Disk(..) => bucket.extend((start..end).map(|at| self.data.get(run, at))),
+            }
+        }
+        // stable: it finds the runs and merges them
+        bucket.sort_by_key(Record::key);
+    }
+}

@@ -1,0 +1,318 @@
+//! Tallies to findings: each with its severity, first places, what it is and what to do.
+
+use super::len_of;
+use super::rules::{CheckFor, Kind, RULES, Severity};
+use super::tally::{PLACES, Tallies};
+use super::text::Spot;
+use crate::profile::{FlawKind, Flaws};
+use crate::read::Inputs;
+use crate::report::{InputReport, Tally as Losses, excerpt};
+use crate::store::{Payload, Store};
+use std::cmp::Reverse;
+use tracemill_tokenizer::DamageKind;
+
+/// What `check` found.
+#[derive(Clone, Debug, Default)]
+pub struct CheckReport {
+    /// Per input, in order.
+    pub inputs: Vec<InputReport>,
+    /// Events.
+    pub events: u64,
+    /// The worst first, then in the order of the table of rules.
+    pub findings: Vec<Finding>,
+    /// What the user should know of the reading, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl CheckReport {
+    /// Kinds of this severity found.
+    pub fn count(&self, severity: Severity) -> u64 {
+        self.findings.iter().filter(|finding| finding.severity == severity).count() as u64
+    }
+
+    /// Whether there is anything that is more than a note.
+    pub fn is_clean(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity == Severity::Note)
+    }
+}
+
+/// Something of one kind that was found, however often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its name, which stays.
+    pub kind: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How often.
+    pub count: u64,
+    /// What it is: one sentence.
+    pub sentence: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// The first places, three at most; none where it is the trace as a whole.
+    pub places: Vec<FoundAt>,
+}
+
+/// A place in an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundAt {
+    /// The input's name.
+    pub input: String,
+    /// Offset in the unpacked input; in what a `.cpuprofile` became if it is one.
+    pub offset: u64,
+    /// The event there, or the bytes around, as far as they fit; empty where all of the input is meant.
+    pub excerpt: String,
+}
+
+/// Where an input stands among all.
+pub(super) struct InputPlace {
+    pub(super) number: usize,
+    pub(super) start: u64,
+    /// End of its own bytes; what was made of it follows.
+    pub(super) end: u64,
+    /// Whether its own bytes are at hand.
+    pub(super) is_kept: bool,
+    next: u64,
+}
+
+/// All inputs by place.
+pub(super) struct Ground(Vec<InputPlace>);
+
+impl Ground {
+    pub(super) fn new(inputs: &Inputs) -> Self {
+        let mut start = 0;
+        let place = |(number, report): (usize, &InputReport)| {
+            let end = start + report.bytes;
+            let held = inputs.payloads.iter().filter(|held| held.input == number);
+            let next = held.clone().map(|held| held.base + len_of(&held.payload)).max();
+            let is_kept = held.clone().any(|held| held.base == start);
+            let place =
+                InputPlace { number, start, end, is_kept, next: next.unwrap_or(end).max(end) };
+            start = place.next;
+            place
+        };
+        Ground(inputs.reports.iter().enumerate().map(place).collect())
+    }
+
+    pub(super) fn input_at(&self, offset: u64) -> Option<&InputPlace> {
+        let after = self.0.partition_point(|place| place.start <= offset);
+        // inputs of no bytes stand where the next one does
+        self.0[..after].iter().rev().find(|place| offset < place.next || place.start == offset)
+    }
+
+    /// The input's number, and the offset in it, or in what was made of it.
+    fn locate(&self, offset: u64) -> Option<(usize, u64)> {
+        let place = self.input_at(offset).or(self.0.last())?;
+        let within = if offset < place.end { place.start } else { place.end };
+        let within = if offset >= place.next { place.start } else { within };
+        Some((place.number, offset - within))
+    }
+}
+
+/// Bytes of a payload.
+pub(super) fn payload_len(payload: &Payload) -> u64 {
+    len_of(payload)
+}
+
+/// What concerns whole inputs.
+pub(super) fn check_inputs(
+    inputs: &Inputs,
+    ground: &Ground,
+    store: &Store<'_>,
+    viewers: &[CheckFor],
+    tallies: &mut Tallies,
+) {
+    /// 512 MiB less a little: the longest text that Chrome makes of bytes.
+    const TEXT_MAX: u64 = (1 << 29) - 24;
+    for (report, place) in inputs.reports.iter().zip(&ground.0) {
+        if report.bytes >= TEXT_MAX {
+            tallies.add(Kind::TooLarge, place.start);
+        }
+        if report.encoding.is_some_and(|encoding| encoding != "gzip") {
+            tallies.add(Kind::Packing, place.start);
+        }
+        let perfetto = viewers.contains(&CheckFor::Perfetto);
+        if perfetto && place.is_kept && report.events > 0 && report.profiles == 0 {
+            let bytes = store.from(place.start);
+            let solid = bytes.iter().filter(|b| !b.is_ascii_whitespace()).take(3).copied();
+            let first: Vec<u8> = solid.collect();
+            if !first.starts_with(b"{\"") && first != b"[{\"" {
+                tallies.add(Kind::Opening, place.start);
+            }
+        }
+    }
+}
+
+/// The flaws of CPU profiles that are rules of their own.
+fn rule_of(flaw: FlawKind) -> Option<Kind> {
+    match flaw {
+        FlawKind::NoProfile => Some(Kind::HeadlessProfile),
+        FlawKind::Repeated => Some(Kind::RepeatedNode),
+        FlawKind::Unordered => Some(Kind::UnorderedProfile),
+        _ => None,
+    }
+}
+
+fn rule_of_damage(kind: DamageKind) -> Kind {
+    match kind {
+        DamageKind::Malformed => Kind::Malformed,
+        DamageKind::Brackets => Kind::Unbalanced,
+        DamageKind::Truncated => Kind::Truncated,
+        DamageKind::Garbage => Kind::Garbage,
+        DamageKind::NotEvents => Kind::NotEvents,
+    }
+}
+
+/// Makes findings of all that was counted.
+pub(super) fn assemble(
+    tallies: &Tallies,
+    mut spots: Vec<Spot>,
+    flaws: Flaws,
+    (inputs, ground, store): (&Inputs, &Ground, &Store<'_>),
+    viewers: &[CheckFor],
+) -> CheckReport {
+    spots.sort_by_key(|spot| spot.offset);
+    let mut found: Vec<(u64, Vec<FoundAt>)> = tallies
+        .iter()
+        .enumerate()
+        .map(|(number, tally)| {
+            let place = |offset| {
+                let spot = spots.iter().find(|s| s.kind as usize == number && s.offset == offset);
+                found_at(offset, number, spot, (inputs, ground, store))
+            };
+            (tally.count, tally.offsets().filter_map(place).collect())
+        })
+        .collect();
+    for report in &inputs.reports {
+        for (kind, lost) in report.losses.iter() {
+            let (count, places) = &mut found[rule_of_damage(kind) as usize];
+            *count += lost.count;
+            places.extend(places_of(lost, &report.name));
+        }
+    }
+    let mut others = Vec::new();
+    let of_inputs = inputs.reports.iter().map(|report| (&report.flaws, Some(&report.name)));
+    for (flaws, name) in of_inputs.chain([(&flaws, None)]) {
+        for (kind, flaw) in flaws.iter() {
+            let place = match name {
+                // offsets of a .cpuprofile's own flaws are within it
+                Some(name) => Some(FoundAt {
+                    input: name.clone(),
+                    offset: flaw.offset,
+                    excerpt: String::new(),
+                }),
+                None => found_at(flaw.offset, Kind::COUNT, None, (inputs, ground, store)),
+            };
+            match rule_of(kind) {
+                Some(rule) => {
+                    let (count, places) = &mut found[rule as usize];
+                    *count += flaw.count;
+                    places.extend(place);
+                }
+                None => others.push((kind, flaw.count, place)),
+            }
+        }
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    for (rule, (count, mut places)) in RULES.iter().zip(found) {
+        let Some(severity) = rule.severity(viewers).filter(|_| count > 0) else { continue };
+        places.truncate(PLACES);
+        findings.push(Finding {
+            kind: rule.name.to_owned(),
+            severity,
+            count,
+            sentence: rule.sentence.to_owned(),
+            remedy: rule.remedy.to_owned(),
+            places,
+        });
+    }
+    others.into_iter().for_each(|(kind, count, place)| add_flaw(&mut findings, kind, count, place));
+    findings.sort_by_key(|finding| Reverse(finding.severity));
+    let events = inputs.reports.iter().map(|report| report.events).sum();
+    let (reports, warnings) = (inputs.reports.clone(), inputs.warnings.clone());
+    CheckReport { inputs: reports, events, findings, warnings }
+}
+
+/// A flaw of a CPU profile for which there is no rule.
+fn add_flaw(findings: &mut Vec<Finding>, kind: FlawKind, count: u64, place: Option<FoundAt>) {
+    let name = format!("profile-{}", kind.name());
+    if let Some(known) = findings.iter_mut().find(|finding| finding.kind == name) {
+        known.count += count;
+        known.places.extend(place.filter(|_| known.places.len() < PLACES));
+        return;
+    }
+    findings.push(Finding {
+        kind: name,
+        severity: if kind.is_loss() { Severity::Warning } else { Severity::Note },
+        count,
+        sentence: format!("in a CPU profile: {}", kind.sentence()),
+        remedy: "tracemill profile extract saves what can be saved".to_owned(),
+        places: place.into_iter().collect(),
+    });
+}
+
+fn places_of<'l>(lost: &'l Losses, name: &'l str) -> impl Iterator<Item = FoundAt> + 'l {
+    lost.examples.iter().map(|example| FoundAt {
+        input: name.to_owned(),
+        offset: example.offset,
+        excerpt: example.excerpt.clone(),
+    })
+}
+
+/// Kinds that are about an input as a whole.
+fn is_of_input(number: usize) -> bool {
+    let kinds = [
+        Kind::SeveralDocuments,
+        Kind::Ndjson,
+        Kind::UnclosedObject,
+        Kind::TooLarge,
+        Kind::Packing,
+        Kind::Opening,
+    ];
+    kinds.iter().any(|&kind| kind as usize == number)
+}
+
+fn found_at(
+    offset: u64,
+    kind: usize,
+    spot: Option<&Spot>,
+    (inputs, ground, store): (&Inputs, &Ground, &Store<'_>),
+) -> Option<FoundAt> {
+    if kind == Kind::NoEvents as usize || kind == Kind::NothingDrawn as usize {
+        return None;
+    }
+    let (number, within) = ground.locate(offset)?;
+    let held = inputs
+        .payloads
+        .iter()
+        .any(|held| held.base <= offset && offset < held.base + len_of(&held.payload));
+    let excerpt = match spot {
+        Some(spot) => spot.excerpt.clone(),
+        None if held && !is_of_input(kind) => excerpt(item(store.from(offset))),
+        None => String::new(),
+    };
+    Some(FoundAt { input: inputs.reports[number].name.clone(), offset: within, excerpt })
+}
+
+/// The event at the start of `bytes`, or as much of what is there as an excerpt takes.
+fn item(bytes: &[u8]) -> &[u8] {
+    const ENOUGH: usize = 100;
+    let bytes = &bytes[..bytes.len().min(ENOUGH)];
+    let (mut depth, mut in_string, mut at) = (0_u32, false, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return &bytes[..=at];
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes
+}

@@ -1,0 +1,165 @@
+//! Whether every byte is JSON and UTF-8, with every event that is not.
+//!
+//! ```text
+//!   {"a": 1, "traceEvents": [ {…} , {…} , {…} ], "b": 2 }
+//!   └───── gap ────────────┘ ev  ┆  ev  ┆ ev  └─ gap ───┘     values of keys: checked where the scan finds them
+//! ```
+//!
+//! Each event is checked by itself on the worker that scans it, in cache; so is the value of each key beside the events.
+//! What is left are the *gaps*. Those between events of one array the scan has looked at: a comma and white space, or
+//! it says so. The others, a few around the documents, are kept by place. Those are put together at the end with `{}` for events and `0` for values, and checked as one text: that is JSON
+//! if and only if the input is.
+
+use super::rules::Kind;
+use super::tally::Tallies;
+use crate::report::excerpt;
+use crate::store::Store;
+use tracemill_tokenizer::{Defect, Validator};
+
+/// The first defects of one kind, with the bytes around them.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    pub(super) kind: Kind,
+    pub(super) offset: u64,
+    pub(super) excerpt: String,
+}
+
+/// The text of a stretch of an input.
+#[derive(Default)]
+pub(super) struct Text {
+    validator: Validator,
+    /// The first event, and whether something beside events stands before it.
+    first: Option<(u64, bool)>,
+    /// Where the last event ends.
+    end: u64,
+    /// Whether something beside events was found since.
+    fresh: bool,
+    /// Stretches around and between events: offset and length.
+    gaps: Vec<(u64, u64)>,
+    /// Values of keys beside the events, likewise.
+    values: Vec<(u64, u64)>,
+    pub(super) spots: Vec<Spot>,
+}
+
+impl Text {
+    /// The text of an input that stands at `base`, before any of it was read.
+    pub(super) fn of_input(base: u64) -> Self {
+        Text { end: base, fresh: true, ..Text::default() }
+    }
+
+    /// An event at `offset`.
+    #[inline]
+    pub(super) fn event(&mut self, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
+        if self.first.is_none() {
+            self.first = Some((offset, self.fresh));
+        } else if self.fresh {
+            self.gaps.push((self.end, offset - self.end));
+        }
+        self.fresh = false;
+        self.end = offset + bytes.len() as u64;
+        if let Err(defect) = self.validator.check(bytes) {
+            self.note(defect, bytes, offset, tallies);
+        }
+    }
+
+    /// Something other than events.
+    pub(super) fn interrupt(&mut self) {
+        self.fresh = true;
+    }
+
+    /// Takes over what a later part of the input has.
+    pub(super) fn append(&mut self, later: Text) {
+        self.values.extend(later.values);
+        for spot in later.spots {
+            self.keep(spot);
+        }
+        let Some((first, fresh)) = later.first else {
+            self.fresh |= later.fresh;
+            return;
+        };
+        if self.fresh || fresh {
+            self.gaps.push((self.end, first - self.end));
+        }
+        self.gaps.extend(later.gaps);
+        (self.end, self.fresh) = (later.end, later.fresh);
+    }
+
+    /// The first defect around the events of an input that ends at `end`: its offset, and what was expected.
+    pub(super) fn around_events(&mut self, end: u64, store: &Store<'_>) -> Option<Spot> {
+        self.gaps.push((self.end, end.saturating_sub(self.end)));
+        let (mut text, mut places) = (Vec::new(), Vec::new());
+        let mut values = std::mem::take(&mut self.values);
+        values.sort_unstable();
+        let mut values = values.into_iter().peekable();
+        for (number, &(start, len)) in self.gaps.iter().enumerate() {
+            if number > 0 {
+                text.extend_from_slice(b"{}");
+            }
+            let (mut at, end) = (start, start + len);
+            while at < end {
+                while values.next_if(|value| value.0 < at).is_some() {}
+                let value = values.next_if(|value| value.0 < end);
+                let stop = value.map_or(end, |value| value.0);
+                places.push((text.len(), at));
+                text.extend_from_slice(store.slice(at, stop - at));
+                at = stop;
+                if let Some((_, len)) = value {
+                    text.push(b'0');
+                    at += len;
+                }
+            }
+        }
+        let skip = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let mut defect = self.validator.check(&text[skip..]).err()?;
+        defect.offset += skip as u64;
+        let before = places.partition_point(|&(at, _)| at as u64 <= defect.offset);
+        let &(at, offset) = places.get(before.checked_sub(1)?)?;
+        let kind = kind_of(defect, &text);
+        let excerpt = around(&text, defect);
+        Some(Spot { kind, offset: offset + defect.offset - at as u64, excerpt })
+    }
+
+    /// A value of a key beside the events.
+    pub(super) fn value(&mut self, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
+        self.fresh = true;
+        self.values.push((offset, bytes.len() as u64));
+        match self.validator.check(bytes) {
+            Err(defect) => self.note(defect, bytes, offset, tallies),
+            Ok(()) if bytes.is_empty() => {
+                let expected = "a value";
+                self.note(Defect { offset: 0, expected }, bytes, offset, tallies);
+            }
+            Ok(()) => {}
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, defect: Defect, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
+        let kind = kind_of(defect, bytes);
+        tallies.add(kind, offset + defect.offset);
+        let excerpt = around(bytes, defect);
+        self.keep(Spot { kind, offset: offset + defect.offset, excerpt });
+    }
+
+    fn keep(&mut self, spot: Spot) {
+        let alike = self.spots.iter().filter(|known| known.kind == spot.kind).count();
+        if alike < super::tally::PLACES {
+            self.spots.push(spot);
+        }
+    }
+}
+
+fn kind_of(defect: Defect, bytes: &[u8]) -> Kind {
+    let found = bytes.get(defect.offset as usize);
+    match found {
+        _ if defect.expected == "UTF-8" => Kind::Utf8,
+        Some(b'N' | b'I') => Kind::Nan,
+        _ => Kind::Grammar,
+    }
+}
+
+fn around(bytes: &[u8], defect: Defect) -> String {
+    let at = defect.offset as usize;
+    let piece = &bytes[at.saturating_sub(20)..(at + 20).min(bytes.len())];
+    format!("expected {}: {}", defect.expected, excerpt(piece))
+}

@@ -1,0 +1,130 @@
+//! What only DevTools trips over: which processes it hides, what it draws at all, annotations.
+
+use super::ids::hash_value;
+use super::order::HashedMap;
+use super::rules::Kind;
+use super::tally::{Tallies, Tally};
+use tracemill_tokenizer::{Event, Field, members, string_is};
+
+/// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).
+#[derive(Default)]
+pub(super) struct Browser {
+    /// Whether any event says that this is the trace of a browser.
+    is_browser: bool,
+    /// `TracingStartedInBrowser`
+    starts: Tally,
+    /// Processes with a page, by hash.
+    pages: HashedMap<()>,
+    /// Whether any event is drawn.
+    drawn: bool,
+}
+
+/// A member of an object.
+fn member<'v>(object: &'v [u8], key: &[u8]) -> Option<&'v [u8]> {
+    members(object).filter(|(name, _)| string_is(name, key)).last().map(|(_, value)| value)
+}
+
+fn has_page(object: &[u8]) -> bool {
+    member(object, b"url").is_some_and(|url| url.len() > 2 && url != b"\"about:blank\"")
+}
+
+impl Browser {
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        phase: u8,
+        process: u64,
+        offset: u64,
+        tallies: &mut Tallies,
+    ) {
+        let name = event.field(Field::Name).unwrap_or_default();
+        if !self.drawn && matches!(phase, b'B' | b'E' | b'X' | b'I') {
+            let timed = event.ts().is_some_and(|ts| ts.floor != 0 || !ts.exact);
+            self.drawn = timed && !name.ends_with(b"::UMA\"");
+        }
+        match name {
+            b"\"TracingStartedInBrowser\"" => self.start(event, offset, tallies),
+            b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {
+                self.is_browser = true;
+            }
+            b"\"CommitLoad\"" if data(event).is_some_and(has_page) => {
+                self.pages.insert(process, ());
+            }
+            b"\"FrameCommittedInBrowser\"" => self.page(data(event)),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, event: &Event<'_>, offset: u64, tallies: &mut Tallies) {
+        self.is_browser = true;
+        self.starts.add(offset);
+        let Some(data) = data(event) else { return tallies.add(Kind::EmptyStart, offset) };
+        let Some(frames) = member(data, b"frames") else { return };
+        let mut cursor = tracemill_tokenizer::Cursor::new(frames);
+        if cursor.enter(b'[') {
+            while cursor.next_element() {
+                self.page(Some(cursor.value()));
+            }
+        }
+    }
+
+    fn page(&mut self, frame: Option<&[u8]>) {
+        if let Some(frame) = frame.filter(|frame| has_page(frame))
+            && let Some(process) = member(frame, b"processId")
+        {
+            self.pages.insert(hash_value(Some(process)), ());
+        }
+    }
+
+    pub(super) fn append(&mut self, later: Browser) {
+        self.is_browser |= later.is_browser;
+        self.starts.append(&later.starts);
+        self.pages.extend(later.pages);
+        self.drawn |= later.drawn;
+    }
+
+    /// `processes` have events to show, the first of which stands at the offset.
+    pub(super) fn judge(&self, processes: &HashedMap<u64>, events: u64, tallies: &mut Tallies) {
+        if self.starts.count > 1 {
+            tallies.append_one(Kind::TwoStarts, &self.starts);
+        }
+        if !self.drawn && events > 0 {
+            tallies.add(Kind::NothingDrawn, 0);
+        }
+        if self.is_browser {
+            let hidden = processes.iter().filter(|(process, _)| !self.pages.contains_key(process));
+            hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
+        }
+    }
+}
+
+fn data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
+    member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))
+}
+
+/// Annotations (`metadata.modifications`) that name none of `events` events, of the value of `metadata` at `offset`.
+pub(super) fn check_annotations(metadata: &[u8], offset: u64, events: u64, tallies: &mut Tallies) {
+    let Some(modifications) = member(metadata, b"modifications") else { return };
+    let mut at = 0;
+    // keys of events are strings of one letter and numbers, wherever they stand
+    while let Some(step) = modifications[at..].iter().position(|&b| b == b'"') {
+        let start = at + step + 1;
+        let Some(len) = modifications[start..].iter().position(|&b| b == b'"') else { return };
+        let (key, end) = (&modifications[start..start + len], start + len);
+        at = end + 1;
+        let bad = match key {
+            [b'r' | b's', b'-', index @ ..] if !index.is_empty() => {
+                let index =
+                    std::str::from_utf8(index).ok().and_then(|text| text.parse::<u64>().ok());
+                index.is_some_and(|index| index >= events)
+            }
+            // DevTools writes these, and cannot read them
+            [b'p', b'-', rest @ ..] => rest.windows(4).any(|four| four == b"--1-"),
+            _ => false,
+        };
+        if bad {
+            let within = modifications.as_ptr() as usize - metadata.as_ptr() as usize + start;
+            tallies.add(Kind::Annotation, offset + within as u64);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Events that belong with others, group by group in the order of time: do they pair, do they nest?
+//!
+//! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
+//! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
+//! DevTools leaves it out of the tree. B and E nest by themselves. Async events pair by name within their id, the
+//! latest begin first. A flow is open from its `s` to its `f` or the next `s`.
+//!
+//! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
+//! its stretch. Cost: a sort of 32 bytes an event and a few nanoseconds each; memory: a bucket a worker and what is open.
+
+use super::records::{Record, Runs};
+use super::rules::Kind;
+use super::tally::Tallies;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Judges all groups.
+pub(super) fn walk(runs: &Runs, threads: usize) -> Tallies {
+    // a few stretches a worker even out groups of different sizes
+    let stretch = runs.len().div_ceil(threads * 4).max(1);
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new(Tallies::default());
+    let work = || {
+        let mut tallies = Tallies::default();
+        loop {
+            let from = next.fetch_add(stretch, Ordering::Relaxed);
+            if from >= runs.len() {
+                break;
+            }
+            walk_stretch(runs, from, from + stretch, &mut tallies);
+        }
+        all.lock().unwrap_or_else(|e| e.into_inner()).append(&tallies);
+    };
+    std::thread::scope(|scope| {
+        (1..threads.min(runs.len())).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    all.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The groups that begin in buckets `from..to`, to their ends.
+fn walk_stretch(runs: &Runs, from: usize, to: usize, tallies: &mut Tallies) {
+    let mut bucket = Vec::new();
+    let mut group = runs.group_before(from);
+    let mut begun = false;
+    let mut open = Open::default();
+    for number in from..runs.len() {
+        runs.collect(number, &mut bucket);
+        for record in &bucket {
+            if group != Some(record.group) {
+                open.end(tallies);
+                if number >= to {
+                    return;
+                }
+                (group, begun) = (Some(record.group), true);
+            }
+            if begun {
+                open.note(record, tallies);
+            }
+        }
+        if number + 1 >= to && !begun {
+            return;
+        }
+    }
+    open.end(tallies);
+}
+
+/// A begin that waits for its end.
+#[derive(Clone, Copy)]
+struct Begin {
+    /// Of its name, and where there is one, of its process.
+    hash: u64,
+    offset: u64,
+}
+
+/// What is open in a group.
+#[derive(Default)]
+struct Open {
+    /// Ends of X events.
+    ends: Vec<i64>,
+    slices: Vec<Begin>,
+    asyncs: Vec<Begin>,
+    /// The flow, and whether it led somewhere.
+    flow: Option<(u64, bool)>,
+    /// The last begin of an async event or flow.
+    last: Option<u64>,
+}
+
+impl Open {
+    #[inline]
+    fn note(&mut self, record: &Record, tallies: &mut Tallies) {
+        match record.phase() {
+            b'X' => self.complete(record, tallies),
+            b'B' => {
+                self.slices.push(Begin { hash: record.extra, offset: record.offset() });
+            }
+            b'E' => self.end_slice(record, tallies),
+            b's' | b't' | b'f' => self.flow(record, tallies),
+            _ => self.asynchronous(record, tallies),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, record: &Record, tallies: &mut Tallies) {
+        let end = record.time.saturating_add_unsigned(record.extra);
+        while self.ends.last().is_some_and(|&open| open <= record.time) {
+            self.ends.pop();
+        }
+        match self.ends.last() {
+            Some(&open) if end > open => tallies.add(Kind::Overlap, record.offset()),
+            _ => self.ends.push(end),
+        }
+    }
+
+    fn end_slice(&mut self, record: &Record, tallies: &mut Tallies) {
+        match self.slices.pop() {
+            None => tallies.add(Kind::EndWithoutBegin, record.offset()),
+            // an end without a name ends whatever is open
+            Some(begin) if record.extra != 0 && begin.hash != record.extra => {
+                tallies.add(Kind::Crossing, record.offset());
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Whether the last begin of this name was of another process.
+    fn is_shared(&mut self, record: &Record) -> bool {
+        let last = self.last.replace(record.extra);
+        last.is_some_and(|last| last >> 32 == record.extra >> 32 && last != record.extra)
+    }
+
+    fn asynchronous(&mut self, record: &Record, tallies: &mut Tallies) {
+        let offset = record.offset();
+        match record.phase() {
+            b'b' | b'S' => {
+                if self.is_shared(record) {
+                    tallies.add(Kind::SharedAsyncId, offset);
+                }
+                self.asyncs.push(Begin { hash: record.extra >> 32, offset });
+            }
+            b'e' | b'F' => {
+                let hash = record.extra >> 32;
+                match self.asyncs.iter().rposition(|begin| begin.hash == hash) {
+                    Some(at) => drop(self.asyncs.remove(at)),
+                    None => tallies.add(Kind::AsyncWithoutBegin, offset),
+                }
+            }
+            _ if self.asyncs.is_empty() => tallies.add(Kind::AsyncOutside, offset),
+            _ => {}
+        }
+    }
+
+    fn flow(&mut self, record: &Record, tallies: &mut Tallies) {
+        let offset = record.offset();
+        match (record.phase(), &mut self.flow) {
+            (b's', _) => {
+                self.end_flow(tallies);
+                self.flow = Some((offset, false));
+                if self.is_shared(record) {
+                    tallies.add(Kind::SharedFlowId, offset);
+                }
+            }
+            (_, None) => tallies.add(Kind::FlowWithoutBegin, offset),
+            (b'f', _) => self.flow = None,
+            (_, Some((_, led))) => *led = true,
+        }
+    }
+
+    fn end_flow(&mut self, tallies: &mut Tallies) {
+        if let Some((offset, false)) = self.flow.take() {
+            tallies.add(Kind::FlowWithoutEnd, offset);
+        }
+    }
+
+    /// The group is over.
+    fn end(&mut self, tallies: &mut Tallies) {
+        self.ends.clear();
+        self.slices.drain(..).for_each(|begin| tallies.add(Kind::BeginWithoutEnd, begin.offset));
+        self.asyncs.drain(..).for_each(|begin| tallies.add(Kind::AsyncWithoutEnd, begin.offset));
+        self.end_flow(tallies);
+        self.last = None;
+    }
+}

@@ -1,0 +1,442 @@
+//! What `tracemill check` must count in well-formed inputs, the naive way: everything in memory, one list a question.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::profile::Value;
+use super::read::{self, Fields, is_string, unescape};
+use super::{Decimal, RawEvent, time};
+
+/// The kinds that are counted here; about others nothing is said.
+pub const KINDS: &[&str] = &[
+    "several-documents",
+    "no-events",
+    "duplicate-key",
+    "empty-event",
+    "missing-name",
+    "nameless-end",
+    "missing-cat",
+    "missing-args",
+    "missing-phase",
+    "unknown-phase",
+    "missing-pid",
+    "missing-tid",
+    "missing-ts",
+    "bad-number",
+    "string-time",
+    "string-id",
+    "odd-id",
+    "id-range",
+    "big-id",
+    "precision",
+    "negative-ts",
+    "negative-dur",
+    "no-dur",
+    "lower-instant",
+    "ignored-phase",
+    "unsorted",
+    "unsorted-thread",
+    "late-metadata",
+    "late-untimed",
+    "begin-without-end",
+    "end-without-begin",
+    "crossing",
+    "overlap",
+    "be-threads",
+    "missing-id",
+    "async-without-end",
+    "async-without-begin",
+    "async-outside",
+    "flow-without-end",
+    "flow-without-begin",
+    "shared-async-id",
+    "shared-flow-id",
+    "async-id-zero",
+    "flow-id",
+    "missing-frame",
+    "utf8",
+    "nan",
+    "grammar",
+    "malformed",
+    "unbalanced",
+    "truncated",
+    "garbage",
+    "not-events",
+    "unclosed",
+    "separators",
+];
+
+type Counts = BTreeMap<&'static str, u64>;
+type Lane = (Value, Value);
+
+/// How often each of [`KINDS`] is in `inputs`, taken together; those that are not in them are left out.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn check(inputs: &[&[u8]]) -> Result<Counts, String> {
+    let mut counts = Counts::new();
+    let mut frames = BTreeSet::new();
+    let mut events = Vec::new();
+    for input in inputs {
+        let sources = read::sources(input)?;
+        add(&mut counts, "several-documents", sources.len().saturating_sub(1) as u64);
+        for source in &sources {
+            let mut seen = BTreeSet::new();
+            for (key, value) in &source.keys.0 {
+                add(&mut counts, "duplicate-key", u64::from(!seen.insert(*key)));
+                if is_string(key, "stackFrames") {
+                    let all = Fields::parse(value).unwrap_or_default();
+                    frames.extend(all.0.iter().filter_map(|(id, _)| unescape(id)));
+                }
+            }
+        }
+        let own = super::events(input)?;
+        order(&own, &mut counts);
+        events.extend(own);
+    }
+    add(&mut counts, "no-events", u64::from(events.is_empty()));
+    for event in &events {
+        fields(event, &mut counts);
+        for (key, value) in &event.members {
+            if key == "\"sf\"" || key == "\"esf\"" {
+                let id = unescape(value).unwrap_or_else(|| value.as_bytes().to_vec());
+                add(&mut counts, "missing-frame", u64::from(!frames.contains(&id)));
+            }
+        }
+    }
+    let timed = timed(&events);
+    threads(&timed, &mut counts);
+    asyncs(&timed, &mut counts);
+    flows(&timed, &mut counts);
+    counts.retain(|_, count| *count > 0);
+    Ok(counts)
+}
+
+fn add(counts: &mut Counts, kind: &'static str, count: u64) {
+    *counts.entry(kind).or_default() += count;
+}
+
+/// 0 if there is none, `?` if it is no letter.
+fn phase(event: &RawEvent) -> u8 {
+    match event.ph.as_deref() {
+        None | Some("null") => 0,
+        Some(ph) => match unescape(ph).as_deref() {
+            Some([letter]) => *letter,
+            _ => b'?',
+        },
+    }
+}
+
+fn order(events: &[RawEvent], counts: &mut Counts) {
+    let (mut other, mut any_timed) = (false, false);
+    let mut last: Option<(Decimal, Decimal)> = None;
+    let mut lanes: HashMap<Lane, (Decimal, Decimal)> = HashMap::new();
+    for event in events {
+        if phase(event) == b'M' {
+            add(counts, "late-metadata", u64::from(other));
+            continue;
+        }
+        other = true;
+        let Some(ts) = event.ts.as_deref().and_then(time) else {
+            add(counts, "late-untimed", u64::from(any_timed));
+            continue;
+        };
+        any_timed = true;
+        let dur = event.dur.as_deref().and_then(time).unwrap_or_else(Decimal::zero);
+        let late = |last: &(Decimal, Decimal)| last.0 > ts || last.0 == ts && last.1 < dur;
+        let stamp = (ts.clone(), dur.clone());
+        add(counts, "unsorted", u64::from(last.as_ref().is_some_and(late)));
+        let lane = lane(event);
+        add(counts, "unsorted-thread", u64::from(lanes.get(&lane).is_some_and(late)));
+        lanes.insert(lane, stamp.clone());
+        last = Some(stamp);
+    }
+}
+
+fn lane(event: &RawEvent) -> Lane {
+    (Value::of(event.pid.as_deref()), Value::of(event.tid.as_deref()))
+}
+
+fn fields(event: &RawEvent, counts: &mut Counts) {
+    let phase = phase(event);
+    if event.members.is_empty() {
+        return add(counts, "empty-event", 1);
+    }
+    match phase {
+        0 => add(counts, "missing-phase", 1),
+        b'i' => add(counts, "lower-instant", 1),
+        letter if b"NODSFpvVc()=".contains(&letter) => add(counts, "ignored-phase", 1),
+        letter if !b"BEXIbnestfTPCRM".contains(&letter) => add(counts, "unknown-phase", 1),
+        _ => {}
+    }
+    if event.name.as_deref().is_none_or(|name| !name.starts_with('"')) {
+        add(counts, if phase == b'E' { "nameless-end" } else { "missing-name" }, 1);
+    }
+    if phase != b'M' {
+        add(counts, "missing-cat", u64::from(event.cat.is_none()));
+        add(counts, "missing-args", u64::from(event.args.is_none()));
+        add(counts, "missing-ts", u64::from(is_nothing(event.ts.as_deref())));
+        add(counts, "no-dur", u64::from(phase == b'X' && is_nothing(event.dur.as_deref())));
+    }
+    id(event.pid.as_deref(), Some("missing-pid"), counts);
+    id(event.tid.as_deref(), (phase != b'M').then_some("missing-tid"), counts);
+    for (raw, negative) in [(&event.ts, "negative-ts"), (&event.dur, "negative-dur")] {
+        let Some(raw) = raw.as_deref().filter(|raw| *raw != "null") else { continue };
+        let Some(value) = time(raw) else {
+            add(counts, "bad-number", 1);
+            continue;
+        };
+        add(counts, "string-time", u64::from(raw.starts_with('"')));
+        add(counts, negative, u64::from(value < Decimal::zero()));
+        add(counts, "precision", u64::from(is_rounded(&text(raw))));
+    }
+}
+
+fn is_nothing(raw: Option<&str>) -> bool {
+    raw.is_none_or(|raw| raw == "null")
+}
+
+fn id(raw: Option<&str>, missing: Option<&'static str>, counts: &mut Counts) {
+    let Some(raw) = raw.filter(|raw| *raw != "null") else {
+        return missing.into_iter().for_each(|kind| add(counts, kind, 1));
+    };
+    if raw.starts_with('"') {
+        return add(counts, "string-id", 1);
+    }
+    let Some(number) = Decimal::parse(raw.as_bytes()) else { return add(counts, "odd-id", 1) };
+    let most = Decimal::parse(b"4294967295").expect("a number");
+    add(counts, "id-range", u64::from(number > most || number < Decimal::zero()));
+    add(counts, "big-id", u64::from(is_big(raw)));
+}
+
+/// An integer above 2^53, not in quotes.
+fn is_big(raw: &str) -> bool {
+    let digits = raw.strip_prefix('-').unwrap_or(raw);
+    let limit = Decimal::parse(b"9007199254740992").expect("a number");
+    digits.bytes().all(|b| b.is_ascii_digit())
+        && Decimal::parse(digits.as_bytes()).is_some_and(|number| number > limit)
+}
+
+/// The text of a number, in quotes or not.
+fn text(raw: &str) -> String {
+    match unescape(raw) {
+        Some(content) => String::from_utf8(content).expect("a number"),
+        None => raw.to_owned(),
+    }
+}
+
+/// Significant digits, and the power of ten of the last of them.
+fn digits(number: &str) -> (String, i64) {
+    let number = number.trim_start_matches('-').to_lowercase();
+    let (mantissa, exponent) = number.split_once('e').unwrap_or((&number, "0"));
+    let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let limit = 1_000_000_000_i64;
+    let saturated = if exponent.starts_with('-') { -limit } else { limit };
+    let exponent = exponent.parse().unwrap_or(saturated).clamp(-limit, limit);
+    let all = format!("{whole}{decimals}");
+    let cut = all.trim_end_matches('0');
+    let power = exponent - decimals.len() as i64 + (all.len() - cut.len()) as i64;
+    (cut.trim_start_matches('0').to_owned(), power)
+}
+
+/// The largest number of nanoseconds that is told apart.
+const MOST: i128 = i64::MAX as i128 - 8;
+
+/// Whole nanoseconds, rounded down, and whether that is all.
+fn nanos(number: &str) -> (i128, bool) {
+    let (digits, power) = digits(number);
+    let negative = number.starts_with('-');
+    let shift = power + 3;
+    if digits.is_empty() {
+        return (0, true);
+    }
+    if digits.len() as i64 + shift > 19 {
+        return (if negative { -MOST } else { MOST }, false);
+    }
+    let kept = (digits.len() as i64 + shift.min(0)).max(0) as usize;
+    let whole: i128 = digits[..kept].parse().unwrap_or(0);
+    let rest = kept < digits.len();
+    let whole = whole * 10_i128.pow(shift.max(0) as u32);
+    let floor = if negative { -whole - i128::from(rest) } else { whole };
+    let clamped = floor.clamp(-MOST, MOST);
+    (clamped, !rest && clamped == floor)
+}
+
+fn is_rounded(number: &str) -> bool {
+    let (ns, exact) = nanos(number);
+    let ns = ns.abs();
+    if exact {
+        return ns > 1 << 53 && (ns % 1000 != 0 || ns / 1000 > 1 << 53);
+    }
+    digits(number).0.len() > 17
+}
+
+/// A timed event.
+struct Timed<'e> {
+    event: &'e RawEvent,
+    phase: u8,
+    ns: i128,
+    number: usize,
+}
+
+fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
+    let all = events.iter().enumerate().filter_map(|(number, event)| {
+        let raw = event.ts.as_deref()?;
+        time(raw)?;
+        let phase = phase(event);
+        (phase != b'M').then(|| Timed { event, phase, ns: nanos(&text(raw)).0, number })
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|timed| (timed.ns, timed.number));
+    all
+}
+
+fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
+    let mut pairs: HashMap<Lane, (Vec<Value>, u64)> = HashMap::new();
+    let mut slices: HashMap<Lane, Vec<(i128, i128, usize)>> = HashMap::new();
+    for Timed { event, phase, ns, number } in timed {
+        let name = Value::of(event.name.as_deref());
+        match phase {
+            b'B' | b'E' => {
+                let (open, count) = pairs.entry(lane(event)).or_default();
+                *count += 1;
+                if *phase == b'B' {
+                    open.push(name);
+                    continue;
+                }
+                match open.pop() {
+                    None => add(counts, "end-without-begin", 1),
+                    Some(begin) if event.name.is_some() && begin != name => {
+                        add(counts, "crossing", 1);
+                    }
+                    Some(_) => {}
+                }
+            }
+            b'X' => {
+                let dur = event.dur.as_deref().filter(|raw| time(raw).is_some());
+                let dur = dur.map_or(0, |raw| nanos(&text(raw)).0);
+                if dur > 0 {
+                    slices.entry(lane(event)).or_default().push((*ns, -dur, *number));
+                }
+            }
+            _ => {}
+        }
+    }
+    add(counts, "begin-without-end", pairs.values().map(|(open, _)| open.len() as u64).sum());
+    if pairs.len() > 1 {
+        add(counts, "be-threads", pairs.values().map(|(_, count)| count).sum());
+    }
+    for mut slices in slices.into_values() {
+        slices.sort_unstable();
+        let mut open: Vec<i128> = Vec::new();
+        for (start, dur, _) in slices {
+            let end = (start - dur).min(i128::from(i64::MAX));
+            open.retain(|&open| open > start);
+            match open.iter().min() {
+                Some(&inner) if end > inner => add(counts, "overlap", 1),
+                _ => open.push(end),
+            }
+        }
+    }
+}
+
+/// What an async event or flow is paired by, and whether that is of its process only.
+fn async_id(event: &RawEvent) -> Option<(String, bool)> {
+    if let Some(id) = &event.id {
+        return Some((id.clone(), false));
+    }
+    let id2 = event.id2.as_deref()?;
+    let fields = Fields::parse(id2).unwrap_or_default();
+    let own = |name| fields.0.iter().find(|(key, _)| is_string(key, name)).map(|(_, id)| *id);
+    Some(match (own("global"), own("local")) {
+        (Some(id), _) => (id.to_owned(), false),
+        (None, Some(id)) => (id.to_owned(), true),
+        (None, None) => (id2.to_owned(), false),
+    })
+}
+
+type Key = (u8, Value, Value, bool, Value);
+
+fn key(timed: &Timed<'_>, family: u8, counts: &mut Counts) -> Option<Key> {
+    let event = timed.event;
+    let Some((id, local)) = async_id(event) else {
+        add(counts, "missing-id", 1);
+        return None;
+    };
+    add(counts, "big-id", u64::from(is_big(&id)));
+    let zero = family == b'b' && (id == "0" || id == "\"\"");
+    add(counts, "async-id-zero", u64::from(zero));
+    let last = match family {
+        b's' => event.name.as_deref(),
+        _ if local => event.pid.as_deref(),
+        _ => event.scope.as_deref(),
+    };
+    let local = local && family != b's';
+    let cat = Value::of(event.cat.as_deref());
+    Some((family, cat, Value::of(Some(&id)), local, Value::of(last)))
+}
+
+fn asyncs(timed: &[Timed<'_>], counts: &mut Counts) {
+    type Group = (Vec<Value>, Option<(Value, Value)>);
+    let mut groups: HashMap<Key, Group> = HashMap::new();
+    for event in timed {
+        let family = match event.phase {
+            b'b' | b'n' | b'e' => b'b',
+            b'S' | b'T' | b'p' | b'F' => b'S',
+            _ => continue,
+        };
+        let Some(key) = key(event, family, counts) else { continue };
+        let (open, last) = groups.entry(key).or_default();
+        let name = Value::of(event.event.name.as_deref());
+        match event.phase {
+            b'b' | b'S' => {
+                let begin = (name.clone(), Value::of(event.event.pid.as_deref()));
+                let shared = last.as_ref().is_some_and(|l| l.0 == begin.0 && l.1 != begin.1);
+                add(counts, "shared-async-id", u64::from(shared));
+                *last = Some(begin);
+                open.push(name);
+            }
+            b'e' | b'F' => match open.iter().rposition(|begin| *begin == name) {
+                Some(at) => drop(open.remove(at)),
+                None => add(counts, "async-without-begin", 1),
+            },
+            _ => add(counts, "async-outside", u64::from(open.is_empty())),
+        }
+    }
+    let left = groups.values().map(|(open, _)| open.len() as u64).sum();
+    add(counts, "async-without-end", left);
+}
+
+fn flows(timed: &[Timed<'_>], counts: &mut Counts) {
+    /// Whether it is open, whether it led somewhere, the process of its last begin.
+    type Flow = (bool, bool, Option<Value>);
+    let mut flows: HashMap<Key, Flow> = HashMap::new();
+    for event in timed.iter().filter(|timed| b"stf".contains(&timed.phase)) {
+        let Some(key) = key(event, b's', counts) else { continue };
+        let id = async_id(event.event).expect("it has a key").0;
+        let hex = unescape(&id).map(|id| {
+            let digits = id.strip_prefix(b"0x").unwrap_or(&id);
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+        });
+        let whole = || {
+            let digits = id.strip_prefix('-').unwrap_or(&id);
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        add(counts, "flow-id", u64::from(!hex.unwrap_or_else(whole)));
+        let (open, led, last) = flows.entry(key).or_default();
+        match event.phase {
+            b's' => {
+                add(counts, "flow-without-end", u64::from(*open && !*led));
+                let pid = Value::of(event.event.pid.as_deref());
+                let shared = last.as_ref().is_some_and(|last| *last != pid);
+                add(counts, "shared-flow-id", u64::from(shared));
+                (*open, *led, *last) = (true, false, Some(pid));
+            }
+            _ if !*open => add(counts, "flow-without-begin", 1),
+            b'f' => *open = false,
+            _ => *led = true,
+        }
+    }
+    let left = flows.values().filter(|(open, led, _)| *open && !*led).count();
+    add(counts, "flow-without-end", left as u64);
+}
