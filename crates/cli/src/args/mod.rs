@@ -2,9 +2,13 @@
 //!
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
+mod convert;
+mod filter;
 mod profile;
 mod texts;
 
+pub(crate) use convert::ConvertArgs;
+pub(crate) use filter::FilterArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 
 use crate::exit::Failure;
@@ -49,6 +53,12 @@ pub(crate) enum Verb {
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
     Profile(ProfileVerb),
+    /// Write a trace in another form: object, array, one event a line, compact, pretty
+    #[command(long_about = convert::ABOUT, after_long_help = convert::EXAMPLES)]
+    Convert(ConvertArgs),
+    /// Keep some events: by process, thread, phase, category, name, duration, time, or size
+    #[command(long_about = filter::ABOUT, after_long_help = filter::EXAMPLES)]
+    Filter(FilterArgs),
 }
 
 impl Verb {
@@ -59,6 +69,8 @@ impl Verb {
             Verb::Info(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
+            Verb::Convert(args) => &args.messages,
+            Verb::Filter(args) => &args.messages,
         }
     }
 }

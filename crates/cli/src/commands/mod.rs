@@ -1,5 +1,7 @@
 //! One file per verb, and what all of them do around their work.
 
+mod convert;
+mod filter;
 mod info;
 mod merge;
 mod profile;
@@ -20,6 +22,8 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),
+        Verb::Convert(args) => convert::run(args, messages),
+        Verb::Filter(args) => filter::run(args, messages),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod cpuprofile;
 mod decimal;
+mod filter;
 mod keys;
 mod order;
 mod profile;
@@ -17,6 +18,7 @@ use std::ops::Range;
 
 pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
+pub use filter::{Criteria, filter};
 use read::{Fields, Source};
 
 /// The container a trace is written in.
