@@ -201,8 +201,7 @@ mod tests {
         let mut gzip = Gzip::new(Box::new(out.clone()), level, threads).unwrap();
         bytes.chunks(step).for_each(|chunk| gzip.write_all(chunk).unwrap());
         gzip.finish().unwrap();
-        let packed = out.0.lock().unwrap().clone();
-        packed
+        out.0.lock().unwrap().clone()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::extract::{check_rules, extract, extract_sources, kinds};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, read, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Config, FlawKind, PidPolicy, ProfileInputs, Source};
@@ -66,7 +66,7 @@ fn check_events(trace: &[u8]) {
         }
         assert!(samples.iter().all(|id| is_known(id, false)), "a sample comes before its node");
     }
-    for process in begun.iter().map(|(pid, _)| pid).collect::<HashSet<_>>() {
+    for process in begun.iter().map(|(pid, _)| pid).collect::<BTreeSet<_>>() {
         let of =
             |name: &str| events.iter().filter(|e| e.pid == *process && is(&e.name, name)).count();
         assert!(of("\"process_name\"") > 0 && of("\"thread_name\"") > 0);
