@@ -83,9 +83,44 @@ struct Drop {
     process: Option<Regex>,
 }
 
+/// What the criteria given need to know, found out once.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Needs {
+    /// Whether there are any criteria.
+    pub(super) any: bool,
+    /// Names of processes and threads.
+    pub(super) names: bool,
+    /// The threads of single events.
+    pub(super) lanes: bool,
+    /// Times of single events.
+    pub(super) times: bool,
+    /// B and E together.
+    pub(super) pairs: bool,
+    /// Single events can be decided only when all is read.
+    pub(super) late: bool,
+}
+
+impl Needs {
+    fn of(criteria: &Criteria) -> Self {
+        let Criteria { filter, process, thread, drops, .. } = criteria;
+        let Filter { pid, tid, min_dur, max_dur, from, to, shrink_to, .. } = filter;
+        let relative = |point: &Option<_>| matches!(point, Some(TimePoint::Relative(_)));
+        let of_thread = |drop: &Drop| drop.thread.is_some() || drop.process.is_some();
+        let names = process.is_some() || thread.is_some() || drops.iter().any(of_thread);
+        let times = min_dur.is_some() || max_dur.is_some() || from.is_some() || to.is_some();
+        let times = times || shrink_to.is_some();
+        let fields = criteria.name.is_some() || criteria.cat.is_some() || !filter.ph.is_empty();
+        let pairs = fields || !drops.is_empty() || times;
+        let lanes = pid.is_some() || tid.is_some() || names;
+        let late = names || relative(from) || relative(to) || shrink_to.is_some();
+        Needs { any: lanes || pairs, names, lanes, times, pairs, late }
+    }
+}
+
 /// All criteria, ready to be used. Cloning is cheap; each worker should have its own.
 #[derive(Clone)]
 pub(super) struct Criteria {
+    pub(super) needs: Needs,
     filter: Filter,
     process: Option<Regex>,
     thread: Option<Regex>,
@@ -103,14 +138,17 @@ pub(super) struct Scratch {
 
 impl Criteria {
     pub(super) fn of(filter: &Filter) -> Result<Self, Error> {
-        Ok(Criteria {
+        let mut criteria = Criteria {
+            needs: Needs::default(),
             process: any_of(&filter.process)?,
             thread: any_of(&filter.thread)?,
             cat: any_glob(filter.cat.iter().map(glob_text))?,
             name: any_of(&filter.name)?,
             drops: filter.drop.iter().map(|&preset| Drop::of(preset)).collect::<Result<_, _>>()?,
             filter: filter.clone(),
-        })
+        };
+        criteria.needs = Needs::of(&criteria);
+        Ok(criteria)
     }
 
     pub(super) fn inverts(&self) -> bool {
@@ -143,52 +181,6 @@ impl Criteria {
             (true, PASSES) => INVERTED,
             (true, _) => PASSES,
         }
-    }
-
-    /// Whether there are any.
-    pub(super) fn is_empty(&self) -> bool {
-        !self.of_events() && !self.needs_names() && !self.of_time() && !self.shrinks()
-    }
-
-    fn of_events(&self) -> bool {
-        let filter = &self.filter;
-        filter.pid.is_some() || filter.tid.is_some() || self.pairs_differ()
-    }
-
-    /// Whether the two ends of a pair may be judged differently.
-    fn pairs_differ(&self) -> bool {
-        let own = self.name.is_some() || self.cat.is_some() || !self.filter.ph.is_empty();
-        own || !self.drops.is_empty()
-    }
-
-    /// Whether B and E must be paired to be decided.
-    pub(super) fn needs_pairs(&self) -> bool {
-        self.pairs_differ() || self.of_time() || self.filter.shrink_to.is_some()
-    }
-
-    /// Whether names of processes and threads count.
-    pub(super) fn needs_names(&self) -> bool {
-        let of_thread = |drop: &Drop| drop.thread.is_some() || drop.process.is_some();
-        self.process.is_some() || self.thread.is_some() || self.drops.iter().any(of_thread)
-    }
-
-    /// Whether the thread of single events counts.
-    pub(super) fn needs_lanes(&self) -> bool {
-        self.filter.pid.is_some() || self.filter.tid.is_some() || self.needs_names()
-    }
-
-    fn of_time(&self) -> bool {
-        let Filter { min_dur, max_dur, from, to, .. } = &self.filter;
-        min_dur.is_some() || max_dur.is_some() || from.is_some() || to.is_some()
-    }
-
-    /// Whether a single event can be decided only when all is read.
-    pub(super) fn decides_late(&self) -> bool {
-        let relative = |point| matches!(point, Some(TimePoint::Relative(_)));
-        self.needs_names()
-            || relative(self.filter.from)
-            || relative(self.filter.to)
-            || self.filter.shrink_to.is_some()
     }
 
     /// Why a thread's events go by its ids alone.

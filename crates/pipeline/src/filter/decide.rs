@@ -56,7 +56,7 @@ impl Index {
         let Index { criteria, kept, events, bytes, tallies, .. } = self;
         let mut spilled = kept.spilled + self.late.spilled + self.bound.spilled;
         let waiting = Waiting {
-            lanes: match criteria.needs_names() {
+            lanes: match criteria.needs.names {
                 true => {
                     let judge = |lane| criteria.judge_names(lane, &self.names);
                     self.lanes.all.iter().map(judge).collect()

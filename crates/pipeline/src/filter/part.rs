@@ -1,6 +1,6 @@
 //! What the scan's workers find: events decided at once, and those that must wait.
 
-use super::criteria::{Criteria, PASSES, Reason, Scratch, Tallies, plain, text_of};
+use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
 use super::lanes::{Lanes, Names};
 use super::records::{Record, Role};
 use crate::index::{Document, KeyValue, note_member};
@@ -9,9 +9,7 @@ use crate::profile::{self, stream_key};
 use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
-use tracemill_tokenizer::{
-    Damage, Event, Field, Form, Member, Nanos, Note, Sink, members, string_is,
-};
+use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink, members, string_is};
 
 /// The findings of one chunk of an input.
 #[derive(Default)]
@@ -42,6 +40,8 @@ pub(super) struct Found {
     pub(super) keys: Vec<KeyValue>,
     pub(super) documents: Vec<Document>,
     scratch: Scratch,
+    /// What keys are decoded into.
+    key: Vec<u8>,
 }
 
 impl Part {
@@ -96,70 +96,59 @@ impl Found {
             self.long.push((offset, len as u64));
         }
         if event.is_metadata() {
-            if criteria.needs_names() {
+            if criteria.needs.names {
                 self.names.note(event);
             }
             return self.keep(Place::new(offset, len, 0));
         }
-        let ts = event.ts();
-        if let Some(ts) = ts {
-            self.start = Some(self.start.map_or(ts.floor, |start| start.min(ts.floor)));
+        let needs = criteria.needs;
+        let role = if needs.any { role_of(event, needs.pairs) } else { Role::Single };
+        let (mut time, mut dur, mut place) = (i64::MIN, 0, Place::new(offset, len, 0));
+        if needs.times || role != Role::Single {
+            let (ts, lasts) = (event.ts(), event.dur());
+            time = ts.map_or(i64::MIN, |ts| ts.floor);
+            dur = lasts.map_or(0, |dur| dur.floor).max(0);
+            if let Some(ts) = ts {
+                self.start = Some(self.start.map_or(ts.floor, |start| start.min(ts.floor)));
+                // of single events only offset and length count
+                let rank = if role == Role::Single { 0 } else { rank(ts, lasts) };
+                place = Place::new(offset, len, rank);
+            }
         }
-        let role = match criteria.is_empty() {
-            true => Role::Single,
-            false => role_of(event, criteria),
-        };
-        let dur = event.dur();
-        // of single events only offset and length count
-        let rank = match (role, ts) {
-            (Role::Single, _) | (_, None) => 0,
-            (_, Some(ts)) => rank(ts, dur),
-        };
-        let entry = Entry {
-            time: ts.map_or(i64::MIN, |ts| ts.floor),
-            place: Place::new(offset, len, rank),
-        };
-        let needs_lane = criteria.needs_lanes() || matches!(role, Role::Begin | Role::End);
-        let lane = if needs_lane { self.lanes.number(event, criteria) } else { 0 };
-        let by_ids = if needs_lane { self.lanes.all[lane as usize].by_ids } else { PASSES };
+        let entry = Entry { time, place };
+        let has_lane = needs.lanes || matches!(role, Role::Begin | Role::End);
+        let lane = if has_lane { self.lanes.number(event, criteria) } else { 0 };
+        let by_ids = if has_lane { self.lanes.all[lane as usize].by_ids } else { PASSES };
         let reason = match by_ids {
             PASSES => criteria.judge(event, &mut self.scratch),
             reason => reason,
         };
+        let key = match role {
+            Role::Single => dur as u64,
+            _ => key_of(event, role, &mut self.key),
+        };
+        let record = Record { key, entry, lane, reason, role };
         match role {
-            Role::Single => self.single(entry, lane, reason, dur, criteria),
-            _ => {
-                let key = key_of(event, role, &mut Vec::new());
-                self.bound.push(Record { key, entry, lane, reason, role });
-            }
+            Role::Single => self.single(record, criteria),
+            _ => self.bound.push(record),
         }
     }
 
-    /// A single event, of which `reason` is known so far.
+    /// A single event, as far as it is judged.
     #[inline]
-    fn single(
-        &mut self,
-        entry: Entry,
-        lane: u32,
-        reason: Reason,
-        dur: Option<Nanos>,
-        criteria: &Criteria,
-    ) {
-        let dur = dur.map_or(0, |dur| dur.floor).max(0);
-        let late = criteria.decides_late();
-        let time = (entry.time > i64::MIN).then_some(entry.time);
-        let reason = match reason {
-            PASSES if !late => criteria.judge_time(time, dur, 0),
+    fn single(&mut self, record: Record, criteria: &Criteria) {
+        let late = criteria.needs.late;
+        let reason = match record.reason {
+            PASSES if !late => criteria.judge_time(record.time(), record.key as i64, 0),
             reason => reason,
         };
         // with a size to fit, whatever stays may still go
         if late && (reason == PASSES || criteria.inverts() && criteria.shrinks()) {
-            let (key, role) = (dur as u64, Role::Single);
-            return self.late.push(Record { key, entry, lane, reason, role });
+            return self.late.push(record);
         }
         match criteria.outcome(reason) {
-            PASSES => self.keep(entry.place),
-            reason => self.tallies.add(reason, len_of(entry.place, &self.long)),
+            PASSES => self.keep(record.entry.place),
+            reason => self.tallies.add(reason, len_of(record.entry.place, &self.long)),
         }
     }
 
@@ -177,7 +166,7 @@ fn len_of(place: Place, long: &[Long]) -> u64 {
 
 /// What an event is to others.
 #[inline]
-fn role_of(event: &Event<'_>, criteria: &Criteria) -> Role {
+fn role_of(event: &Event<'_>, pairs: bool) -> Role {
     match profile::Role::of(event) {
         Some(profile::Role::Head) => return Role::Head,
         Some(profile::Role::Chunk) => return Role::Chunk,
@@ -193,7 +182,7 @@ fn role_of(event: &Event<'_>, criteria: &Criteria) -> Role {
         _ => return Role::Single,
     };
     match ph {
-        b'B' | b'E' if !criteria.needs_pairs() => Role::Single,
+        b'B' | b'E' if !pairs => Role::Single,
         b'B' => Role::Begin,
         b'E' => Role::End,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'N' | b'O'
