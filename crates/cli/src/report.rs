@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {
-//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract",
+//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "convert" | "filter",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
@@ -16,6 +16,14 @@
 //!   "output":   {"name": null for standard output, "format", "compression": null | {"codec", "level"},
 //!                "events", "bytes" (before packing)},
 //!   "keys_lost", "warnings": [sentence],
+//!
+//!   convert:
+//!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
+//!
+//!   filter:
+//!   "output", "keys_lost", "warnings": as of merge; decisions as of convert,
+//!   "dropped":  [{"reason": the flag that the events failed first, "events", "bytes"}],
+//!   "threshold_ns": null | with --shrink-to: what is shorter went,
 //!
 //!   info:
 //!   "events", "event_bytes", "metadata", "untimed",
@@ -48,9 +56,9 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Compression, Config, Finding, Flaws, InfoReport, InputReport, Losses,
-    MergeReport, OutputConfig, ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, Severity,
-    Target, Tier,
+    CheckFor, CheckReport, Compression, Config, ConvertReport, FilterReport, Finding, Flaws,
+    Format, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo, ProfileCount,
+    ProfileInfo, ProfilesReport, Severity, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -69,16 +77,49 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["decisions"]["spilled_runs"] = json!(report.spilled_runs);
     value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
     value["decisions"]["delayed_chunks"] = json!(report.delayed_chunks);
-    value["output"] = json!({
+    value["output"] = written(output, report.format, (report.events, report.bytes));
+    value["keys_lost"] = json!(report.keys_lost);
+    value["warnings"] = json!(report.warnings);
+    value
+}
+
+/// Where a trace was written, and what.
+fn written(output: &OutputConfig, format: Format, (events, bytes): (u64, u64)) -> Value {
+    json!({
         "name": match &output.target {
             Target::Stdout => None,
             Target::File { path, .. } => Some(path.to_string_lossy()),
         },
-        "format": report.format.name(),
+        "format": format.name(),
         "compression": compression(output.compression),
-        "events": report.events,
-        "bytes": report.bytes,
+        "events": events,
+        "bytes": bytes,
+    })
+}
+
+/// The report of `convert`.
+pub(crate) fn convert(report: &ConvertReport, output: &OutputConfig, run: &Run<'_>) -> Value {
+    let mut value = common("convert", &report.inputs, report.lost(), run);
+    value["decisions"]["spilled_bytes"] = json!(report.spilled_bytes);
+    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
+    value["output"] = written(output, report.format, (report.events, report.bytes));
+    value["output"]["style"] = json!(report.style.name());
+    value["keys_lost"] = json!(report.keys_lost);
+    value["warnings"] = json!(report.warnings);
+    value
+}
+
+/// The report of `filter`.
+pub(crate) fn filter(report: &FilterReport, output: &OutputConfig, run: &Run<'_>) -> Value {
+    let mut value = common("filter", &report.inputs, report.lost(), run);
+    value["decisions"]["spilled_bytes"] = json!(report.spilled_bytes);
+    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
+    value["output"] = written(output, report.format, (report.events, report.bytes));
+    let dropped = report.dropped.iter().map(|dropped| {
+        json!({"reason": dropped.reason, "events": dropped.events, "bytes": dropped.bytes})
     });
+    value["dropped"] = dropped.collect();
+    value["threshold_ns"] = json!(report.threshold_ns);
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
     value

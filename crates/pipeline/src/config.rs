@@ -84,6 +84,29 @@ impl FromStr for Format {
     }
 }
 
+/// The white space of a trace that is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Events as they stand, to the byte; in NDJSON without line breaks.
+    #[default]
+    Keep,
+    /// None outside strings; one event a line.
+    Compact,
+    /// Indented by two blanks, one member a line. Not for NDJSON.
+    Pretty,
+}
+
+impl Style {
+    /// Its name, as the flag has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Keep => "keep",
+            Style::Compact => "compact",
+            Style::Pretty => "pretty",
+        }
+    }
+}
+
 /// How the output's bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {

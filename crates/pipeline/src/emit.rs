@@ -9,15 +9,67 @@ use crate::store::{Place, Store};
 use crate::streams::Delays;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tracemill_tokenizer::on_one_line;
+use tracemill_tokenizer::{compact, on_one_line, pretty};
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
+
+/// What is done to the white space of an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// Nothing.
+    AsIs,
+    /// No line breaks.
+    OneLine,
+    /// None outside strings.
+    Compact,
+    /// None outside strings, and no raw line breaks in strings.
+    CompactLine,
+    /// One member a line, for events at this level.
+    Pretty(usize),
+}
+
+impl Text {
+    /// Appends `value` in this style; returns raw line breaks escaped.
+    pub(crate) fn write(self, value: &[u8], out: &mut Vec<u8>) -> usize {
+        match self {
+            Text::AsIs => out.extend_from_slice(value),
+            Text::OneLine if !has_break(value) => out.extend_from_slice(value),
+            Text::OneLine => return on_one_line(value, out),
+            Text::Compact => compact(value, out),
+            Text::CompactLine => {
+                let start = out.len();
+                compact(value, out);
+                if has_break(&out[start..]) {
+                    let broken = out.split_off(start);
+                    return on_one_line(&broken, out);
+                }
+            }
+            Text::Pretty(level) => pretty(value, level, out),
+        }
+        0
+    }
+}
+
+/// Whether there is a raw line break: a fold without branches, 32 bytes at a step.
+#[inline]
+pub(crate) fn has_break(bytes: &[u8]) -> bool {
+    let is_break = |found: bool, &byte: &u8| found | (byte == b'\n') | (byte == b'\r');
+    let (chunks, rest) = bytes.as_chunks::<32>();
+    chunks.iter().any(|chunk| chunk.iter().fold(false, is_break))
+        || rest.iter().fold(false, is_break)
+}
 
 /// What stands around the events in a format.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     pub(crate) format: Format,
+    /// How the events are written.
+    pub(crate) text: Text,
+    /// How the values of other keys are, in the object form.
+    pub(crate) keys: Text,
+    /// Before the first key or bracket of the object form, each other key of it, its last bracket, and each value.
+    around: [&'static [u8]; 4],
     /// Before the first event.
     first: &'static [u8],
     /// Before every other.
@@ -33,12 +85,36 @@ impl Layout {
             Format::Array => (b"\n", b",\n", b"\n]\n"),
             Format::Ndjson => (b"", b"\n", b"\n"),
         };
-        Layout { format, first, next, close }
+        let text = if format == Format::Ndjson { Text::OneLine } else { Text::AsIs };
+        let around: [&'static [u8]; 4] = [b"", b",\n", b"", b":"];
+        Layout { format, text, keys: Text::AsIs, around, first, next, close }
     }
 
-    /// Whether events are written as they stand, so that the output's length is known before.
+    /// With events as they stand: for those that are known to be as this layout has them.
+    pub(crate) fn as_they_stand(self) -> Self {
+        Layout { text: Text::AsIs, ..self }
+    }
+
+    /// As [`Layout::of`], with the white space of events and keys removed.
+    pub(crate) fn compact(format: Format) -> Self {
+        let text = if format == Format::Ndjson { Text::CompactLine } else { Text::Compact };
+        Layout { text, keys: Text::Compact, ..Layout::of(format) }
+    }
+
+    /// The object or array form, one member a line.
+    pub(crate) fn pretty(format: Format) -> Self {
+        let (level, first, next, close): (usize, &[u8], &[u8], &[u8]) = match format {
+            Format::Object => (2, b"\n    ", b",\n    ", b"\n  ]"),
+            _ => (1, b"\n  ", b",\n  ", b"\n]\n"),
+        };
+        let around: [&'static [u8]; 4] = [b"\n  ", b",\n  ", b"\n", b": "];
+        let (text, keys) = (Text::Pretty(level), Text::Pretty(1));
+        Layout { format, text, keys, around, first, next, close }
+    }
+
+    /// Whether all is written as it stands, so that the output's length is known before.
     pub(crate) fn is_verbatim(self) -> bool {
-        self.format != Format::Ndjson
+        self.text == Text::AsIs && self.keys == Text::AsIs
     }
 
     /// Bytes between the opening and the closing for events of these lengths in all.
@@ -52,7 +128,10 @@ impl Layout {
     /// The bytes before the first event.
     pub(crate) fn opening(self, keys: &United<'_>) -> Vec<u8> {
         match self.format {
-            Format::Object => b"{\"traceEvents\":[".to_vec(),
+            Format::Object => {
+                let [first, _, _, colon] = self.around;
+                [b"{", first, b"\"traceEvents\"", colon, b"["].concat()
+            }
             Format::Array => b"[".to_vec(),
             Format::Ndjson if keys.keys.is_empty() => Vec::new(),
             Format::Ndjson => {
@@ -61,8 +140,14 @@ impl Layout {
                     line.extend_from_slice(if i > 0 { b"," } else { b"" });
                     line.extend_from_slice(&key.name);
                     line.push(b':');
-                    for piece in &key.value {
-                        on_one_line(piece.as_slice(), &mut line);
+                    match self.text {
+                        Text::CompactLine => {
+                            let value = key.value.iter().map(|piece| piece.as_slice());
+                            self.text.write(&value.collect::<Vec<_>>().concat(), &mut line);
+                        }
+                        _ => key.value.iter().for_each(|piece| {
+                            on_one_line(piece.as_slice(), &mut line);
+                        }),
                     }
                 }
                 line.extend_from_slice(b"}}\n");
@@ -75,36 +160,51 @@ impl Layout {
     pub(crate) fn closing_len(self, keys: &United<'_>) -> u64 {
         let mut len = self.close.len() as u64;
         if self.format == Format::Object {
+            let [_, _, last, colon] = self.around;
+            len += last.len() as u64;
             for key in &keys.keys {
                 let value: usize = key.value.iter().map(|piece| piece.as_slice().len()).sum();
-                len += (b",\n".len() + key.name.len() + b":".len() + value) as u64;
+                len += (self.around[1].len() + key.name.len() + colon.len() + value) as u64;
             }
             len += b"}\n".len() as u64;
         }
         len
     }
 
-    /// The bytes behind the last event.
+    /// The bytes behind the last event; returns how many.
     pub(crate) fn write_closing(
         self,
         keys: &United<'_>,
         events: u64,
         batch: &mut Batch<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         if self.format == Format::Ndjson && events == 0 {
-            return Ok(());
+            return Ok(0);
         }
+        let mut len = self.closing_len(keys);
         batch.push(self.close)?;
         if self.format == Format::Object {
+            let [_, next, last, colon] = self.around;
             for key in &keys.keys {
-                batch.push(b",\n")?;
+                batch.push(next)?;
                 batch.push(&key.name)?;
-                batch.push(b":")?;
-                key.value.iter().try_for_each(|piece| batch.push(piece.as_slice()))?;
+                batch.push(colon)?;
+                if self.keys == Text::AsIs {
+                    key.value.iter().try_for_each(|piece| batch.push(piece.as_slice()))?;
+                    continue;
+                }
+                // in one piece, since a style looks at what stands on both sides of a token
+                let pieces: Vec<&[u8]> = key.value.iter().map(|piece| piece.as_slice()).collect();
+                let mut value = Vec::new();
+                let as_it_stands = pieces.concat();
+                self.keys.write(&as_it_stands, &mut value);
+                len = len - as_it_stands.len() as u64 + value.len() as u64;
+                batch.push(&value)?;
             }
+            batch.push(last)?;
             batch.push(b"}\n")?;
         }
-        Ok(())
+        Ok(len)
     }
 }
 
@@ -165,13 +265,15 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             bucket: 0,
         };
         let next = Mutex::new(start);
-        let (events, breaks) = (AtomicU64::new(0), AtomicUsize::new(0));
+        let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let breaks = AtomicUsize::new(0);
         let work = || -> Result<(), Error> {
             let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
             while let Some(taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
                 let mut batch = output.batch(taken.number, taken.offset, &mut buffer);
-                let escaped = self.gather(&entries, taken.first, &mut batch)?;
+                let (escaped, len) = self.gather(&entries, taken.first, &mut batch)?;
+                bytes.fetch_add(len, Ordering::Relaxed);
                 breaks.fetch_add(escaped, Ordering::Relaxed);
                 batch.finish()?;
             }
@@ -203,6 +305,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         Ok(Written {
             batches,
             events: events.into_inner(),
+            bytes: bytes.into_inner(),
             breaks_escaped: breaks.into_inner() as u64,
         })
     }
@@ -279,26 +382,29 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         })
     }
 
-    /// Appends the events of a batch with what stands between them; returns raw line breaks escaped.
+    /// Appends the events of a batch with what stands between them; returns raw line breaks escaped, and bytes where
+    /// those are not known before.
     fn gather(
         &self,
         entries: &[Entry],
         first: bool,
         batch: &mut Batch<'_>,
-    ) -> Result<usize, Error> {
+    ) -> Result<(usize, u64), Error> {
         let mut separator = if first { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
-            return self.gather_verbatim(entries, separator, batch).map(|()| 0);
+            return self.gather_verbatim(entries, separator, batch).map(|()| (0, 0));
         }
-        let (mut escaped, mut line) = (0, Vec::new());
+        let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
         for entry in entries {
             batch.push(separator)?;
+            bytes += separator.len() as u64;
             separator = self.layout.next;
             line.clear();
-            escaped += on_one_line(self.store().event(entry.place), &mut line);
+            escaped += self.layout.text.write(self.store().event(entry.place), &mut line);
+            bytes += line.len() as u64;
             batch.push(&line)?;
         }
-        Ok(escaped)
+        Ok((escaped, bytes))
     }
 
     /// Copies events as they stand; neighbours that stand in the input as they will in the output in one go.
@@ -348,6 +454,8 @@ pub(crate) struct Written {
     /// The number of the batch that comes next.
     pub(crate) batches: usize,
     pub(crate) events: u64,
+    /// Bytes of the events and what stands between them, where those are not known before.
+    pub(crate) bytes: u64,
     /// Raw line breaks in strings that became escapes.
     pub(crate) breaks_escaped: u64,
 }

@@ -35,6 +35,11 @@ pub enum ErrorKind {
         /// What was found instead, and what to do.
         found: String,
     },
+    /// Options that exclude each other.
+    Usage {
+        /// Which, and what to do.
+        problem: String,
+    },
     /// `--strict` met a defect.
     Defect {
         /// The input.
@@ -114,7 +119,9 @@ impl Error {
                 ErrorClass::Input
             }
             ErrorKind::Profiles { .. } => ErrorClass::Input,
-            ErrorKind::OutputIsInput { .. } | ErrorKind::OutputExists { .. } => ErrorClass::Usage,
+            ErrorKind::OutputIsInput { .. }
+            | ErrorKind::OutputExists { .. }
+            | ErrorKind::Usage { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
             | ErrorKind::Changed { .. }
             | ErrorKind::Budget { .. }
@@ -154,6 +161,7 @@ impl fmt::Display for Error {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
             ErrorKind::Profiles { found } => f.write_str(found),
+            ErrorKind::Usage { problem } => f.write_str(problem),
             ErrorKind::Defect { input, offset, problem, excerpt } => write!(
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"

@@ -12,6 +12,7 @@
 //! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from
 //! where they stand in the input; only references to them are in memory.
 
+use crate::config::Format;
 use crate::index::{Document, KeyValue};
 use crate::store::Store;
 use std::collections::HashMap;
@@ -139,6 +140,19 @@ fn apart_value<'p>(extras: Vec<Apart<'_, 'p>>) -> Vec<Bytes<'p>> {
 }
 
 impl<'p> United<'p> {
+    /// What to say of keys that a format has no place for.
+    pub(crate) fn lost_to(&self, format: Format) -> Option<String> {
+        if format != Format::Array || self.keys.is_empty() {
+            return None;
+        }
+        let names: Vec<_> =
+            self.keys.iter().map(|key| String::from_utf8_lossy(&key.name)).collect();
+        Some(format!(
+            "the array form has no place for other keys; left out: {} (--format object keeps them)",
+            names.join(", ")
+        ))
+    }
+
     fn position(&self, name: &[u8]) -> Option<usize> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }

@@ -45,12 +45,15 @@
 
 mod check;
 mod config;
+mod convert;
 mod emit;
 mod error;
+mod filter;
 mod ids;
 mod index;
 mod info;
 mod input;
+mod kept;
 mod keys;
 mod merge;
 mod order;
@@ -66,9 +69,11 @@ mod whole;
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
 pub use config::{
     Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Shares, Source,
-    Target,
+    Style, Target,
 };
+pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
+pub use filter::{Duration, Filter, Glob, Pattern, Preset, TimePoint, filter};
 pub use ids::IdSet;
 pub use info::info;
 pub use merge::merge;
@@ -78,7 +83,7 @@ pub use profile::{
     ProfilesReport, check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    Example, InfoReport, InputReport, Losses, MergeReport, ProcessInfo, ProfileCount, Tally,
-    ThreadInfo, excerpt,
+    ConvertReport, Dropped, Example, FilterReport, InfoReport, InputReport, Losses, MergeReport,
+    ProcessInfo, ProfileCount, Tally, ThreadInfo, excerpt,
 };
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -1,6 +1,6 @@
 //! What a run did: counts, losses with their places, and warnings. Nothing is lost silently (contract C5).
 
-use crate::config::{Format, Tier};
+use crate::config::{Format, Style, Tier};
 use crate::profile::Flaws;
 use tracemill_tokenizer::{Damage, DamageKind};
 
@@ -236,4 +236,85 @@ pub struct ThreadInfo {
     pub name: Option<String>,
     /// Its events.
     pub events: u64,
+}
+
+/// What `convert` did.
+#[derive(Clone, Debug)]
+pub struct ConvertReport {
+    /// Per input, in order.
+    pub inputs: Vec<InputReport>,
+    /// Events written.
+    pub events: u64,
+    /// Bytes written, before packing.
+    pub bytes: u64,
+    /// The format written.
+    pub format: Format,
+    /// The white space written.
+    pub style: Style,
+    /// Instruction set of the scan.
+    pub tier: Tier,
+    /// Worker threads.
+    pub threads: usize,
+    /// Bytes of the index spilled to disk.
+    pub spilled_bytes: u64,
+    /// Bytes of pipes and packed inputs spooled to disk.
+    pub spooled_bytes: u64,
+    /// Keys left out because the format has no place for them.
+    pub keys_lost: u64,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl ConvertReport {
+    /// Stretches and keys lost in all.
+    pub fn lost(&self) -> u64 {
+        self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
+    }
+}
+
+/// Events that `filter` left out for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The flag that they failed first.
+    pub reason: &'static str,
+    /// How many.
+    pub events: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What `filter` did.
+#[derive(Clone, Debug)]
+pub struct FilterReport {
+    /// Per input, in order.
+    pub inputs: Vec<InputReport>,
+    /// Events written.
+    pub events: u64,
+    /// Bytes written, before packing.
+    pub bytes: u64,
+    /// The format written.
+    pub format: Format,
+    /// Instruction set of the scan.
+    pub tier: Tier,
+    /// Worker threads.
+    pub threads: usize,
+    /// What went, by reason.
+    pub dropped: Vec<Dropped>,
+    /// With a size to fit: what is shorter than this many nanoseconds went.
+    pub threshold_ns: Option<i64>,
+    /// Bytes of the index spilled to disk.
+    pub spilled_bytes: u64,
+    /// Bytes of pipes and packed inputs spooled to disk.
+    pub spooled_bytes: u64,
+    /// Keys left out because the format has no place for them.
+    pub keys_lost: u64,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl FilterReport {
+    /// Stretches and keys lost in all; what was filtered is not.
+    pub fn lost(&self) -> u64 {
+        self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
+    }
 }

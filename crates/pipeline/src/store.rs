@@ -73,6 +73,18 @@ impl Place {
         Self::RANK_MAX - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u16
     }
 
+    /// The same place with the least rank.
+    pub(crate) fn without_rank(self) -> Self {
+        let rank_bits = u64::from(Self::RANK_MAX) << (OFFSET_BITS + LEN_BITS);
+        Place(self.0 | rank_bits)
+    }
+
+    /// The length, unless it is to be looked up.
+    #[inline]
+    pub(crate) fn short_len(self) -> Option<u64> {
+        Some(self.0 & LONG).filter(|&len| len != LONG)
+    }
+
     /// Whether an event of this length needs an entry in [`Long`].
     pub(crate) fn is_long(len: usize) -> bool {
         len as u64 >= LONG

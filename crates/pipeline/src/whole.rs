@@ -30,7 +30,7 @@ impl Emit<'_, '_, '_> {
         batch.finish()?;
         let written = self.write(&sink, opening.len() as u64, config)?;
         let mut batch = sink.batch(written.batches, closing_at, &mut buffer);
-        self.layout.write_closing(united, events, &mut batch)?;
+        let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
         debug_assert_eq!(written.events, events);
         if written.breaks_escaped > 0 {
@@ -41,6 +41,9 @@ impl Emit<'_, '_, '_> {
         }
         check()?;
         sink.finish()?;
-        Ok(len)
+        match self.layout.is_verbatim() {
+            true => Ok(len),
+            false => Ok(opening.len() as u64 + written.bytes + closing),
+        }
     }
 }

@@ -36,6 +36,7 @@ mod event;
 mod grammar;
 mod mapped;
 mod number;
+mod restyle;
 mod scan;
 mod simd;
 mod text;
@@ -45,6 +46,7 @@ pub use event::{Event, Field, FieldSpans, fields_of};
 pub use grammar::{Defect, Validator, validate};
 pub use mapped::Mapped;
 pub use number::{Nanos, canonical, compare, nanos, number_text};
+pub use restyle::{compact, pretty};
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };

@@ -3,11 +3,15 @@
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
 mod check;
+mod convert;
+mod filter;
 mod profile;
 mod texts;
 mod texts_check;
 
 pub(crate) use check::CheckArgs;
+pub(crate) use convert::ConvertArgs;
+pub(crate) use filter::FilterArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 
 use crate::exit::Failure;
@@ -55,6 +59,12 @@ pub(crate) enum Verb {
     /// Say what is wrong with a trace, and what to do about it
     #[command(long_about = texts_check::CHECK_ABOUT, after_long_help = texts_check::CHECK_EXAMPLES)]
     Check(CheckArgs),
+    /// Write a trace in another form: object, array, one event a line, compact, pretty
+    #[command(long_about = convert::ABOUT, after_long_help = convert::EXAMPLES)]
+    Convert(ConvertArgs),
+    /// Keep some events: by process, thread, phase, category, name, duration, time, or size
+    #[command(long_about = filter::ABOUT, after_long_help = filter::EXAMPLES)]
+    Filter(FilterArgs),
 }
 
 impl Verb {
@@ -66,6 +76,8 @@ impl Verb {
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
             Verb::Check(args) => &args.messages,
+            Verb::Convert(args) => &args.messages,
+            Verb::Filter(args) => &args.messages,
         }
     }
 }

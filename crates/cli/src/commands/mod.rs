@@ -1,6 +1,8 @@
 //! One file per verb, and what all of them do around their work.
 
 mod check;
+mod convert;
+mod filter;
 mod info;
 mod merge;
 mod profile;
@@ -22,6 +24,8 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Info(args) => info::run(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),
         Verb::Check(args) => check::run(args, messages),
+        Verb::Convert(args) => convert::run(args, messages),
+        Verb::Filter(args) => filter::run(args, messages),
     }
 }
 

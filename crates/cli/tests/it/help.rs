@@ -30,11 +30,22 @@ fn help_is_golden() {
     check("profile extract --help", "profile-extract-long.txt");
     check("check -h", "check-short.txt");
     check("check --help", "check-long.txt");
+    check("convert -h", "convert-short.txt");
+    check("convert --help", "convert-long.txt");
+    check("filter -h", "filter-short.txt");
+    check("filter --help", "filter-long.txt");
 }
 
 #[test]
 fn hidden_flags_are_hidden() {
-    for words in ["merge --help", "info --help", "profile list --help", "profile extract --help"] {
+    for words in [
+        "merge --help",
+        "info --help",
+        "profile list --help",
+        "profile extract --help",
+        "convert --help",
+        "filter --help",
+    ] {
         let help = Folder::new().run(words).ends(0).stdout;
         assert!(!help.contains("--tier") && !help.contains("--read-size"), "{words}");
     }

@@ -1,7 +1,9 @@
 //! The built command, as a user runs it: what it prints, how it ends, what it leaves behind.
 
 mod check;
+mod convert;
 mod exit_codes;
+mod filter;
 mod help;
 mod oracle;
 mod outputs;

@@ -15,7 +15,7 @@
 use std::cmp::Ordering;
 
 /// A tree over the heads of some streams.
-pub(super) struct LoserTree<T> {
+pub(crate) struct LoserTree<T> {
     /// The head of each stream; `None` once it has ended.
     heads: Vec<Option<T>>,
     /// `nodes[0]` is the winner, `nodes[1..]` the losers, children of i at 2i and 2i + 1, leaves behind them.
@@ -24,7 +24,7 @@ pub(super) struct LoserTree<T> {
 
 impl<T: Copy> LoserTree<T> {
     /// Plays all matches. Cost: one comparison a stream.
-    pub(super) fn new(heads: Vec<Option<T>>, compare: &impl Fn(&T, &T) -> Ordering) -> Self {
+    pub(crate) fn new(heads: Vec<Option<T>>, compare: &impl Fn(&T, &T) -> Ordering) -> Self {
         let mut tree = LoserTree { nodes: vec![0; heads.len().max(1)], heads };
         if tree.heads.len() > 1 {
             tree.nodes[0] = tree.play(1, compare);
@@ -54,13 +54,13 @@ impl<T: Copy> LoserTree<T> {
     }
 
     /// The least head and its stream; `None` when all have ended.
-    pub(super) fn winner(&self) -> Option<(usize, T)> {
+    pub(crate) fn winner(&self) -> Option<(usize, T)> {
         let stream = self.nodes[0];
         Some((stream, (*self.heads.get(stream)?)?))
     }
 
     /// Replaces the winner's head by the next of its stream.
-    pub(super) fn replace(&mut self, next: Option<T>, compare: &impl Fn(&T, &T) -> Ordering) {
+    pub(crate) fn replace(&mut self, next: Option<T>, compare: &impl Fn(&T, &T) -> Ordering) {
         let mut winner = self.nodes[0];
         self.heads[winner] = next;
         let mut node = (winner + self.heads.len()) / 2;

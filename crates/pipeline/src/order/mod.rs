@@ -22,8 +22,9 @@ mod loser_tree;
 mod runs;
 mod spill;
 
+pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::Buckets;
-pub(crate) use spill::{Lists, MergedRuns, Spill, SpilledRuns};
+pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
 
 use crate::store::{Place, Store};
 use std::cmp::Ordering;

@@ -18,25 +18,27 @@ const ENTRY: usize = size_of::<Entry>();
 const PLACE: usize = size_of::<Place>();
 
 /// An unlinked temporary file that grows and is then read as memory.
-struct Scratch {
+pub(crate) struct Scratch {
     writer: BufWriter<File>,
     len: u64,
     dir: PathBuf,
 }
 
 impl Scratch {
-    fn new(dir: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(dir: &Path) -> Result<Self, Error> {
         let file = tempfile::tempfile_in(dir).map_err(|e| Error::write(dir.display(), e))?;
         let writer = BufWriter::with_capacity(256 * 1024, file);
         Ok(Scratch { writer, len: 0, dir: dir.to_owned() })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    /// Appends.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.len += bytes.len() as u64;
         self.writer.write_all(bytes).map_err(|e| Error::write(self.dir.display(), e))
     }
 
-    fn into_mapped(mut self) -> Result<Option<Mapped>, Error> {
+    /// Ends writing; nothing if nothing was written.
+    pub(crate) fn into_mapped(mut self) -> Result<Option<Mapped>, Error> {
         if self.len == 0 {
             return Ok(None);
         }

@@ -39,6 +39,9 @@ impl Facts {
     }
 }
 
+/// What is done to a new part before it is used.
+pub(crate) type Prepare<P> = Box<dyn Fn(&mut P) + Sync>;
+
 /// Takes the findings of the inputs, in order.
 pub(crate) trait Reader {
     /// The findings of one chunk.
@@ -46,6 +49,11 @@ pub(crate) trait Reader {
 
     /// An empty part for some bytes of the input that stands at `base`.
     fn part(base: u64, bytes: usize) -> Self::Part;
+
+    /// What is done to each new part, on whatever thread makes it: for readers whose parts need to know something.
+    fn prepare(&self) -> Prepare<Self::Part> {
+        Box::new(|_| ())
+    }
 
     /// What a part says of its input.
     fn facts(part: &Self::Part) -> &Facts;
@@ -282,7 +290,13 @@ impl Session<'_> {
         };
         let progress = &self.config.progress;
         let (mut result, mut done) = (Ok(()), 0);
-        scan(plan, &|| R::part(base, chunk.min(mapped.len())), |part| {
+        let prepare = reader.prepare();
+        let new = || {
+            let mut part = R::part(base, chunk.min(mapped.len()));
+            prepare(&mut part);
+            part
+        };
+        scan(plan, &new, |part| {
             done = (done + chunk).min(mapped.len());
             note_facts::<R>(&part, report);
             if result.is_ok() {
@@ -318,7 +332,13 @@ impl Session<'_> {
         };
         let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
         let step_bytes = self.shares.segment;
-        let mut part = R::part(base, step_bytes);
+        let prepare = reader.prepare();
+        let new = || {
+            let mut part = R::part(base, step_bytes);
+            prepare(&mut part);
+            part
+        };
+        let mut part = new();
         let mut pending = 0;
         let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
             pending += bytes;
@@ -326,7 +346,7 @@ impl Session<'_> {
                 return Ok(());
             }
             pending = 0;
-            let mut full = std::mem::replace(part, R::part(base, step_bytes));
+            let mut full = std::mem::replace(part, new());
             full.seal();
             note_facts::<R>(&full, report);
             self.stop_if_strict(report)?;

@@ -55,7 +55,7 @@ struct Counts {
     refused: usize,
 }
 
-fn corpus() -> Option<PathBuf> {
+pub(crate) fn corpus() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     if folder.is_dir() {
         return Some(folder);
@@ -70,7 +70,7 @@ fn corpus() -> Option<PathBuf> {
     None
 }
 
-fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(crate) fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

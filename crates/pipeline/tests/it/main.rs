@@ -1,9 +1,11 @@
 //! The pipeline against the naive reference: one answer, whatever the knobs.
 
 mod check;
+mod convert;
 mod corpus;
 mod damage;
 mod extract;
+mod filter;
 mod knobs;
 mod limits;
 mod prefixes;

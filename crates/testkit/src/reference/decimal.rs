@@ -66,6 +66,23 @@ impl Decimal {
         }
     }
 
+    /// A time of this many microseconds in whole nanoseconds, rounded down, at most ±(2^63 − 9).
+    #[must_use]
+    pub fn nanos_floor(&self) -> i64 {
+        let most = i128::from(i64::MAX - 8);
+        let places = self.exponent.saturating_add(3);
+        if places > 19 && !self.digits.is_empty() {
+            return if self.negative { -most as i64 } else { most as i64 };
+        }
+        let places = places.max(0) as usize;
+        let whole = (0..places).fold(0_i128, |sum, at| {
+            sum * 10 + self.digits.get(at).map_or(0, |digit| i128::from(digit - b'0'))
+        });
+        let rest = i128::from(self.digits.len() > places);
+        let floor = if self.negative { -whole - rest } else { whole };
+        floor.clamp(-most, most) as i64
+    }
+
     fn cmp_magnitude(&self, other: &Self) -> Ordering {
         match (self.digits.is_empty(), other.digits.is_empty()) {
             (true, true) => return Ordering::Equal,

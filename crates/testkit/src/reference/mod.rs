@@ -6,6 +6,7 @@
 mod check;
 mod cpuprofile;
 mod decimal;
+mod filter;
 mod keys;
 mod order;
 mod profile;
@@ -19,6 +20,7 @@ use std::ops::Range;
 pub use check::{KINDS, check};
 pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
+pub use filter::{Criteria, filter};
 use read::{Fields, Source};
 
 /// The container a trace is written in.

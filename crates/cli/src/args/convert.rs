@@ -1,0 +1,70 @@
+//! Flags of `convert`.
+
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use clap::{Args, ValueEnum};
+use tracemill_pipeline::Style;
+
+pub(super) const ABOUT: &str = "\
+Writes a trace in another form: as an object with traceEvents, as an array, or as NDJSON, one event a line; or the same \
+form with other white space.
+
+Events keep their order and, unless --style says otherwise, their bytes; several inputs come one after the other. NDJSON \
+is lossless both ways: keys beside the events stand in a first line {\"tracemill\":{…}}, which every verb reads; line \
+breaks of pretty-printed events go, strings stay as they are. So head, grep, jq -c and DuckDB work on it. An array \
+has no place for other keys: if there are any, they are named in a warning, and the status is 1.
+
+A .cpuprofile becomes the events that V8 would have streamed; `profile extract` is the way back.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  One event a line, and count what takes longer than 10 ms:
+    tracemill convert --format ndjson trace.json | grep '\"dur\"' | jq -c 'select(.dur > 10000)' | wc -l
+
+  Back again, packed for DevTools:
+    tracemill convert --format object events.ndjson -o trace.json.gz
+
+  Look at a trace that is all on one line:
+    tracemill convert --style pretty trace.json | less
+
+  The shortest file that says the same:
+    tracemill convert --style compact trace.json -o small.json.zst --level 19";
+
+/// Flags of `convert`.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    /// White space of the output
+    #[arg(long, value_name = "STYLE", default_value = "keep", help_heading = "Output")]
+    pub(crate) style: StyleArg,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// White space of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StyleArg {
+    /// Events as they stand
+    Keep,
+    /// None outside strings, one event a line
+    Compact,
+    /// Indented by two blanks, one member a line
+    Pretty,
+}
+
+impl StyleArg {
+    /// What the pipeline takes.
+    pub(crate) fn style(self) -> Style {
+        match self {
+            StyleArg::Keep => Style::Keep,
+            StyleArg::Compact => Style::Compact,
+            StyleArg::Pretty => Style::Pretty,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Flags of `filter`.
+
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use crate::size;
+use clap::Args;
+use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint};
+
+pub(super) const ABOUT: &str = "\
+Keeps the events that match, in the order of the input, with the bytes they were read with.
+
+Criteria of several kinds must all be met; of several of one kind, one. Metadata events (ph M) always stay. Whole things \
+stay or go as one: an E with its B (paired per thread, in the order of time); async, flow and object events with all \
+that share their id (they match if one of them does, and last from the first to the last of them); a CPU profile, \
+with all its chunks, as its Profile event does. What went, and by which criterion, is said with -v and in --report.
+
+Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
+microseconds; ns, us, ms, s and m may follow. --from and --to count from the start of the trace, the least ts of an \
+event that is no metadata; with @ they are time stamps. What has no time is in no window.
+
+-v says more; it does not invert, as it does for grep: that is --invert.
+
+--drop knows, by event names, categories and names of threads and processes:
+  network     Resource*, WebSocket*, URLLoader::*, ThrottlingURLLoader::*, CorsURLLoader*, MojoURLLoaderClient::*,
+              network::*; net, netlog; the process of the network service
+  gpu         GPUTask; gpu, gpu.*, viz, viz.*; CrGpuMain, VizCompositorThread, GpuMemoryThread, GpuWatchdog; the GPU Process
+  animation   Animation, AnimationFrame*, Request-, Cancel- and FireAnimationFrame, PageAnimator::*; blink.animations
+  threadpool  ThreadPool_*; threads named ThreadPool*, TaskScheduler*
+  compile     v8.compile*, v8.parse*, V8.PreParse, v8.streamingCompile*, V8.Optimize*, V8.Maglev*, v8.produceCache*,
+              v8.wasm.*, BackgroundCompileTask::*; disabled-by-default-v8.compile";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  The main threads of all renderers, without what is shorter than 100 µs:
+    tracemill filter --process Renderer --thread '^CrRendererMain' --min-dur 100us trace.json -o main.json
+
+  Garbage collection in the first two seconds:
+    tracemill filter --name 'GC' --to 2s trace.json -o gc.json
+
+  Two processes but for one thread of theirs:
+    tracemill filter --pid 4711,4712 trace.json | tracemill filter --invert --tid 4715 -o most.json
+
+  Small enough for DevTools, keeping what takes longest:
+    tracemill filter --shrink-to 400M huge.json -o fits.json
+
+  All but network and GPU, one event a line:
+    tracemill filter --drop network,gpu --format ndjson trace.json | head";
+
+/// Flags of `filter`.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Which events stay.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Criteria")]
+pub(crate) struct CriteriaArgs {
+    /// Of these processes: numbers, ranges, strings, such as 1,2,5-9
+    #[arg(long, value_name = "IDS")]
+    pub(crate) pid: Vec<IdSet>,
+    /// Of these threads
+    #[arg(long, value_name = "IDS")]
+    pub(crate) tid: Vec<IdSet>,
+    /// Of processes with a name (process_name) that matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) process: Vec<Pattern>,
+    /// Of threads with a name (thread_name) that matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) thread: Vec<Pattern>,
+    /// Of these phases, such as X,B,E
+    ///
+    /// An E goes with its B, and async, flow and object events with those of their id, whatever is listed.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) ph: Vec<String>,
+    /// In one of these categories: exact, or with * and ?
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) cat: Vec<Glob>,
+    /// With a name that matches, anywhere unless anchored with ^ and $
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) name: Vec<Pattern>,
+    /// That last at least this long
+    #[arg(long, value_name = "TIME")]
+    pub(crate) min_dur: Option<Duration>,
+    /// That last at most this long
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_dur: Option<Duration>,
+    /// That are not over at this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: Option<TimePoint>,
+    /// That begin before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) to: Option<TimePoint>,
+    /// That do not belong to these: network, gpu, animation, threadpool, compile
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) drop: Vec<Preset>,
+    /// Keep what would go, drop what would stay
+    #[arg(long)]
+    pub(crate) invert: bool,
+    /// Of what stays, the longest events, so that the output, before packing, has at most this size
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) shrink_to: Option<u64>,
+}
+
+impl CriteriaArgs {
+    /// What the pipeline takes.
+    pub(crate) fn filter(&self) -> Filter {
+        let united = |sets: &[IdSet]| {
+            let mut sets = sets.iter();
+            let mut all = sets.next()?.clone();
+            sets.for_each(|set| all.extend(set));
+            Some(all)
+        };
+        Filter {
+            pid: united(&self.pid),
+            tid: united(&self.tid),
+            process: self.process.clone(),
+            thread: self.thread.clone(),
+            ph: self.ph.clone(),
+            cat: self.cat.clone(),
+            name: self.name.clone(),
+            min_dur: self.min_dur,
+            max_dur: self.max_dur,
+            from: self.from,
+            to: self.to,
+            drop: self.drop.clone(),
+            invert: self.invert,
+            shrink_to: self.shrink_to,
+        }
+    }
+}

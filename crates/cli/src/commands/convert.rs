@@ -1,0 +1,57 @@
+//! `tracemill convert`.
+
+use super::{pretty, report_place};
+use crate::args::ConvertArgs;
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, Summary};
+use crate::progress::Watch;
+use crate::report::{self, Run};
+use crate::size::human;
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::time::Instant;
+use tracemill_pipeline::{Config, Progress, convert};
+
+/// Converts, then says how it went.
+pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let progress = Arc::new(Progress::default());
+    let config = args.limits.config(&args.input, &progress)?;
+    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
+    let sources = args.input.sources()?;
+    let report_place = report_place(&args.messages, &args.output, &sources)?;
+
+    let watch = Watch::start(&args.messages, &progress);
+    let converted = convert(&sources, args.style.style(), &output, &config);
+    drop(watch);
+    let report = converted?;
+
+    let elapsed = start.elapsed();
+    messages.inputs(&report.inputs);
+    messages.note(&format!("written as {}, style {}", report.format.name(), report.style.name()));
+    note_disk(messages, &config, (report.spilled_bytes, report.spooled_bytes));
+    report.warnings.iter().for_each(|text| messages.warning(text));
+    messages.losses(&report.inputs);
+    let mut summary = Summary::new("convert", &report.inputs, report.lost(), elapsed);
+    summary.output = Some((report.events, report.bytes));
+    messages.summary(&summary);
+    if let Some(place) = report_place {
+        let run = Run { config: &config, elapsed };
+        place.write(&pretty(&report::convert(&report, &output, &run)))?;
+    }
+    Ok(Exit::finished(report.lost()))
+}
+
+/// What went to disk besides the output, for `-v`.
+pub(super) fn note_disk(messages: &Messages, config: &Config, (spilled, spooled): (u64, u64)) {
+    let tmp_dir = config.tmp_dir.display();
+    if spilled > 0 {
+        let bytes = human(spilled);
+        messages
+            .note(&format!("{bytes} of the index went to {tmp_dir}: more memory (-m) avoids it"));
+    }
+    if spooled > 0 {
+        let bytes = human(spooled);
+        messages.note(&format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
+    }
+}

@@ -1,0 +1,61 @@
+//! `tracemill filter`.
+
+use super::convert::note_disk;
+use super::{pretty, report_place};
+use crate::args::FilterArgs;
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, Summary};
+use crate::progress::Watch;
+use crate::report::{self, Run};
+use crate::size::{human, plural};
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::time::Instant;
+use tracemill_pipeline::{FilterReport, Progress, filter};
+
+/// Filters, then says how it went.
+pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let progress = Arc::new(Progress::default());
+    let config = args.limits.config(&args.input, &progress)?;
+    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
+    let sources = args.input.sources()?;
+    let report_place = report_place(&args.messages, &args.output, &sources)?;
+
+    let watch = Watch::start(&args.messages, &progress);
+    let filtered = filter(&sources, &args.criteria.filter(), &output, &config);
+    drop(watch);
+    let report = filtered?;
+
+    let elapsed = start.elapsed();
+    messages.inputs(&report.inputs);
+    messages.note(&format!("written as {}", report.format.name()));
+    note_disk(messages, &config, (report.spilled_bytes, report.spooled_bytes));
+    for text in dropped(&report) {
+        messages.note(&text);
+    }
+    report.warnings.iter().for_each(|text| messages.warning(text));
+    messages.losses(&report.inputs);
+    let mut summary = Summary::new("filter", &report.inputs, report.lost(), elapsed);
+    summary.output = Some((report.events, report.bytes));
+    messages.summary(&summary);
+    if let Some(place) = report_place {
+        let run = Run { config: &config, elapsed };
+        place.write(&pretty(&report::filter(&report, &output, &run)))?;
+    }
+    Ok(Exit::finished(report.lost()))
+}
+
+/// What went, for `-v`.
+fn dropped(report: &FilterReport) -> Vec<String> {
+    let by_reason = report.dropped.iter().map(|dropped| {
+        let (events, bytes) = (plural(dropped.events, "event"), human(dropped.bytes));
+        format!("left out by {}: {events}, {bytes}", dropped.reason)
+    });
+    let threshold = report.threshold_ns.map(|ns| match ns {
+        0 => "all that was left fits --shrink-to".to_owned(),
+        i64::MAX => "--shrink-to: nothing but metadata fits".to_owned(),
+        ns => format!("--shrink-to: kept what lasts at least {}.{:03} µs", ns / 1000, ns % 1000),
+    });
+    by_reason.chain(threshold).collect()
+}

@@ -1,0 +1,67 @@
+//! `convert`: forms and styles, refusals, reports.
+
+use crate::support::{Folder, trace};
+use serde_json::{Value, json};
+
+const PRETTY: &str = "{\n  \"metadata\" : {\n    \"a\" : [ 1, 2 ]\n  },\n  \"traceEvents\" : [\n    {\n      \"ph\" : \"X\",\n      \"name\" : \"a  b\"\n    },\n    { \"ph\":\"i\" }\n  ]\n}";
+
+#[test]
+fn forms_and_styles() {
+    let folder = Folder::new().with("a.json", PRETTY);
+    for (flags, expected) in [
+        (
+            "--format ndjson",
+            "{\"tracemill\":{\"metadata\":{\"a\" : [ 1, 2 ]}}}\n{\"ph\" : \"X\",\"name\" : \"a  b\"}\n{ \"ph\":\"i\" }\n",
+        ),
+        (
+            "--style compact --format ndjson",
+            "{\"tracemill\":{\"metadata\":{\"a\":[1,2]}}}\n{\"ph\":\"X\",\"name\":\"a  b\"}\n{\"ph\":\"i\"}\n",
+        ),
+        (
+            "--style compact",
+            "{\"traceEvents\":[\n{\"ph\":\"X\",\"name\":\"a  b\"},\n{\"ph\":\"i\"}\n],\n\"metadata\":{\"a\":[1,2]}}\n",
+        ),
+        (
+            "--style pretty",
+            "{\n  \"traceEvents\": [\n    {\n      \"ph\": \"X\",\n      \"name\": \"a  b\"\n    },\n    {\n      \"ph\": \"i\"\n    }\n  ],\n  \"metadata\": {\n    \"a\": [\n      1,\n      2\n    ]\n  }\n}\n",
+        ),
+    ] {
+        let run = folder.run(&format!("convert a.json {flags}")).ends(0).quietly();
+        assert_eq!(run.stdout, expected, "{flags}");
+        let piped = folder.pipe(&format!("convert {flags}"), PRETTY).ends(0);
+        assert_eq!(piped.stdout, expected, "{flags}");
+    }
+    let array = folder.run("convert a.json --format array --style pretty").ends(1);
+    assert!(array.stdout.starts_with("[\n  {\n    \"ph\": \"X\",\n"), "{}", array.stdout);
+    array.says(&["left out: \"metadata\""]);
+}
+
+#[test]
+fn order_is_that_of_the_inputs() {
+    let folder = Folder::new().with("a.json", trace([3, 1])).with("b.json", trace([2]));
+    assert_eq!(folder.run("convert a.json b.json").ends(0).times(), [3, 1, 2]);
+    folder.run("convert a.json --format ndjson -o a.ndjson.gz").ends(0);
+    assert_eq!(folder.run("convert a.ndjson.gz --format object").ends(0).times(), [3, 1]);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = Folder::new().with("a.json", trace([1])).with("a.ndjson", "{\"ph\":\"i\"}\n");
+    folder.run("convert a.json --format ndjson --style pretty").ends(2).says(&["NDJSON"]);
+    folder.run("convert a.ndjson --style pretty -o b").ends(2).says(&["NDJSON"]);
+    folder.run("convert a.json -f -o a.json").ends(2).says(&["is one of the inputs"]);
+    folder.run("convert a.json -o a.ndjson").ends(2).says(&["exists"]);
+    assert_eq!(folder.names(), ["a.json", "a.ndjson"]);
+}
+
+#[test]
+fn the_report_has_form_and_style() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    folder.run("convert a.json --style compact -o b.json --report r.json").ends(0);
+    let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert_eq!(report["verb"], "convert");
+    assert_eq!(report["output"]["style"], "compact");
+    assert_eq!(report["output"]["bytes"], json!(folder.read("b.json").len()));
+    let run = folder.run("convert -v a.json").ends(0);
+    assert!(run.stderr.contains("written as object, style keep"), "{}", run.stderr);
+}

@@ -1,0 +1,129 @@
+//! `filter`: criteria as written, whole things, what is said of what went, refusals.
+
+use crate::support::{Folder, trace};
+use serde_json::{Value, json};
+
+const TRACE: &str = r#"{"traceEvents":[
+{"ph":"B","name":"outer","cat":"a,v8","pid":1,"tid":1,"ts":100},
+{"ph":"B","name":"inner","cat":"v8.gc","pid":1,"tid":1,"ts":110},
+{"ph":"E","pid":1,"tid":1,"ts":120},
+{"ph":"E","pid":1,"tid":1,"ts":200},
+{"ph":"X","name":"Run\u0054ask","cat":"toplevel","pid":1,"tid":2,"ts":150,"dur":500},
+{"ph":"X","name":"tiny","cat":"v8","pid":2,"tid":3,"ts":160,"dur":1.5},
+{"ph":"b","name":"load","cat":"net","id":"0x1","pid":1,"tid":1,"ts":170},
+{"ph":"e","name":"load","cat":"net","id":"0x1","pid":2,"tid":3,"ts":900},
+{"ph":"P","name":"Profile","cat":"cpu","id":"0x9","pid":1,"tid":1,"ts":130},
+{"ph":"P","name":"ProfileChunk","cat":"cpu","id":"0x9","pid":1,"tid":7,"ts":1000},
+{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"Renderer"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"ThreadPoolForegroundWorker"}}
+],"metadata":{"x":1}}"#;
+
+/// What stays, by the numbers of the lines.
+#[track_caller]
+fn check(flags: &str, expected: &[usize]) {
+    let folder = Folder::new().with("a.json", TRACE);
+    let words = format!("filter a.json {flags}");
+    let own = |text: &str| {
+        let lines: Vec<&str> = TRACE.lines().map(|line| line.trim_end_matches(',')).collect();
+        let number = |line: &str| lines.iter().position(|own| *own == line.trim_end_matches(','));
+        text.lines().filter_map(number).filter(|&n| (1..=10).contains(&n)).collect::<Vec<_>>()
+    };
+    let run = folder.run(&words).ends(0).quietly();
+    assert_eq!(own(&run.stdout), expected, "{flags}\n{}", run.stdout);
+    for kept in ["process_name", "thread_name", "\"metadata\":{\"x\":1}"] {
+        assert!(run.stdout.contains(kept), "{flags}: {kept}");
+    }
+    let piped = folder.pipe(&format!("filter {flags}"), TRACE).ends(0);
+    assert_eq!(piped.stdout, run.stdout, "{flags}");
+    let inverted = own(&folder.run(&format!("{words} --invert")).ends(0).stdout);
+    let rest: Vec<usize> = (1..=10).filter(|number| !expected.contains(number)).collect();
+    assert_eq!(inverted, rest, "{flags} --invert");
+}
+
+#[test]
+fn every_criterion_and_whole_things() {
+    check("", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    check("--pid 2", &[6, 7, 8]);
+    check("--pid 1 --tid 1-2", &[1, 2, 3, 4, 5, 7, 8, 9, 10]);
+    check("--name ^inner$", &[2, 3]);
+    check("--name RunTask --name tin", &[5, 6]);
+    check("--cat v8", &[1, 4, 6]);
+    check("--cat v8*,net", &[1, 2, 3, 4, 6, 7, 8]);
+    check("--ph X", &[5, 6]);
+    check("--ph B,P", &[1, 2, 3, 4, 9, 10]);
+    check("--process Render", &[1, 2, 3, 4, 5, 7, 8, 9, 10]);
+    check("--thread ^ThreadPool", &[5]);
+    check("--drop threadpool,network", &[1, 2, 3, 4, 6, 9, 10]);
+    check("--min-dur 100", &[1, 4, 5, 7, 8, 9, 10]);
+    check("--max-dur 1500ns", &[6]);
+    check("--max-dur 1499ns", &[]);
+    check("--from 50 --to 55us", &[1, 4, 5, 9, 10]);
+    check("--to @131", &[1, 2, 3, 4, 9, 10]);
+    check("--from @899", &[7, 8, 9, 10]);
+    check("--from @900", &[9, 10]);
+    check("--from 700 --to 0.8ms --cat net", &[7, 8]);
+}
+
+#[test]
+fn names_count_wherever_they_stand_and_inputs_follow_each_other() {
+    let names = "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"late\"}}]";
+    let folder = Folder::new().with("a.json", trace([3, 1])).with("b.json", names);
+    let run = folder.run("filter a.json b.json --process late").ends(0);
+    assert_eq!(run.stdout.matches("\"ts\":").count(), 2, "{}", run.stdout);
+    let run = folder.run("filter a.json b.json --process early").ends(0);
+    assert_eq!(run.stdout.matches("\"ts\":").count(), 0, "{}", run.stdout);
+}
+
+#[test]
+fn what_went_is_said_by_reason() {
+    let folder = Folder::new().with("a.json", TRACE);
+    let words = "filter a.json --tid 1,3 --min-dur 50us -o b.json --report r.json -v";
+    let run = folder.run(words).ends(0);
+    let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    let reasons: Vec<_> = report["dropped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| (&d["reason"], &d["events"]))
+        .collect();
+    let expected = [(json!("--tid"), json!(1)), (json!("--min-dur"), json!(3))];
+    assert_eq!(reasons, expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
+    assert_eq!(report["lost"], 0);
+    assert_eq!(report["output"]["bytes"], json!(folder.read("b.json").len()));
+    assert!(run.stderr.contains("left out by --min-dur: 3 events, "), "{}", run.stderr);
+    folder.run("filter -q a.json --pid 9 -o c.json").ends(0).quietly();
+}
+
+#[test]
+fn shrinking_says_how_far() {
+    let folder = Folder::new().with("a.json", TRACE);
+    let size = TRACE.len() - 300;
+    let run = folder.run(&format!("filter a.json --shrink-to {size} -v -o b.json")).ends(0);
+    assert!(run.stderr.contains("--shrink-to: kept what lasts at least "), "{}", run.stderr);
+    assert!(run.stderr.contains("left out by --shrink-to: "), "{}", run.stderr);
+    assert!(folder.read("b.json").len() <= size);
+    assert!(folder.read("b.json").contains("ProfileChunk"), "the longest");
+    let run = folder.run("filter a.json --shrink-to 100 -o c.json").ends(0);
+    run.says(&["does not fit --shrink-to"]);
+    let run = folder.run("filter a.json --shrink-to 1M -v -o d.json").ends(0);
+    assert!(run.stderr.contains("all that was left fits"), "{}", run.stderr);
+}
+
+#[test]
+fn flags_that_mean_nothing_are_refused() {
+    let folder = Folder::new().with("a.json", TRACE);
+    for flags in
+        ["--name (", "--min-dur -1", "--from soon", "--drop gpus", "--pid 5-1", "--to 0.0001us"]
+    {
+        folder.run(&format!("filter a.json {flags}")).ends(2);
+    }
+    folder.run("filter a.json -f -o a.json").ends(2).says(&["is one of the inputs"]);
+}
+
+#[test]
+fn annotations_are_warned_of() {
+    let events = "{\"traceEvents\":[{\"ph\":\"i\",\"pid\":1}],\"metadata\":{\"modifications\":{}}}";
+    let folder = Folder::new().with("a.json", events);
+    folder.run("filter a.json --pid 1").ends(0).quietly();
+    folder.run("filter a.json --pid 2").ends(0).says(&["annotations"]);
+}

@@ -1,0 +1,206 @@
+//! `convert`: a trace in another form or with other white space, in the order of its input.
+//!
+//! ```text
+//!   inputs ─ scan ─> parts: 8 bytes an event ─┬─ in memory ─┬─ gather, restyle ─> output
+//!                                             └─ on disk ───┘
+//! ```
+//!
+//! Nothing is sorted. Several documents come one after the other, and their keys are united as `merge` does it. While
+//! the scan has an event in cache it looks for line breaks: if there is none in any, which is so for what most producers
+//! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
+
+use crate::config::{Config, Format, OutputConfig, Source, Style};
+use crate::emit::{Emit, Layout, Text, Timed, has_break};
+use crate::error::{Error, ErrorKind};
+use crate::index::{Document, KeyValue, note_member};
+use crate::kept::{Kept, append_documents};
+use crate::keys::unite;
+use crate::merge::{check_intact, default_format};
+use crate::order::{Buckets, Order};
+use crate::output;
+use crate::read::{Current, Facts, Reader, read_all};
+use crate::report::ConvertReport;
+use crate::scan::Collect;
+use crate::store::{Long, Place, Store};
+use crate::streams::Delays;
+use tracemill_tokenizer::{Damage, Event, Form, Member, Note, Sink, Tier};
+
+/// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.
+///
+/// Events keep their order; with [`Style::Keep`] and no NDJSON, their bytes. In NDJSON line breaks outside strings go,
+/// with the white space around them. Keys beside the events survive, but for the array form, which has no place for
+/// them: then they count as lost.
+///
+/// Cost: one pass over the input at scanning speed and one write of the output; 8 bytes of heap an event, and beyond a
+/// quarter of the budget none, for a list on disk. A key beside the events is in memory while it is restyled.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for NDJSON in the pretty style; else as [`crate::merge()`].
+pub fn convert(
+    sources: &[Source],
+    style: Style,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<ConvertReport, Error> {
+    config.check()?;
+    check_style(output.format, style)?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    let mut index = Index::new(config);
+    let inputs = read_all(sources, config, &mut index)?;
+    let format = output.format.unwrap_or_else(|| default_format(&index.documents));
+    check_style(Some(format), style)?;
+    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let store = &Store::new(payloads, index.long);
+    let united = unite(&index.documents, store);
+    let mut report = ConvertReport {
+        inputs: Vec::new(),
+        events: index.events,
+        bytes: 0,
+        format,
+        style,
+        tier: config.tier.unwrap_or_else(Tier::best),
+        threads: config.threads,
+        spilled_bytes: index.kept.spilled,
+        spooled_bytes: inputs.spooled,
+        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        warnings: inputs.warnings.clone(),
+    };
+    report.warnings.extend(united.warnings.iter().cloned());
+    report.warnings.extend(united.lost_to(format));
+    let lists = index.kept.finish()?;
+    let emit = Emit {
+        order: Order(store),
+        // of nothing at all not even a line break is written
+        layout: layout(format, style, index.breaks || index.events == 0),
+        delays: Delays::default(),
+        lists: &lists,
+        timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+    };
+    let counts = (index.events, index.bytes);
+    let check = || check_intact(&inputs);
+    report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;
+    report.inputs = inputs.reports;
+    Ok(report)
+}
+
+fn check_style(format: Option<Format>, style: Style) -> Result<(), Error> {
+    if format == Some(Format::Ndjson) && style == Style::Pretty {
+        let problem = "NDJSON has one event a line, so it cannot be pretty: \
+                       choose --style compact, or --format object or array";
+        return Err(ErrorKind::Usage { problem: problem.to_owned() }.into());
+    }
+    Ok(())
+}
+
+fn layout(format: Format, style: Style, breaks: bool) -> Layout {
+    let layout = match style {
+        Style::Keep => Layout::of(format),
+        Style::Compact => Layout::compact(format),
+        Style::Pretty => Layout::pretty(format),
+    };
+    match layout.text {
+        Text::OneLine if !breaks => layout.as_they_stand(),
+        _ => layout,
+    }
+}
+
+/// The findings of all inputs.
+struct Index {
+    kept: Kept,
+    long: Vec<Long>,
+    events: u64,
+    bytes: u64,
+    /// Whether any event has a line break.
+    breaks: bool,
+    documents: Vec<Document>,
+}
+
+impl Index {
+    fn new(config: &Config) -> Self {
+        Index {
+            kept: Kept::new(&config.tmp_dir, config.shares().index),
+            long: Vec::new(),
+            events: 0,
+            bytes: 0,
+            breaks: false,
+            documents: Vec::new(),
+        }
+    }
+}
+
+/// The findings of one chunk of an input.
+#[derive(Default)]
+struct Part {
+    base: u64,
+    facts: Facts,
+    places: Vec<Place>,
+    long: Vec<Long>,
+    bytes: u64,
+    breaks: bool,
+    keys: Vec<KeyValue>,
+    documents: Vec<Document>,
+}
+
+impl Sink for Part {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        self.facts.events += 1;
+        let (offset, len) = (self.base + event.offset, event.bytes.len());
+        self.bytes += len as u64;
+        if Place::is_long(len) {
+            self.long.push((offset, len as u64));
+        }
+        self.places.push(Place::new(offset, len, 0));
+        self.breaks = self.breaks || has_break(event.bytes);
+    }
+
+    fn document(&mut self, form: Form) {
+        self.documents.push(Document { form, keys: Vec::new() });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        note_member(&mut self.documents, &mut self.keys, member, self.base);
+    }
+
+    fn damage(&mut self, damage: Damage<'_>) {
+        self.facts.losses.add(&damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.facts.note(note);
+    }
+}
+
+impl Collect for Part {
+    fn seal(&mut self) {
+        self.places.shrink_to_fit();
+    }
+}
+
+impl Reader for Index {
+    type Part = Part;
+
+    fn part(base: u64, bytes: usize) -> Part {
+        // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
+        Part { base, places: Vec::with_capacity(bytes / 256), ..Part::default() }
+    }
+
+    fn facts(part: &Part) -> &Facts {
+        &part.facts
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn take(&mut self, part: Part, _base: u64, _current: Current<'_>) -> Result<(), Error> {
+        self.events += part.facts.events;
+        self.bytes += part.bytes;
+        self.breaks |= part.breaks;
+        self.long.extend(part.long);
+        append_documents(&mut self.documents, part.keys, part.documents);
+        self.kept.push(part.places)
+    }
+}

@@ -1,0 +1,318 @@
+//! What an event is measured by, and why it goes.
+//!
+//! Criteria come in three sorts, by when they can be decided:
+//!
+//! | sort | criteria | decided |
+//! |---|---|---|
+//! | of the event | pid, tid, ph, cat, name, presets by name and category | on the scan's worker |
+//! | of the thread | process, thread, presets by thread | when all naming events are read |
+//! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
+
+use super::lanes::{Lane, Names};
+use super::pattern::{any_glob, any_of, glob_text};
+use super::{Filter, Preset, TimePoint};
+use crate::error::Error;
+use crate::report::Dropped;
+use regex::bytes::Regex;
+use tracemill_tokenizer::{Event, Field, unescape};
+
+/// Why an event goes; 0 if it stays.
+pub(super) type Reason = u8;
+pub(super) const PASSES: Reason = 0;
+const MIN_DUR: Reason = 8;
+const MAX_DUR: Reason = 9;
+const FROM: Reason = 10;
+const TO: Reason = 11;
+const PRESET: Reason = 12;
+const INVERTED: Reason = 17;
+pub(super) const SHRUNK: Reason = 18;
+const NAMES: [&str; 19] = [
+    "",
+    "--pid",
+    "--tid",
+    "--process",
+    "--thread",
+    "--ph",
+    "--cat",
+    "--name",
+    "--min-dur",
+    "--max-dur",
+    "--from",
+    "--to",
+    "--drop network",
+    "--drop gpu",
+    "--drop animation",
+    "--drop threadpool",
+    "--drop compile",
+    "--invert",
+    "--shrink-to",
+];
+
+/// Events and bytes that went, by reason.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tallies([(u64, u64); NAMES.len()]);
+
+impl Tallies {
+    #[inline]
+    pub(super) fn add(&mut self, reason: Reason, bytes: u64) {
+        let (events, all) = &mut self.0[usize::from(reason)];
+        *events += 1;
+        *all += bytes;
+    }
+
+    pub(super) fn append(&mut self, later: &Tallies) {
+        for (own, more) in self.0.iter_mut().zip(later.0) {
+            own.0 += more.0;
+            own.1 += more.1;
+        }
+    }
+
+    pub(super) fn report(&self) -> Vec<Dropped> {
+        let named = NAMES.iter().zip(self.0).filter(|(_, (events, _))| *events > 0);
+        named.map(|(reason, (events, bytes))| Dropped { reason, events, bytes }).collect()
+    }
+}
+
+/// A preset, ready to be used.
+#[derive(Clone)]
+struct Drop {
+    reason: Reason,
+    name: Option<Regex>,
+    cat: Option<Regex>,
+    thread: Option<Regex>,
+    process: Option<Regex>,
+}
+
+/// What the criteria given need to know, found out once.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Needs {
+    /// Whether there are any criteria.
+    pub(super) any: bool,
+    /// Names of processes and threads.
+    pub(super) names: bool,
+    /// The threads of single events.
+    pub(super) lanes: bool,
+    /// Times of single events.
+    pub(super) times: bool,
+    /// B and E together.
+    pub(super) pairs: bool,
+    /// Single events can be decided only when all is read.
+    pub(super) late: bool,
+}
+
+impl Needs {
+    fn of(criteria: &Criteria) -> Self {
+        let Criteria { filter, process, thread, drops, .. } = criteria;
+        let Filter { pid, tid, min_dur, max_dur, from, to, shrink_to, .. } = filter;
+        let relative = |point: &Option<_>| matches!(point, Some(TimePoint::Relative(_)));
+        let of_thread = |drop: &Drop| drop.thread.is_some() || drop.process.is_some();
+        let names = process.is_some() || thread.is_some() || drops.iter().any(of_thread);
+        let times = min_dur.is_some() || max_dur.is_some() || from.is_some() || to.is_some();
+        let times = times || shrink_to.is_some();
+        let fields = criteria.name.is_some() || criteria.cat.is_some() || !filter.ph.is_empty();
+        let pairs = fields || !drops.is_empty() || times;
+        let lanes = pid.is_some() || tid.is_some() || names;
+        let late = names || relative(from) || relative(to) || shrink_to.is_some();
+        Needs { any: lanes || pairs, names, lanes, times, pairs, late }
+    }
+}
+
+/// All criteria, ready to be used. Cloning is cheap; each worker should have its own.
+#[derive(Clone)]
+pub(super) struct Criteria {
+    pub(super) needs: Needs,
+    filter: Filter,
+    process: Option<Regex>,
+    thread: Option<Regex>,
+    cat: Option<Regex>,
+    name: Option<Regex>,
+    drops: Vec<Drop>,
+}
+
+/// What a worker decodes into.
+#[derive(Default)]
+pub(super) struct Scratch {
+    name: Vec<u8>,
+    cat: Vec<u8>,
+}
+
+impl Criteria {
+    pub(super) fn of(filter: &Filter) -> Result<Self, Error> {
+        let mut criteria = Criteria {
+            needs: Needs::default(),
+            process: any_of(&filter.process)?,
+            thread: any_of(&filter.thread)?,
+            cat: any_glob(filter.cat.iter().map(glob_text))?,
+            name: any_of(&filter.name)?,
+            drops: filter.drop.iter().map(|&preset| Drop::of(preset)).collect::<Result<_, _>>()?,
+            filter: filter.clone(),
+        };
+        criteria.needs = Needs::of(&criteria);
+        Ok(criteria)
+    }
+
+    pub(super) fn inverts(&self) -> bool {
+        self.filter.invert
+    }
+
+    /// Whether the output has to fit a size.
+    pub(super) fn shrinks(&self) -> bool {
+        self.filter.shrink_to.is_some()
+    }
+
+    /// The size to fit.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.filter.shrink_to
+    }
+
+    /// What to say if the output does not fit the size.
+    pub(super) fn warn_if_larger(&self, len: u64) -> Option<String> {
+        let most = self.filter.shrink_to.filter(|&most| len > most)?;
+        Some(format!(
+            "the output does not fit --shrink-to: {len} bytes instead of {most} are metadata events and keys, which stay"
+        ))
+    }
+
+    /// Why something goes that is judged so; judgements are turned round by `--invert`.
+    #[inline]
+    pub(super) fn outcome(&self, judged: Reason) -> Reason {
+        match (self.filter.invert, judged) {
+            (false, reason) => reason,
+            (true, PASSES) => INVERTED,
+            (true, _) => PASSES,
+        }
+    }
+
+    /// Why a thread's events go by its ids alone.
+    pub(super) fn judge_ids(&self, pid: &[u8], tid: &[u8]) -> Reason {
+        let outside =
+            |set: &Option<crate::ids::IdSet>, id| set.as_ref().is_some_and(|set| !set.contains(id));
+        match () {
+            () if outside(&self.filter.pid, pid) => 1,
+            () if outside(&self.filter.tid, tid) => 2,
+            () => PASSES,
+        }
+    }
+
+    /// Why a thread's events go by names, with its presets last.
+    pub(super) fn judge_names(&self, lane: &Lane, names: &Names) -> Reason {
+        let process = names.processes.get(&lane.pid).map_or(&b""[..], |name| name);
+        let key = (lane.pid.clone(), lane.tid.clone());
+        let thread = names.threads.get(&key).map_or(&b""[..], |name| name);
+        let lacks = |regex: &Option<Regex>, name: &[u8]| {
+            regex.as_ref().is_some_and(|regex| name.is_empty() || !regex.is_match(name))
+        };
+        let has = |regex: &Option<Regex>, name: &[u8]| {
+            regex.as_ref().is_some_and(|regex| !name.is_empty() && regex.is_match(name))
+        };
+        if lacks(&self.process, process) {
+            return 3;
+        }
+        if lacks(&self.thread, thread) {
+            return 4;
+        }
+        let mut drops = self.drops.iter();
+        let drop = drops.find(|drop| has(&drop.thread, thread) || has(&drop.process, process));
+        drop.map_or(PASSES, |drop| drop.reason)
+    }
+
+    /// Why an event goes by its own fields.
+    #[inline]
+    pub(super) fn judge(&self, event: &Event<'_>, scratch: &mut Scratch) -> Reason {
+        let phases = &self.filter.ph;
+        if !phases.is_empty() && !phases.iter().any(|ph| event.is_string(Field::Ph, ph.as_bytes()))
+        {
+            return 5;
+        }
+        if self.cat.is_none() && self.name.is_none() && self.drops.is_empty() {
+            return PASSES;
+        }
+        let Scratch { name, cat } = scratch;
+        if let Some(regex) = &self.cat
+            && !has_category(regex, text_of(event, Field::Cat, cat))
+        {
+            return 6;
+        }
+        if let Some(regex) = &self.name
+            && !regex.is_match(text_of(event, Field::Name, name))
+        {
+            return 7;
+        }
+        for drop in &self.drops {
+            let by_name = |regex: &Regex| regex.is_match(text_of(event, Field::Name, name));
+            if drop.name.as_ref().is_some_and(by_name) {
+                return drop.reason;
+            }
+            if let Some(regex) = &drop.cat
+                && has_category(regex, text_of(event, Field::Cat, cat))
+            {
+                return drop.reason;
+            }
+        }
+        PASSES
+    }
+
+    /// Why something goes that lasts from `time` on for `dur` nanoseconds ([`i64::MAX`]: to the end of the trace).
+    /// `start` is that of the trace. What has no time is in no window; what has no duration lasts 0.
+    #[inline]
+    pub(super) fn judge_time(&self, time: Option<i64>, dur: i64, start: i64) -> Reason {
+        let Filter { min_dur, max_dur, from, to, .. } = &self.filter;
+        if min_dur.is_some_and(|least| dur < least.0) {
+            return MIN_DUR;
+        }
+        if max_dur.is_some_and(|most| dur > most.0) {
+            return MAX_DUR;
+        }
+        let absolute = |point: &TimePoint| match *point {
+            TimePoint::Absolute(time) => time,
+            TimePoint::Relative(time) => start.saturating_add(time),
+        };
+        if let Some(from) = from.as_ref().map(absolute) {
+            let ends = |time: i64| time >= from || time.saturating_add(dur.max(0)) > from;
+            if !time.is_some_and(ends) {
+                return FROM;
+            }
+        }
+        match to.as_ref().map(absolute) {
+            Some(to) if time.is_none_or(|time| time >= to) => TO,
+            _ => PASSES,
+        }
+    }
+}
+
+impl Drop {
+    fn of(preset: Preset) -> Result<Self, Error> {
+        let [name, cat, thread, process] = preset.members();
+        let any = |globs: &'static [&'static str]| any_glob(globs.iter().copied());
+        let number = Preset::ALL.iter().position(|&own| own == preset).unwrap_or_default();
+        Ok(Drop {
+            reason: PRESET + number as u8,
+            name: any(name)?,
+            cat: any(cat)?,
+            thread: any(thread)?,
+            process: any(process)?,
+        })
+    }
+}
+
+fn has_category(regex: &Regex, list: &[u8]) -> bool {
+    list.split(|&byte| byte == b',').any(|cat| regex.is_match(cat.trim_ascii()))
+}
+
+/// The content of a string, of anything else what is written; nothing if it is missing.
+pub(super) fn text_of<'t>(event: &Event<'t>, field: Field, scratch: &'t mut Vec<u8>) -> &'t [u8] {
+    plain(event.field(field).unwrap_or_default(), scratch)
+}
+
+/// As [`text_of`], for a value.
+pub(super) fn plain<'t>(value: &'t [u8], scratch: &'t mut Vec<u8>) -> &'t [u8] {
+    match value {
+        [b'"', content @ .., b'"'] if content.contains(&b'\\') => {
+            scratch.clear();
+            unescape(content, scratch);
+            scratch
+        }
+        [b'"', content @ .., b'"'] => content,
+        value => value,
+    }
+}

@@ -1,0 +1,359 @@
+//! The end of the decisions: what waited, by the names, the start of the trace, and what it belongs to.
+//!
+//! ```text
+//!   late  ─ in input order ─────────────────────> single events ─┐
+//!   bound ─ by key, then time ─┬─ a thread: stack of open B ──────┼─> (events, duration, reason) ─> stays or goes
+//!                              ├─ a group: matches if one does ──┤
+//!                              └─ a stream: as its Profile ──────┘
+//! ```
+//!
+//! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
+//! something must last to stay.
+
+use super::Index;
+use super::criteria::{Criteria, PASSES, Reason, SHRUNK, Tallies};
+use super::records::{Collected, Record, Records, Role};
+use crate::config::Config;
+use crate::error::Error;
+use crate::kept::Kept;
+use crate::order::{Entry, Lists, Order};
+use crate::store::Place;
+
+/// What stays.
+pub(super) struct Decision {
+    pub(super) lists: Lists,
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    pub(super) tallies: Tallies,
+    pub(super) threshold: Option<i64>,
+    pub(super) spilled: u64,
+    pub(super) warning: Option<String>,
+}
+
+/// Everything that waited, and what decides it.
+struct Waiting<'w, 's, 'p> {
+    criteria: &'w Criteria,
+    /// What each thread is judged by names.
+    lanes: Vec<Reason>,
+    /// That of the trace.
+    start: i64,
+    late: Collected,
+    bound: Collected,
+    order: Order<'s, 'p>,
+}
+
+/// Takes a decided event: its place, its duration (or that of what it belongs to), and why it goes.
+type Visit<'v> = dyn FnMut(Place, i64, Reason) -> Result<(), Error> + 'v;
+
+impl Index {
+    /// Decides everything; `len` is that of an output with so many events of so many bytes.
+    pub(super) fn decide(
+        self,
+        order: Order<'_, '_>,
+        config: &Config,
+        len: impl Fn(u64, u64) -> u64,
+    ) -> Result<Decision, Error> {
+        let Index { criteria, kept, events, bytes, tallies, .. } = self;
+        let mut spilled = kept.spilled + self.late.spilled + self.bound.spilled;
+        let waiting = Waiting {
+            lanes: match criteria.needs.names {
+                true => {
+                    let judge = |lane| criteria.judge_names(lane, &self.names);
+                    self.lanes.all.iter().map(judge).collect()
+                }
+                false => Vec::new(),
+            },
+            criteria: &criteria,
+            start: self.start.unwrap_or(0),
+            late: self.late.finish(order)?,
+            bound: self.bound.finish(order)?,
+            order,
+        };
+        let direct = kept.finish()?;
+        if waiting.late.is_empty() && waiting.bound.is_empty() {
+            let threshold = criteria.shrinks().then_some(0);
+            let warning = criteria.warn_if_larger(len(events, bytes));
+            return Ok(Decision {
+                lists: direct,
+                events,
+                bytes,
+                tallies,
+                threshold,
+                spilled,
+                warning,
+            });
+        }
+        let threshold = waiting.threshold(events, bytes, &len)?;
+        let mut count = Count { events, bytes, tallies, threshold };
+        let most = config.shares().index / 4;
+        let mut staying = Records::new(&config.tmp_dir, most, true);
+        waiting.each_bound(&mut |place, dur, reason| match count.stays(
+            place,
+            order.0.len(place),
+            dur,
+            reason,
+        ) {
+            true => staying.add(by_place(place), order),
+            false => Ok(()),
+        })?;
+        spilled += staying.spilled;
+        let staying = staying.finish(order)?;
+        let all = Kept::new(&config.tmp_dir, most);
+        let all = waiting.merge(&direct, &staying, &mut count, all)?;
+        spilled += all.spilled;
+        let Count { events, bytes, tallies, .. } = count;
+        let warning = criteria.warn_if_larger(len(events, bytes));
+        Ok(Decision { lists: all.finish()?, events, bytes, tallies, threshold, spilled, warning })
+    }
+}
+
+/// What stays and what goes, counted.
+struct Count {
+    events: u64,
+    bytes: u64,
+    tallies: Tallies,
+    threshold: Option<i64>,
+}
+
+impl Count {
+    /// Whether a decided event stays that long things are kept of.
+    fn stays(&mut self, place: Place, len: u64, dur: i64, reason: Reason) -> bool {
+        debug_assert!(place.short_len().is_none_or(|short| short == len));
+        let reason = match (reason, self.threshold) {
+            (PASSES, Some(least)) if dur < least => SHRUNK,
+            _ => reason,
+        };
+        if reason == PASSES {
+            self.events += 1;
+            self.bytes += len;
+        } else {
+            self.tallies.add(reason, len);
+        }
+        reason == PASSES
+    }
+}
+
+/// A place as a record that sorts by it.
+fn by_place(place: Place) -> Record {
+    // without its rank, which only counts among events of one time
+    let place = place.without_rank();
+    let entry = Entry { time: i64::MIN, place };
+    Record { key: place.offset(), entry, lane: 0, reason: PASSES, role: Role::Single }
+}
+
+/// Puts places that were kept at once between those that were decided later.
+struct Merger<I: Iterator<Item = Place>> {
+    direct: std::iter::Peekable<I>,
+    out: Vec<Place>,
+    all: Kept,
+}
+
+impl<I: Iterator<Item = Place>> Merger<I> {
+    /// Places handed on at a time.
+    const MOST: usize = 1 << 13;
+
+    fn push(&mut self, place: Place) -> Result<(), Error> {
+        while let Some(earlier) = self.direct.next_if(|own| own.offset() < place.offset()) {
+            self.append(earlier)?;
+        }
+        self.append(place)
+    }
+
+    fn append(&mut self, place: Place) -> Result<(), Error> {
+        self.out.push(place);
+        if self.out.len() < Self::MOST {
+            Ok(())
+        } else {
+            self.all.push(std::mem::take(&mut self.out))
+        }
+    }
+
+    fn finish(mut self) -> Result<Kept, Error> {
+        while let Some(place) = self.direct.next() {
+            self.append(place)?;
+        }
+        self.all.push(self.out)?;
+        Ok(self.all)
+    }
+}
+
+impl Waiting<'_, '_, '_> {
+    /// What an event's own fields and its thread are judged.
+    fn judge_event(&self, record: &Record) -> Reason {
+        match record.reason {
+            PASSES => self.lanes.get(record.lane as usize).copied().unwrap_or(PASSES),
+            reason => reason,
+        }
+    }
+
+    /// Why something goes whose fields are judged so.
+    fn judge(&self, fields: Reason, time: Option<i64>, dur: i64) -> Reason {
+        let judged = match fields {
+            PASSES => self.criteria.judge_time(time, dur, self.start),
+            reason => reason,
+        };
+        self.criteria.outcome(judged)
+    }
+
+    fn judge_single(&self, record: &Record) -> (Place, i64, Reason) {
+        let dur = record.key as i64;
+        let reason = self.judge(self.judge_event(record), record.time(), dur);
+        (record.entry.place, dur, reason)
+    }
+
+    /// Decides the single events that waited, and puts all that stays in input order: what was kept at once, those, and
+    /// what stays of pairs and groups.
+    fn merge(
+        &self,
+        direct: &Lists,
+        staying: &Collected,
+        count: &mut Count,
+        all: Kept,
+    ) -> Result<Kept, Error> {
+        let mut merger = Merger { direct: direct.iter().peekable(), out: Vec::new(), all };
+        let mut late = self.late.iter().peekable();
+        let mut singles = |before: u64, merger: &mut Merger<_>| -> Result<(), Error> {
+            while let Some(record) = late.next_if(|record| record.entry.place.offset() < before) {
+                let (place, dur, reason) = self.judge_single(&record);
+                if count.stays(place, self.order.0.len(place), dur, reason) {
+                    merger.push(place)?;
+                }
+            }
+            Ok(())
+        };
+        staying.each(self.order, |record| {
+            singles(record.entry.place.offset(), &mut merger)?;
+            merger.push(record.entry.place)
+        })?;
+        singles(u64::MAX, &mut merger)?;
+        merger.finish()
+    }
+
+    /// Decides what belongs together, key after key.
+    fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
+        let mut same = Vec::new();
+        let mut open = Vec::new();
+        let mut key = None;
+        self.bound.each(self.order, |record| {
+            if key.replace(record.key).is_some_and(|key| key != record.key) {
+                self.end_key(&mut same, &mut open, visit)?;
+            }
+            match record.role {
+                Role::Begin => open.push(record),
+                Role::End => self.end(&record, open.pop(), visit)?,
+                _ => same.push(record),
+            }
+            Ok(())
+        })?;
+        self.end_key(&mut same, &mut open, visit)
+    }
+
+    /// An E, with the B that it closes, if any is open.
+    fn end(&self, end: &Record, begin: Option<Record>, visit: &mut Visit<'_>) -> Result<(), Error> {
+        let first = begin.as_ref().unwrap_or(end);
+        let dur = match (first.time(), end.time()) {
+            (Some(from), Some(to)) => to.saturating_sub(from),
+            _ => 0,
+        };
+        let reason = self.judge(self.judge_event(first), first.time(), dur);
+        if let Some(begin) = &begin {
+            visit(begin.entry.place, dur, reason)?;
+        }
+        visit(end.entry.place, dur, reason)
+    }
+
+    /// The last record of a key was seen: B that are still open, and groups.
+    fn end_key(
+        &self,
+        same: &mut Vec<Record>,
+        open: &mut Vec<Record>,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
+        for begin in open.drain(..) {
+            let reason = self.judge(self.judge_event(&begin), begin.time(), i64::MAX);
+            visit(begin.entry.place, i64::MAX, reason)?;
+        }
+        let heads = same.iter().any(|record| record.role == Role::Head);
+        let speaks = |record: &&Record| !heads || record.role == Role::Head;
+        let judged = same.iter().filter(speaks).map(|record| self.judge_event(record));
+        // passing is the least
+        let fields = judged.min().unwrap_or(PASSES);
+        let from = same.iter().filter_map(Record::time).min();
+        let to = same.iter().filter_map(Record::time).max();
+        let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(from));
+        let reason = self.judge(fields, from, dur);
+        same.drain(..).try_for_each(|record| visit(record.entry.place, dur, reason))
+    }
+
+    /// How long something must last to stay, if there is a size to fit.
+    fn threshold(
+        &self,
+        events: u64,
+        bytes: u64,
+        len: &impl Fn(u64, u64) -> u64,
+    ) -> Result<Option<i64>, Error> {
+        let Some(most) = self.criteria.size() else { return Ok(None) };
+        let mut steps = vec![(0u64, 0u64); STEPS];
+        let mut count = |place: Place, dur: i64, reason| {
+            if reason == PASSES {
+                let step = &mut steps[step_of(dur)];
+                *step = (step.0 + 1, step.1 + self.order.0.len(place));
+            }
+            Ok(())
+        };
+        self.each_bound(&mut count)?;
+        for record in self.late.iter() {
+            let (place, dur, reason) = self.judge_single(&record);
+            count(place, dur, reason)?;
+        }
+        let mut sum = (events, bytes);
+        let mut least = STEPS;
+        for (number, step) in steps.iter().enumerate().rev() {
+            sum = (sum.0 + step.0, sum.1 + step.1);
+            if len(sum.0, sum.1) > most {
+                break;
+            }
+            least = number;
+        }
+        Ok(Some(start_of(least)))
+    }
+}
+
+/// Steps of duration: 64 an octave, so that what goes is at most 1.6 % longer than what would have to.
+const STEPS: usize = 64 * 64;
+
+/// The step of a duration in nanoseconds.
+fn step_of(dur: i64) -> usize {
+    let dur = dur.max(0) as u64;
+    if dur < 64 {
+        return dur as usize;
+    }
+    let octave = dur.ilog2() - 6;
+    (octave as usize + 1) * 64 + (dur >> octave) as usize - 64
+}
+
+/// The least duration of a step.
+fn start_of(step: usize) -> i64 {
+    if step < 64 {
+        return step as i64;
+    }
+    let octave = step / 64 - 1;
+    i64::try_from((step as u128 % 64 + 64) << octave).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_their_starts() {
+        let mut last = -1;
+        for step in 0..step_of(i64::MAX) {
+            let start = start_of(step);
+            assert!(start > last, "{step}");
+            assert_eq!(step_of(start), step);
+            assert_eq!(step_of(start_of(step + 1) - 1), step);
+            last = start;
+        }
+    }
+}

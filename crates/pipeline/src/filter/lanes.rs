@@ -1,0 +1,115 @@
+//! Threads by number: an event's pid and tid are compared once a thread, not once an event.
+
+use super::criteria::{Criteria, Reason, plain};
+use std::collections::HashMap;
+use tracemill_tokenizer::{Event, Field, members, string_is};
+
+/// A thread. `10` and `"10"` are one id, as in [`crate::IdSet`].
+pub(super) struct Lane {
+    pub(super) pid: Box<[u8]>,
+    pub(super) tid: Box<[u8]>,
+    /// What its ids are judged.
+    pub(super) by_ids: Reason,
+}
+
+/// All threads seen, numbered in order of appearance.
+#[derive(Default)]
+pub(super) struct Lanes {
+    pub(super) all: Vec<Lane>,
+    /// By pid and tid as they are written, with the length of the first in between.
+    numbers: HashMap<Vec<u8>, u32>,
+    /// The key of the last event, which is most often that of the next one.
+    last: Option<(Vec<u8>, u32)>,
+    key: Vec<u8>,
+}
+
+impl Lanes {
+    /// The number of an event's thread.
+    #[inline]
+    pub(super) fn number(&mut self, event: &Event<'_>, criteria: &Criteria) -> u32 {
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        let tid = event.field(Field::Tid).unwrap_or_default();
+        self.key.clear();
+        self.key.extend_from_slice(&(pid.len() as u32).to_le_bytes());
+        self.key.extend_from_slice(pid);
+        self.key.extend_from_slice(tid);
+        if let Some((last, number)) = &self.last
+            && *last == self.key
+        {
+            return *number;
+        }
+        let number = match self.numbers.get(&self.key) {
+            Some(&number) => number,
+            None => self.add(pid, tid, criteria),
+        };
+        let last = self.last.get_or_insert_default();
+        last.0.clone_from(&self.key);
+        last.1 = number;
+        number
+    }
+
+    #[cold]
+    fn add(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
+        let by_ids = criteria.judge_ids(pid, tid);
+        let text = |id| Box::from(plain(id, &mut Vec::new()));
+        let number = self.all.len() as u32;
+        self.all.push(Lane { pid: text(pid), tid: text(tid), by_ids });
+        self.numbers.insert(self.key.clone(), number);
+        number
+    }
+
+    /// Takes over the threads of a later part; returns their numbers here.
+    pub(super) fn append(&mut self, later: Lanes) -> Vec<u32> {
+        let mut numbers = vec![0; later.all.len()];
+        let mut lanes: Vec<Option<Lane>> = later.all.into_iter().map(Some).collect();
+        let mut keys: Vec<(Vec<u8>, u32)> = later.numbers.into_iter().collect();
+        keys.sort_unstable_by_key(|&(_, number)| number);
+        for (key, number) in keys {
+            let next = self.all.len() as u32;
+            let own = *self.numbers.entry(key).or_insert(next);
+            let lane = lanes[number as usize].take();
+            self.all.extend(lane.filter(|_| own == next));
+            numbers[number as usize] = own;
+        }
+        numbers
+    }
+}
+
+/// pid and tid.
+type Ids = (Box<[u8]>, Box<[u8]>);
+
+/// Names of processes and threads, by ids without quotes, escapes resolved; of two the later one counts.
+#[derive(Default)]
+pub(super) struct Names {
+    pub(super) processes: HashMap<Box<[u8]>, Box<[u8]>>,
+    pub(super) threads: HashMap<Ids, Box<[u8]>>,
+}
+
+impl Names {
+    /// Looks at a metadata event.
+    pub(super) fn note(&mut self, event: &Event<'_>) {
+        let process = event.is_string(Field::Name, b"process_name");
+        if !process && !event.is_string(Field::Name, b"thread_name") {
+            return;
+        }
+        let args = event.field(Field::Args).unwrap_or_default();
+        let Some((_, name)) = members(args).find(|(key, _)| string_is(key, b"name")) else {
+            return;
+        };
+        let text = |value| Box::<[u8]>::from(plain(value, &mut Vec::new()));
+        let pid = text(event.field(Field::Pid).unwrap_or_default());
+        let name = text(name);
+        if process {
+            self.processes.insert(pid, name);
+        } else {
+            let tid = text(event.field(Field::Tid).unwrap_or_default());
+            self.threads.insert((pid, tid), name);
+        }
+    }
+
+    /// Takes over what a later part has.
+    pub(super) fn append(&mut self, later: Names) {
+        self.processes.extend(later.processes);
+        self.threads.extend(later.threads);
+    }
+}

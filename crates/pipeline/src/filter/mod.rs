@@ -1,0 +1,231 @@
+//! `filter`: some events of a trace, in the order of its input, with pairs, groups and CPU profiles whole.
+//!
+//! ```text
+//!   scan's workers ─┬─ kept at once: 8 bytes ───────────────────────────────┐
+//!                   ├─ late: single events that names or the start decide ──┼─ by place ─> output
+//!                   └─ bound: B/E, groups, streams ─ sorted by key and time ┘
+//! ```
+//!
+//! Most events are decided where they are found, while their bytes are in cache, and leave their place or nothing.
+//! What must wait is 32 bytes an event ([`records`]) and pays for itself: filters by pid and tid know no pairs, filters
+//! without names and relative times nothing late.
+//!
+//! **Whole things** ([`decide`]). E stays with its B: they are paired per thread by a stack, in the order of contract C3.
+//! Async, flow and object events that share category, id, scope (flows: the name too; local ids: the process) stay if
+//! one of them matches; they last from the first to the last of them. A CPU profile stays if its `Profile` event does,
+//! whichever threads its chunks come from, and lasts until its last chunk.
+
+mod criteria;
+mod decide;
+mod lanes;
+mod part;
+mod pattern;
+mod records;
+mod time;
+
+use crate::config::{Config, Format, OutputConfig, Source};
+use crate::emit::{Emit, Layout, Timed};
+use crate::error::Error;
+use crate::ids::IdSet;
+use crate::index::Document;
+use crate::kept::{Kept, append_documents};
+use crate::keys::unite;
+use crate::merge::{check_intact, default_format, warn_of_annotations};
+use crate::order::{Buckets, Order};
+use crate::output;
+use crate::read::{Current, Facts, Prepare, Reader, read_all};
+use crate::report::FilterReport;
+use crate::store::{Long, Store};
+use crate::streams::Delays;
+use criteria::{Criteria, Tallies};
+use lanes::{Lanes, Names};
+use part::Part;
+pub use pattern::{Glob, Pattern, Preset};
+use records::{Record, Records};
+pub use time::{Duration, TimePoint};
+use tracemill_tokenizer::Tier;
+
+/// Which events stay: those that match one of each kind that is given, and no preset.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Processes.
+    pub pid: Option<IdSet>,
+    /// Threads.
+    pub tid: Option<IdSet>,
+    /// Names of processes, wherever the naming event stands; the last one counts.
+    pub process: Vec<Pattern>,
+    /// Names of threads.
+    pub thread: Vec<Pattern>,
+    /// Phases.
+    pub ph: Vec<String>,
+    /// Categories.
+    pub cat: Vec<Glob>,
+    /// Event names, with escapes resolved.
+    pub name: Vec<Pattern>,
+    /// What is shorter goes; what has no duration lasts 0, a B without E to the end of the trace.
+    pub min_dur: Option<Duration>,
+    /// What is longer goes.
+    pub max_dur: Option<Duration>,
+    /// What ends before, or is over then, goes.
+    pub from: Option<TimePoint>,
+    /// What begins then or later goes.
+    pub to: Option<TimePoint>,
+    /// What belongs to one of these goes.
+    pub drop: Vec<Preset>,
+    /// Keep what would go, and drop what would stay.
+    pub invert: bool,
+    /// Bytes that the output may have before packing: of what stays, the longest that fit.
+    pub shrink_to: Option<u64>,
+}
+
+/// Writes the events of `sources` that match, in input order. Metadata events (phase `M`) always stay.
+///
+/// Times are compared in whole nanoseconds, rounded down.
+///
+/// Cost: one pass over the input at scanning speed and one write of the output. Of heap 8 bytes an event that stays and
+/// 32 an event that waits; beyond a third of the budget none, for lists and sorted runs on disk. Besides, what the threads
+/// of the trace take, and 16 bytes a B that is open at a time.
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].
+pub fn filter(
+    sources: &[Source],
+    filter: &Filter,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<FilterReport, Error> {
+    config.check()?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    let mut index = Index::new(Criteria::of(filter)?, config);
+    let inputs = read_all(sources, config, &mut index)?;
+    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let long = std::mem::take(&mut index.long);
+    let store = &Store::new(payloads, long);
+    let documents = std::mem::take(&mut index.documents);
+    let united = unite(&documents, store);
+    let format = output.format.unwrap_or_else(|| default_format(&documents));
+    let layout = Layout::of(format);
+    let around = layout.opening(&united).len() as u64 + layout.closing_len(&united);
+    let decision = index
+        .decide(Order(store), config, |events, bytes| around + layout.events_len(events, bytes))?;
+    let mut report = FilterReport {
+        inputs: Vec::new(),
+        events: decision.events,
+        bytes: 0,
+        format,
+        tier: config.tier.unwrap_or_else(Tier::best),
+        threads: config.threads,
+        dropped: decision.tallies.report(),
+        threshold_ns: decision.threshold,
+        spilled_bytes: decision.spilled,
+        spooled_bytes: inputs.spooled,
+        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        warnings: inputs.warnings.clone(),
+    };
+    report.warnings.extend(united.warnings.iter().cloned());
+    report.warnings.extend(united.lost_to(format));
+    report.warnings.extend(decision.warning);
+    if !report.dropped.is_empty() {
+        warn_of_annotations(&documents, store, &mut report.warnings);
+    }
+    let emit = Emit {
+        order: Order(store),
+        layout,
+        delays: Delays::default(),
+        lists: &decision.lists,
+        timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+    };
+    let counts = (decision.events, decision.bytes);
+    let check = || check_intact(&inputs);
+    report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;
+    report.inputs = inputs.reports;
+    Ok(report)
+}
+
+/// The findings of all inputs.
+struct Index {
+    criteria: Criteria,
+    kept: Kept,
+    /// Events kept, and their bytes.
+    events: u64,
+    bytes: u64,
+    late: Records,
+    bound: Records,
+    long: Vec<Long>,
+    tallies: Tallies,
+    start: Option<i64>,
+    lanes: Lanes,
+    names: Names,
+    documents: Vec<Document>,
+}
+
+impl Index {
+    fn new(criteria: Criteria, config: &Config) -> Self {
+        let share = config.shares().index / 4;
+        Index {
+            criteria,
+            kept: Kept::new(&config.tmp_dir, share),
+            events: 0,
+            bytes: 0,
+            late: Records::new(&config.tmp_dir, share, false),
+            bound: Records::new(&config.tmp_dir, share, true),
+            long: Vec::new(),
+            tallies: Tallies::default(),
+            start: None,
+            lanes: Lanes::default(),
+            names: Names::default(),
+            documents: Vec::new(),
+        }
+    }
+}
+
+impl Reader for Index {
+    type Part = Part;
+
+    fn part(base: u64, _bytes: usize) -> Part {
+        Part::new(base)
+    }
+
+    fn prepare(&self) -> Prepare<Part> {
+        let criteria = self.criteria.clone();
+        Box::new(move |part| part.prepare(&criteria))
+    }
+
+    fn facts(part: &Part) -> &Facts {
+        &part.found.facts
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
+        let mut found = part.found;
+        let numbers = self.lanes.append(found.lanes);
+        let renumber = |record: &mut Record| {
+            record.lane = numbers.get(record.lane as usize).copied().unwrap_or_default();
+        };
+        found.late.iter_mut().for_each(renumber);
+        found.bound.iter_mut().for_each(renumber);
+        self.names.append(found.names);
+        self.events += found.kept.len() as u64;
+        self.bytes += found.bytes;
+        self.long.extend(found.long);
+        self.tallies.append(&found.tallies);
+        self.start = match (self.start, found.start) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        append_documents(&mut self.documents, found.keys, found.documents);
+        self.kept.push(found.kept)?;
+        for (records, found) in [(&mut self.late, found.late), (&mut self.bound, found.bound)] {
+            if records.push(&found) {
+                let store = current.store(self.long.clone());
+                records.spill(Order(&store))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! What the scan's workers find: events decided at once, and those that must wait.
+
+use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
+use super::lanes::{Lanes, Names};
+use super::records::{Record, Role};
+use crate::index::{Document, KeyValue, note_member};
+use crate::order::{Entry, rank};
+use crate::profile::{self, stream_key};
+use crate::read::Facts;
+use crate::scan::Collect;
+use crate::store::{Long, Place};
+use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink, members, string_is};
+
+/// The findings of one chunk of an input.
+#[derive(Default)]
+pub(super) struct Part {
+    criteria: Option<Criteria>,
+    pub(super) found: Found,
+}
+
+/// What is found, apart from what it is measured by.
+#[derive(Default)]
+pub(super) struct Found {
+    base: u64,
+    pub(super) facts: Facts,
+    /// Events that stay, in input order.
+    pub(super) kept: Vec<Place>,
+    /// Bytes of those.
+    pub(super) bytes: u64,
+    /// Single events that are decided when all is read, in input order.
+    pub(super) late: Vec<Record>,
+    /// Events of pairs, groups and streams.
+    pub(super) bound: Vec<Record>,
+    pub(super) long: Vec<Long>,
+    pub(super) tallies: Tallies,
+    /// Least time of an event that is no metadata.
+    pub(super) start: Option<i64>,
+    pub(super) lanes: Lanes,
+    pub(super) names: Names,
+    pub(super) keys: Vec<KeyValue>,
+    pub(super) documents: Vec<Document>,
+    scratch: Scratch,
+    /// What keys are decoded into.
+    key: Vec<u8>,
+}
+
+impl Part {
+    pub(super) fn new(base: u64) -> Self {
+        Part { criteria: None, found: Found { base, ..Found::default() } }
+    }
+
+    /// Gives it what it measures by.
+    pub(super) fn prepare(&mut self, criteria: &Criteria) {
+        self.criteria = Some(criteria.clone());
+    }
+}
+
+impl Sink for Part {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        match &self.criteria {
+            Some(criteria) => self.found.event(event, criteria),
+            None => debug_assert!(false, "parts are prepared before they are used"),
+        }
+    }
+
+    fn document(&mut self, form: Form) {
+        self.found.documents.push(Document { form, keys: Vec::new() });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        note_member(&mut self.found.documents, &mut self.found.keys, member, self.found.base);
+    }
+
+    fn damage(&mut self, damage: Damage<'_>) {
+        self.found.facts.losses.add(&damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.found.facts.note(note);
+    }
+}
+
+impl Collect for Part {
+    fn seal(&mut self) {
+        self.found.kept.shrink_to_fit();
+    }
+}
+
+impl Found {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, criteria: &Criteria) {
+        self.facts.events += 1;
+        let (offset, len) = (self.base + event.offset, event.bytes.len());
+        if Place::is_long(len) {
+            self.long.push((offset, len as u64));
+        }
+        if event.is_metadata() {
+            if criteria.needs.names {
+                self.names.note(event);
+            }
+            return self.keep(Place::new(offset, len, 0));
+        }
+        let needs = criteria.needs;
+        let role = if needs.any { role_of(event, needs.pairs) } else { Role::Single };
+        let (mut time, mut dur, mut place) = (i64::MIN, 0, Place::new(offset, len, 0));
+        if needs.times || role != Role::Single {
+            let (ts, lasts) = (event.ts(), event.dur());
+            time = ts.map_or(i64::MIN, |ts| ts.floor);
+            dur = lasts.map_or(0, |dur| dur.floor).max(0);
+            if let Some(ts) = ts {
+                self.start = Some(self.start.map_or(ts.floor, |start| start.min(ts.floor)));
+                // of single events only offset and length count
+                let rank = if role == Role::Single { 0 } else { rank(ts, lasts) };
+                place = Place::new(offset, len, rank);
+            }
+        }
+        let entry = Entry { time, place };
+        let has_lane = needs.lanes || matches!(role, Role::Begin | Role::End);
+        let lane = if has_lane { self.lanes.number(event, criteria) } else { 0 };
+        let by_ids = if has_lane { self.lanes.all[lane as usize].by_ids } else { PASSES };
+        let reason = match by_ids {
+            PASSES => criteria.judge(event, &mut self.scratch),
+            reason => reason,
+        };
+        let key = match role {
+            Role::Single => dur as u64,
+            _ => key_of(event, role, &mut self.key),
+        };
+        let record = Record { key, entry, lane, reason, role };
+        match role {
+            Role::Single => self.single(record, criteria),
+            _ => self.bound.push(record),
+        }
+    }
+
+    /// A single event, as far as it is judged.
+    #[inline]
+    fn single(&mut self, record: Record, criteria: &Criteria) {
+        let late = criteria.needs.late;
+        let reason = match record.reason {
+            PASSES if !late => criteria.judge_time(record.time(), record.key as i64, 0),
+            reason => reason,
+        };
+        // with a size to fit, whatever stays may still go
+        if late && (reason == PASSES || criteria.inverts() && criteria.shrinks()) {
+            return self.late.push(record);
+        }
+        match criteria.outcome(reason) {
+            PASSES => self.keep(record.entry.place),
+            reason => self.tallies.add(reason, len_of(record.entry.place, &self.long)),
+        }
+    }
+
+    fn keep(&mut self, place: Place) {
+        self.bytes += len_of(place, &self.long);
+        self.kept.push(place);
+    }
+}
+
+/// Length of the event found last.
+#[inline]
+fn len_of(place: Place, long: &[Long]) -> u64 {
+    place.short_len().unwrap_or_else(|| long.last().map_or(0, |&(_, len)| len))
+}
+
+/// What an event is to others.
+#[inline]
+fn role_of(event: &Event<'_>, pairs: bool) -> Role {
+    match profile::Role::of(event) {
+        Some(profile::Role::Head) => return Role::Head,
+        Some(profile::Role::Chunk) => return Role::Chunk,
+        _ => {}
+    }
+    let ph = match event.field_and_rest(Field::Ph) {
+        Some([b'"', ph, b'"', ..]) => *ph,
+        // longer, or with an escape
+        Some([b'"', b'\\', ..]) => match text_of(event, Field::Ph, &mut Vec::new()) {
+            &[ph] => ph,
+            _ => return Role::Single,
+        },
+        _ => return Role::Single,
+    };
+    match ph {
+        b'B' | b'E' if !pairs => Role::Single,
+        b'B' => Role::Begin,
+        b'E' => Role::End,
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'N' | b'O'
+        | b'D'
+            if event.field(Field::Id).is_some() || event.field(Field::Id2).is_some() =>
+        {
+            Role::Member
+        }
+        _ => Role::Single,
+    }
+}
+
+/// A number for what the events of a pair's thread, a group or a stream have in common.
+///
+/// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they
+/// stay or go together.
+fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u64 {
+    let mut hash = Hash::new();
+    match role {
+        Role::Head | Role::Chunk => {
+            hash.piece(b"P");
+            hash.piece(&stream_key(event));
+        }
+        Role::Begin | Role::End => {
+            hash.piece(b"B");
+            hash.piece(text_of(event, Field::Pid, scratch));
+            hash.piece(text_of(event, Field::Tid, scratch));
+        }
+        Role::Single | Role::Member => {
+            let class = match text_of(event, Field::Ph, scratch) {
+                b"s" | b"t" | b"f" => b"s",
+                b"N" | b"O" | b"D" => b"N",
+                _ => b"b",
+            };
+            hash.piece(class);
+            hash.piece(text_of(event, Field::Cat, scratch));
+            hash.piece(text_of(event, Field::Scope, scratch));
+            if class == b"s" {
+                hash.piece(text_of(event, Field::Name, scratch));
+            }
+            match event.field(Field::Id) {
+                Some(id) => hash.piece(plain(id, scratch)),
+                None => hash_id2(event, &mut hash, scratch),
+            }
+        }
+    }
+    hash.finish()
+}
+
+/// `id2`: a local id is one of its process.
+fn hash_id2(event: &Event<'_>, hash: &mut Hash, scratch: &mut Vec<u8>) {
+    let id2 = event.field(Field::Id2).unwrap_or_default();
+    let find = |name: &[u8]| members(id2).find(|(key, _)| string_is(key, name));
+    if let Some((_, local)) = find(b"local") {
+        hash.piece(plain(local, scratch));
+        hash.piece(b"local");
+        hash.piece(text_of(event, Field::Pid, scratch));
+    } else {
+        let global = find(b"global").map_or(id2, |(_, id)| id);
+        hash.piece(plain(global, scratch));
+    }
+}
+
+/// FNV-1a with the lengths of the pieces in between, mixed at the end.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Hash(0xCBF2_9CE4_8422_2325)
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        let len = (bytes.len() as u32).to_le_bytes();
+        for &byte in bytes.iter().chain(&len) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+
+    fn finish(self) -> u64 {
+        let mixed = (self.0 ^ self.0 >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        mixed ^ mixed >> 33
+    }
+}

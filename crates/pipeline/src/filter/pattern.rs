@@ -1,0 +1,216 @@
+//! What names and categories are compared with, and the presets made of that.
+
+use crate::error::{Error, ErrorKind};
+use regex::bytes::{Regex, RegexBuilder};
+use std::str::FromStr;
+
+/// A regular expression, not anchored.
+#[derive(Clone, Debug)]
+pub struct Pattern(String);
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        compile(text).map(|_| Pattern(text.to_owned()))
+    }
+}
+
+/// A category: the exact name of one, or with `*` (any bytes) and `?` (any character).
+#[derive(Clone, Debug)]
+pub struct Glob(String);
+
+impl FromStr for Glob {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        compile(&anchored(text)).map(|_| Glob(text.to_owned()))
+    }
+}
+
+/// Groups of events that are dropped by one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Requests, responses, loaders, sockets, the network service.
+    Network,
+    /// The GPU process, its threads and tasks, display compositing.
+    Gpu,
+    /// Animations and animation frames.
+    Animation,
+    /// Threads of the thread pool.
+    Threadpool,
+    /// Parsing, compiling and optimising of scripts.
+    Compile,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 5] =
+        [Preset::Network, Preset::Gpu, Preset::Animation, Preset::Threadpool, Preset::Compile];
+
+    /// Its name, as the flag has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Network => "network",
+            Preset::Gpu => "gpu",
+            Preset::Animation => "animation",
+            Preset::Threadpool => "threadpool",
+            Preset::Compile => "compile",
+        }
+    }
+
+    /// What belongs to it, as globs: event names, categories, thread names, process names.
+    ///
+    /// From recordings of Chrome 60 to 156.
+    pub fn members(self) -> [&'static [&'static str]; 4] {
+        match self {
+            Preset::Network => [
+                &[
+                    "Resource*",
+                    "WebSocket*",
+                    "URLLoader::*",
+                    "ThrottlingURLLoader::*",
+                    "CorsURLLoader*",
+                    "MojoURLLoaderClient::*",
+                    "network::*",
+                ],
+                &["net", "netlog", "disabled-by-default-network", "disabled-by-default-netlog"],
+                &[],
+                &["Service: network.mojom.NetworkService"],
+            ],
+            Preset::Gpu => [
+                &["GPUTask"],
+                &[
+                    "gpu",
+                    "gpu.*",
+                    "viz",
+                    "viz.*",
+                    "disabled-by-default-gpu*",
+                    "disabled-by-default-viz*",
+                ],
+                &["CrGpuMain", "VizCompositorThread", "GpuMemoryThread", "GpuWatchdog"],
+                &["GPU Process"],
+            ],
+            Preset::Animation => [
+                &[
+                    "Animation",
+                    "AnimationFrame*",
+                    "RequestAnimationFrame",
+                    "CancelAnimationFrame",
+                    "FireAnimationFrame",
+                    "PageAnimator::*",
+                ],
+                &["blink.animations"],
+                &[],
+                &[],
+            ],
+            Preset::Threadpool => [&["ThreadPool_*"], &[], &["ThreadPool*", "TaskScheduler*"], &[]],
+            Preset::Compile => [
+                &[
+                    "v8.compile*",
+                    "V8.Compile*",
+                    "v8.parse*",
+                    "V8.Parse*",
+                    "V8.PreParse",
+                    "v8.streamingCompile*",
+                    "V8.Streaming*",
+                    "V8.Optimize*",
+                    "V8.Maglev*",
+                    "v8.produceCache*",
+                    "v8.wasm.*",
+                    "BackgroundCompileTask::*",
+                ],
+                &["disabled-by-default-v8.compile"],
+                &[],
+                &[],
+            ],
+        }
+    }
+}
+
+impl FromStr for Preset {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Preset::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| {
+            format!("expected network, gpu, animation, threadpool or compile: {name}")
+        })
+    }
+}
+
+/// One of these patterns; `None` if there are none.
+pub(super) fn any_of(patterns: &[Pattern]) -> Result<Option<Regex>, Error> {
+    union(patterns.iter().map(|pattern| pattern.0.clone()))
+}
+
+/// One of these globs.
+pub(super) fn any_glob<'g>(globs: impl Iterator<Item = &'g str>) -> Result<Option<Regex>, Error> {
+    union(globs.map(anchored))
+}
+
+/// The text of a glob.
+pub(super) fn glob_text(glob: &Glob) -> &str {
+    &glob.0
+}
+
+fn union(patterns: impl Iterator<Item = String>) -> Result<Option<Regex>, Error> {
+    // each in a group, so that flags inside of one do not reach the next
+    let patterns: Vec<String> = patterns.map(|pattern| format!("(?:{pattern})")).collect();
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let compiled = compile(&patterns.join("|"));
+    compiled.map(Some).map_err(|problem| ErrorKind::Usage { problem }.into())
+}
+
+/// Names may hold any bytes, so does what matches them: `.` stands for a character or one stray byte.
+fn compile(pattern: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(pattern).size_limit(64 << 20).build();
+    built.map_err(|error| error.to_string())
+}
+
+fn anchored(glob: &str) -> String {
+    let mut pattern = String::from("(?s-u)^");
+    for c in glob.chars() {
+        match c {
+            '*' => pattern.push_str(".*"),
+            '?' => pattern.push_str("(?:[\\x00-\\x7F]|[\\xC0-\\xFF][\\x80-\\xBF]*)"),
+            c => {
+                let mut buffer = [0; 4];
+                for byte in c.encode_utf8(&mut buffer).bytes() {
+                    pattern.push_str(&format!("\\x{byte:02X}"));
+                }
+            }
+        }
+    }
+    pattern + "$"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_whole_texts() {
+        for (glob, yes, no) in [
+            ("v8", &["v8"][..], &["v8.gc", "xv8", ""][..]),
+            ("v8.*", &["v8.", "v8.gc"], &["v8", "v8xgc"]),
+            ("?8", &["v8", "é8"], &["8", "vv8"]),
+            ("a+b", &["a+b"], &["aab"]),
+        ] {
+            let regex = any_glob([glob].into_iter()).expect("sound").expect("one");
+            assert!(yes.iter().all(|text| regex.is_match(text.as_bytes())), "{glob}");
+            assert!(!no.iter().any(|text| regex.is_match(text.as_bytes())), "{glob}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_alternatives() {
+        let patterns = ["(?i)gc", "^Run"].map(|p| p.parse::<Pattern>().expect("sound"));
+        let regex = any_of(&patterns).expect("sound").expect("two");
+        assert!(regex.is_match(b"MinorGC") && regex.is_match(b"RunTask"));
+        assert!(!regex.is_match(b"runTask") && regex.is_match(b"x gc"));
+        assert!(any_of(&[]).expect("sound").is_none());
+        assert!("(".parse::<Pattern>().is_err());
+    }
+}

@@ -1,0 +1,184 @@
+//! `convert` against what serde_json reads: the same events in the same order, the same keys, whatever the knobs.
+
+use crate::corpus::{corpus, files_below};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use crate::trace::assert_same;
+use std::path::PathBuf;
+use tracemill_pipeline::{ConvertReport, Format, Source, Style, convert};
+use tracemill_testkit::generate::{TraceShape, trace};
+use tracemill_testkit::{Rng, reference};
+
+const FORMATS: [Format; 3] = [Format::Object, Format::Array, Format::Ndjson];
+
+fn run(
+    inputs: &[&[u8]],
+    format: Option<Format>,
+    style: Style,
+    knobs: Knobs,
+) -> (Vec<u8>, ConvertReport) {
+    let folder = Folder::new();
+    let target = folder.path("out");
+    let run = |sources: &[Source]| {
+        convert(sources, style, &output_to(&target, format), &config(knobs)).expect("sound inputs")
+    };
+    let report = match knobs.read_size {
+        Some(_) => through_pipes(inputs, run),
+        None => {
+            let files = inputs.iter().enumerate();
+            let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
+            run(&files.map(file).map(Source::Path).collect::<Vec<_>>())
+        }
+    };
+    (read(&target), report)
+}
+
+/// Events and united keys without white space outside strings, by way of serde_json.
+fn tokens(inputs: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
+    let mut events = Vec::new();
+    for input in inputs {
+        let found = reference::events(input).expect("sound");
+        events.extend(found.iter().map(|event| without_space(&event.bytes)));
+    }
+    // what merge writes beside its events, which are none here
+    let merged = reference::merge(inputs, Some(reference::Format::Ndjson)).expect("sound");
+    let header = merged.starts_with(b"{\"tracemill\":{").then(|| {
+        let line = merged.split(|&b| b == b'\n').next().unwrap_or_default();
+        without_space(line).into_bytes()
+    });
+    (events, header.unwrap_or_default())
+}
+
+/// A slow twin of `compact`: a character at a time.
+fn without_space(json: &[u8]) -> String {
+    let (mut out, mut in_string, mut escaped) = (Vec::new(), false, false);
+    for &byte in json {
+        if in_string || !byte.is_ascii_whitespace() {
+            out.push(byte);
+        }
+        in_string = match byte {
+            b'"' => !in_string || escaped,
+            _ => in_string,
+        };
+        escaped = in_string && byte == b'\\' && !escaped;
+    }
+    String::from_utf8(out).expect("inputs are UTF-8")
+}
+
+fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
+    let expected = tokens(inputs);
+    for format in FORMATS {
+        for style in [Style::Keep, Style::Compact, Style::Pretty] {
+            if (format, style) == (Format::Ndjson, Style::Pretty) {
+                continue;
+            }
+            let (output, report) = run(inputs, Some(format), style, knobs);
+            let what = format!("seed {seed} {format:?} {style:?} {knobs:?}");
+            assert_eq!(report.bytes as usize, output.len(), "{what}");
+            let (events, keys) = tokens(&[&output]);
+            assert!(events == expected.0, "{what}: events differ");
+            if format == Format::Array {
+                assert_eq!(keys, b"", "{what}");
+            } else {
+                assert_same(&what, &expected.1, &keys);
+            }
+            assert_eq!(report.keys_lost > 0, format == Format::Array && !expected.1.is_empty());
+            let (again, _) = run(&[&output], Some(format), style, PLAIN);
+            assert_same(&format!("{what} again"), &output, &again);
+            if format == Format::Ndjson {
+                let lines = output.strip_suffix(b"\n").unwrap_or_default();
+                for line in lines.split(|&b| b == b'\n').filter(|_| !output.is_empty()) {
+                    let parsed: Result<serde::de::IgnoredAny, _> = serde_json::from_slice(line);
+                    assert!(parsed.is_ok(), "{what}: {}", String::from_utf8_lossy(line));
+                }
+            }
+        }
+    }
+}
+
+/// Unless an event has line breaks, the way through NDJSON and back keeps every byte of it.
+fn check_round_trip(what: &str, input: &[u8], knobs: Knobs) {
+    let (object, _) = run(&[input], Some(Format::Object), Style::Keep, PLAIN);
+    let (lines, _) = run(&[&object], Some(Format::Ndjson), Style::Keep, knobs);
+    let (back, _) = run(&[&lines], Some(Format::Object), Style::Keep, knobs);
+    let own = reference::events(&object).expect("sound");
+    let returned = reference::events(&back).expect("sound");
+    assert_eq!(own.len(), returned.len(), "{what}");
+    let mut keys_are_whole = true;
+    for (own, returned) in own.iter().zip(&returned) {
+        if own.bytes.contains(&b'\n') || own.bytes.contains(&b'\r') {
+            assert_eq!(without_space(&own.bytes), without_space(&returned.bytes), "{what}");
+            keys_are_whole = false;
+        } else {
+            assert_same(what, &own.bytes, &returned.bytes);
+        }
+    }
+    let keys = &object[object.windows(2).rposition(|pair| pair == b"\n]").unwrap_or(0)..];
+    if keys_are_whole && !keys[2..].trim_ascii_end().contains(&b'\r') && !has_inner_break(keys) {
+        assert_same(what, &object, &back);
+    }
+}
+
+/// Whether a value of a key has a line break (those between keys are our own).
+fn has_inner_break(keys: &[u8]) -> bool {
+    String::from_utf8_lossy(keys).trim_end().replace("\n]", "").replace(",\n\"", "").contains('\n')
+}
+
+#[test]
+fn random_traces_in_every_form_and_style() {
+    for seed in 0..20 {
+        let mut rng = Rng::new(seed);
+        let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
+            .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
+            .collect();
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        check(seed, &inputs, PLAIN);
+        check(seed, &inputs, knobs(seed as usize));
+        check_round_trip(&format!("seed {seed}"), inputs[0], knobs(seed as usize + 1));
+    }
+}
+
+#[test]
+fn knobs_do_not_change_a_byte() {
+    for seed in 200..240 {
+        let mut rng = Rng::new(seed);
+        let input = trace(seed, &TraceShape::arbitrary(&mut rng));
+        let format = [None, Some(FORMATS[rng.index(3)])][rng.index(2)];
+        let style = [Style::Keep, Style::Compact][rng.index(2)];
+        let (expected, _) = run(&[&input], format, style, PLAIN);
+        for number in 0..4 {
+            let knobs = knobs(seed as usize * 4 + number);
+            let (output, _) = run(&[&input], format, style, knobs);
+            assert_same(&format!("seed {seed} {format:?} {style:?} {knobs:?}"), &expected, &output);
+        }
+    }
+}
+
+#[test]
+fn the_corpus_goes_through_ndjson_and_back() {
+    let Some(folder) = corpus() else { return };
+    let mut files: Vec<PathBuf> = Vec::new();
+    files_below(&folder, &mut files);
+    files.sort();
+    let mut checked = 0;
+    for (number, file) in files.iter().enumerate() {
+        let text = crate::trace::text_of(file);
+        let events = reference::events(&text).unwrap_or_default();
+        // what has no phase is an event in an array only
+        if text.len() > 1 << 20 || !events.iter().any(|event| event.ph.is_some()) {
+            continue;
+        }
+        let folder = Folder::new();
+        let copy = Source::Path(folder.file("in", &text));
+        let target = output_to(&folder.path("out"), None);
+        if convert(&[copy], Style::Keep, &target, &config(PLAIN)).is_err() {
+            // an object of another kind, which serde_json takes for a line with an event
+            continue;
+        }
+        let knobs = knobs(number);
+        let read_size = knobs.read_size.map(|size| size.max(4096));
+        let knobs = Knobs { read_size, chunk: knobs.chunk.max(5000), ..knobs };
+        check_round_trip(&file.display().to_string(), &text, knobs);
+        checked += 1;
+    }
+    assert!(checked > 80, "{checked} files");
+}

@@ -1,0 +1,188 @@
+//! `filter` against the naive reference, whatever the knobs; and its laws.
+
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use crate::trace::assert_same;
+use tracemill_pipeline::{
+    Duration, Filter, FilterReport, Format, Preset, Source, TimePoint, filter,
+};
+use tracemill_testkit::Rng;
+use tracemill_testkit::generate::{TraceShape, trace};
+use tracemill_testkit::reference::{self, Criteria};
+
+fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterReport) {
+    let folder = Folder::new();
+    let target = folder.path("out");
+    let run = |sources: &[Source]| {
+        filter(sources, wanted, &output_to(&target, Some(Format::Object)), &config(knobs))
+            .expect("sound inputs")
+    };
+    let report = match knobs.read_size {
+        Some(_) => through_pipes(inputs, run),
+        None => {
+            let files = inputs.iter().enumerate();
+            let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
+            run(&files.map(file).map(Source::Path).collect::<Vec<_>>())
+        }
+    };
+    (read(&target), report)
+}
+
+/// The same criteria as the program takes them.
+fn flags(criteria: &Criteria) -> Filter {
+    let ids = |ids: &[String]| (!ids.is_empty()).then(|| ids.join(",").parse().expect("ids"));
+    let patterns = |parts: &[String]| parts.iter().map(|p| p.parse().expect("sound")).collect();
+    let point = |(absolute, ns)| match absolute {
+        true => TimePoint::Absolute(ns),
+        false => TimePoint::Relative(ns),
+    };
+    Filter {
+        pid: ids(&criteria.pid),
+        tid: ids(&criteria.tid),
+        process: patterns(&criteria.process),
+        thread: patterns(&criteria.thread),
+        ph: criteria.ph.clone(),
+        cat: criteria.cat.iter().map(|cat| cat.parse().expect("sound")).collect(),
+        name: patterns(&criteria.name),
+        min_dur: criteria.min_dur.map(Duration),
+        max_dur: criteria.max_dur.map(Duration),
+        from: criteria.from.map(point),
+        to: criteria.to.map(point),
+        drop: Vec::new(),
+        invert: criteria.invert,
+        shrink_to: None,
+    }
+}
+
+fn some(rng: &mut Rng, rate: u64, texts: &[&str]) -> Vec<String> {
+    let count = if rng.chance(rate) { 1 + rng.index(3) } else { 0 };
+    (0..count).map(|_| (*rng.pick(texts)).to_owned()).collect()
+}
+
+fn criteria(rng: &mut Rng) -> Criteria {
+    const NAMES: [&str; 8] = ["Task", "GC", "Call", "v8", "Layout", "Paint", "x", "Profile"];
+    let micros = |rng: &mut Rng, most| rng.below(most) as i64 * 1000;
+    let times = rng.chance(30);
+    let base = if rng.chance(50) { 0 } else { 1_712_195_495_533_685_000 };
+    let absolute = rng.chance(50);
+    let point = |rng: &mut Rng| {
+        (times && rng.chance(70))
+            .then(|| (absolute, micros(rng, 800) + if absolute { base } else { 0 }))
+    };
+    let (from, to) = (point(rng), point(rng));
+    Criteria {
+        pid: some(rng, 20, &["1", "2", "3", "Spans", "0x1"]),
+        tid: some(rng, 20, &["1", "2", "4", "-1"]),
+        process: some(rng, 10, &["main", "w", "r"]),
+        thread: some(rng, 10, &["main", "w", "k"]),
+        ph: some(rng, 20, &["X", "B", "E", "b", "s", "N", "i", "P"]),
+        cat: some(rng, 30, &NAMES),
+        name: some(rng, 30, &NAMES),
+        min_dur: rng.chance(25).then(|| micros(rng, 40)),
+        max_dur: rng.chance(15).then(|| micros(rng, 40)),
+        from,
+        to,
+        invert: rng.chance(25),
+    }
+}
+
+/// Traces with names of processes and threads, which random events seldom are.
+fn named(rng: &mut Rng, seed: u64) -> Vec<u8> {
+    let shape = TraceShape { bom: false, documents: 1, ..TraceShape::arbitrary(rng) };
+    let mut input = trace(seed, &shape);
+    if rng.chance(60) {
+        let mut lines = String::from("\n");
+        for _ in 0..rng.range(1, 8) {
+            let what = ["process_name", "thread_name"][rng.index(2)];
+            let name = ["main", "work\\u0065r", "", "render"][rng.index(4)];
+            let (pid, tid) = (rng.range(1, 4), rng.range(1, 4));
+            lines.push_str(&format!(
+                "{{\"ph\":\"M\",\"name\":\"{what}\",\"pid\":{pid},\"tid\":{tid},\"args\":{{\"name\":\"{name}\"}}}}\n"
+            ));
+        }
+        input.extend_from_slice(lines.as_bytes());
+    }
+    input
+}
+
+fn inputs(rng: &mut Rng, seed: u64) -> Vec<Vec<u8>> {
+    (0..1 + rng.index(2)).map(|i| named(rng, seed * 10 + i as u64)).collect()
+}
+
+#[test]
+fn random_traces_and_criteria_with_any_knobs() {
+    let (mut kept, mut dropped) = (0, 0);
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed);
+        let inputs = inputs(&mut rng, seed);
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let criteria = criteria(&mut rng);
+        let object = Some(reference::Format::Object);
+        let expected = reference::filter(&inputs, &criteria, object).expect("sound inputs");
+        for knobs in [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)] {
+            let (output, report) = run(&inputs, &flags(&criteria), knobs);
+            let what = format!("seed {seed} {criteria:?} {knobs:?}");
+            assert_same(&what, &expected, &output);
+            let gone: u64 = report.dropped.iter().map(|dropped| dropped.events).sum();
+            let all: u64 = report.inputs.iter().map(|input| input.events).sum();
+            assert_eq!(report.events + gone, all, "{what}");
+            assert_eq!(report.bytes as usize, output.len(), "{what}");
+            kept += report.events;
+            dropped += gone;
+        }
+    }
+    assert!(kept > 5_000 && dropped > 5_000, "{kept} kept, {dropped} dropped");
+}
+
+#[test]
+fn a_filter_and_its_inverse_divide_the_trace() {
+    for seed in 1000..1060 {
+        let mut rng = Rng::new(seed);
+        let input = named(&mut rng, seed);
+        let mut wanted = flags(&Criteria { invert: false, ..criteria(&mut rng) });
+        if rng.chance(50) {
+            wanted.drop = vec![Preset::ALL[rng.index(Preset::ALL.len())]];
+        }
+        let own = |wanted: &Filter| {
+            let (output, _) = run(&[&input], wanted, knobs(seed as usize));
+            let events = reference::events(&output).expect("sound");
+            let others = events.into_iter().filter(|e| !e.ph.as_deref().is_some_and(is_metadata));
+            others.map(|event| event.bytes).collect::<Vec<_>>()
+        };
+        let mut both = own(&wanted);
+        wanted.invert = true;
+        both.extend(own(&wanted));
+        let mut all = own(&Filter::default());
+        both.sort();
+        all.sort();
+        assert!(both == all, "seed {seed} {wanted:?}");
+    }
+}
+
+fn is_metadata(ph: &str) -> bool {
+    serde_json::from_str::<String>(ph).is_ok_and(|ph| ph == "M")
+}
+
+#[test]
+fn shrinking_keeps_the_longest_that_fit() {
+    let mut shrunk = 0;
+    for seed in 2000..2080 {
+        let mut rng = Rng::new(seed);
+        let input = named(&mut rng, seed);
+        let chosen = Criteria { invert: false, min_dur: None, ..criteria(&mut rng) };
+        let (all, _) = run(&[&input], &flags(&chosen), PLAIN);
+        let size = all.len() as u64 * rng.range(10, 110) / 100;
+        let wanted = Filter { shrink_to: Some(size), ..flags(&chosen) };
+        let (output, report) = run(&[&input], &wanted, knobs(seed as usize));
+        let least = report.threshold_ns.expect("a size was given");
+        let longest = Criteria { min_dur: Some(least), ..chosen };
+        let object = Some(reference::Format::Object);
+        let expected = reference::filter(&[&input], &longest, object).expect("sound");
+        assert_same(&format!("seed {seed} at least {least} ns"), &expected, &output);
+        let larger = report.warnings.iter().any(|text| text.contains("does not fit"));
+        assert_eq!(output.len() as u64 > size, larger, "seed {seed}: {report:?}");
+        // where only metadata is left nothing can go
+        assert_eq!(least > 0 || larger, all.len() as u64 > size, "seed {seed}");
+        shrunk += u64::from(least > 0 && !larger);
+    }
+    assert!(shrunk > 12, "{shrunk}");
+}

@@ -1,0 +1,245 @@
+//! What `filter` must keep: everything in memory, every pair and group looked for anew.
+
+use std::collections::BTreeMap;
+
+use super::order::SortKey;
+use super::read::{self, Fields, is_string, unescape};
+use super::{Decimal, Format, default_format, keys, time, write};
+
+/// Which events are wanted. Empty lists and `None` want all.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the names are those of the flags")]
+pub struct Criteria {
+    pub pid: Vec<String>,
+    pub tid: Vec<String>,
+    /// Parts of names.
+    pub process: Vec<String>,
+    pub thread: Vec<String>,
+    pub ph: Vec<String>,
+    /// Whole categories.
+    pub cat: Vec<String>,
+    /// Parts of names.
+    pub name: Vec<String>,
+    /// Nanoseconds.
+    pub min_dur: Option<i64>,
+    pub max_dur: Option<i64>,
+    /// Whether absolute, and nanoseconds.
+    pub from: Option<(bool, i64)>,
+    pub to: Option<(bool, i64)>,
+    pub invert: bool,
+}
+
+/// The expected output of filtering well-formed `inputs`.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn filter(
+    inputs: &[&[u8]],
+    criteria: &Criteria,
+    format: Option<Format>,
+) -> Result<Vec<u8>, String> {
+    let mut sources = Vec::new();
+    for input in inputs {
+        sources.extend(read::sources(input)?);
+    }
+    let format = format.unwrap_or_else(|| default_format(&sources));
+    let events: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
+    let stays = Judge::new(&events, criteria).all();
+    let kept: Vec<&str> =
+        events.iter().zip(stays).filter(|(_, stays)| *stays).map(|(event, _)| *event).collect();
+    let mut keys = keys::unite(&sources);
+    if format == Format::Array {
+        keys.clear();
+    }
+    Ok(write::trace(format, &kept, &keys))
+}
+
+struct Judge<'e> {
+    events: Vec<Fields<'e>>,
+    criteria: &'e Criteria,
+    start: i64,
+    processes: BTreeMap<String, String>,
+    threads: BTreeMap<(String, String), String>,
+}
+
+/// What an event belongs to.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Bond {
+    Stream(Vec<String>),
+    Group(Vec<String>),
+}
+
+impl<'e> Judge<'e> {
+    fn new(events: &[&'e str], criteria: &'e Criteria) -> Self {
+        let events: Vec<_> = events.iter().map(|e| Fields::parse(e).unwrap_or_default()).collect();
+        let mut judge = Judge {
+            start: 0,
+            events,
+            criteria,
+            processes: BTreeMap::new(),
+            threads: BTreeMap::new(),
+        };
+        let timed = (0..judge.events.len()).filter(|&i| !judge.is(i, "ph", "M"));
+        judge.start = timed.filter_map(|i| judge.ns(i, "ts")).min().unwrap_or(0);
+        for i in 0..judge.events.len() {
+            let name = judge.events[i].get("args").and_then(Fields::parse);
+            let Some(name) = name.as_ref().and_then(|args| args.get("name")) else { continue };
+            let (pid, tid) = (judge.text(i, "pid"), judge.text(i, "tid"));
+            if judge.is(i, "ph", "M") && judge.is(i, "name", "process_name") {
+                judge.processes.insert(pid, plain(name));
+            } else if judge.is(i, "ph", "M") && judge.is(i, "name", "thread_name") {
+                judge.threads.insert((pid, tid), plain(name));
+            }
+        }
+        judge
+    }
+
+    fn is(&self, event: usize, key: &str, text: &str) -> bool {
+        self.events[event].get(key).is_some_and(|value| is_string(value, text))
+    }
+
+    /// The content of a string, anything else as it is written.
+    fn text(&self, event: usize, key: &str) -> String {
+        self.events[event].get(key).map_or(String::new(), plain)
+    }
+
+    fn ns(&self, event: usize, key: &str) -> Option<i64> {
+        self.events[event].get(key).and_then(time).map(|time: Decimal| time.nanos_floor())
+    }
+
+    fn all(&self) -> Vec<bool> {
+        let mut stays = vec![false; self.events.len()];
+        let mut bonds: BTreeMap<Bond, Vec<usize>> = BTreeMap::new();
+        let mut threads: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+        for (event, stays) in stays.iter_mut().enumerate() {
+            if self.is(event, "ph", "M") {
+                *stays = true;
+            } else if let Some(bond) = self.bond(event) {
+                bonds.entry(bond).or_default().push(event);
+            } else if self.is(event, "ph", "B") || self.is(event, "ph", "E") {
+                let thread = (self.text(event, "pid"), self.text(event, "tid"));
+                threads.entry(thread).or_default().push(event);
+            } else {
+                let dur = self.ns(event, "dur").unwrap_or(0).max(0);
+                *stays = self.passes(self.fits(event), self.ns(event, "ts"), dur);
+            }
+        }
+        for members in bonds.into_values() {
+            let heads: Vec<usize> =
+                members.iter().copied().filter(|&e| self.is(e, "name", "Profile")).collect();
+            let speakers = if heads.is_empty() { &members } else { &heads };
+            let fits = speakers.iter().any(|&event| self.fits(event));
+            let times: Vec<i64> = members.iter().filter_map(|&e| self.ns(e, "ts")).collect();
+            let (from, to) = (times.iter().min(), times.iter().max());
+            let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(*from));
+            let passes = self.passes(fits, from.copied(), dur);
+            members.into_iter().for_each(|event| stays[event] = passes);
+        }
+        for mut events in threads.into_values() {
+            events.sort_by_cached_key(|&event| SortKey::of(&self.events[event]));
+            self.pair(&events, &mut stays);
+        }
+        stays
+    }
+
+    fn pair(&self, events: &[usize], stays: &mut [bool]) {
+        let mut open: Vec<usize> = Vec::new();
+        for &event in events {
+            if self.is(event, "ph", "B") {
+                open.push(event);
+                continue;
+            }
+            let begin = open.pop().unwrap_or(event);
+            let (from, to) = (self.ns(begin, "ts"), self.ns(event, "ts"));
+            let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(from));
+            stays[event] = self.passes(self.fits(begin), from, dur);
+            stays[begin] = stays[event];
+        }
+        for begin in open {
+            stays[begin] = self.passes(self.fits(begin), self.ns(begin, "ts"), i64::MAX);
+        }
+    }
+
+    fn bond(&self, event: usize) -> Option<Bond> {
+        let fields = &self.events[event];
+        if self.is(event, "name", "Profile") || self.is(event, "name", "ProfileChunk") {
+            let typed = |key: &str| match fields.get(key) {
+                None => "missing".to_owned(),
+                Some(value) if value.starts_with('"') => format!("text {}", plain(value)),
+                Some(value) => match Decimal::parse(value.as_bytes()) {
+                    Some(number) => format!("number {number:?}"),
+                    None => value.to_owned(),
+                },
+            };
+            let id = match (fields.get("id"), fields.get("id2")) {
+                (None, Some(_)) => format!("id2 {}", typed("id2")),
+                _ => typed("id"),
+            };
+            return Some(Bond::Stream(vec![typed("pid"), id]));
+        }
+        let class = match &*self.text(event, "ph") {
+            "b" | "n" | "e" | "S" | "T" | "p" | "F" => "async",
+            "s" | "t" | "f" => "flow",
+            "N" | "O" | "D" => "object",
+            _ => return None,
+        };
+        let mut key = vec![class.into(), self.text(event, "cat"), self.text(event, "scope")];
+        if class == "flow" {
+            key.push(self.text(event, "name"));
+        }
+        if fields.get("id").is_some() {
+            key.push(self.text(event, "id"));
+            return Some(Bond::Group(key));
+        }
+        let id2 = fields.get("id2")?;
+        let parts = Fields::parse(id2).unwrap_or_default();
+        match (parts.0.iter().find(|(k, _)| is_string(k, "local")), parts.get("global")) {
+            (Some((_, local)), _) => {
+                key.extend([plain(local), "local".into(), self.text(event, "pid")])
+            }
+            (None, global) => key.push(plain(global.unwrap_or(id2))),
+        }
+        Some(Bond::Group(key))
+    }
+
+    /// Whether an event's own fields, and the names of its thread, are wanted.
+    fn fits(&self, event: usize) -> bool {
+        let of = |key: &str| self.text(event, key);
+        let wants = |list: &[String], text: &str| list.is_empty() || list.iter().any(|t| t == text);
+        let part = |list: &[String], name: Option<&String>| {
+            list.is_empty()
+                || name.is_some_and(|name| list.iter().any(|t| name.contains(t.as_str())))
+        };
+        let wanted = self.criteria;
+        let (pid, tid) = (of("pid"), of("tid"));
+        wants(&wanted.pid, &pid)
+            && wants(&wanted.tid, &tid)
+            && part(&wanted.process, self.processes.get(&pid).filter(|name| !name.is_empty()))
+            && part(&wanted.thread, self.threads.get(&(pid, tid)).filter(|name| !name.is_empty()))
+            && (wanted.ph.is_empty() || wanted.ph.iter().any(|ph| self.is(event, "ph", ph)))
+            && (wanted.cat.is_empty() || of("cat").split(',').any(|cat| wants(&wanted.cat, cat)))
+            && part(&wanted.name, Some(&of("name")))
+    }
+
+    fn passes(&self, fits: bool, from: Option<i64>, dur: i64) -> bool {
+        let wanted = self.criteria;
+        let at = |(absolute, ns): (bool, i64)| if absolute { ns } else { self.start + ns };
+        let ends = |limit| from.is_some_and(|f| f >= limit || f.saturating_add(dur.max(0)) > limit);
+        let passes = fits
+            && wanted.min_dur.is_none_or(|least| dur >= least)
+            && wanted.max_dur.is_none_or(|most| dur <= most)
+            && wanted.from.map(at).is_none_or(ends)
+            && wanted.to.map(at).is_none_or(|limit| from.is_some_and(|from| from < limit));
+        passes != wanted.invert
+    }
+}
+
+fn plain(value: &str) -> String {
+    match unescape(value) {
+        // bytes that are no character get one each
+        Some(content) => String::from_utf8(content)
+            .unwrap_or_else(|e| e.as_bytes().iter().map(|&byte| char::from(byte)).collect()),
+        None => value.to_owned(),
+    }
+}
