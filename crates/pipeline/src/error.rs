@@ -35,6 +35,11 @@ pub enum ErrorKind {
         /// What was found instead, and what to do.
         found: String,
     },
+    /// A trace cannot be split as asked: two parts of one name, too many parts.
+    Parts {
+        /// What is in the way, and what to do.
+        found: String,
+    },
     /// `--strict` met a defect.
     Defect {
         /// The input.
@@ -114,6 +119,7 @@ impl Error {
                 ErrorClass::Input
             }
             ErrorKind::Profiles { .. } => ErrorClass::Input,
+            ErrorKind::Parts { .. } => ErrorClass::Usage,
             ErrorKind::OutputIsInput { .. } | ErrorKind::OutputExists { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
             | ErrorKind::Changed { .. }
@@ -153,7 +159,7 @@ impl fmt::Display for Error {
             ErrorKind::NotATrace { input, offset, found } => {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
-            ErrorKind::Profiles { found } => f.write_str(found),
+            ErrorKind::Profiles { found } | ErrorKind::Parts { found } => f.write_str(found),
             ErrorKind::Defect { input, offset, problem, excerpt } => write!(
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"

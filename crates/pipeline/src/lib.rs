@@ -52,12 +52,14 @@ mod info;
 mod input;
 mod keys;
 mod merge;
+mod names;
 mod order;
 mod output;
 mod profile;
 mod read;
 mod report;
 mod scan;
+mod split;
 mod store;
 mod streams;
 mod whole;
@@ -79,4 +81,5 @@ pub use report::{
     Example, InfoReport, InputReport, Losses, MergeReport, ProcessInfo, ProfileCount, Tally,
     ThreadInfo, excerpt,
 };
+pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -34,7 +34,8 @@ pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
-pub(crate) use router::{Role, StreamKey, decode, stream_key};
+pub(crate) use collect::printable;
+pub(crate) use router::{Names, Role, StreamKey, decode, push_canonical, stream_key};
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,

@@ -66,6 +66,26 @@ impl Decimal {
         }
     }
 
+    /// A thousand times the value, rounded down; at most 292 years from zero, as nanoseconds are kept.
+    pub(super) fn floor_thousandfold(&self) -> i128 {
+        let limit = i128::from(i64::MAX - 8);
+        let sign = if self.negative { -1 } else { 1 };
+        if self.digits.is_empty() {
+            return 0;
+        }
+        let whole = self.exponent.saturating_add(3);
+        if whole > 19 {
+            return sign * limit;
+        }
+        let whole = whole.max(0) as usize;
+        let digit = |at: usize| self.digits.get(at).map_or(0, |d| i128::from(d - b'0'));
+        let skipped = self.exponent.saturating_add(3) < 0;
+        let value = if skipped { 0 } else { (0..whole).fold(0, |n, at| n * 10 + digit(at)) };
+        let rest = skipped || self.digits.len() > whole;
+        let floor = if self.negative { -value - i128::from(rest) } else { value };
+        floor.clamp(-limit, limit)
+    }
+
     fn cmp_magnitude(&self, other: &Self) -> Ordering {
         match (self.digits.is_empty(), other.digits.is_empty()) {
             (true, true) => return Ordering::Equal,
