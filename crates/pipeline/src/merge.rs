@@ -253,7 +253,12 @@ pub(crate) fn default_format(documents: &[Document]) -> Format {
 }
 
 /// What there is to say of keys and streams.
-pub(crate) fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Vec<String>) {
+pub(crate) fn warn(
+    united: &United<'_>,
+    delays: &Delays,
+    format: &Format,
+    warnings: &mut Vec<String>,
+) {
     warnings.extend(united.warnings.iter().cloned());
     for stream in &delays.unordered {
         warnings.push(format!(
@@ -271,7 +276,11 @@ pub(crate) fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnin
 }
 
 /// DevTools' annotations name events by their index, which sorting changes.
-pub(crate) fn warn_of_annotations(documents: &[Document], store: &Store<'_>, warnings: &mut Vec<String>) {
+pub(crate) fn warn_of_annotations(
+    documents: &[Document],
+    store: &Store<'_>,
+    warnings: &mut Vec<String>,
+) {
     for (index, document) in documents.iter().enumerate() {
         let metadata = document.keys.iter().filter(|key| string_is(&key.key, b"metadata"));
         let mut values = metadata.map(|key| store.slice(key.offset, key.len));

@@ -3,9 +3,12 @@
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
 mod profile;
+mod split;
 mod texts;
+mod texts_split;
 
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+pub(crate) use split::SplitArgs;
 
 use crate::exit::Failure;
 use crate::memory;
@@ -49,6 +52,9 @@ pub(crate) enum Verb {
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
     Profile(ProfileVerb),
+    /// Split a trace into parts by process, thread, category, time or size
+    #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
+    Split(SplitArgs),
 }
 
 impl Verb {
@@ -59,6 +65,7 @@ impl Verb {
             Verb::Info(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
+            Verb::Split(args) => &args.messages,
         }
     }
 }

@@ -28,6 +28,8 @@ fn help_is_golden() {
     check("profile list --help", "profile-list-long.txt");
     check("profile extract -h", "profile-extract-short.txt");
     check("profile extract --help", "profile-extract-long.txt");
+    check("split -h", "split-short.txt");
+    check("split --help", "split-long.txt");
 }
 
 #[test]

@@ -70,8 +70,7 @@ impl LaneSpill {
     pub(crate) fn spill(&mut self, runs: &[LaneRun], order: Order<'_, '_>) -> Result<(), Error> {
         self.count += 1;
         for of_lane in pieces(runs).chunk_by(|a, b| a.lane == b.lane) {
-            let slices =
-                of_lane.iter().map(|p| &runs[p.run as usize].entries[p.range.clone()]);
+            let slices = of_lane.iter().map(|p| &runs[p.run as usize].entries[p.range.clone()]);
             let start = self.runs.len as usize;
             self.runs.write_run(slices, order)?;
             let range = start..self.runs.len as usize;

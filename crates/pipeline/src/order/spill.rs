@@ -4,8 +4,8 @@
 //! untimed events, 8 bytes a place, which are in order as they come. Reading maps the files, so it costs no heap
 //! and no descriptors, however many runs there are.
 
-use super::loser_tree::LoserTree;
 use super::lanes::{Run, RunIter};
+use super::loser_tree::LoserTree;
 use super::{Buckets, Entry, Order};
 use crate::error::Error;
 use crate::store::Place;

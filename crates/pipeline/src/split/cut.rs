@@ -66,7 +66,11 @@ pub(super) struct Opens<'r> {
 
 impl<'r> Opens<'r> {
     /// `runs` are in exact order, each with its thread's number and whether it holds begins.
-    pub(super) fn new(runs: Vec<(Run<'r>, usize, bool)>, threads: usize, order: Order<'_, '_>) -> Self {
+    pub(super) fn new(
+        runs: Vec<(Run<'r>, usize, bool)>,
+        threads: usize,
+        order: Order<'_, '_>,
+    ) -> Self {
         Opens {
             merged: MergedRuns::over(runs.iter().map(|run| run.0), order),
             runs: runs.iter().map(|&(_, thread, begins)| (thread, begins)).collect(),
@@ -180,7 +184,9 @@ impl Cutter<'_, '_, '_, '_> {
         let window = self.window(state, entry);
         let full = match self.by {
             SplitBy::Time(_) => window != state.window,
-            SplitBy::Events(most) => state.now.events - state.now.copies.len() as u64 + events > most,
+            SplitBy::Events(most) => {
+                state.now.events - state.now.copies.len() as u64 + events > most
+            }
             SplitBy::Size(most) => state.size + size > most,
             SplitBy::Pid | SplitBy::Tid | SplitBy::Cat => false,
         };
@@ -221,7 +227,8 @@ impl Cutter<'_, '_, '_, '_> {
         let count = copies.len() as u64;
         // they stand among the events and once more beside them
         state.size = self.overhead + 2 * (bytes + count * SEPARATOR);
-        let next = Stretch { from: Some(entry), events: count, bytes, copies, open, ..Stretch::default() };
+        let next =
+            Stretch { from: Some(entry), events: count, bytes, copies, open, ..Stretch::default() };
         state.done.push(std::mem::replace(&mut state.now, next));
         state.steps = 0;
         if state.done.len() >= PARTS_MOST {

@@ -44,7 +44,9 @@ impl Work<'_, '_> {
             let file = split.dir.join(name);
             if split.reserved.iter().any(|reserved| same_name(reserved, &file)) {
                 let name = file.display();
-                return Err(refusal(format!("a part would be written over {name}: choose another name")));
+                return Err(refusal(format!(
+                    "a part would be written over {name}: choose another name"
+                )));
             }
             let target = Target::File { path: file.clone(), replace: split.replace };
             let compression = Compression::None;
@@ -100,13 +102,16 @@ impl Work<'_, '_> {
         let describe = |((part, file), &bytes): ((&Part, PathBuf), &u64)| {
             let thread = groups[part.group].threads.first();
             let lane = thread.map(|&thread| &self.found.lanes[thread as usize]);
-            let of = |value: fn(&super::lane::Lane) -> &[u8]| lane.map_or(String::new(), |l| written(value(l)));
+            let of = |value: fn(&super::lane::Lane) -> &[u8]| {
+                lane.map_or(String::new(), |l| written(value(l)))
+            };
             let has_pid = matches!(by, SplitBy::Pid | SplitBy::Tid);
             SplitPart {
                 file,
                 pid: has_pid.then(|| of(|lane| &lane.pid)),
                 tid: (by == SplitBy::Tid).then(|| of(|lane| &lane.tid)),
-                cat: (by == SplitBy::Cat).then(|| lane.map_or(String::new(), |lane| lane.category())),
+                cat: (by == SplitBy::Cat)
+                    .then(|| lane.map_or(String::new(), |lane| lane.category())),
                 events: part.events,
                 metadata: part.metadata_events,
                 copies: part.copies.len() as u64,

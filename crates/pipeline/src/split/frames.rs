@@ -91,7 +91,8 @@ impl Frames {
             && let Some(&number) = self.numbers.get(&id)
             && used.insert(number)
         {
-            let parent = members(&self.text[self.members[number].1.clone()]).filter(|(key, _)| string_is(key, b"parent"));
+            let parent = members(&self.text[self.members[number].1.clone()])
+                .filter(|(key, _)| string_is(key, b"parent"));
             next = parent.last().map(|(_, parent)| id_of(parent));
         }
     }

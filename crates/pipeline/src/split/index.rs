@@ -130,8 +130,7 @@ impl<M: Mode> Reader for Index<M> {
     fn take(&mut self, part: Part<M>, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let found = &mut self.found;
         found.events += part.facts.events;
-        let numbers: Vec<u32> =
-            part.lanes.all.into_iter().map(|lane| found.number(lane)).collect();
+        let numbers: Vec<u32> = part.lanes.all.into_iter().map(|lane| found.number(lane)).collect();
         #[expect(clippy::iter_over_hash_type, reason = "each stream is on its own")]
         for (key, (thread, entry)) in part.heads {
             found.heads.insert(key, (numbers[thread as usize], entry));

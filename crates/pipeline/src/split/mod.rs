@@ -220,9 +220,9 @@ pub fn split(
         (SplitBy::Pid | SplitBy::Tid, Some(_)) => run::<CutThreads>(sources, split, config),
         (SplitBy::Cat, None) => run::<Categories>(sources, split, config),
         (_, None) => run::<CutWhole>(sources, split, config),
-        (_, Some(_)) => {
-            Err(refusal("a largest size is for parts by process or thread (--by pid, --by tid)".into()))
-        }
+        (_, Some(_)) => Err(refusal(
+            "a largest size is for parts by process or thread (--by pid, --by tid)".into(),
+        )),
     }
 }
 
@@ -279,7 +279,9 @@ impl<'w> Work<'w, '_> {
             by: split.by,
             max_size: split.max_size,
             repeats: M::CUT && format != Format::Array,
-            overhead: layout.opening(&united).len() as u64 + layout.closing_len(&united) + COPIES_KEY,
+            overhead: layout.opening(&united).len() as u64
+                + layout.closing_len(&united)
+                + COPIES_KEY,
         };
         let groups = planner.groups(owners);
         let parts = planner.parts(&groups)?;

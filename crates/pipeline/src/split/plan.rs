@@ -254,9 +254,10 @@ impl<'f> Planner<'f, '_, '_> {
         let mut threads: BTreeSet<u32> = stretch.open.iter().map(|&t| group.threads[t]).collect();
         for &thread in &group.threads {
             let lane = &self.found.lanes[thread as usize];
-            let meets = lane.span.zip(stretch.times).is_some_and(|((first, last), (from, to))| {
-                first <= to && from <= last
-            });
+            let meets = lane
+                .span
+                .zip(stretch.times)
+                .is_some_and(|((first, last), (from, to))| first <= to && from <= last);
             if meets || (first && lane.untimed) {
                 threads.insert(thread);
             }
@@ -346,10 +347,7 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// Entries of all streams among `suspects`.
-    pub(super) fn chunks(
-        &self,
-        suspects: &HashSet<StreamKey>,
-    ) -> impl Iterator<Item = Entry> + '_ {
+    pub(super) fn chunks(&self, suspects: &HashSet<StreamKey>) -> impl Iterator<Item = Entry> + '_ {
         let lanes: Vec<u32> = lanes_of(self.found, Kind::Chunks)
             .filter(|&lane| suspects.contains(&self.found.lanes[lane as usize].stream))
             .collect();

@@ -183,7 +183,9 @@ impl<M: Mode> Sink for Part<M> {
         }
         let time = event.ts();
         let entry = match time {
-            Some(ts) => Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, event.dur())) },
+            Some(ts) => {
+                Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, event.dur())) }
+            }
             None => Entry { time: UNTIMED, place: Place::new(offset, len, 0) },
         };
         let role = Role::of(event);

@@ -129,9 +129,7 @@ impl<'p> Job<'_, '_, 'p> {
         let sequence = self.planner.sequence(part, self.groups);
         let keys = self.keys(part, &sequence);
         let target = match &self.output.target {
-            Target::File { replace, .. } => {
-                Target::File { path: file.clone(), replace: *replace }
-            }
+            Target::File { replace, .. } => Target::File { path: file.clone(), replace: *replace },
             Target::Stdout => Target::File { path: file.clone(), replace: false },
         };
         let output = OutputConfig { target, ..self.output.clone() };

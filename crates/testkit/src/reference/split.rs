@@ -94,9 +94,8 @@ pub fn split(
     if format == Format::Array {
         united.clear();
     }
-    let mut order: Vec<usize> = (0..known.len())
-        .filter(|&i| known[i].stream.is_none() && !known[i].is_metadata)
-        .collect();
+    let mut order: Vec<usize> =
+        (0..known.len()).filter(|&i| known[i].stream.is_none() && !known[i].is_metadata).collect();
     order.sort_by_key(|&i| SortKey::of(&known[i].fields));
     let mut splitter = Splitter {
         streams: Vec::new(),
@@ -325,8 +324,10 @@ impl<'a> Splitter<'a> {
         let times = || steps.iter().filter_map(|step| self.known[step.0].time);
         let span = times().min().zip(times().max());
         let lives = |thread: &&Thread| {
-            let own = || self.order.iter().map(|&i| &self.known[i]).filter(|k| k.thread == **thread);
-            let (least, most) = (own().filter_map(|k| k.time).min(), own().filter_map(|k| k.time).max());
+            let own =
+                || self.order.iter().map(|&i| &self.known[i]).filter(|k| k.thread == **thread);
+            let (least, most) =
+                (own().filter_map(|k| k.time).min(), own().filter_map(|k| k.time).max());
             let meets = match (least, most, span) {
                 (Some(least), Some(most), Some((from, to))) => least <= to && from <= most,
                 _ => false,
@@ -354,9 +355,9 @@ impl<'a> Splitter<'a> {
         let is_of = |&i: &usize| {
             let own = &self.known[i].thread;
             self.known[i].is_metadata
-                && threads.iter().any(|thread| {
-                    thread.0 == own.0 && (!self.is_of_thread(i) || thread.1 == own.1)
-                })
+                && threads
+                    .iter()
+                    .any(|thread| thread.0 == own.0 && (!self.is_of_thread(i) || thread.1 == own.1))
         };
         (0..self.known.len()).filter(is_of).collect()
     }
@@ -376,12 +377,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn part(
-        &self,
-        stretch: &Stretch,
-        format: Format,
-        united: &[(String, String)],
-    ) -> SplitPart {
+    fn part(&self, stretch: &Stretch, format: Format, united: &[(String, String)]) -> SplitPart {
         let all = stretch.events.iter().chain(&stretch.copies).chain(&stretch.metadata);
         let in_input_order: BTreeSet<usize> = all.copied().collect();
         let texts: Vec<&str> = in_input_order.iter().map(|&i| self.known[i].text).collect();
