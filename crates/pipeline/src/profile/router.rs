@@ -226,11 +226,14 @@ pub(crate) fn decode(event: &Event<'_>, offset: u64) -> Chunk {
     chunk
 }
 
+/// (pid, tid) as written.
+pub(crate) type Thread = (Box<[u8]>, Box<[u8]>);
+
 /// Names of threads and processes, by (pid, tid) as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) processes: HashMap<Box<[u8]>, Box<[u8]>>,
-    pub(crate) threads: HashMap<(Box<[u8]>, Box<[u8]>), Box<[u8]>>,
+    pub(crate) threads: HashMap<Thread, Box<[u8]>>,
 }
 
 impl Names {

@@ -16,7 +16,7 @@ use crate::keys::{Bytes, Key, United, free_name};
 use crate::order::{Lists, MergedRuns, Order, Sequence};
 use crate::streams::Delays;
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -122,15 +122,17 @@ impl<'p> Job<'_, '_, 'p> {
     fn write(
         &self,
         part: &Part,
-        file: &PathBuf,
+        file: &Path,
         config: &Config,
         warnings: &mut Vec<String>,
     ) -> Result<u64, Error> {
         let sequence = self.planner.sequence(part, self.groups);
         let keys = self.keys(part, &sequence);
         let target = match &self.output.target {
-            Target::File { replace, .. } => Target::File { path: file.clone(), replace: *replace },
-            Target::Stdout => Target::File { path: file.clone(), replace: false },
+            Target::File { replace, .. } => {
+                Target::File { path: file.to_owned(), replace: *replace }
+            }
+            Target::Stdout => Target::File { path: file.to_owned(), replace: false },
         };
         let output = OutputConfig { target, ..self.output.clone() };
         let order = self.order();

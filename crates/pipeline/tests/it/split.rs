@@ -5,10 +5,10 @@ use crate::run::{Folder, Knobs, PLAIN, config, knobs, read, run, through_pipes};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use tracemill_pipeline::{
-    Compression, Error, Format, Source, SplitBy, SplitConfig, SplitReport, split,
+    Compression, Error, Format, Source, SplitBy, SplitConfig, SplitPart, SplitReport, split,
 };
 use tracemill_testkit::Rng;
-use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
+use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile_trace, trace};
 use tracemill_testkit::reference;
 
 /// Parts numbered, so that no names collide.
@@ -140,6 +140,40 @@ fn random_traces_with_any_knobs() {
         }
     }
     assert!(copies > 300 && parts > 1000, "{copies} copies in {parts} parts");
+}
+
+/// Many buckets, cuts within them, parts that all threads write together, and lanes on disk.
+#[test]
+fn large_traces_with_any_knobs() {
+    let mut input = Vec::new();
+    chrome_like(7, 12 << 20, &mut input).expect("memory takes bytes");
+    let count = reference::events(&input).expect("sound").len() as u64;
+    let small = Knobs { threads: 7, budget: Some(1 << 20), chunk: 300_000, ..PLAIN };
+    for (by, max_size) in [
+        (SplitBy::Tid, None),
+        (SplitBy::Pid, Some(1 << 20)),
+        (SplitBy::Size(3 << 20), None),
+        (SplitBy::Events(3000), None),
+        (SplitBy::Cat, None),
+    ] {
+        let settings = settings(by, max_size, None);
+        let (parts, report) = run_split(&[&input], &settings, PLAIN).expect("sound");
+        let once = |part: &SplitPart| part.events - part.metadata - part.copies;
+        let metadata = multiset(&input, true).values().sum::<i64>() as u64;
+        assert_eq!(report.parts.iter().map(once).sum::<u64>() + metadata, count, "{by:?}");
+        assert!(parts.len() > 3, "{by:?}: {}", parts.len());
+        for part in &parts {
+            let (sorted, _) = run(&[part], None, PLAIN).expect("a part is a trace");
+            assert!(sorted == *part, "{by:?}: a part is in order");
+        }
+        for corner in
+            [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 16), ..small }]
+        {
+            let (again, other) = run_split(&[&input], &settings, corner).expect("sound");
+            assert!(parts == again, "{by:?} {corner:?}");
+            assert_eq!(other.spills > 0, corner.budget.is_some(), "{by:?} {corner:?}");
+        }
+    }
 }
 
 /// Events of a trace by their text, and how often each occurs.

@@ -33,6 +33,9 @@ pub struct SplitPart {
     pub copies: usize,
 }
 
+/// An event or the anchor of a stream, and the events that stand for it.
+type Step = (usize, Vec<usize>);
+
 type Thread = (Value, Value, Option<Vec<u8>>);
 
 /// An event and what is known of it.
@@ -222,7 +225,7 @@ impl<'a> Splitter<'a> {
     /// The stretches of a group, without metadata.
     fn stretches(&self, group: &[Thread], cut: bool) -> Vec<Stretch> {
         // events and, at their anchors, streams
-        let mut steps: Vec<(usize, Vec<usize>)> = self
+        let mut steps: Vec<Step> = self
             .order
             .iter()
             .filter(|&&event| group.contains(&self.known[event].thread))
@@ -252,20 +255,16 @@ impl<'a> Splitter<'a> {
     }
 
     /// Stretches of steps, each with the begins that are open before it.
-    fn cut<'s>(
-        &self,
-        group: &[Thread],
-        steps: &'s [(usize, Vec<usize>)],
-    ) -> Vec<(&'s [(usize, Vec<usize>)], Vec<usize>)> {
+    fn cut<'s>(&self, group: &[Thread], steps: &'s [Step]) -> Vec<(&'s [Step], Vec<usize>)> {
         let metadata = self.metadata_of(&group.iter().cloned().collect());
         let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len()).sum();
         let overhead = self.overhead + metadata as u64;
-        let weight = |step: &(usize, Vec<usize>)| {
+        let weight = |step: &Step| {
             let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
             (step.1.len() as u64, bytes as u64)
         };
         let start = steps.iter().find_map(|step| self.known[step.0].time);
-        let window = |step: &(usize, Vec<usize>)| match (self.by, self.known[step.0].time, start) {
+        let window = |step: &Step| match (self.by, self.known[step.0].time, start) {
             (SplitBy::Time(length), Some(time), Some(start)) => (time - start) / length,
             _ => 0,
         };
@@ -292,7 +291,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Begins that are open behind `steps`.
-    fn open_before(&self, steps: &[(usize, Vec<usize>)]) -> Vec<usize> {
+    fn open_before(&self, steps: &[Step]) -> Vec<usize> {
         let mut stacks: HashMap<&Thread, Vec<usize>> = HashMap::new();
         if !self.repeats {
             return Vec::new();
@@ -314,13 +313,7 @@ impl<'a> Splitter<'a> {
         open
     }
 
-    fn stretch(
-        &self,
-        group: &[Thread],
-        steps: &[(usize, Vec<usize>)],
-        copies: &[usize],
-        first: bool,
-    ) -> Stretch {
+    fn stretch(&self, group: &[Thread], steps: &[Step], copies: &[usize], first: bool) -> Stretch {
         let times = || steps.iter().filter_map(|step| self.known[step.0].time);
         let span = times().min().zip(times().max());
         let lives = |thread: &&Thread| {

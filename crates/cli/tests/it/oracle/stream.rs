@@ -51,12 +51,12 @@ impl<'f> Stream<'f> {
     /// What the events say; see [`facts`].
     pub(super) fn facts(&self) -> Value {
         let parts: Vec<&Value> = self.events.iter().map(|event| &event["args"]["data"]).collect();
-        let starts = self.events.iter().filter_map(|event| match event["name"].as_str() {
+        let mut starts = self.events.iter().filter_map(|event| match event["name"].as_str() {
             Some("Profile") => Some(&event["ts"]),
             Some("CpuProfile") => Some(&event["args"]["data"]["cpuProfile"]["startTime"]),
             _ => None,
         });
-        facts(starts.last().unwrap_or(&Value::Null), &parts)
+        facts(starts.next_back().unwrap_or(&Value::Null), &parts)
     }
 }
 
