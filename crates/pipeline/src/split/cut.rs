@@ -22,7 +22,7 @@ pub(super) const PARTS_MOST: usize = 100_000;
 const OPEN_MOST: usize = 1024;
 
 /// Bytes between two events.
-const SEPARATOR: u64 = 2;
+pub(super) const SEPARATOR: u64 = 2;
 
 /// A CPU profile stream and the place at which it counts.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Lanes to parts: which events each file will hold, all before the first is written.
 
 use super::SplitBy;
-use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, Stretch, too_many};
+use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many};
 use super::index::Found;
 use super::lane::Kind;
 use super::scan::{TIMED, UNTIMED};
@@ -97,7 +97,8 @@ impl<'f> Planner<'f, '_, '_> {
         for (number, group) in groups.iter().enumerate() {
             let metadata = named(&group.threads);
             if self.is_cut() {
-                let bytes = metadata.iter().map(|&lane| self.weight(lane).1).sum();
+                let weights = metadata.iter().map(|&lane| self.weight(lane));
+                let bytes = weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum();
                 for mut part in self.cut(number, group, bytes)? {
                     part.metadata = named(&part.threads);
                     parts.push(part);

@@ -124,7 +124,7 @@ fn ways(rng: &mut Rng) -> SplitConfig {
 #[test]
 fn random_traces_with_any_knobs() {
     let (mut copies, mut parts) = (0, 0);
-    for seed in 0..160 {
+    for seed in 0..120 {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(2))
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
@@ -139,20 +139,20 @@ fn random_traces_with_any_knobs() {
             check(seed, &inputs, &settings, knobs);
         }
     }
-    assert!(copies > 300 && parts > 1000, "{copies} copies in {parts} parts");
+    assert!(copies > 200 && parts > 700, "{copies} copies in {parts} parts");
 }
 
 /// Many buckets, cuts within them, parts that all threads write together, and lanes on disk.
 #[test]
 fn large_traces_with_any_knobs() {
     let mut input = Vec::new();
-    chrome_like(7, 12 << 20, &mut input).expect("memory takes bytes");
+    chrome_like(7, 8 << 20, &mut input).expect("memory takes bytes");
     let count = reference::events(&input).expect("sound").len() as u64;
-    let small = Knobs { threads: 7, budget: Some(1 << 20), chunk: 300_000, ..PLAIN };
+    let small = Knobs { threads: 7, budget: Some(1 << 18), chunk: 300_000, ..PLAIN };
     for (by, max_size) in [
         (SplitBy::Tid, None),
         (SplitBy::Pid, Some(1 << 20)),
-        (SplitBy::Size(3 << 20), None),
+        (SplitBy::Size(2 << 20), None),
         (SplitBy::Events(3000), None),
         (SplitBy::Cat, None),
     ] {
@@ -262,7 +262,8 @@ fn profiles_of_parts_are_those_of_the_whole() {
             got.extend(of_part.into_iter().map(|profile| profile.bytes));
         }
         let mut expected: Vec<Vec<u8>> = whole.into_iter().map(|profile| profile.bytes).collect();
-        (got.sort(), expected.sort());
+        got.sort();
+        expected.sort();
         found += got.len();
         assert!(got == expected, "seed {seed}, {by:?}: {} and {}", got.len(), expected.len());
     }

@@ -257,7 +257,7 @@ impl<'a> Splitter<'a> {
     /// Stretches of steps, each with the begins that are open before it.
     fn cut<'s>(&self, group: &[Thread], steps: &'s [Step]) -> Vec<(&'s [Step], Vec<usize>)> {
         let metadata = self.metadata_of(&group.iter().cloned().collect());
-        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len()).sum();
+        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + 2).sum();
         let overhead = self.overhead + metadata as u64;
         let weight = |step: &Step| {
             let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
