@@ -155,6 +155,23 @@ fn sizes_hold_and_what_cannot_is_said() {
 }
 
 #[test]
+fn metadata_counts_towards_the_size_of_every_part() {
+    let name =
+        |i: u32| format!(r#"{{"name":"process_labels","ph":"M","pid":1,"args":{{"l":{i}}}}}"#);
+    let slice = |ts: u32| format!(r#"{{"name":"e","ph":"X","ts":{ts},"dur":1,"pid":1,"tid":2}}"#);
+    let events: Vec<String> = (0..100).map(name).chain((0..500).map(slice)).collect();
+    let folder = Folder::new().with("t.json", format!("[{}]", events.join(",\n")));
+    folder.run("split t.json --by size=9K -d parts").ends(0).quietly();
+    let mut parts = 0;
+    for entry in std::fs::read_dir(folder.path("parts")).expect("a folder") {
+        let text = std::fs::read_to_string(entry.expect("an entry").path()).expect("a part");
+        assert!(text.len() <= 9 << 10, "{}", text.len());
+        parts += 1;
+    }
+    assert!(parts > 5, "{parts}");
+}
+
+#[test]
 fn damage_shows_in_the_status() {
     let (damaged, at) = truncated();
     let folder = Folder::new().with("t.json", damaged);
