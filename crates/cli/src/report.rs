@@ -3,6 +3,7 @@
 //! ```text
 //! {
 //!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "convert" | "filter",
+//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "split",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
@@ -47,7 +48,14 @@
 //!   "findings": [{"kind", "severity": "error" | "warning" | "note", "count", "sentence", "remedy",
 //!                 "places": [{"input", "offset", "excerpt"}]}], the worst first,
 //!   "messages": [sentence]
+//!   split (of decisions also "spills", "spooled_bytes", "delayed_chunks"):
+//!   "format", "dry_run", "keys_lost", "warnings",
+//!   "parts":    [{"part": from 1 on, "file", "key": {"pid", "tid", "cat"} as far as parts are of those,
+//!                 "events": in the file, "metadata": of those ph M, "copies": of those repeated B,
+//!                 "bytes" (before packing), "start_ns": of the first event, null if none has a time, "end_ns": of the last}]
 //! }
+//!
+//! The manifest of split is {"version", "format", "parts"} of these.
 //! ```
 //!
 //! pid and tid are JSON as it stood in the trace: an integer or a string; null if there was none, and a string of what
@@ -58,7 +66,7 @@ use std::time::Duration;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Compression, Config, ConvertReport, FilterReport, Finding, Flaws,
     Format, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo, ProfileCount,
-    ProfileInfo, ProfilesReport, Severity, Target, Tier,
+    ProfileInfo, ProfilesReport, Severity, SplitPart, SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -196,6 +204,50 @@ pub(crate) fn profiles(verb: &str, report: &ProfilesReport, run: &Run<'_>) -> Va
     value["profiles"] = report.profiles.iter().map(profile).collect();
     value["warnings"] = json!(report.warnings);
     value
+}
+
+/// The report of `split`.
+pub(crate) fn split(report: &SplitReport, dry_run: bool, run: &Run<'_>) -> Value {
+    let mut value = common("split", &report.inputs, report.lost(), run);
+    value["decisions"]["spills"] = json!(report.spills);
+    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
+    value["decisions"]["delayed_chunks"] = json!(report.delayed_chunks);
+    value["format"] = json!(report.format.name());
+    value["dry_run"] = json!(dry_run);
+    value["keys_lost"] = json!(report.keys_lost);
+    value["warnings"] = json!(report.warnings);
+    value["parts"] = parts(&report.parts);
+    value
+}
+
+/// The list of parts that `split` writes.
+pub(crate) fn manifest(report: &SplitReport) -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "format": report.format.name(),
+        "parts": parts(&report.parts),
+    })
+}
+
+fn parts(parts: &[SplitPart]) -> Value {
+    let parts = parts.iter().enumerate().map(|(number, part)| {
+        let mut key = serde_json::Map::new();
+        key.extend(part.pid.as_ref().map(|pid| ("pid".to_owned(), id(pid))));
+        key.extend(part.tid.as_ref().map(|tid| ("tid".to_owned(), id(tid))));
+        key.extend(part.cat.as_ref().map(|cat| ("cat".to_owned(), json!(cat))));
+        json!({
+            "part": number + 1,
+            "file": part.file.to_string_lossy(),
+            "key": key,
+            "events": part.events,
+            "metadata": part.metadata,
+            "copies": part.copies,
+            "bytes": part.bytes,
+            "start_ns": part.times_ns.map(|times| times.0),
+            "end_ns": part.times_ns.map(|times| times.1),
+        })
+    });
+    parts.collect()
 }
 
 fn profile(profile: &ProfileInfo) -> Value {

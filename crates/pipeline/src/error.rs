@@ -40,6 +40,11 @@ pub enum ErrorKind {
         /// Which, and what to do.
         problem: String,
     },
+    /// A trace cannot be split as asked: two parts of one name, too many parts.
+    Parts {
+        /// What is in the way, and what to do.
+        found: String,
+    },
     /// `--strict` met a defect.
     Defect {
         /// The input.
@@ -121,7 +126,8 @@ impl Error {
             ErrorKind::Profiles { .. } => ErrorClass::Input,
             ErrorKind::OutputIsInput { .. }
             | ErrorKind::OutputExists { .. }
-            | ErrorKind::Usage { .. } => ErrorClass::Usage,
+            | ErrorKind::Usage { .. }
+            | ErrorKind::Parts { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
             | ErrorKind::Changed { .. }
             | ErrorKind::Budget { .. }
@@ -160,8 +166,8 @@ impl fmt::Display for Error {
             ErrorKind::NotATrace { input, offset, found } => {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
-            ErrorKind::Profiles { found } => f.write_str(found),
             ErrorKind::Usage { problem } => f.write_str(problem),
+            ErrorKind::Profiles { found } | ErrorKind::Parts { found } => f.write_str(found),
             ErrorKind::Defect { input, offset, problem, excerpt } => write!(
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"

@@ -22,6 +22,7 @@ const STACK_FRAMES: &[u8] = b"stackFrames";
 const SAMPLES: &[u8] = b"samples";
 
 /// A key of the output.
+#[derive(Clone)]
 pub(crate) struct Key<'p> {
     /// As written, with quotes.
     pub(crate) name: Vec<u8>,
@@ -30,6 +31,7 @@ pub(crate) struct Key<'p> {
 }
 
 /// A piece of a value: from an input, or made here.
+#[derive(Clone)]
 pub(crate) enum Bytes<'p> {
     Input(&'p [u8]),
     Made(Vec<u8>),
@@ -105,7 +107,7 @@ fn same_name(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// `"tracemill"`, or with a number behind it the first that is not taken.
-fn free_name(united: &United<'_>) -> Vec<u8> {
+pub(crate) fn free_name(united: &United<'_>) -> Vec<u8> {
     let mut name = "tracemill".to_owned();
     let mut number = 2;
     while united.keys.iter().any(|key| string_is(&key.name, name.as_bytes())) {

@@ -56,12 +56,14 @@ mod input;
 mod kept;
 mod keys;
 mod merge;
+mod names;
 mod order;
 mod output;
 mod profile;
 mod read;
 mod report;
 mod scan;
+mod split;
 mod store;
 mod streams;
 mod whole;
@@ -86,4 +88,5 @@ pub use report::{
     ConvertReport, Dropped, Example, FilterReport, InfoReport, InputReport, Losses, MergeReport,
     ProcessInfo, ProfileCount, Tally, ThreadInfo, excerpt,
 };
+pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -264,7 +264,13 @@ pub(crate) fn default_format(documents: &[Document]) -> Format {
     }
 }
 
-fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Vec<String>) {
+/// What there is to say of keys and streams.
+pub(crate) fn warn(
+    united: &United<'_>,
+    delays: &Delays,
+    format: &Format,
+    warnings: &mut Vec<String>,
+) {
     warnings.extend(united.warnings.iter().cloned());
     for stream in &delays.unordered {
         warnings.push(format!(

@@ -80,7 +80,7 @@ fn may_swap(earlier: Entry, later: Entry) -> bool {
 }
 
 /// Chunks that are written later than their time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
     /// Offsets of the delayed chunks.
     held: HashSet<u64>,

@@ -6,13 +6,16 @@ mod check;
 mod convert;
 mod filter;
 mod profile;
+mod split;
 mod texts;
 mod texts_check;
+mod texts_split;
 
 pub(crate) use check::CheckArgs;
 pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::FilterArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+pub(crate) use split::SplitArgs;
 
 use crate::exit::Failure;
 use crate::memory;
@@ -65,6 +68,9 @@ pub(crate) enum Verb {
     /// Keep some events: by process, thread, phase, category, name, duration, time, or size
     #[command(long_about = filter::ABOUT, after_long_help = filter::EXAMPLES)]
     Filter(FilterArgs),
+    /// Split a trace into parts by process, thread, category, time or size
+    #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
+    Split(SplitArgs),
 }
 
 impl Verb {
@@ -78,6 +84,7 @@ impl Verb {
             Verb::Check(args) => &args.messages,
             Verb::Convert(args) => &args.messages,
             Verb::Filter(args) => &args.messages,
+            Verb::Split(args) => &args.messages,
         }
     }
 }

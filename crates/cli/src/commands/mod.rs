@@ -6,6 +6,7 @@ mod filter;
 mod info;
 mod merge;
 mod profile;
+mod split;
 
 use crate::args::{MessageArgs, OutputArgs, Verb};
 use crate::exit::{Exit, Failure};
@@ -26,6 +27,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Check(args) => check::run(args, messages),
         Verb::Convert(args) => convert::run(args, messages),
         Verb::Filter(args) => filter::run(args, messages),
+        Verb::Split(args) => split::run(args, messages),
     }
 }
 

@@ -34,6 +34,8 @@ fn help_is_golden() {
     check("convert --help", "convert-long.txt");
     check("filter -h", "filter-short.txt");
     check("filter --help", "filter-long.txt");
+    check("split -h", "split-short.txt");
+    check("split --help", "split-long.txt");
 }
 
 #[test]

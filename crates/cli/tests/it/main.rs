@@ -9,4 +9,5 @@ mod oracle;
 mod outputs;
 mod pipes;
 mod profiles;
+mod split;
 mod support;

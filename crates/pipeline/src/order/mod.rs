@@ -18,10 +18,12 @@
 //! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
 //! Where even 16 bytes are too many, sorted runs go to disk ([`spill`]) and a loser tree merges them.
 
+mod lanes;
 mod loser_tree;
 mod runs;
 mod spill;
 
+pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::Buckets;
 pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};

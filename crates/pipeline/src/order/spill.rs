@@ -4,6 +4,7 @@
 //! untimed events, 8 bytes a place, which are in order as they come. Reading maps the files, so it costs no heap
 //! and no descriptors, however many runs there are.
 
+use super::lanes::{Run, RunIter};
 use super::loser_tree::LoserTree;
 use super::{Buckets, Entry, Order};
 use crate::error::Error;
@@ -14,13 +15,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
 
-const ENTRY: usize = size_of::<Entry>();
+pub(super) const ENTRY: usize = size_of::<Entry>();
 const PLACE: usize = size_of::<Place>();
 
 /// An unlinked temporary file that grows and is then read as memory.
 pub(crate) struct Scratch {
     writer: BufWriter<File>,
-    len: u64,
+    pub(super) len: u64,
     dir: PathBuf,
 }
 
@@ -35,6 +36,26 @@ impl Scratch {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.len += bytes.len() as u64;
         self.writer.write_all(bytes).map_err(|e| Error::write(self.dir.display(), e))
+    }
+
+    /// Appends what sorted `runs` hold, in exact order.
+    pub(super) fn write_run<'e>(
+        &mut self,
+        runs: impl Iterator<Item = &'e [Entry]>,
+        order: Order<'_, '_>,
+    ) -> Result<(), Error> {
+        let (buckets, mut bucket) = (Buckets::over(runs), Vec::new());
+        for index in 0..buckets.len() {
+            buckets.collect(index, &mut bucket);
+            order.settle(&mut bucket);
+            for entry in &bucket {
+                let mut record = [0; ENTRY];
+                record[..8].copy_from_slice(&entry.time.to_le_bytes());
+                record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
+                self.write(&record)?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends writing; nothing if nothing was written.
@@ -63,18 +84,8 @@ impl Spill {
 
     /// Writes everything in `parts` as one run in exact order.
     pub(crate) fn run(&mut self, parts: &[Vec<Entry>], order: Order<'_, '_>) -> Result<(), Error> {
-        let buckets = Buckets::over(parts.iter().map(Vec::as_slice));
-        let (start, mut bucket) = (self.runs.len as usize, Vec::new());
-        for index in 0..buckets.len() {
-            buckets.collect(index, &mut bucket);
-            order.settle(&mut bucket);
-            for entry in &bucket {
-                let mut record = [0; ENTRY];
-                record[..8].copy_from_slice(&entry.time.to_le_bytes());
-                record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
-                self.runs.write(&record)?;
-            }
-        }
+        let start = self.runs.len as usize;
+        self.runs.write_run(parts.iter().map(Vec::as_slice), order)?;
         let end = self.runs.len as usize;
         if end > start {
             self.ranges.push(start..end);
@@ -138,34 +149,48 @@ impl SpilledRuns {
     }
 }
 
-fn decode(record: &[u8; ENTRY]) -> Entry {
+pub(super) fn decode(record: &[u8; ENTRY]) -> Entry {
     let [time, place] = [0, 8].map(|at| record[at..].first_chunk().copied().unwrap_or_default());
     Entry { time: i64::from_le_bytes(time), place: Place(u64::from_le_bytes(place)) }
 }
 
 /// The runs of a spill, merged in exact order.
 pub(crate) struct MergedRuns<'r> {
-    cursors: Vec<std::slice::Iter<'r, [u8; ENTRY]>>,
+    cursors: Vec<RunIter<'r>>,
     tree: LoserTree<Entry>,
 }
 
 impl<'r> MergedRuns<'r> {
     pub(crate) fn new(runs: &'r SpilledRuns, order: Order<'_, '_>) -> Self {
-        let mut cursors: Vec<_> =
-            (0..runs.ranges.len()).map(|run| runs.records(run).iter()).collect();
-        let heads = cursors.iter_mut().map(|cursor| cursor.next().map(decode)).collect();
+        Self::over((0..runs.ranges.len()).map(|run| Run::Disk(runs.records(run))), order)
+    }
+
+    /// Over runs that are in exact order each.
+    pub(crate) fn over(runs: impl Iterator<Item = Run<'r>>, order: Order<'_, '_>) -> Self {
+        let mut cursors: Vec<RunIter<'r>> = runs.map(Run::iter).collect();
+        let heads = cursors.iter_mut().map(RunIter::next).collect();
         let tree = LoserTree::new(heads, &|a, b| order.compare(a, b));
         MergedRuns { cursors, tree }
     }
 
     /// Fills `batch` with up to `most` entries that come next.
     pub(crate) fn next_batch(&mut self, order: Order<'_, '_>, most: usize, batch: &mut Vec<Entry>) {
-        let compare = |a: &Entry, b: &Entry| order.compare(a, b);
         while batch.len() < most
-            && let Some((run, entry)) = self.tree.winner()
+            && let Some((_, entry)) = self.next(order)
         {
             batch.push(entry);
-            self.tree.replace(self.cursors[run].next().map(decode), &compare);
         }
+    }
+
+    /// The entry that comes next, and the number of its run; it stays there.
+    pub(crate) fn peek(&self) -> Option<(usize, Entry)> {
+        self.tree.winner()
+    }
+
+    /// Takes the entry that comes next.
+    pub(crate) fn next(&mut self, order: Order<'_, '_>) -> Option<(usize, Entry)> {
+        let (run, entry) = self.tree.winner()?;
+        self.tree.replace(self.cursors[run].next(), &|a, b| order.compare(a, b));
+        Some((run, entry))
     }
 }

@@ -132,7 +132,8 @@ impl<'c> Output<'c> {
     ) -> Result<Self, Error> {
         let progress = &*config.progress;
         if let Some(len) = len {
-            progress.bytes_to_write.store(len, std::sync::atomic::Ordering::Relaxed);
+            // of several outputs the whole was said before
+            progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
         }
         let (path, replace) = match &output.target {
             Target::Stdout => {

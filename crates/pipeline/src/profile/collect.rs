@@ -293,7 +293,7 @@ fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
 }
 
 /// The content of a string, readable; anything else as it is written.
-pub(super) fn printable(value: &[u8]) -> String {
+pub(crate) fn printable(value: &[u8]) -> String {
     let mut plain = Vec::new();
     match value {
         [b'"', content @ .., b'"'] => unescape(content, &mut plain),

@@ -9,6 +9,7 @@ use crate::config::{Compression, Config, OutputConfig, Source, Target};
 use crate::error::{Error, ErrorKind};
 use crate::ids::IdSet;
 use crate::merge::check_intact;
+use crate::names::{fill, safe, unknown_placeholder};
 use crate::output::{self, Output};
 use crate::read::{Inputs, read_all};
 use crate::report::InputReport;
@@ -355,34 +356,6 @@ impl<'s, 'p> Job<'_, 's, 'p> {
     }
 }
 
-/// Puts values for their names, once: a value may look like a name.
-fn fill(template: &str, values: &[(&str, String)]) -> String {
-    let (mut name, mut rest) = (String::new(), template);
-    while let Some(open) = rest.find('{') {
-        name.push_str(&rest[..open]);
-        rest = &rest[open..];
-        match values.iter().find(|(key, _)| rest.starts_with(key)) {
-            Some((key, value)) => {
-                name.push_str(value);
-                rest = &rest[key.len()..];
-            }
-            None => {
-                name.push('{');
-                rest = &rest[1..];
-            }
-        }
-    }
-    name + rest
-}
-
-/// `text` as a part of a file's name: whatever a trace says, it names no folder and no hidden file.
-fn safe(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let plain = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
-    let safe: String = text.chars().take(LONGEST).map(plain).collect();
-    if safe.is_empty() { "none".to_owned() } else { safe }
-}
-
 /// Placeholders that a template may hold.
 pub(super) const PLACEHOLDERS: [&str; 8] =
     ["date", "time", "pid", "tid", "id", "seq", "process", "thread"];
@@ -395,11 +368,7 @@ pub fn check_template(template: &str) -> Result<(), String> {
     if template.contains('/') {
         return Err("a template names files, not folders; use -d DIR for the folder".into());
     }
-    let unknown = template.split('{').skip(1).find_map(|part| {
-        let name = part.split('}').next().unwrap_or_default();
-        (!PLACEHOLDERS.contains(&name)).then_some(name)
-    });
-    match unknown {
+    match unknown_placeholder(template, &PLACEHOLDERS) {
         Some(name) => {
             Err(format!("{{{name}}} means nothing; there are {{{}}}", PLACEHOLDERS.join("} {")))
         }
@@ -410,14 +379,6 @@ pub fn check_template(template: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_made_of_safe_parts() {
-        let values = [("{pid}", safe("../{tid} x")), ("{tid}", "7".to_owned())];
-        assert_eq!(fill("{pid}-{tid}.{x}", &values), "____tid__x-7.{x}");
-        assert_eq!(safe(""), "none");
-        assert_eq!(safe(".hidden/é"), "_hidden_é");
-    }
 
     #[test]
     fn templates_are_checked() {

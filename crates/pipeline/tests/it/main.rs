@@ -15,4 +15,5 @@ mod profile_files;
 mod profiles;
 mod quirks;
 mod run;
+mod split;
 mod trace;

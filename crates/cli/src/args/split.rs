@@ -1,0 +1,193 @@
+//! Flags of `split`.
+
+use super::texts_split::{BY_HELP, TEMPLATE_HELP};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use crate::exit::Failure;
+use crate::size;
+use clap::Args;
+use std::path::PathBuf;
+use tracemill_pipeline::{SplitBy, SplitConfig, check_split_template};
+
+/// Flags of `split`.
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// What makes a part: pid, tid, cat, time=DUR, size=BYTES or events=N
+    #[arg(long, value_name = "WHAT", value_parser = by, help_heading = "Parts", long_help = BY_HELP)]
+    pub(crate) by: SplitBy,
+    /// Cut the parts of --by pid or tid further, at SIZE before packing
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Parts")]
+    pub(crate) max_size: Option<u64>,
+    /// Say what would be written, and write nothing but the manifest, if there is to be one
+    #[arg(long, help_heading = "Parts")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) output: SplitOutputArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Where parts go.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct SplitOutputArgs {
+    /// Write the parts to DIR, which is made if it does not exist [default: .]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Names of the parts, such as {stem}.{pid}.{tid}.{ext}
+    #[arg(short = 'O', long, value_name = "TEMPLATE", long_help = TEMPLATE_HELP)]
+    pub(crate) template: Option<String>,
+    /// Replace files that exist
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// Write a list of the parts as JSON to FILE; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
+}
+
+/// `pid`, `tid`, `pid,tid`, `cat`, `time=DUR`, `size=BYTES`, `events=N`.
+fn by(text: &str) -> Result<SplitBy, String> {
+    let (what, value) = match text.split_once('=') {
+        Some((what, value)) => (what, Some(value)),
+        None => (text, None),
+    };
+    let positive = |number: u64| match number {
+        0 => Err(format!("expected more than nothing: {text}")),
+        number => Ok(number),
+    };
+    match (what, value) {
+        ("pid", None) => Ok(SplitBy::Pid),
+        ("tid" | "pid,tid", None) => Ok(SplitBy::Tid),
+        ("cat", None) => Ok(SplitBy::Cat),
+        ("time", Some(value)) => {
+            let ns = nanoseconds(value)?;
+            positive(ns.unsigned_abs()).map(|_| SplitBy::Time(ns))
+        }
+        ("size", Some(value)) => positive(size::parse(value)?).map(SplitBy::Size),
+        ("events", Some(value)) => {
+            let number = value.parse().map_err(|_| format!("expected a number: {text}"))?;
+            positive(number).map(SplitBy::Events)
+        }
+        _ => Err("expected pid, tid, cat, time=DUR, size=BYTES or events=N".into()),
+    }
+}
+
+/// Reads `500` (µs), `10ms`, `1.5s`, `2m`: exact, no float on the way.
+fn nanoseconds(text: &str) -> Result<i64, String> {
+    let wrong = || format!("expected a time such as 500us, 10ms, 1.5s or 2m, got {text}");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale: i128 = match unit {
+        "ns" => 1,
+        "" | "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || fraction.contains('.') || whole.len() + fraction.len() > 25 {
+        return Err(wrong());
+    }
+    let value: i128 = format!("{whole}{fraction}").parse().map_err(|_| wrong())?;
+    let ns = value * scale / 10_i128.pow(fraction.len() as u32);
+    i64::try_from(ns).map_err(|_| format!("more time than there can be: {text}"))
+}
+
+impl SplitArgs {
+    /// What the pipeline takes.
+    pub(crate) fn config(&self) -> Result<SplitConfig, Failure> {
+        if let Some(template) = &self.output.template {
+            check_split_template(template, self.by).map_err(Failure::usage)?;
+        }
+        let by_thread = matches!(self.by, SplitBy::Pid | SplitBy::Tid);
+        if self.max_size.is_some() && !by_thread {
+            return Err(Failure::usage("--max-size is for --by pid and --by tid"));
+        }
+        if self.max_size == Some(0) {
+            return Err(Failure::usage("--max-size is at least 1"));
+        }
+        // how to pack is told by the ending of the template, as it is by that of an output
+        let named = OutputArgs {
+            output: Some(self.output.template.as_deref().unwrap_or(".").into()),
+            force: self.output.force,
+        };
+        let output = self.trace.config(&named, false)?;
+        let reserved = [&self.output.manifest, &self.messages.report];
+        Ok(SplitConfig {
+            by: self.by,
+            max_size: self.max_size,
+            dir: self.output.dir.clone().unwrap_or_else(|| PathBuf::from(".")),
+            template: self.output.template.clone(),
+            replace: self.output.force,
+            reserved: reserved
+                .into_iter()
+                .flatten()
+                .filter(|f| f.as_os_str() != "-")
+                .cloned()
+                .collect(),
+            format: output.format,
+            compression: output.compression,
+            dry_run: self.dry_run,
+        })
+    }
+
+    /// The same flags as those of other verbs, for what concerns the report.
+    pub(crate) fn plain(&self) -> OutputArgs {
+        // parts leave standard output free, unless their list goes there
+        let output = match (&self.output.manifest, self.dry_run) {
+            (Some(manifest), _) => manifest.clone(),
+            (None, true) => PathBuf::from("-"),
+            (None, false) => PathBuf::from("."),
+        };
+        OutputArgs { output: Some(output), force: self.output.force }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_told_by_a_word() {
+        for (text, expected) in [
+            ("pid", SplitBy::Pid),
+            ("tid", SplitBy::Tid),
+            ("pid,tid", SplitBy::Tid),
+            ("cat", SplitBy::Cat),
+            ("time=10", SplitBy::Time(10_000)),
+            ("time=1.5s", SplitBy::Time(1_500_000_000)),
+            ("time=0.25ms", SplitBy::Time(250_000)),
+            ("time=7ns", SplitBy::Time(7)),
+            ("time=2m", SplitBy::Time(120_000_000_000)),
+            ("size=512M", SplitBy::Size(512 << 20)),
+            ("events=1000", SplitBy::Events(1000)),
+        ] {
+            assert_eq!(by(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "pids",
+            "pid=1",
+            "time",
+            "time=",
+            "time=0",
+            "time=-1s",
+            "time=1h",
+            "time=0.1ns",
+            "time=9999999999999s",
+            "size=0",
+            "size=x",
+            "events=0",
+            "events=1.5",
+            "tid,pid",
+        ] {
+            assert!(by(text).is_err(), "{text}");
+        }
+    }
+}

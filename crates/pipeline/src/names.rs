@@ -1,0 +1,78 @@
+//! Names of files made of what a trace says: templates with placeholders, and values that do no harm in a name.
+
+use std::path::Path;
+
+/// Puts values for their names, once: a value may look like a name.
+pub(crate) fn fill(template: &str, values: &[(&str, String)]) -> String {
+    let (mut name, mut rest) = (String::new(), template);
+    while let Some(open) = rest.find('{') {
+        name.push_str(&rest[..open]);
+        rest = &rest[open..];
+        match values.iter().find(|(key, _)| rest.starts_with(key)) {
+            Some((key, value)) => {
+                name.push_str(value);
+                rest = &rest[key.len()..];
+            }
+            None => {
+                name.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    name + rest
+}
+
+/// `text` as a part of a file's name: whatever a trace says, it names no folder and no hidden file.
+pub(crate) fn safe(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let plain = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
+    let safe: String = text.chars().take(LONGEST).map(plain).collect();
+    if safe.is_empty() { "none".to_owned() } else { safe }
+}
+
+/// The first placeholder in a template that is not among `known`.
+pub(crate) fn unknown_placeholder<'t>(template: &'t str, known: &[&str]) -> Option<&'t str> {
+    template.split('{').skip(1).find_map(|part| {
+        let name = part.split('}').next().unwrap_or_default();
+        (!known.contains(&name)).then_some(name)
+    })
+}
+
+/// The name of an input without what says how it is packed and written: `a.b` of `x/a.b.json.gz`.
+pub(crate) fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let without = |name: &str, endings: &[&str]| {
+        let found = endings.iter().find_map(|ending| name.strip_suffix(ending));
+        found.filter(|rest| !rest.is_empty()).unwrap_or(name).to_owned()
+    };
+    let unpacked = without(&name, &[".gz", ".zst"]);
+    let stem = without(&unpacked, &[".json", ".ndjson", ".jsonl", ".cpuprofile", ".log", ".trace"]);
+    if stem.is_empty() { "trace".to_owned() } else { stem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_of_safe_parts() {
+        let values = [("{pid}", safe("../{tid} x")), ("{tid}", "7".to_owned())];
+        assert_eq!(fill("{pid}-{tid}.{x}", &values), "____tid__x-7.{x}");
+        assert_eq!(safe(""), "none");
+        assert_eq!(safe(".hidden/é"), "_hidden_é");
+    }
+
+    #[test]
+    fn stems_of_inputs() {
+        for (name, expected) in [
+            ("x/a.b.json.gz", "a.b"),
+            ("trace.json", "trace"),
+            ("trace.zst", "trace"),
+            (".json", ".json"),
+            ("none", "none"),
+            ("", "trace"),
+        ] {
+            assert_eq!(stem(Path::new(name)), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Where a sequence of events is cut, and what is open at each cut.
+//!
+//! ```text
+//!   sequence   e e e B e e │ e e E e e │ …      a cut stands before an event, in the order of contract C3
+//!   part 2                   B'e e E e e        begins still open are repeated
+//! ```
+//!
+//! A CPU profile stream is one step at the place of its `Profile` event (of its first chunk if it has none), with all its
+//! chunks' weight: it is never torn. One pass over the sequence, one over begins and ends beside it; memory by parts and by
+//! slices open at once.
+
+use super::SplitBy;
+use super::scan::{TIMED, UNTIMED};
+use crate::error::{Error, ErrorKind};
+use crate::order::{Entry, MergedRuns, Order, Run, Sequence};
+use std::cmp::Ordering;
+
+/// Files that one run makes at most: more is a slip of the finger.
+pub(super) const PARTS_MOST: usize = 100_000;
+
+/// Slices of one thread that are repeated at a cut at most, innermost ones. Deeper than any stack: what lies below was never ended.
+const OPEN_MOST: usize = 1024;
+
+/// Bytes between two events.
+pub(super) const SEPARATOR: u64 = 2;
+
+/// A CPU profile stream and the place at which it counts.
+#[derive(Clone, Copy)]
+pub(super) struct Anchor {
+    pub(super) entry: Entry,
+    /// Its lane.
+    pub(super) chunks: u32,
+    /// The lane of its thread.
+    pub(super) thread: u32,
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    /// Whether the entry is one of its chunks, which are not in the sequence.
+    pub(super) own: bool,
+}
+
+/// A stretch between two cuts.
+#[derive(Default)]
+pub(super) struct Stretch {
+    /// Its first entry; `None` for the first stretch.
+    pub(super) from: Option<Entry>,
+    /// Events and their bytes, streams and copies with them.
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    /// Times of the first and the last step that have one.
+    pub(super) times: Option<(i64, i64)>,
+    /// Lanes of streams.
+    pub(super) chunks: Vec<u32>,
+    /// Begins repeated, in order.
+    pub(super) copies: Vec<Entry>,
+    /// Threads of those, by their numbers in [`Opens`].
+    pub(super) open: Vec<usize>,
+}
+
+/// Begins and ends of the threads of a sequence.
+pub(super) struct Opens<'r> {
+    merged: MergedRuns<'r>,
+    /// Of each run the thread, and whether it holds begins.
+    runs: Vec<(usize, bool)>,
+    stacks: Vec<Vec<Entry>>,
+}
+
+impl<'r> Opens<'r> {
+    /// `runs` are in exact order, each with its thread's number and whether it holds begins.
+    pub(super) fn new(
+        runs: Vec<(Run<'r>, usize, bool)>,
+        threads: usize,
+        order: Order<'_, '_>,
+    ) -> Self {
+        Opens {
+            merged: MergedRuns::over(runs.iter().map(|run| run.0), order),
+            runs: runs.iter().map(|&(_, thread, begins)| (thread, begins)).collect(),
+            stacks: vec![Vec::new(); threads],
+        }
+    }
+
+    /// Goes on to `border`.
+    fn advance(&mut self, border: &Entry, order: Order<'_, '_>) {
+        while let Some((run, entry)) = self.merged.peek()
+            && order.compare(&entry, border) == Ordering::Less
+        {
+            self.merged.next(order);
+            let (thread, begins) = self.runs[run];
+            let stack = &mut self.stacks[thread];
+            if !begins {
+                // an end without a begin ends nothing
+                stack.pop();
+                continue;
+            }
+            if stack.len() == OPEN_MOST {
+                stack.remove(0);
+            }
+            stack.push(entry);
+        }
+    }
+
+    /// Begins that are open, in order, and their threads.
+    fn open(&self, order: Order<'_, '_>) -> (Vec<Entry>, Vec<usize>) {
+        let mut copies: Vec<Entry> = self.stacks.concat();
+        copies.sort_unstable_by(|a, b| order.compare(a, b));
+        let threads = self.stacks.iter().enumerate().filter(|(_, stack)| !stack.is_empty());
+        (copies, threads.map(|(thread, _)| thread).collect())
+    }
+}
+
+/// Cuts a sequence.
+pub(super) struct Cutter<'c, 'r, 's, 'p> {
+    pub(super) order: Order<'s, 'p>,
+    pub(super) by: SplitBy,
+    /// Bytes of every part beside its events.
+    pub(super) overhead: u64,
+    /// `None` where begins are not repeated.
+    pub(super) opens: Option<&'c mut Opens<'r>>,
+}
+
+/// The stretches so far, and what decides the next cut.
+struct State {
+    done: Vec<Stretch>,
+    now: Stretch,
+    /// Steps in the stretch.
+    steps: u64,
+    /// Bytes of the part so far.
+    size: u64,
+    /// The first time.
+    start: Option<i64>,
+    window: i128,
+}
+
+impl Cutter<'_, '_, '_, '_> {
+    /// The stretches of `sequence` and the streams of `anchors`, which are in order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parts`] if there are too many.
+    pub(super) fn cut(
+        &mut self,
+        sequence: &Sequence<'_>,
+        anchors: &[Anchor],
+    ) -> Result<Vec<Stretch>, Error> {
+        let mut state = State {
+            done: Vec::new(),
+            now: Stretch::default(),
+            steps: 0,
+            size: self.overhead,
+            start: None,
+            window: 0,
+        };
+        let (order, mut rest) = (self.order, anchors);
+        sequence.walk(order, |entry| {
+            while let Some((anchor, later)) = rest.split_first()
+                && anchor.own
+                && order.compare(&anchor.entry, &entry) == Ordering::Less
+            {
+                rest = later;
+                self.step(&mut state, anchor.entry, 0, Some(anchor))?;
+            }
+            let bytes = order.0.len(entry.place);
+            let anchor = rest.first().filter(|anchor| anchor.entry == entry);
+            if anchor.is_some() {
+                rest = &rest[1..];
+            }
+            self.step(&mut state, entry, bytes, anchor)
+        })?;
+        rest.iter().try_for_each(|anchor| self.step(&mut state, anchor.entry, 0, Some(anchor)))?;
+        state.done.push(state.now);
+        Ok(state.done)
+    }
+
+    /// One event of `bytes` bytes (none if 0), and a stream.
+    fn step(
+        &mut self,
+        state: &mut State,
+        entry: Entry,
+        bytes: u64,
+        anchor: Option<&Anchor>,
+    ) -> Result<(), Error> {
+        let own = u64::from(bytes > 0);
+        let events = own + anchor.map_or(0, |anchor| anchor.events);
+        let bytes = bytes + anchor.map_or(0, |anchor| anchor.bytes);
+        let size = bytes + events * SEPARATOR;
+        let window = self.window(state, entry);
+        let full = match self.by {
+            SplitBy::Time(_) => window != state.window,
+            SplitBy::Events(most) => {
+                state.now.events - state.now.copies.len() as u64 + events > most
+            }
+            SplitBy::Size(most) => state.size + size > most,
+            SplitBy::Pid | SplitBy::Tid | SplitBy::Cat => false,
+        };
+        if full && state.steps > 0 {
+            self.begin(state, entry)?;
+        }
+        state.window = window;
+        state.steps += 1;
+        state.size += size;
+        let now = &mut state.now;
+        now.events += events;
+        now.bytes += bytes;
+        now.chunks.extend(anchor.map(|anchor| anchor.chunks));
+        if entry.time >= TIMED {
+            now.times = Some((now.times.map_or(entry.time, |times| times.0), entry.time));
+        }
+        Ok(())
+    }
+
+    /// The number of the window of time that an entry is in.
+    fn window(&self, state: &mut State, entry: Entry) -> i128 {
+        let SplitBy::Time(length) = self.by else { return 0 };
+        if entry.time <= UNTIMED {
+            return 0;
+        }
+        let start = *state.start.get_or_insert(entry.time);
+        (i128::from(entry.time) - i128::from(start)) / i128::from(length.max(1))
+    }
+
+    /// Begins a stretch at `entry`.
+    fn begin(&mut self, state: &mut State, entry: Entry) -> Result<(), Error> {
+        let (mut copies, mut open) = (Vec::new(), Vec::new());
+        if let Some(opens) = &mut self.opens {
+            opens.advance(&entry, self.order);
+            (copies, open) = opens.open(self.order);
+        }
+        let bytes = copies.iter().map(|copy| self.order.0.len(copy.place)).sum();
+        let count = copies.len() as u64;
+        // they stand among the events and once more beside them
+        state.size = self.overhead + 2 * (bytes + count * SEPARATOR);
+        let next =
+            Stretch { from: Some(entry), events: count, bytes, copies, open, ..Stretch::default() };
+        state.done.push(std::mem::replace(&mut state.now, next));
+        state.steps = 0;
+        if state.done.len() >= PARTS_MOST {
+            return Err(too_many());
+        }
+        Ok(())
+    }
+}
+
+/// More parts than anybody wants.
+pub(super) fn too_many() -> Error {
+    let found = format!(
+        "this would make more than {PARTS_MOST} parts: choose longer times, larger sizes, or another --by"
+    );
+    ErrorKind::Parts { found }.into()
+}

@@ -1,0 +1,142 @@
+//! Names of parts, and what is said of each.
+
+use super::cut::too_many;
+use super::plan::{Group, Part};
+use super::{SplitBy, SplitPart, Work, refusal};
+use crate::config::{Compression, Format, OutputConfig, Source, Target};
+use crate::error::Error;
+use crate::names::{fill, safe, stem};
+use crate::output;
+use crate::profile::printable;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+impl Work<'_, '_> {
+    /// The file of each part; refused if two would be one, or one is in the way.
+    pub(super) fn files(
+        &self,
+        parts: &[Part],
+        groups: &[Group],
+        format: Format,
+    ) -> Result<Vec<PathBuf>, Error> {
+        if parts.len() > super::cut::PARTS_MOST {
+            return Err(too_many());
+        }
+        let (split, usual) = (self.split, self.split.by.template(self.split.max_size.is_some()));
+        let template = split.template.as_deref().unwrap_or(usual);
+        let constant = [
+            ("{stem}", self.sources.first().map_or(String::new(), |source| stem(source.path()))),
+            ("{ext}", extension(format, split.compression)),
+        ];
+        let digits = parts.len().to_string().len().max(3);
+        let sources: Vec<&Source> = self.sources.iter().collect();
+        let (mut taken, mut files) = (HashSet::new(), Vec::with_capacity(parts.len()));
+        for (number, part) in parts.iter().enumerate() {
+            let mut values = constant.to_vec();
+            values.push(("{part}", format!("{:0digits$}", number + 1)));
+            self.push_ids(&mut values, &groups[part.group]);
+            let name = fill(template, &values);
+            if name.is_empty() || !taken.insert(name.clone()) {
+                return Err(refusal(format!(
+                    "two parts would be called {name}: use {{part}} in the template (-O)"
+                )));
+            }
+            let file = split.dir.join(name);
+            if split.reserved.iter().any(|reserved| same_name(reserved, &file)) {
+                let name = file.display();
+                return Err(refusal(format!(
+                    "a part would be written over {name}: choose another name"
+                )));
+            }
+            let target = Target::File { path: file.clone(), replace: split.replace };
+            let compression = Compression::None;
+            output::check(&OutputConfig { target, format: None, compression }, &sources)?;
+            files.push(file);
+        }
+        Ok(files)
+    }
+
+    /// What a group is of.
+    fn push_ids(&self, values: &mut Vec<(&'static str, String)>, group: &Group) {
+        let lane = group.threads.first().map(|&thread| &self.found.lanes[thread as usize]);
+        let (pid, tid) = lane.map_or((&[][..], &[][..]), |lane| (&lane.pid, &lane.tid));
+        let names = &self.found.names;
+        let thread = names.threads.get(&(pid.into(), tid.into()));
+        let process = names.processes.get(pid);
+        let name = |name: Option<&Box<[u8]>>| safe(&name.map_or(String::new(), |n| printable(n)));
+        values.extend([
+            ("{pid}", safe(&printable(pid))),
+            ("{tid}", safe(&printable(tid))),
+            ("{process}", name(process)),
+            ("{thread}", name(thread)),
+            ("{cat}", safe(&lane.map_or(String::new(), |lane| lane.category()))),
+        ]);
+    }
+
+    /// Parts that are larger than asked for.
+    pub(super) fn warn_of_sizes(&self, lens: &[u64], warnings: &mut Vec<String>) {
+        let most = match (self.split.by, self.split.max_size) {
+            (SplitBy::Size(most), _) | (_, Some(most)) => most,
+            _ => return,
+        };
+        let larger = lens.iter().filter(|&&len| len > most).count();
+        if larger > 0 {
+            warnings.push(format!(
+                "{larger} of {} parts are larger than {most} bytes: an event, a CPU profile, or metadata and the keys \
+                 beside the events take more",
+                lens.len()
+            ));
+        }
+    }
+
+    /// What there is to say of each part.
+    pub(super) fn described(
+        &self,
+        parts: &[Part],
+        groups: &[Group],
+        files: Vec<PathBuf>,
+        lens: &[u64],
+    ) -> Vec<SplitPart> {
+        let by = self.split.by;
+        let written = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let describe = |((part, file), &bytes): ((&Part, PathBuf), &u64)| {
+            let thread = groups[part.group].threads.first();
+            let lane = thread.map(|&thread| &self.found.lanes[thread as usize]);
+            let of = |value: fn(&super::lane::Lane) -> &[u8]| {
+                lane.map_or(String::new(), |l| written(value(l)))
+            };
+            let has_pid = matches!(by, SplitBy::Pid | SplitBy::Tid);
+            SplitPart {
+                file,
+                pid: has_pid.then(|| of(|lane| &lane.pid)),
+                tid: (by == SplitBy::Tid).then(|| of(|lane| &lane.tid)),
+                cat: (by == SplitBy::Cat)
+                    .then(|| lane.map_or(String::new(), |lane| lane.category())),
+                events: part.events,
+                metadata: part.metadata_events,
+                copies: part.copies.len() as u64,
+                bytes,
+                times_ns: part.times,
+            }
+        };
+        parts.iter().zip(files).zip(lens).map(describe).collect()
+    }
+}
+
+fn extension(format: Format, compression: Compression) -> String {
+    let form = if format == Format::Ndjson { "ndjson" } else { "json" };
+    let packing = match compression {
+        Compression::None => "",
+        Compression::Gzip { .. } => ".gz",
+        Compression::Zstd { .. } => ".zst",
+    };
+    format!("{form}{packing}")
+}
+
+/// Whether two paths name one file, which need not exist.
+fn same_name(a: &Path, b: &Path) -> bool {
+    let resolved = |path: &Path| {
+        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into())
+    };
+    resolved(a) == resolved(b)
+}

@@ -1,0 +1,125 @@
+//! Of `stackFrames` what a part needs: the frames that its events name, with their parents.
+//!
+//! Events name frames by `sf` and `esf`, or `stack` and `estack`, which may be lists; samples beside the events by `sf`,
+//! and since every part has all samples, every part has their frames. Values are an id, a number or a string. Only where a
+//! trace has this key are its events read once more, by whoever writes them.
+
+use crate::keys::{Bytes, United};
+use crate::order::Sequence;
+use crate::store::Store;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use tracemill_tokenizer::{Cursor, members, string_is, unescape};
+
+/// Bytes of frames and of samples that are looked into at most, so that a table of them fits into the smallest budget. No
+/// share of the budget, which must not show in the output.
+const MOST: usize = 4 << 20;
+
+/// The frames of a trace.
+pub(super) struct Frames {
+    /// The number of the key.
+    pub(super) key: usize,
+    text: Vec<u8>,
+    /// Ids and frames, in the text.
+    members: Vec<(Range<usize>, Range<usize>)>,
+    numbers: HashMap<Vec<u8>, usize>,
+    /// Frames that every part needs.
+    always: HashSet<usize>,
+}
+
+impl Frames {
+    /// `None` if there are none, or too many to be taken apart: then every part has all.
+    pub(super) fn of(united: &United<'_>) -> Option<Self> {
+        let key = united.keys.iter().rposition(|key| string_is(&key.name, b"stackFrames"))?;
+        let text = text_of(&united.keys[key].value).filter(|text| text.starts_with(b"{"))?;
+        let range = |piece: &[u8]| {
+            let start = piece.as_ptr() as usize - text.as_ptr() as usize;
+            start..start + piece.len()
+        };
+        let numbers = members(&text).enumerate().map(|(number, (id, _))| (id_of(id), number));
+        let numbers = numbers.collect();
+        let members = members(&text).map(|(id, frame)| (range(id), range(frame))).collect();
+        let mut frames = Frames { key, text, members, numbers, always: HashSet::new() };
+        let mut always = HashSet::new();
+        for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {
+            elements(&text_of(&key.value)?, |sample| frames.note(sample, &mut always));
+        }
+        frames.always = always;
+        Some(frames)
+    }
+
+    /// The value of the key for a part.
+    pub(super) fn value(&self, part: &Sequence<'_>, store: &Store<'_>) -> Vec<u8> {
+        let mut used = self.always.clone();
+        for entry in part.iter() {
+            self.note(store.event(entry.place), &mut used);
+        }
+        let mut value = b"{".to_vec();
+        for (number, (id, frame)) in self.members.iter().enumerate() {
+            if used.contains(&number) {
+                value.extend_from_slice(if value.len() > 1 { b"," } else { b"" });
+                value.extend_from_slice(&self.text[id.clone()]);
+                value.push(b':');
+                value.extend_from_slice(&self.text[frame.clone()]);
+            }
+        }
+        value.push(b'}');
+        value
+    }
+
+    /// Adds the frames that an event or a sample names.
+    fn note(&self, event: &[u8], used: &mut HashSet<usize>) {
+        if !event.starts_with(b"{") {
+            return;
+        }
+        for (key, value) in members(event) {
+            if ["sf", "esf", "stack", "estack"].iter().any(|name| string_is(key, name.as_bytes())) {
+                if value.starts_with(b"[") {
+                    elements(value, |id| self.note_frame(id, used));
+                } else {
+                    self.note_frame(value, used);
+                }
+            }
+        }
+    }
+
+    /// Adds a frame and those it stands on.
+    fn note_frame(&self, id: &[u8], used: &mut HashSet<usize>) {
+        let mut next = Some(id_of(id));
+        // a frame that is there has its parents with it, and so a ring ends
+        while let Some(id) = next.take()
+            && let Some(&number) = self.numbers.get(&id)
+            && used.insert(number)
+        {
+            let parent = members(&self.text[self.members[number].1.clone()])
+                .filter(|(key, _)| string_is(key, b"parent"));
+            next = parent.last().map(|(_, parent)| id_of(parent));
+        }
+    }
+}
+
+/// A value in one piece, unless it is too long.
+fn text_of(value: &[Bytes<'_>]) -> Option<Vec<u8>> {
+    let len: usize = value.iter().map(|piece| piece.as_slice().len()).sum();
+    (len <= MOST).then(|| value.iter().flat_map(|piece| piece.as_slice()).copied().collect())
+}
+
+/// An id, whether it is written as a number or as a string.
+fn id_of(value: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match value {
+        [b'"', content @ .., b'"'] => unescape(content, &mut plain),
+        _ => plain.extend_from_slice(value),
+    }
+    plain
+}
+
+/// Shows the elements of an array.
+fn elements(array: &[u8], mut visit: impl FnMut(&[u8])) {
+    let mut cursor = Cursor::new(array);
+    if cursor.enter(b'[') {
+        while cursor.next_element() {
+            visit(cursor.value());
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The findings of all inputs: lanes joined by value, their runs in memory or on disk.
+
+use super::lane::{Ids, Kind, Lane};
+use super::scan::{Mode, Part};
+use crate::config::Config;
+use crate::error::Error;
+use crate::index::Document;
+use crate::order::{Entry, LaneRun, LaneRuns, LaneSpill, Order};
+use crate::profile::{Names, StreamKey};
+use crate::read::{Current, Facts, Reader};
+use crate::store::{Long, Store};
+use crate::streams::StreamOrders;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+
+/// What a split knows when all inputs are read; the entries themselves are in [`Index::end_reading`]'s answer.
+pub(super) struct Found {
+    pub(super) lanes: Vec<Lane>,
+    numbers: HashMap<Vec<u8>, u32>,
+    /// Of each stream the last `Profile` event, with the lane of its thread.
+    pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
+    pub(super) names: Names,
+    pub(super) documents: Vec<Document>,
+    pub(super) streams: StreamOrders,
+    /// Events in the inputs.
+    pub(super) events: u64,
+}
+
+impl Found {
+    /// The number of a lane, which is new if there was none of its key.
+    pub(super) fn number(&mut self, lane: Lane) -> u32 {
+        let next = self.lanes.len() as u32;
+        let number = *self.numbers.entry(lane.key()).or_insert(next);
+        if number == next {
+            self.lanes.push(lane);
+        } else {
+            self.lanes[number as usize].append(&lane);
+        }
+        number
+    }
+
+    /// The lane of the thread that `ids` name, if there is one.
+    pub(super) fn thread_of(&self, ids: Ids<'_>) -> Option<u32> {
+        self.numbers.get(&Lane::new(Kind::Thread, ids, Vec::new()).key()).copied()
+    }
+
+    /// The lane of the thread that `ids` name; new if there is none.
+    pub(super) fn thread(&mut self, ids: Ids<'_>) -> u32 {
+        self.number(Lane::new(Kind::Thread, ids, Vec::new()))
+    }
+}
+
+/// Reads all inputs.
+pub(super) struct Index<M> {
+    tmp_dir: PathBuf,
+    /// Bytes of entries that may be in memory.
+    limit: u64,
+    runs: Vec<LaneRun>,
+    heap: u64,
+    pub(super) long: Vec<Long>,
+    pub(super) found: Found,
+    spill: Option<LaneSpill>,
+    mode: PhantomData<M>,
+}
+
+impl<M: Mode> Index<M> {
+    pub(super) fn new(config: &Config) -> Self {
+        Index {
+            tmp_dir: config.tmp_dir.clone(),
+            limit: config.shares().index,
+            runs: Vec::new(),
+            heap: 0,
+            long: Vec::new(),
+            found: Found {
+                lanes: Vec::new(),
+                numbers: HashMap::new(),
+                heads: HashMap::new(),
+                names: Names::default(),
+                documents: Vec::new(),
+                streams: StreamOrders::default(),
+                events: 0,
+            },
+            spill: None,
+            mode: PhantomData,
+        }
+    }
+
+    fn spill(&mut self, store: &Store<'_>) -> Result<(), Error> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(LaneSpill::new(&self.tmp_dir)?),
+        };
+        spill.spill(&self.runs, Order(store))?;
+        self.runs.clear();
+        self.heap = 0;
+        Ok(())
+    }
+
+    /// Ends the index: what is in memory stays there, unless some of it went to disk already.
+    pub(super) fn end_reading(mut self, store: &Store<'_>) -> Result<(Found, LaneRuns), Error> {
+        if self.spill.is_some() {
+            self.spill(store)?;
+        }
+        let runs = match self.spill {
+            Some(spill) => spill.finish()?,
+            None => LaneRuns::in_memory(self.runs),
+        };
+        Ok((self.found, runs))
+    }
+}
+
+impl<M: Mode> Reader for Index<M> {
+    type Part = Part<M>;
+
+    fn part(base: u64, bytes: usize) -> Part<M> {
+        Part::new(base, bytes)
+    }
+
+    fn facts(part: &Part<M>) -> &Facts {
+        &part.facts
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.found.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn take(&mut self, part: Part<M>, _base: u64, current: Current<'_>) -> Result<(), Error> {
+        let found = &mut self.found;
+        found.events += part.facts.events;
+        let numbers: Vec<u32> = part.lanes.all.into_iter().map(|lane| found.number(lane)).collect();
+        #[expect(clippy::iter_over_hash_type, reason = "each stream is on its own")]
+        for (key, (thread, entry)) in part.heads {
+            found.heads.insert(key, (numbers[thread as usize], entry));
+        }
+        found.names.append(part.names);
+        if let Some(document) = found.documents.last_mut() {
+            document.keys.extend(part.keys);
+        }
+        found.documents.extend(part.documents);
+        found.streams.append(part.streams);
+        self.long.extend(part.long);
+        let mut run = part.run;
+        run.ends.iter_mut().for_each(|(lane, _)| *lane = numbers[*lane as usize]);
+        if !run.entries.is_empty() {
+            self.heap += run.heap() as u64;
+            self.runs.push(run);
+        }
+        if self.heap > self.limit {
+            let store = current.store(self.long.clone());
+            self.spill(&store)?;
+        }
+        Ok(())
+    }
+}

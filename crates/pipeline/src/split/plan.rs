@@ -1,0 +1,359 @@
+//! Lanes to parts: which events each file will hold, all before the first is written.
+
+use super::SplitBy;
+use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many};
+use super::index::Found;
+use super::lane::Kind;
+use super::scan::{TIMED, UNTIMED};
+use crate::error::Error;
+use crate::order::{Entry, LaneRuns, Order, Run, Sequence};
+use crate::profile::StreamKey;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Threads that belong together, with all of their events.
+pub(super) struct Group {
+    /// Lanes of threads, in order of first appearance.
+    pub(super) threads: Vec<u32>,
+    /// Lanes that hold their events but for chunks.
+    plain: Vec<u32>,
+    /// Lanes of streams.
+    chunks: Vec<u32>,
+}
+
+/// A part: a file to be written.
+pub(super) struct Part {
+    /// The number of its group.
+    pub(super) group: usize,
+    /// Whether it has all of its group.
+    whole: bool,
+    /// Its first entry and that of the next part, in the sequence of its group.
+    range: (Option<Entry>, Option<Entry>),
+    chunks: Vec<u32>,
+    metadata: Vec<u32>,
+    /// Begins repeated, in order.
+    pub(super) copies: Vec<Entry>,
+    /// Its threads.
+    threads: Vec<u32>,
+    /// Events and their bytes, metadata and copies with them.
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    pub(super) metadata_events: u64,
+    /// Times of its first and last event.
+    pub(super) times: Option<(i64, i64)>,
+}
+
+impl Part {
+    /// Whether a CPU profile stream is in it.
+    pub(super) fn has_streams(&self) -> bool {
+        !self.chunks.is_empty()
+    }
+}
+
+/// What a plan is made of.
+pub(super) struct Planner<'f, 's, 'p> {
+    pub(super) found: &'f Found,
+    pub(super) runs: &'f LaneRuns,
+    pub(super) order: Order<'s, 'p>,
+    pub(super) by: SplitBy,
+    pub(super) max_size: Option<u64>,
+    /// Whether begins are repeated.
+    pub(super) repeats: bool,
+    /// Bytes around the events of every part.
+    pub(super) overhead: u64,
+}
+
+/// The thread of each stream, whose lanes are made where there are none.
+pub(super) fn owners(found: &mut Found) -> Vec<(u32, u32)> {
+    let streams: Vec<u32> = lanes_of(found, Kind::Chunks).collect();
+    let mut owner = |&chunks: &u32| {
+        let lane = found.lanes[chunks as usize].clone();
+        let head = found.heads.get(&lane.stream).map(|head| head.0);
+        (chunks, head.unwrap_or_else(|| found.thread(lane.ids())))
+    };
+    streams.iter().map(&mut owner).collect()
+}
+
+fn lanes_of(found: &Found, kind: Kind) -> impl Iterator<Item = u32> + '_ {
+    (0..found.lanes.len() as u32).filter(move |&lane| found.lanes[lane as usize].kind == kind)
+}
+
+impl<'f> Planner<'f, '_, '_> {
+    /// All parts, those of a group behind each other.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Parts`] if there are too many.
+    pub(super) fn parts(&self, groups: &[Group]) -> Result<Vec<Part>, Error> {
+        let by_thread = self.metadata_of(Kind::ThreadMetadata);
+        let by_process = self.metadata_of(Kind::ProcessMetadata);
+        let named = |threads: &[u32]| -> Vec<u32> {
+            let lanes = threads.iter().map(|&thread| &self.found.lanes[thread as usize]);
+            let named = lanes.flat_map(|lane| {
+                let process = by_process.get(&lane.process_key());
+                by_thread.get(&lane.thread_key()).into_iter().chain(process).copied()
+            });
+            named.collect::<BTreeSet<u32>>().into_iter().collect()
+        };
+        let mut parts = Vec::new();
+        for (number, group) in groups.iter().enumerate() {
+            let metadata = named(&group.threads);
+            if self.is_cut() {
+                let weights = metadata.iter().map(|&lane| self.weight(lane));
+                let bytes = weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum();
+                for mut part in self.cut(number, group, bytes)? {
+                    part.metadata = named(&part.threads);
+                    parts.push(part);
+                }
+            } else {
+                parts.push(self.whole(number, group, metadata));
+            }
+            if parts.len() > PARTS_MOST {
+                return Err(too_many());
+            }
+        }
+        self.place_strays(&mut parts);
+        for part in &mut parts {
+            for &lane in &part.metadata {
+                let (events, bytes) = self.weight(lane);
+                part.events += events;
+                part.bytes += bytes;
+                part.metadata_events += events;
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Threads in groups, by what the parts are made of; at least one.
+    pub(super) fn groups(&self, owners: &[(u32, u32)]) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut group_of = HashMap::new();
+        let is_whole = !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
+        for thread in lanes_of(self.found, Kind::Thread) {
+            let lane = &self.found.lanes[thread as usize];
+            let key = match self.by {
+                SplitBy::Pid => lane.process_key(),
+                SplitBy::Tid => lane.thread_key(),
+                SplitBy::Cat => lane.category_key(),
+                SplitBy::Time(_) | SplitBy::Size(_) | SplitBy::Events(_) => Vec::new(),
+            };
+            let number = *numbers.entry(key).or_insert(groups.len());
+            if number == groups.len() {
+                groups.push(Group { threads: Vec::new(), plain: Vec::new(), chunks: Vec::new() });
+            }
+            groups[number].threads.push(thread);
+            group_of.insert(thread, number);
+            if !is_whole {
+                groups[number].plain.push(thread);
+            }
+        }
+        if groups.is_empty() {
+            groups.push(Group { threads: Vec::new(), plain: Vec::new(), chunks: Vec::new() });
+        }
+        if is_whole {
+            groups[0].plain.extend(lanes_of(self.found, Kind::Whole));
+        }
+        for (chunks, thread) in owners {
+            groups[group_of.get(thread).copied().unwrap_or(0)].chunks.push(*chunks);
+        }
+        groups
+    }
+
+    fn is_cut(&self) -> bool {
+        self.max_size.is_some() || !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat)
+    }
+
+    /// Lanes of metadata by the thread or the process that they are of.
+    fn metadata_of(&self, kind: Kind) -> HashMap<Vec<u8>, u32> {
+        let lanes = lanes_of(self.found, kind).map(|number| {
+            let lane = &self.found.lanes[number as usize];
+            match kind {
+                Kind::ThreadMetadata => (lane.thread_key(), number),
+                _ => (lane.process_key(), number),
+            }
+        });
+        lanes.collect()
+    }
+
+    /// Events and bytes of a lane.
+    fn weight(&self, lane: u32) -> (u64, u64) {
+        let lane = &self.found.lanes[lane as usize];
+        (lane.events, lane.bytes)
+    }
+
+    fn runs_of<'a>(&'a self, lanes: &'a [u32]) -> impl Iterator<Item = Run<'f>> + 'a {
+        lanes.iter().flat_map(|&lane| self.runs.of(lane))
+    }
+
+    /// A group that is one part.
+    fn whole(&self, number: usize, group: &Group, metadata: Vec<u32>) -> Part {
+        let lanes = || group.plain.iter().chain(&group.chunks);
+        let (events, bytes) =
+            lanes().map(|&lane| self.weight(lane)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let sequence = Sequence(lanes().flat_map(|&lane| self.runs.of(lane)).collect());
+        Part {
+            group: number,
+            whole: true,
+            range: (None, None),
+            chunks: group.chunks.clone(),
+            metadata,
+            copies: Vec::new(),
+            threads: group.threads.clone(),
+            events,
+            bytes,
+            metadata_events: 0,
+            times: sequence.times(TIMED),
+        }
+    }
+
+    /// The parts of a group that is cut; each has at most `metadata` bytes of metadata.
+    fn cut(&self, number: usize, group: &Group, metadata: u64) -> Result<Vec<Part>, Error> {
+        let sequence = Sequence(self.runs_of(&group.plain).collect());
+        let anchors = self.anchors(&group.chunks);
+        let mut opens = self.repeats.then(|| self.opens(group));
+        let mut cutter = Cutter {
+            order: self.order,
+            by: self.max_size.map_or(self.by, SplitBy::Size),
+            overhead: self.overhead + metadata,
+            opens: opens.as_mut(),
+        };
+        let stretches = cutter.cut(&sequence, &anchors)?;
+        let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
+        let ends: Vec<Option<Entry>> = ends.chain([None]).collect();
+        let parts = stretches.into_iter().zip(ends).enumerate().map(|(index, (stretch, to))| {
+            let threads = self.threads_in(group, &stretch, index == 0, &anchors);
+            self.part(number, stretch, to, threads)
+        });
+        Ok(parts.collect())
+    }
+
+    fn part(&self, group: usize, stretch: Stretch, to: Option<Entry>, threads: Vec<u32>) -> Part {
+        let streams = Sequence(self.runs_of(&stretch.chunks).collect());
+        let times = [stretch.times, streams.times(TIMED)].into_iter().flatten();
+        Part {
+            group,
+            whole: false,
+            range: (stretch.from, to),
+            chunks: stretch.chunks,
+            metadata: Vec::new(),
+            copies: stretch.copies,
+            threads,
+            events: stretch.events,
+            bytes: stretch.bytes,
+            metadata_events: 0,
+            times: times.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
+        }
+    }
+
+    /// Threads that live in a stretch: it is between their first and last events, or they own what is in it.
+    fn threads_in(
+        &self,
+        group: &Group,
+        stretch: &Stretch,
+        first: bool,
+        anchors: &[Anchor],
+    ) -> Vec<u32> {
+        let mut threads: BTreeSet<u32> = stretch.open.iter().map(|&t| group.threads[t]).collect();
+        for &thread in &group.threads {
+            let lane = &self.found.lanes[thread as usize];
+            let meets = lane
+                .span
+                .zip(stretch.times)
+                .is_some_and(|((first, last), (from, to))| first <= to && from <= last);
+            if meets || (first && lane.untimed) {
+                threads.insert(thread);
+            }
+        }
+        let streams = anchors.iter().filter(|anchor| stretch.chunks.contains(&anchor.chunks));
+        threads.extend(streams.map(|anchor| anchor.thread));
+        threads.into_iter().collect()
+    }
+
+    /// Streams at the places of their heads, or of their first chunks.
+    fn anchors(&self, chunks: &[u32]) -> Vec<Anchor> {
+        let anchor = |&chunks: &u32| {
+            let lane = &self.found.lanes[chunks as usize];
+            let first = || {
+                let order = self.order;
+                let firsts = self.runs.of(chunks).filter_map(|run| run.at(0));
+                firsts.min_by(|a, b| order.compare(a, b))
+            };
+            let head = self.found.heads.get(&lane.stream);
+            let (entry, own) = match head {
+                Some(head) => (head.1, false),
+                None => (first()?, true),
+            };
+            let thread = match head {
+                Some(head) => head.0,
+                None => self.found.thread_of(lane.ids())?,
+            };
+            Some(Anchor { entry, chunks, thread, events: lane.events, bytes: lane.bytes, own })
+        };
+        let mut anchors: Vec<Anchor> = chunks.iter().filter_map(anchor).collect();
+        anchors.sort_unstable_by(|a, b| self.order.compare(&a.entry, &b.entry));
+        anchors
+    }
+
+    /// Begins and ends of the threads of a group.
+    fn opens(&self, group: &Group) -> Opens<'f> {
+        let threads = group.threads.iter().enumerate();
+        let key = |(number, &thread): (usize, &u32)| {
+            (self.found.lanes[thread as usize].thread_key(), number)
+        };
+        let numbers: HashMap<Vec<u8>, usize> = threads.map(key).collect();
+        let mut runs = Vec::new();
+        for kind in [Kind::Begins, Kind::Ends] {
+            for lane in lanes_of(self.found, kind) {
+                let key = self.found.lanes[lane as usize].thread_key();
+                if let Some(&thread) = numbers.get(&key) {
+                    let own = self.runs.of(lane);
+                    runs.extend(own.map(|run| (run, thread, kind == Kind::Begins)));
+                }
+            }
+        }
+        Opens::new(runs, group.threads.len(), self.order)
+    }
+
+    /// Metadata of nobody that is there goes to the first part that has its process, or to the first.
+    fn place_strays(&self, parts: &mut [Part]) {
+        let placed: BTreeSet<u32> =
+            parts.iter().flat_map(|part| part.metadata.iter().copied()).collect();
+        let mut firsts: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (number, part) in parts.iter().enumerate() {
+            for &thread in &part.threads {
+                firsts.entry(self.found.lanes[thread as usize].process_key()).or_insert(number);
+            }
+        }
+        for kind in [Kind::ThreadMetadata, Kind::ProcessMetadata] {
+            for lane in lanes_of(self.found, kind).filter(|lane| !placed.contains(lane)) {
+                let process = self.found.lanes[lane as usize].process_key();
+                let number = firsts.get(&process).copied().unwrap_or(0);
+                parts[number].metadata.push(lane);
+            }
+        }
+    }
+
+    /// All events of a part.
+    pub(super) fn sequence<'a>(&'a self, part: &'a Part, groups: &'a [Group]) -> Sequence<'a> {
+        let plain = Sequence(self.runs_of(&groups[part.group].plain).collect());
+        let mut sequence = match part.whole {
+            true => plain,
+            false => plain.between(part.range.0, part.range.1, self.order),
+        };
+        sequence.0.extend(self.runs_of(&part.chunks));
+        sequence.0.extend(self.runs_of(&part.metadata));
+        if !part.copies.is_empty() {
+            sequence.0.push(Run::Memory(&part.copies));
+        }
+        sequence
+    }
+
+    /// Entries of all streams among `suspects`.
+    pub(super) fn chunks(&self, suspects: &HashSet<StreamKey>) -> impl Iterator<Item = Entry> + '_ {
+        let lanes: Vec<u32> = lanes_of(self.found, Kind::Chunks)
+            .filter(|&lane| suspects.contains(&self.found.lanes[lane as usize].stream))
+            .collect();
+        Sequence(self.runs_of(&lanes).collect()).into_entries()
+    }
+}
+
+const _: () = assert!(UNTIMED < TIMED);

@@ -1,0 +1,159 @@
+//! Parts to files: several at once where there are many, each by all threads where there are few.
+//!
+//! ```text
+//!   parts larger than an even share   one after the other, each by all threads
+//!   all others                        largest first, each by one thread, as many at once as there are threads
+//! ```
+//!
+//! A part is opened when its turn comes and complete before its thread takes the next: no more files are open than threads.
+
+use super::frames::Frames;
+use super::plan::{Group, Part, Planner};
+use crate::config::{Config, OutputConfig, Target};
+use crate::emit::{Emit, Layout, Timed};
+use crate::error::Error;
+use crate::keys::{Bytes, Key, United, free_name};
+use crate::merge::check_intact;
+use crate::order::{Lists, MergedRuns, Order, Sequence};
+use crate::read::Inputs;
+use crate::streams::Delays;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What all parts share.
+pub(super) struct Job<'j, 's, 'p> {
+    pub(super) planner: &'j Planner<'j, 's, 'p>,
+    pub(super) groups: &'j [Group],
+    pub(super) united: &'j United<'p>,
+    pub(super) frames: Option<Frames>,
+    pub(super) delays: &'j Delays,
+    pub(super) layout: Layout,
+    pub(super) output: &'j OutputConfig,
+    pub(super) inputs: &'j Inputs,
+    pub(super) config: &'j Config,
+}
+
+impl<'p> Job<'_, '_, 'p> {
+    fn order(&self) -> Order<'_, 'p> {
+        self.planner.order
+    }
+
+    /// The keys beside the events of a part.
+    fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> United<'p> {
+        let store = self.order().0;
+        let mut united = United { keys: self.united.keys.clone(), warnings: Vec::new() };
+        if let Some(frames) = &self.frames {
+            united.keys[frames.key].value = vec![Bytes::Made(frames.value(sequence, store))];
+        }
+        if !part.copies.is_empty() {
+            let mut value = Vec::new();
+            let mut opening: &[u8] = b"{\"copies\":[";
+            for copy in &part.copies {
+                value.push(Bytes::Made(opening.to_vec()));
+                value.push(Bytes::Input(store.event(copy.place)));
+                opening = b",";
+            }
+            value.push(Bytes::Made(b"]}".to_vec()));
+            united.keys.push(Key { name: free_name(&united), value });
+        }
+        united
+    }
+
+    /// Bytes of a part before packing; of NDJSON at the most.
+    pub(super) fn len(&self, part: &Part) -> u64 {
+        let keys = match self.frames.is_none() && part.copies.is_empty() {
+            true => return self.len_with(part, self.united),
+            false => self.keys(part, &self.planner.sequence(part, self.groups)),
+        };
+        self.len_with(part, &keys)
+    }
+
+    fn len_with(&self, part: &Part, keys: &United<'_>) -> u64 {
+        self.layout.opening(keys).len() as u64
+            + self.layout.events_len(part.events, part.bytes)
+            + self.layout.closing_len(keys)
+    }
+
+    /// Writes all parts; returns the bytes of each before packing.
+    pub(super) fn write_all(
+        &self,
+        parts: &[Part],
+        files: &[PathBuf],
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<u64>, Error> {
+        let mut lens = vec![0; parts.len()];
+        let share = parts.iter().map(|part| part.bytes).sum::<u64>() / self.config.threads as u64;
+        let mut rest: Vec<usize> = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            if part.bytes > share {
+                lens[number] = self.write(part, &files[number], self.config, warnings)?;
+            } else {
+                rest.push(number);
+            }
+        }
+        rest.sort_by_key(|&number| Reverse(parts[number].bytes));
+        let config = &Config { threads: 1, ..self.config.clone() };
+        let (next, done) = (AtomicUsize::new(0), Mutex::new((&mut lens, warnings)));
+        let work = || -> Result<(), Error> {
+            while let Some(&number) = rest.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut said = Vec::new();
+                let written = self.write(&parts[number], &files[number], config, &mut said);
+                if written.is_err() {
+                    // the others need not begin any more
+                    next.store(rest.len(), Ordering::Relaxed);
+                }
+                let mut done = done.lock().unwrap_or_else(|e| e.into_inner());
+                done.0[number] = written?;
+                done.1.extend(said);
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let threads = self.config.threads.min(rest.len());
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let joined = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            joined.chain([own]).collect::<Result<Vec<()>, Error>>()
+        })?;
+        Ok(lens)
+    }
+
+    fn write(
+        &self,
+        part: &Part,
+        file: &Path,
+        config: &Config,
+        warnings: &mut Vec<String>,
+    ) -> Result<u64, Error> {
+        let sequence = self.planner.sequence(part, self.groups);
+        let keys = self.keys(part, &sequence);
+        let target = match &self.output.target {
+            Target::File { replace, .. } => {
+                Target::File { path: file.to_owned(), replace: *replace }
+            }
+            Target::Stdout => Target::File { path: file.to_owned(), replace: false },
+        };
+        let output = OutputConfig { target, ..self.output.clone() };
+        let order = self.order();
+        let timed = match sequence.buckets() {
+            Some(buckets) => Timed::Buckets(buckets),
+            None => Timed::Merged(Mutex::new(MergedRuns::over(sequence.0.iter().copied(), order))),
+        };
+        let lists = Lists::Memory([Vec::new(), Vec::new()]);
+        let delays = match part.has_streams() {
+            true => self.delays.clone(),
+            false => Delays::default(),
+        };
+        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed };
+        let mut said = Vec::new();
+        let size = (part.events, part.bytes);
+        let check = || check_intact(self.inputs);
+        let len = emit.write_all(&keys, size, &output, config, &mut said, check)?;
+        warnings.extend(said.into_iter().map(|text| format!("{}: {text}", file.display())));
+        Ok(len)
+    }
+}

@@ -1,0 +1,271 @@
+//! `split`: every part byte for byte what the naive reference says, whatever the knobs; and the laws that parts keep.
+
+use crate::extract::extract;
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, read, run, through_pipes};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use tracemill_pipeline::{
+    Compression, Error, Format, Source, SplitBy, SplitConfig, SplitPart, SplitReport, split,
+};
+use tracemill_testkit::Rng;
+use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile_trace, trace};
+use tracemill_testkit::reference;
+
+/// Parts numbered, so that no names collide.
+fn settings(by: SplitBy, max_size: Option<u64>, format: Option<Format>) -> SplitConfig {
+    SplitConfig {
+        by,
+        max_size,
+        dir: PathBuf::new(),
+        template: Some("{part}".into()),
+        replace: false,
+        reserved: Vec::new(),
+        format,
+        compression: Compression::None,
+        dry_run: false,
+    }
+}
+
+/// Splits; the parts' bytes, and the report.
+fn run_split(
+    inputs: &[&[u8]],
+    settings: &SplitConfig,
+    knobs: Knobs,
+) -> Result<(Vec<Vec<u8>>, SplitReport), Error> {
+    let folder = Folder::new();
+    let settings = SplitConfig { dir: folder.path("parts"), ..settings.clone() };
+    let config = config(knobs);
+    let report = if knobs.read_size.is_some() {
+        through_pipes(inputs, |sources| split(sources, &settings, &config))
+    } else {
+        let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
+        let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
+        split(&sources, &settings, &config)
+    }?;
+    let parts = report.parts.iter().map(|part| read(&part.file)).collect();
+    let files = std::fs::read_dir(&settings.dir).expect("it was made").count();
+    assert_eq!(files, report.parts.len());
+    Ok((parts, report))
+}
+
+fn expected(inputs: &[&[u8]], settings: &SplitConfig) -> Result<Vec<reference::SplitPart>, String> {
+    let by = match settings.by {
+        SplitBy::Pid => reference::SplitBy::Pid,
+        SplitBy::Tid => reference::SplitBy::Tid,
+        SplitBy::Cat => reference::SplitBy::Cat,
+        SplitBy::Time(length) => reference::SplitBy::Time(length.into()),
+        SplitBy::Size(most) => reference::SplitBy::Size(most),
+        SplitBy::Events(most) => reference::SplitBy::Events(most),
+    };
+    let format = settings.format.map(|format| match format {
+        Format::Object => reference::Format::Object,
+        Format::Array => reference::Format::Array,
+        Format::Ndjson => reference::Format::Ndjson,
+    });
+    reference::split(inputs, by, settings.max_size, format)
+}
+
+#[track_caller]
+fn check(seed: u64, inputs: &[&[u8]], settings: &SplitConfig, knobs: Knobs) -> Vec<Vec<u8>> {
+    let expected = expected(inputs, settings).expect("the generator writes sound traces");
+    let (got, report) =
+        run_split(inputs, settings, knobs).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let context = || format!("seed {seed}, {settings:?}, {knobs:?}");
+    for (number, (part, expected)) in got.iter().zip(&expected).enumerate() {
+        if *part != expected.bytes {
+            let file = std::env::temp_dir().join("tracemill-failed-split");
+            std::fs::write(file, inputs.concat()).expect("writable");
+            let (a, b) = (show(&expected.bytes), show(part));
+            let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+            let near = |text: &str| {
+                let bytes = &text.as_bytes()[at.saturating_sub(300)..text.len().min(at + 300)];
+                show(bytes)
+            };
+            panic!(
+                "{}: part {number} differs at {at}\n--- expected\n{}\n--- got\n{}",
+                context(),
+                near(&a),
+                near(&b)
+            );
+        }
+        let said = &report.parts[number];
+        assert_eq!(
+            (said.events, said.metadata, said.copies),
+            (expected.events as u64, expected.metadata as u64, expected.copies as u64),
+            "{}",
+            context()
+        );
+        if report.format != Format::Ndjson {
+            assert_eq!(said.bytes, part.len() as u64, "{}", context());
+        }
+    }
+    assert_eq!(got.len(), expected.len(), "{}", context());
+    got
+}
+
+/// A way to split, for every number.
+fn ways(rng: &mut Rng) -> SplitConfig {
+    let (by, max_size) = match rng.index(10) {
+        0 => (SplitBy::Pid, None),
+        1 | 2 => (SplitBy::Tid, None),
+        3 => (SplitBy::Cat, None),
+        4 => (SplitBy::Time(rng.range(1, 300) as i64 * 1000), None),
+        5 => (SplitBy::Events(rng.range(1, 40)), None),
+        6 | 7 => (SplitBy::Size(rng.range(500, 9000)), None),
+        8 => (SplitBy::Pid, Some(rng.range(500, 9000))),
+        _ => (SplitBy::Tid, Some(rng.range(500, 9000))),
+    };
+    let format =
+        [None, None, Some(Format::Object), Some(Format::Array), Some(Format::Ndjson)][rng.index(5)];
+    settings(by, max_size, format)
+}
+
+#[test]
+fn random_traces_with_any_knobs() {
+    let (mut copies, mut parts) = (0, 0);
+    for seed in 0..120 {
+        let mut rng = Rng::new(seed);
+        let inputs: Vec<Vec<u8>> = (0..1 + rng.index(2))
+            .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
+            .collect();
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let settings = ways(&mut rng);
+        parts += check(seed, &inputs, &settings, PLAIN).len();
+        copies +=
+            expected(&inputs, &settings).expect("sound").iter().map(|p| p.copies).sum::<usize>();
+        for number in 0..2 {
+            let knobs = knobs(seed as usize * 2 + number);
+            check(seed, &inputs, &settings, knobs);
+        }
+    }
+    assert!(copies > 200 && parts > 700, "{copies} copies in {parts} parts");
+}
+
+/// Many buckets, cuts within them, parts that all threads write together, and lanes on disk.
+#[test]
+fn large_traces_with_any_knobs() {
+    let mut input = Vec::new();
+    chrome_like(7, 8 << 20, &mut input).expect("memory takes bytes");
+    let count = reference::events(&input).expect("sound").len() as u64;
+    let small = Knobs { threads: 7, budget: Some(1 << 18), chunk: 300_000, ..PLAIN };
+    for (by, max_size) in [
+        (SplitBy::Tid, None),
+        (SplitBy::Pid, Some(1 << 20)),
+        (SplitBy::Size(2 << 20), None),
+        (SplitBy::Events(3000), None),
+        (SplitBy::Cat, None),
+    ] {
+        let settings = settings(by, max_size, None);
+        let (parts, report) = run_split(&[&input], &settings, PLAIN).expect("sound");
+        let once = |part: &SplitPart| part.events - part.metadata - part.copies;
+        let metadata = multiset(&input, true).values().sum::<i64>() as u64;
+        assert_eq!(report.parts.iter().map(once).sum::<u64>() + metadata, count, "{by:?}");
+        assert!(parts.len() > 3, "{by:?}: {}", parts.len());
+        for part in &parts {
+            let (sorted, _) = run(&[part], None, PLAIN).expect("a part is a trace");
+            assert!(sorted == *part, "{by:?}: a part is in order");
+        }
+        for corner in
+            [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 16), ..small }]
+        {
+            let (again, other) = run_split(&[&input], &settings, corner).expect("sound");
+            assert!(parts == again, "{by:?} {corner:?}");
+            assert_eq!(other.spills > 0, corner.budget.is_some(), "{by:?} {corner:?}");
+        }
+    }
+}
+
+/// Events of a trace by their text, and how often each occurs.
+fn multiset(trace: &[u8], metadata: bool) -> BTreeMap<Vec<u8>, i64> {
+    let mut counts = BTreeMap::new();
+    for event in reference::events(trace).expect("sound") {
+        let is_metadata = event.ph.as_deref() == Some("\"M\"");
+        if is_metadata == metadata {
+            *counts.entry(event.bytes).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// Copies that a part lists.
+fn listed(part: &[u8]) -> Vec<Vec<u8>> {
+    let Ok(value) =
+        serde_json::from_slice::<HashMap<String, Box<serde_json::value::RawValue>>>(part)
+    else {
+        return Vec::new();
+    };
+    let last = value.iter().filter(|(key, _)| key.starts_with("tracemill"));
+    let lists = last.filter_map(|(_, value)| {
+        let raw: HashMap<String, Vec<Box<serde_json::value::RawValue>>> =
+            serde_json::from_str(value.get()).ok()?;
+        raw.get("copies").cloned()
+    });
+    lists.flatten().map(|event| event.get().as_bytes().to_vec()).collect()
+}
+
+/// A trace without oddities but with everything that a split must keep together.
+fn tidy(rng: &mut Rng, seed: u64) -> Vec<u8> {
+    let mut shape = TraceShape::arbitrary(rng);
+    (shape.odd, shape.documents, shape.bom) = (0, 1, false);
+    trace(seed, &shape)
+}
+
+#[test]
+fn parts_hold_each_event_once() {
+    for seed in 2000..2100 {
+        let mut rng = Rng::new(seed);
+        let input = tidy(&mut rng, seed);
+        let settings = SplitConfig { format: Some(Format::Object), ..ways(&mut rng) };
+        let (parts, _) = run_split(&[&input], &settings, knobs(seed as usize)).expect("sound");
+        let mut left = multiset(&input, false);
+        for part in &parts {
+            let (sorted, _) = run(&[part], None, PLAIN).expect("a part is a trace");
+            assert!(sorted == *part, "seed {seed}: a part is in order");
+            for (event, count) in multiset(part, false) {
+                *left.get_mut(&event).expect("an event of the trace") -= count;
+            }
+            for copy in listed(part) {
+                *left.get_mut(&copy).expect("an event of the trace") += 1;
+            }
+        }
+        assert!(left.values().all(|&count| count == 0), "seed {seed}: {settings:?}");
+        let all: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let (merged, _) = run(&all, None, PLAIN).expect("parts are traces");
+        let (whole, _) = run(&[&input], None, PLAIN).expect("sound");
+        let metadata = |trace: &[u8]| multiset(trace, true).into_keys().collect::<Vec<_>>();
+        assert_eq!(metadata(&merged), metadata(&whole), "seed {seed}");
+    }
+}
+
+#[test]
+fn profiles_of_parts_are_those_of_the_whole() {
+    let mut found = 0;
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed);
+        let input = profile_trace(seed, &ProfileShape::arbitrary(&mut rng));
+        let by = [
+            SplitBy::Tid,
+            SplitBy::Pid,
+            SplitBy::Cat,
+            SplitBy::Events(5),
+            SplitBy::Size(2000),
+            SplitBy::Time(50_000),
+        ][seed as usize % 6];
+        let Ok(whole) = extract(&[&input], PLAIN) else { continue };
+        let (parts, _) =
+            run_split(&[&input], &settings(by, None, None), knobs(seed as usize)).expect("sound");
+        let mut got: Vec<Vec<u8>> = Vec::new();
+        for part in &parts {
+            // parts without a profile have none to extract
+            let of_part = extract(&[part], PLAIN).unwrap_or_default();
+            got.extend(of_part.into_iter().map(|profile| profile.bytes));
+        }
+        let mut expected: Vec<Vec<u8>> = whole.into_iter().map(|profile| profile.bytes).collect();
+        got.sort();
+        expected.sort();
+        found += got.len();
+        assert!(got == expected, "seed {seed}, {by:?}: {} and {}", got.len(), expected.len());
+    }
+    assert!(found > 60, "{found} profiles");
+}

@@ -1,0 +1,437 @@
+//! What `tracemill split` must write, part by part, for well-formed inputs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::order::{SortKey, output_order};
+use super::profile::{StreamKey, Value, stream_key};
+use super::read::{self, Fields, Source, elements, is_string, unescape};
+use super::{Format, default_format, keys, time, write};
+
+/// What makes a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the flag")]
+pub enum SplitBy {
+    Pid,
+    Tid,
+    Cat,
+    /// nanoseconds
+    Time(i128),
+    Size(u64),
+    Events(u64),
+}
+
+/// A file that must come out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitPart {
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Events in it.
+    pub events: usize,
+    /// Metadata events among them.
+    pub metadata: usize,
+    /// Begins among them that an earlier part has.
+    pub copies: usize,
+}
+
+/// An event or the anchor of a stream, and the events that stand for it.
+type Step = (usize, Vec<usize>);
+
+type Thread = (Value, Value, Option<Vec<u8>>);
+
+/// An event and what is known of it.
+struct Known<'a> {
+    text: &'a str,
+    fields: Fields<'a>,
+    is_metadata: bool,
+    /// Of a `ProfileChunk`.
+    stream: Option<StreamKey>,
+    thread: Thread,
+    /// nanoseconds
+    time: Option<i128>,
+}
+
+/// A stretch of a group: numbers of its events, of its copies, and its threads.
+#[derive(Default)]
+struct Stretch {
+    events: Vec<usize>,
+    copies: Vec<usize>,
+    threads: HashSet<Thread>,
+    metadata: BTreeSet<usize>,
+}
+
+struct Splitter<'a> {
+    known: Vec<Known<'a>>,
+    /// Numbers of events that are no chunks in output order.
+    order: Vec<usize>,
+    /// Of each stream with chunks: its anchor, its thread, its chunks.
+    streams: Vec<(usize, Thread, Vec<usize>)>,
+    by: SplitBy,
+    repeats: bool,
+    overhead: u64,
+}
+
+/// The parts that splitting well-formed `inputs` must give, in order.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn split(
+    inputs: &[&[u8]],
+    by: SplitBy,
+    max_size: Option<u64>,
+    format: Option<Format>,
+) -> Result<Vec<SplitPart>, String> {
+    let mut sources: Vec<Source<'_>> = Vec::new();
+    for input in inputs {
+        sources.extend(read::sources(input)?);
+    }
+    let texts: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
+    let known: Vec<Known<'_>> = texts.iter().map(|text| known(text, by == SplitBy::Cat)).collect();
+    let cut = max_size.is_some() || !matches!(by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
+    let is_edge = |k: &Known<'_>| k.stream.is_none() && k.time.is_some() && phase(k, "B");
+    let format = format.unwrap_or_else(|| match default_format(&sources) {
+        Format::Array if cut && known.iter().any(is_edge) => Format::Object,
+        format => format,
+    });
+    let mut united = keys::unite(&sources);
+    if format == Format::Array {
+        united.clear();
+    }
+    let mut order: Vec<usize> =
+        (0..known.len()).filter(|&i| known[i].stream.is_none() && !known[i].is_metadata).collect();
+    order.sort_by_key(|&i| SortKey::of(&known[i].fields));
+    let mut splitter = Splitter {
+        streams: Vec::new(),
+        order,
+        by: max_size.map_or(by, SplitBy::Size),
+        repeats: cut && format != Format::Array,
+        overhead: overhead(format, &united),
+        known,
+    };
+    splitter.find_streams();
+    let mut stretches = Vec::new();
+    for group in splitter.groups(by) {
+        stretches.extend(splitter.stretches(&group, cut));
+    }
+    splitter.place_metadata(&mut stretches);
+    Ok(stretches.iter().map(|s| splitter.part(s, format, &united)).collect())
+}
+
+/// Bytes that every part has beside its events, as the size is reckoned.
+fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
+    let keys: usize = match format {
+        Format::Array => 0,
+        Format::Object => keys.iter().map(|(k, v)| k.len() + v.len() + 3).sum(),
+        Format::Ndjson if keys.is_empty() => 0,
+        Format::Ndjson => {
+            let line = write::trace(format, &[], keys);
+            line.len()
+        }
+    };
+    let around = match format {
+        Format::Object => "{\"traceEvents\":[".len() + "\n]".len() + "}\n".len(),
+        Format::Array => "[".len() + "\n]\n".len(),
+        Format::Ndjson => 1,
+    };
+    (keys + around + 40) as u64
+}
+
+fn phase(known: &Known<'_>, ph: &str) -> bool {
+    known.fields.get("ph").is_some_and(|raw| is_string(raw, ph))
+}
+
+fn known(text: &str, categories: bool) -> Known<'_> {
+    let fields = Fields::parse(text).unwrap_or_default();
+    let named = |name| fields.get("name").is_some_and(|raw| is_string(raw, name));
+    let is_metadata = fields.get("ph").is_some_and(|ph| is_string(ph, "M"));
+    let category = || {
+        let raw = fields.get("cat").unwrap_or("");
+        match unescape(raw) {
+            Some(text) => {
+                let first = text.split(|&b| b == b',').next().unwrap_or_default().to_vec();
+                [b"\"".to_vec(), first].concat()
+            }
+            None => format!("{:?}", Value::of(fields.get("cat"))).into_bytes(),
+        }
+    };
+    Known {
+        text,
+        is_metadata,
+        stream: (!is_metadata && named("ProfileChunk")).then(|| stream_key(&fields)),
+        thread: (
+            Value::of(fields.get("pid")),
+            Value::of(fields.get("tid")),
+            categories.then(category),
+        ),
+        time: fields.get("ts").and_then(time).map(|ts| i128::from(ts.nanos_floor())),
+        fields,
+    }
+}
+
+impl<'a> Splitter<'a> {
+    fn find_streams(&mut self) {
+        let mut chunks: Vec<(StreamKey, Vec<usize>)> = Vec::new();
+        for (number, known) in self.known.iter().enumerate() {
+            let Some(key) = &known.stream else { continue };
+            match chunks.iter_mut().find(|(k, _)| k == key) {
+                Some((_, all)) => all.push(number),
+                None => chunks.push((key.clone(), vec![number])),
+            }
+        }
+        for (key, chunks) in chunks {
+            let is_head = |k: &&Known<'_>| {
+                !k.is_metadata
+                    && k.fields.get("name").is_some_and(|raw| is_string(raw, "Profile"))
+                    && stream_key(&k.fields) == key
+            };
+            let head = self.known.iter().rposition(|k| is_head(&k));
+            let owner = head.unwrap_or(chunks[0]);
+            let mut sorted = chunks.clone();
+            sorted.sort_by_key(|&i| SortKey::of(&self.known[i].fields));
+            let anchor = head.unwrap_or(sorted[0]);
+            self.streams.push((anchor, self.known[owner].thread.clone(), chunks));
+        }
+    }
+
+    /// Threads that belong together, in order of first appearance.
+    fn groups(&self, by: SplitBy) -> Vec<Vec<Thread>> {
+        let mut threads: Vec<&Thread> = Vec::new();
+        let own = self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
+        let all = own.map(|k| &k.thread).chain(self.streams.iter().map(|stream| &stream.1));
+        for thread in all {
+            if !threads.contains(&thread) {
+                threads.push(thread);
+            }
+        }
+        let mut groups: Vec<Vec<Thread>> = Vec::new();
+        for thread in threads {
+            let same = |group: &&mut Vec<Thread>| match by {
+                SplitBy::Pid => group[0].0 == thread.0,
+                SplitBy::Tid => (&group[0].0, &group[0].1) == (&thread.0, &thread.1),
+                SplitBy::Cat => group[0].2 == thread.2,
+                _ => true,
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(thread.clone()),
+                None => groups.push(vec![thread.clone()]),
+            }
+        }
+        if groups.is_empty() {
+            groups.push(Vec::new());
+        }
+        groups
+    }
+
+    /// The stretches of a group, without metadata.
+    fn stretches(&self, group: &[Thread], cut: bool) -> Vec<Stretch> {
+        // events and, at their anchors, streams
+        let mut steps: Vec<Step> = self
+            .order
+            .iter()
+            .filter(|&&event| group.contains(&self.known[event].thread))
+            .map(|&event| (event, vec![event]))
+            .collect();
+        for (anchor, thread, chunks) in &self.streams {
+            if !group.contains(thread) {
+                continue;
+            }
+            match steps.iter_mut().find(|step| step.0 == *anchor) {
+                Some(step) => step.1.extend(chunks),
+                None => steps.push((*anchor, chunks.clone())),
+            }
+        }
+        steps.sort_by_key(|step| (SortKey::of(&self.known[step.0].fields), step.0));
+        if !cut {
+            let events = steps.into_iter().flat_map(|step| step.1).collect();
+            let threads = group.iter().cloned().collect();
+            return vec![Stretch { events, threads, ..Stretch::default() }];
+        }
+        let pieces = self.cut(group, &steps);
+        let mut stretches = Vec::new();
+        for (index, (piece, copies)) in pieces.iter().enumerate() {
+            stretches.push(self.stretch(group, piece, copies, index == 0));
+        }
+        stretches
+    }
+
+    /// Stretches of steps, each with the begins that are open before it.
+    fn cut<'s>(&self, group: &[Thread], steps: &'s [Step]) -> Vec<(&'s [Step], Vec<usize>)> {
+        let metadata = self.metadata_of(&group.iter().cloned().collect());
+        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + 2).sum();
+        let overhead = self.overhead + metadata as u64;
+        let weight = |step: &Step| {
+            let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
+            (step.1.len() as u64, bytes as u64)
+        };
+        let start = steps.iter().find_map(|step| self.known[step.0].time);
+        let window = |step: &Step| match (self.by, self.known[step.0].time, start) {
+            (SplitBy::Time(length), Some(time), Some(start)) => (time - start) / length,
+            _ => 0,
+        };
+        let mut pieces = Vec::new();
+        let (mut from, mut copies, mut used, mut count) = (0, Vec::new(), overhead, 0);
+        for (at, step) in steps.iter().enumerate() {
+            let (events, bytes) = weight(step);
+            let full = match self.by {
+                SplitBy::Size(most) => used + bytes > most,
+                SplitBy::Events(most) => count + events > most,
+                _ => at > 0 && window(step) != window(&steps[at - 1]),
+            };
+            if full && at > from {
+                let open = self.open_before(&steps[..at]);
+                pieces.push((&steps[from..at], std::mem::replace(&mut copies, open)));
+                let repeated: usize = copies.iter().map(|&i| self.known[i].text.len() + 2).sum();
+                (from, used, count) = (at, overhead + 2 * repeated as u64, 0);
+            }
+            used += bytes;
+            count += events;
+        }
+        pieces.push((&steps[from..], copies));
+        pieces
+    }
+
+    /// Begins that are open behind `steps`.
+    fn open_before(&self, steps: &[Step]) -> Vec<usize> {
+        let mut stacks: HashMap<&Thread, Vec<usize>> = HashMap::new();
+        if !self.repeats {
+            return Vec::new();
+        }
+        for &(event, _) in steps {
+            let known = &self.known[event];
+            if known.time.is_none() || known.stream.is_some() {
+                continue;
+            }
+            let stack = stacks.entry(&known.thread).or_default();
+            if phase(known, "B") {
+                stack.push(event);
+            } else if phase(known, "E") {
+                stack.pop();
+            }
+        }
+        let mut open: Vec<usize> = stacks.into_values().flatten().collect();
+        open.sort_by_key(|&i| (SortKey::of(&self.known[i].fields), i));
+        open
+    }
+
+    fn stretch(&self, group: &[Thread], steps: &[Step], copies: &[usize], first: bool) -> Stretch {
+        let times = || steps.iter().filter_map(|step| self.known[step.0].time);
+        let span = times().min().zip(times().max());
+        let lives = |thread: &&Thread| {
+            let own =
+                || self.order.iter().map(|&i| &self.known[i]).filter(|k| k.thread == **thread);
+            let (least, most) =
+                (own().filter_map(|k| k.time).min(), own().filter_map(|k| k.time).max());
+            let meets = match (least, most, span) {
+                (Some(least), Some(most), Some((from, to))) => least <= to && from <= most,
+                _ => false,
+            };
+            meets || first && own().any(|k| k.time.is_none())
+        };
+        let mut threads: HashSet<Thread> = group.iter().filter(lives).cloned().collect();
+        threads.extend(copies.iter().map(|&i| self.known[i].thread.clone()));
+        let events: Vec<usize> = steps.iter().flat_map(|step| step.1.clone()).collect();
+        for (_, thread, chunks) in &self.streams {
+            if events.contains(&chunks[0]) {
+                threads.insert(thread.clone());
+            }
+        }
+        Stretch { events, copies: copies.to_vec(), threads, metadata: BTreeSet::new() }
+    }
+
+    fn is_of_thread(&self, event: usize) -> bool {
+        let name = self.known[event].fields.get("name").and_then(unescape);
+        name.is_some_and(|name| name.starts_with(b"thread_"))
+    }
+
+    /// Metadata events that are of one of `threads`.
+    fn metadata_of(&self, threads: &HashSet<Thread>) -> BTreeSet<usize> {
+        let is_of = |&i: &usize| {
+            let own = &self.known[i].thread;
+            self.known[i].is_metadata
+                && threads
+                    .iter()
+                    .any(|thread| thread.0 == own.0 && (!self.is_of_thread(i) || thread.1 == own.1))
+        };
+        (0..self.known.len()).filter(is_of).collect()
+    }
+
+    fn place_metadata(&self, stretches: &mut [Stretch]) {
+        for stretch in stretches.iter_mut() {
+            stretch.metadata = self.metadata_of(&stretch.threads);
+        }
+        let placed: BTreeSet<usize> =
+            stretches.iter().flat_map(|s| s.metadata.iter().copied()).collect();
+        for (number, known) in self.known.iter().enumerate() {
+            if known.is_metadata && !placed.contains(&number) {
+                let has = |s: &Stretch| s.threads.iter().any(|t| t.0 == known.thread.0);
+                let at = stretches.iter().position(has).unwrap_or(0);
+                stretches[at].metadata.insert(number);
+            }
+        }
+    }
+
+    fn part(&self, stretch: &Stretch, format: Format, united: &[(String, String)]) -> SplitPart {
+        let all = stretch.events.iter().chain(&stretch.copies).chain(&stretch.metadata);
+        let in_input_order: BTreeSet<usize> = all.copied().collect();
+        let texts: Vec<&str> = in_input_order.iter().map(|&i| self.known[i].text).collect();
+        let order = output_order(&texts);
+        let events: Vec<&str> = order.events.iter().map(|&i| texts[i]).collect();
+        let mut keys = with_used_frames(united, &events);
+        if !stretch.copies.is_empty() {
+            let copies: Vec<&str> = stretch.copies.iter().map(|&i| self.known[i].text).collect();
+            keys.push((free_name(&keys), format!("{{\"copies\":[{}]}}", copies.join(","))));
+        }
+        SplitPart {
+            bytes: write::trace(format, &events, &keys),
+            events: events.len(),
+            metadata: stretch.metadata.len(),
+            copies: stretch.copies.len(),
+        }
+    }
+}
+
+fn free_name(keys: &[(String, String)]) -> String {
+    let mut number = 1;
+    loop {
+        let name = if number == 1 { "tracemill".to_owned() } else { format!("tracemill.{number}") };
+        if !keys.iter().any(|(key, _)| is_string(key, &name)) {
+            return format!("\"{name}\"");
+        }
+        number += 1;
+    }
+}
+
+/// The keys, of `stackFrames` only what `events` and samples name.
+fn with_used_frames(keys: &[(String, String)], events: &[&str]) -> Vec<(String, String)> {
+    let mut keys = keys.to_vec();
+    let samples: Vec<String> =
+        keys.iter().filter(|(k, _)| is_string(k, "samples")).map(|(_, v)| v.clone()).collect();
+    let Some((_, value)) = keys.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")) else {
+        return keys;
+    };
+    let Some(frames) = Fields::parse(value) else { return keys };
+    let frames = frames.0;
+    let id = |raw: &str| unescape(raw).unwrap_or_else(|| raw.as_bytes().to_vec());
+    let numbers: BTreeMap<Vec<u8>, usize> =
+        frames.iter().enumerate().map(|(number, (key, _))| (id(key), number)).collect();
+    let mut used: BTreeSet<usize> = BTreeSet::new();
+    let samples = samples.iter().flat_map(|samples| elements(samples).unwrap_or_default());
+    for named in events.iter().copied().chain(samples) {
+        for (key, value) in Fields::parse(named).unwrap_or_default().0 {
+            if !["sf", "esf", "stack", "estack"].iter().any(|name| is_string(key, name)) {
+                continue;
+            }
+            for value in elements(value).unwrap_or_else(|| vec![value]) {
+                let mut next = numbers.get(&id(value)).copied();
+                while let Some(number) = next.filter(|&number| used.insert(number)) {
+                    let frame = Fields::parse(frames[number].1).unwrap_or_default();
+                    next = frame.get("parent").and_then(|parent| numbers.get(&id(parent)).copied());
+                }
+            }
+        }
+    }
+    let kept: Vec<String> =
+        used.iter().map(|&n| format!("{}:{}", frames[n].0, frames[n].1)).collect();
+    *value = format!("{{{}}}", kept.join(","));
+    keys
+}
