@@ -1,7 +1,7 @@
 //! The command `tracemill`: flags, messages, reports, exit codes and signals around `tracemill-pipeline`.
 //!
 //! ```text
-//!   args ─> inputs, output, limits ─> commands/{merge,info} ─> pipeline ─> report ─> messages, JSON ─> exit code
+//!   args ─> inputs, output, limits ─> commands/* ─> pipeline ─> report ─> messages, JSON ─> exit code
 //! ```
 //!
 //! stdout carries data only, stderr all talk. This is the only crate that prints, exits, or reads the environment; it

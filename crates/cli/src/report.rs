@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! {
-//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "convert" | "filter",
-//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "split",
+//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "check" | "convert" |
+//!               "filter" | "split",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
@@ -47,7 +47,8 @@
 //!                                               ("lost" is what could not be read at all),
 //!   "findings": [{"kind", "severity": "error" | "warning" | "note", "count", "sentence", "remedy",
 //!                 "places": [{"input", "offset", "excerpt"}]}], the worst first,
-//!   "messages": [sentence]
+//!   "messages": [sentence],
+//!
 //!   split (of decisions also "spills", "spooled_bytes", "delayed_chunks"):
 //!   "format", "dry_run", "keys_lost", "warnings",
 //!   "parts":    [{"part": from 1 on, "file", "key": {"pid", "tid", "cat"} as far as parts are of those,

@@ -6,7 +6,7 @@
 //!  gz/zst ──────┘    tokenizer            an event, sorted └─ on disk ───> loser tree ──────┘
 //! ```
 //!
-//! [`merge()`] and [`info()`] are whole verbs; the command line only adds flags and messages. Libraries do not print, exit or
+//! [`merge()`], [`info()`], [`filter()`], [`split()`] … are whole verbs; the command line only adds flags and messages. Libraries do not print, exit or
 //! read the environment: everything a run needs is in [`Config`], everything it did in its report.
 //!
 //! ```

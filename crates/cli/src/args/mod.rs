@@ -30,7 +30,7 @@ use tracemill_pipeline::{
     Tier,
 };
 
-/// Merge, sort and inspect performance traces of any size
+/// Merge, sort, split, filter, check and convert performance traces of any size
 #[derive(Debug, Parser)]
 #[command(
     name = "tracemill",
