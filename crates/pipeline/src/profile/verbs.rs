@@ -203,7 +203,9 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         groups: &[Group<'_>],
         work: impl Fn(usize, Whole<'s, 'p>, &Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let threads = self.config.threads.min(groups.len()).max(1);
+        // twice as many as may work: half of them wait for the disk, and few profiles are shared out evenly
+        let most = if self.config.threads > 1 { 2 * self.config.threads } else { 1 };
+        let threads = most.min(groups.len()).max(1);
         let memory = self.config.shares().payload / 4 / threads as u64;
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(groups.len()));
