@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {
-//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract",
+//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "slice",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
@@ -31,7 +31,13 @@
 //!                 "start_ns", "end_ns", "duration_ns", "samples", "nodes", "chunks",
 //!                 "order": "both" | "time" | "input" | "neither",
 //!                 "flaws": [{"kind", "count", "lost": whether anything is, "input", "offset": of the first}],
-//!                 "file": null | string}]
+//!                 "file": null | string}],
+//!
+//!   slice: as merge, and
+//!   "slice":    {"windows": [{"from_ns": null | integer, "to_ns": null | integer}] (as they stand in the trace),
+//!                "edges": "clip" | "keep" | "drop", "trace": null | {"start_ns", "end_ns"},
+//!                "clipped", "opened", "closed", "counters", "moved", "rebased", "samples", "annotations",
+//!                "flaws": of re-based CPU profiles}
 //! }
 //! ```
 //!
@@ -41,8 +47,8 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    Compression, Config, Flaws, InfoReport, InputReport, Losses, MergeReport, OutputConfig,
-    ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, Target, Tier,
+    Compression, Config, Edges, Flaws, InfoReport, InputReport, Losses, MergeReport, OutputConfig,
+    ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, SliceReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -73,6 +79,37 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     });
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
+    value
+}
+
+/// The report of `slice`.
+pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) -> Value {
+    let mut value = merge(&report.written, output, run);
+    value["verb"] = json!("slice");
+    value["lost"] = json!(report.lost());
+    let side = |time: i64, limit: i64| (time != limit).then_some(time);
+    let windows = report
+        .windows
+        .iter()
+        .map(|&(from, to)| json!({"from_ns": side(from, i64::MIN), "to_ns": side(to, i64::MAX)}));
+    value["slice"] = json!({
+        "windows": windows.collect::<Value>(),
+        "edges": match report.edges {
+            Edges::Clip => "clip",
+            Edges::Keep => "keep",
+            Edges::Drop => "drop",
+        },
+        "trace": report.trace.map(|(start, end)| json!({"start_ns": start, "end_ns": end})),
+        "clipped": report.clipped,
+        "opened": report.opened,
+        "closed": report.closed,
+        "counters": report.counters,
+        "moved": report.moved,
+        "rebased": report.rebased,
+        "samples": report.samples,
+        "annotations": report.annotations,
+        "flaws": flaws(&report.flaws),
+    });
     value
 }
 

@@ -86,6 +86,11 @@ pub enum ErrorKind {
         /// The most there may be.
         most: u64,
     },
+    /// A window of time in which nothing can lie.
+    Window {
+        /// What was found instead.
+        found: String,
+    },
 }
 
 /// What an error means to whoever called.
@@ -115,6 +120,7 @@ impl Error {
             }
             ErrorKind::Profiles { .. } => ErrorClass::Input,
             ErrorKind::OutputIsInput { .. } | ErrorKind::OutputExists { .. } => ErrorClass::Usage,
+            ErrorKind::Window { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
             | ErrorKind::Changed { .. }
             | ErrorKind::Budget { .. }
@@ -153,7 +159,7 @@ impl fmt::Display for Error {
             ErrorKind::NotATrace { input, offset, found } => {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
-            ErrorKind::Profiles { found } => f.write_str(found),
+            ErrorKind::Profiles { found } | ErrorKind::Window { found } => f.write_str(found),
             ErrorKind::Defect { input, offset, problem, excerpt } => write!(
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"

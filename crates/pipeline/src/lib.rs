@@ -58,6 +58,7 @@ mod profile;
 mod read;
 mod report;
 mod scan;
+mod slice;
 mod store;
 mod streams;
 mod whole;
@@ -79,4 +80,5 @@ pub use report::{
     Example, InfoReport, InputReport, Losses, MergeReport, ProcessInfo, ProfileCount, Tally,
     ThreadInfo, excerpt,
 };
+pub use slice::{Edges, Moment, SliceReport, TimeWindow, parse_duration, slice};
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -142,7 +142,7 @@ impl Reader for Index {
 
 impl<'a> Current<'a> {
     /// Everything read so far as one address space.
-    fn store(self, long: Vec<Long>) -> Store<'a> {
+    pub(crate) fn store(self, long: Vec<Long>) -> Store<'a> {
         let before = self.before.iter().map(|held| (held.base, &*held.payload));
         match self.own {
             Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
@@ -243,7 +243,7 @@ fn find_delays(streams: StreamOrders, runs: &Runs, lists: &Lists, order: Order<'
 }
 
 /// The first document's form; the object form where the array form would lose keys.
-fn default_format(documents: &[Document]) -> Format {
+pub(crate) fn default_format(documents: &[Document]) -> Format {
     let keys = documents.iter().any(|document| !document.keys.is_empty());
     match documents.first().map(|document| document.form) {
         Some(Form::Array) if !keys => Format::Array,
@@ -252,7 +252,12 @@ fn default_format(documents: &[Document]) -> Format {
     }
 }
 
-fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Vec<String>) {
+pub(crate) fn warn(
+    united: &United<'_>,
+    delays: &Delays,
+    format: &Format,
+    warnings: &mut Vec<String>,
+) {
     warnings.extend(united.warnings.iter().cloned());
     for stream in &delays.unordered {
         warnings.push(format!(
@@ -270,7 +275,11 @@ fn warn(united: &United<'_>, delays: &Delays, format: &Format, warnings: &mut Ve
 }
 
 /// DevTools' annotations name events by their index, which sorting changes.
-fn warn_of_annotations(documents: &[Document], store: &Store<'_>, warnings: &mut Vec<String>) {
+pub(crate) fn warn_of_annotations(
+    documents: &[Document],
+    store: &Store<'_>,
+    warnings: &mut Vec<String>,
+) {
     for (index, document) in documents.iter().enumerate() {
         let metadata = document.keys.iter().filter(|key| string_is(&key.key, b"metadata"));
         let mut values = metadata.map(|key| store.slice(key.offset, key.len));

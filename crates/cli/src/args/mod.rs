@@ -3,9 +3,11 @@
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
 mod profile;
+mod slice;
 mod texts;
 
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+pub(crate) use slice::SliceArgs;
 
 use crate::exit::Failure;
 use crate::memory;
@@ -49,6 +51,9 @@ pub(crate) enum Verb {
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
     Profile(ProfileVerb),
+    /// Write what lies in a window of time, as a trace that still renders
+    #[command(long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
+    Slice(SliceArgs),
 }
 
 impl Verb {
@@ -59,6 +64,7 @@ impl Verb {
             Verb::Info(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
+            Verb::Slice(args) => &args.messages,
         }
     }
 }

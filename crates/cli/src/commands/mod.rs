@@ -3,6 +3,7 @@
 mod info;
 mod merge;
 mod profile;
+mod slice;
 
 use crate::args::{MessageArgs, OutputArgs, Verb};
 use crate::exit::{Exit, Failure};
@@ -20,6 +21,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),
+        Verb::Slice(args) => slice::run(args, messages),
     }
 }
 

@@ -25,6 +25,7 @@ mod order;
 mod router;
 mod tree;
 mod verbs;
+mod window;
 mod write;
 
 pub(crate) use browser::{Started, browser_events};
@@ -32,10 +33,12 @@ pub use chunk::ProfileSource;
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
+pub(crate) use json::push_micros;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
-pub(crate) use router::{Role, StreamKey, decode, stream_key};
+pub(crate) use router::{Role, StreamKey, Streams, decode, push_canonical, stream_key};
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,
 };
+pub(crate) use window::{Cut, cut_streams};

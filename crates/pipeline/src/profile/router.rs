@@ -39,7 +39,7 @@ pub(crate) fn stream_key(event: &Event<'_>) -> StreamKey {
 }
 
 /// A form of a value that is the same for equal values of one type only.
-fn push_canonical(value: Option<&[u8]>, key: &mut Vec<u8>) {
+pub(crate) fn push_canonical(value: Option<&[u8]>, key: &mut Vec<u8>) {
     match value {
         None => key.push(b'-'),
         Some([quote @ b'"', content @ .., b'"']) => {

@@ -42,10 +42,16 @@ impl Facts {
 /// Takes the findings of the inputs, in order.
 pub(crate) trait Reader {
     /// The findings of one chunk.
-    type Part: Collect;
+    type Part: Collect + 'static;
 
     /// An empty part for some bytes of the input that stands at `base`.
     fn part(base: u64, bytes: usize) -> Self::Part;
+
+    /// Makes empty parts on the workers: as [`Reader::part`], for readers that tell their parts more.
+    fn maker(&self) -> Box<dyn Fn(u64, usize) -> Self::Part + Sync> {
+        let part: fn(u64, usize) -> Self::Part = Self::part;
+        Box::new(part)
+    }
 
     /// What a part says of its input.
     fn facts(part: &Self::Part) -> &Facts;
@@ -58,6 +64,9 @@ pub(crate) trait Reader {
 
     /// Whether the bytes of streams are needed after the scan.
     const KEEPS_STREAMS: bool;
+
+    /// Places that are kept free before those of the inputs, for what is made later.
+    const RESERVED: u64 = 0;
 }
 
 /// The payloads that exist while an input is read: those before it, and its own.
@@ -122,7 +131,7 @@ pub(crate) fn read_all<R: Reader>(
         identities: Identities::new(paths, &config.profiles),
         started: Vec::new(),
     };
-    let mut base = 0;
+    let mut base = R::RESERVED;
     for input in &inputs {
         base = session.read(input, base, reader)?;
     }
@@ -282,7 +291,8 @@ impl Session<'_> {
         };
         let progress = &self.config.progress;
         let (mut result, mut done) = (Ok(()), 0);
-        scan(plan, &|| R::part(base, chunk.min(mapped.len())), |part| {
+        let make = reader.maker();
+        scan(plan, &|| make(base, chunk.min(mapped.len())), |part| {
             done = (done + chunk).min(mapped.len());
             note_facts::<R>(&part, report);
             if result.is_ok() {
@@ -318,7 +328,8 @@ impl Session<'_> {
         };
         let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
         let step_bytes = self.shares.segment;
-        let mut part = R::part(base, step_bytes);
+        let make = reader.maker();
+        let mut part = make(base, step_bytes);
         let mut pending = 0;
         let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
             pending += bytes;
@@ -326,7 +337,7 @@ impl Session<'_> {
                 return Ok(());
             }
             pending = 0;
-            let mut full = std::mem::replace(part, R::part(base, step_bytes));
+            let mut full = std::mem::replace(part, make(base, step_bytes));
             full.seal();
             note_facts::<R>(&full, report);
             self.stop_if_strict(report)?;

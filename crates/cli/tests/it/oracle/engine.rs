@@ -33,9 +33,9 @@ pub(super) fn engine() -> Option<&'static Engine> {
 fn missing() -> Option<String> {
     let folder = ["oracle", "corpus"].map(beside).into_iter().find(|folder| !folder.is_dir());
     let lacks = |program: &&str| Command::new(program).arg("--version").output().is_err();
-    folder
-        .map(|folder| folder.display().to_string())
-        .or_else(|| ["node", "npm"].iter().find(lacks).map(|program| (*program).to_owned()))
+    folder.map(|folder| folder.display().to_string()).or_else(|| {
+        ["node", "npm"].iter().find(|program| lacks(program)).map(|program| (*program).to_owned())
+    })
 }
 
 impl Engine {
