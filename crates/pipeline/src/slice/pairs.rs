@@ -53,7 +53,7 @@ impl<'a, 'p> Pairs<'a, 'p> {
             Step::Begin => {
                 let former = if kind == Kind::Flow { open.pop() } else { None };
                 open.push(Open { kind, name, parts: vec![entry] });
-                return former.map_or(Ok(()), |flow| self.decide(&flow, None, kept));
+                former.map_or(Ok(()), |flow| self.decide(&flow, None, kept))
             }
             Step::Middle | Step::End if kind == Kind::Flow => {
                 let Some(flow) = open.last_mut() else { return self.forget(key, entry, kept) };
@@ -137,10 +137,6 @@ impl<'a, 'p> Pairs<'a, 'p> {
     pub(super) fn finish(&mut self, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
         let open = std::mem::take(&mut self.open);
         // what is kept is sorted later: the order of deciding cannot be seen
-        #[expect(clippy::iter_over_hash_type, reason = "each is decided on its own")]
-        for flow in open.into_values().flatten() {
-            self.decide(&flow, None, kept)?;
-        }
-        Ok(())
+        open.into_values().flatten().try_for_each(|own| self.decide(&own, None, kept))
     }
 }

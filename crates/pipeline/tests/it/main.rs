@@ -10,4 +10,5 @@ mod profile_files;
 mod profiles;
 mod quirks;
 mod run;
+mod slices;
 mod trace;

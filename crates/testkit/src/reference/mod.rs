@@ -9,6 +9,7 @@ mod keys;
 mod order;
 mod profile;
 mod read;
+mod slice;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -18,6 +19,7 @@ use std::ops::Range;
 pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
 use read::{Fields, Source};
+pub use slice::{Edges, Window, slice};
 
 /// The container a trace is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

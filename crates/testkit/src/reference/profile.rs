@@ -17,7 +17,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    fn of(raw: Option<&str>) -> Self {
+    pub(super) fn of(raw: Option<&str>) -> Self {
         let Some(raw) = raw else {
             return Self::Missing;
         };
