@@ -90,6 +90,24 @@ pub(crate) fn cut_streams(
     Ok(cut)
 }
 
+/// Times of a stream.
+#[derive(Default)]
+struct Seen {
+    extent: Option<(i64, i64)>,
+    /// Whether any lies in no window.
+    outside: bool,
+}
+
+impl Seen {
+    /// Notes a time; whether it lies in a window.
+    fn note(&mut self, time: i64, windows: &Windows) -> bool {
+        let inside = windows.at(time).is_some();
+        self.outside |= !inside;
+        self.extent = Some(self.extent.map_or((time, time), |(a, b)| (a.min(time), b.max(time))));
+        inside
+    }
+}
+
 fn fate(
     group: &Group<'_>,
     whole: &Whole<'_, '_>,
@@ -97,21 +115,20 @@ fn fate(
     edges: Edges,
 ) -> Result<Fate, Error> {
     let times = group.heads.iter().chain(&group.chunks).map(|found| found.entry.time);
-    let mut times: Vec<i64> = times.filter(|&time| time != i64::MIN).collect();
-    let (mut inside, mut time) = (false, whole.start);
+    let times = times.filter(|&time| time != i64::MIN);
+    let mut seen = Seen::default();
+    times.for_each(|time| {
+        seen.note(time, windows);
+    });
+    let (mut time, mut inside) = (whole.start, false);
     let mut samples = whole.profile.samples(Wanted::Steps);
-    let mut extent: Option<(i64, i64)> = None;
     while let Some(sample) = samples.next()? {
         time = time.saturating_add(sample.delta);
-        inside |= windows.at(time).is_some();
-        extent = Some(extent.map_or((time, time), |(a, b)| (a.min(time), b.max(time))));
+        inside |= seen.note(time, windows);
     }
-    times.extend(extent.into_iter().flat_map(|(first, last)| [first, last]));
-    let (Some(&first), Some(&last)) = (times.iter().min(), times.iter().max()) else {
-        return Ok(Fate::Kept);
-    };
-    let window = windows.at(first);
-    if window.is_some_and(|number| last < windows.0[number].1) {
+    let Some((first, last)) = seen.extent else { return Ok(Fate::Kept) };
+    let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].1);
+    if in_one || edges == Edges::Clip && !seen.outside {
         return Ok(Fate::Kept);
     }
     let is_stream =

@@ -10,5 +10,6 @@ mod profile_files;
 mod profiles;
 mod quirks;
 mod run;
+mod slice_profiles;
 mod slices;
 mod trace;

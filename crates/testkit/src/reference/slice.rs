@@ -559,8 +559,12 @@ impl Slicer<'_> {
                 || group.iter().filter_map(|&n| self.events[n].ts.as_ref()).map(|ts| ts.floor);
             let (Some(first), Some(last)) = (floors().min(), floors().max()) else { continue };
             let touches = self.windows.iter().any(|&w| low(w) <= last && first < high(w));
-            let inside =
-                self.window_at(first).is_some() && self.window_at(first) == self.window_at(last);
+            let inside = match self.edges {
+                Edges::Clip => floors().all(|floor| self.window_at(floor).is_some()),
+                _ => {
+                    self.window_at(first).is_some() && self.window_at(first) == self.window_at(last)
+                }
+            };
             if inside || touches && self.edges == Edges::Keep {
                 self.kept.extend(group.iter().filter(|&&n| self.events[n].ts.is_some()));
             } else {
