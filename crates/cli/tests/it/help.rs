@@ -28,11 +28,19 @@ fn help_is_golden() {
     check("profile list --help", "profile-list-long.txt");
     check("profile extract -h", "profile-extract-short.txt");
     check("profile extract --help", "profile-extract-long.txt");
+    check("slice -h", "slice-short.txt");
+    check("slice --help", "slice-long.txt");
 }
 
 #[test]
 fn hidden_flags_are_hidden() {
-    for words in ["merge --help", "info --help", "profile list --help", "profile extract --help"] {
+    for words in [
+        "merge --help",
+        "info --help",
+        "profile list --help",
+        "profile extract --help",
+        "slice --help",
+    ] {
         let help = Folder::new().run(words).ends(0).stdout;
         assert!(!help.contains("--tier") && !help.contains("--read-size"), "{words}");
     }

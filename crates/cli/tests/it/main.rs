@@ -6,4 +6,5 @@ mod oracle;
 mod outputs;
 mod pipes;
 mod profiles;
+mod slices;
 mod support;

@@ -8,4 +8,5 @@ mod engine;
 mod extract;
 mod merge;
 mod portrait;
+mod slice;
 mod stream;
