@@ -198,3 +198,35 @@ fn what_cannot_be_rebased_is_kept_whole_and_told() {
             .expect("sound");
     assert_eq!(reference::events(&output).expect("well-formed").len(), 0);
 }
+
+#[test]
+fn streams_that_stay_whole_touch_or_lie_inside() {
+    let stream = |id: u64, start: u64, chunk: u64, delta: u64| {
+        format!(
+            r#"{{"name":"Profile","ph":"P","pid":1,"tid":1,"id":{id},"ts":{start}}},
+{{"name":"ProfileChunk","ph":"P","pid":1,"tid":2,"id":{id},"ts":{chunk},"args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1}}],"samples":[1]}},"timeDeltas":[{delta}]}}}}}}"#
+        )
+    };
+    // inside; reaching in by its samples only; reaching out; outside
+    let streams =
+        [stream(1, 12, 13, 2), stream(2, 1, 1, 15), stream(3, 15, 16, 30), stream(4, 1, 1, 2)];
+    let input =
+        format!("[{},{{\"ph\":\"i\",\"ts\":0}},{{\"ph\":\"i\",\"ts\":99}}]", streams.join(","));
+    for (edges, expected) in [(Edges::Keep, &["2", "1", "3"][..]), (Edges::Drop, &["1"])] {
+        let window = absolute(&[(Some(10_000), Some(20_000))]);
+        let (output, _) =
+            run_slice(&[input.as_bytes()], &window, edges, None, PLAIN).expect("sound");
+        let events = reference::events(&output).expect("well-formed");
+        let mut ids: Vec<String> = events.iter().filter_map(|event| event.id.clone()).collect();
+        assert_eq!(ids.len(), 2 * expected.len(), "{edges:?}: {ids:?}");
+        ids.sort();
+        ids.dedup();
+        let mut expected: Vec<String> = expected.iter().map(|&id| id.to_owned()).collect();
+        expected.sort();
+        assert_eq!(ids, expected, "{edges:?}");
+        for event in events {
+            let text = String::from_utf8_lossy(&event.bytes).into_owned();
+            assert!(input.contains(&text), "changed: {text}");
+        }
+    }
+}
