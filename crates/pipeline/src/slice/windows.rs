@@ -2,7 +2,6 @@
 
 use crate::error::{Error, ErrorKind};
 use std::str::FromStr;
-use tracemill_tokenizer::nanos;
 
 /// A moment in a trace, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,31 +35,25 @@ pub fn parse_duration(text: &str) -> Result<i64, String> {
     let (number, unit) = text.split_at(letters);
     let unit = if unit.is_empty() { "us" } else { unit };
     let (_, scale) = UNITS.into_iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
-    // read as microseconds, it comes in thousandths of the unit
-    let thousandths = nanos(number.as_bytes()).ok_or_else(wrong)?;
-    if thousandths.exact && scale == 1 && thousandths.floor % 1000 == 0 {
-        return Ok(thousandths.floor / 1000);
-    }
-    if !thousandths.exact || scale == 1 {
-        return fine(number, scale)
-            .ok_or_else(|| format!("a time is a whole number of nanoseconds: {text}"));
-    }
-    thousandths.floor.checked_mul(scale / 1000).ok_or_else(wrong)
-}
-
-/// A number with more than three decimals, of a unit that has them.
-fn fine(number: &str, scale: i64) -> Option<i64> {
-    let (negative, number) = match number.strip_prefix('-') {
-        Some(number) => (true, number),
-        None => (false, number),
+    let (sign, number) = match number.strip_prefix('-') {
+        Some(number) => (-1, number),
+        None => (1, number),
     };
-    let (whole, decimals) = number.split_once('.')?;
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(whole) || !is_number(decimals) {
+        return Err(wrong());
+    }
     let decimals = decimals.trim_end_matches('0');
-    let parts = 10_i128.checked_pow(u32::try_from(decimals.len()).ok()?)?;
-    let all: i128 = format!("{whole}{decimals}").parse().ok()?;
-    let scaled = all.checked_mul(i128::from(scale))?;
-    let time = (scaled % parts == 0).then_some(scaled / parts)?;
-    i64::try_from(if negative { -time } else { time }).ok()
+    let fine = || format!("a time is a whole number of nanoseconds: {text}");
+    let parts = u32::try_from(decimals.len()).ok().and_then(|len| 10_i128.checked_pow(len));
+    let parts = parts.ok_or_else(fine)?;
+    let all: i128 = format!("{whole}{decimals}").parse().map_err(|_| wrong())?;
+    let scaled = all.checked_mul(i128::from(scale)).ok_or_else(wrong)?;
+    if scaled % parts != 0 {
+        return Err(fine());
+    }
+    i64::try_from(sign * (scaled / parts)).map_err(|_| wrong())
 }
 
 impl FromStr for Moment {
@@ -218,6 +211,7 @@ mod tests {
             ("-1s", -1_000_000_000),
             ("-0.0001ms", -100),
             ("1712195495533685.110", 1_712_195_495_533_685_110),
+            ("1795226384008427200ns", 1_795_226_384_008_427_200),
         ] {
             assert_eq!(parse_duration(text), Ok(ns), "{text}");
         }
