@@ -22,6 +22,7 @@ mod identity;
 mod json;
 mod list;
 mod order;
+mod rebase;
 mod router;
 mod tree;
 mod verbs;

@@ -17,8 +17,8 @@
 //!
 //! Heap: about 150 bytes for each pair that is open at one time and each counter.
 
-use super::keys::Keys;
-use super::kinds::{Kind, Phase, Step};
+use super::keys::{Part, has_rest};
+use super::kinds::{Kind, Step};
 use super::made::Made;
 use super::sorter::Gather;
 use super::splice::Splice;
@@ -28,13 +28,13 @@ use crate::order::{EXACT, Entry};
 use crate::profile::push_micros;
 use crate::store::Store;
 use std::collections::HashMap;
-use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_tokenizer::{Field, fields_of};
 
 /// Something that has begun.
 struct Open {
     kind: Kind,
     entry: Entry,
-    /// See [`Keys::name`].
+    /// See [`Part`].
     name: u64,
     /// Counts what begins.
     number: u64,
@@ -55,7 +55,6 @@ pub(super) struct Clip<'a, 'p> {
     store: &'a Store<'p>,
     windows: &'a Windows,
     bounds: Bounds,
-    keys: Keys,
     open: HashMap<u128, Vec<Open>>,
     counters: HashMap<u128, Open>,
     begun: u64,
@@ -73,7 +72,6 @@ impl<'a, 'p> Clip<'a, 'p> {
             store,
             windows,
             bounds,
-            keys: Keys::default(),
             open: HashMap::new(),
             counters: HashMap::new(),
             begun: 0,
@@ -87,44 +85,32 @@ impl<'a, 'p> Clip<'a, 'p> {
     /// Takes the next part in order.
     pub(super) fn take(
         &mut self,
-        entry: Entry,
+        part: &Part,
         made: &mut Made,
         kept: &mut Gather<'_, '_>,
     ) -> Result<(), Error> {
-        self.pass_edges(entry.time, made)?;
-        let bytes = self.store.event(entry.place);
-        let spans = fields_of(bytes);
-        let event = spans.of(bytes);
-        if self.pending && !self.is_at_edge(entry, &event) {
+        self.pass_edges(part.entry.time, made)?;
+        if self.pending && !self.is_at_edge(part.entry) {
             self.reopen(made)?;
         }
-        let Phase::Part(kind, step) = Phase::of(&event) else { return Ok(()) };
-        let stays = match self.keys.of(&event, kind) {
+        let stays = match part.key() {
             None => true,
-            Some(key) => self.note(key, kind, step, entry, &event, made)?,
+            Some(key) => self.note(key, part, made)?,
         };
-        if stays && self.current.is_some() { kept.push(entry) } else { Ok(()) }
+        if stays && self.current.is_some() { kept.push(part.entry) } else { Ok(()) }
     }
 
     /// Whether an event stands exactly where the window at hand begins.
-    fn is_at_edge(&self, entry: Entry, event: &Event<'_>) -> bool {
+    fn is_at_edge(&self, entry: Entry) -> bool {
         let at_edge = self.current.is_some_and(|window| self.windows.0[window].0 == entry.time);
-        at_edge && (entry.place.rank() != EXACT || event.ts().is_some_and(|ts| ts.exact))
+        at_edge && (entry.place.rank() != EXACT || !has_rest(entry, self.store))
     }
 
     /// Notes a part; false if it goes though it stands in a window.
-    fn note(
-        &mut self,
-        key: u128,
-        kind: Kind,
-        step: Step,
-        entry: Entry,
-        event: &Event<'_>,
-        made: &mut Made,
-    ) -> Result<bool, Error> {
+    fn note(&mut self, key: u128, part: &Part, made: &mut Made) -> Result<bool, Error> {
         let shown = self.current.is_some();
         self.begun += 1;
-        let name = if kind == Kind::Slice { self.keys.name(event) } else { 0 };
+        let &Part { entry, name, kind, step, .. } = part;
         let new = Open { kind, entry, name, number: self.begun, shown };
         if kind == Kind::Counter {
             self.counters.insert(key, new);

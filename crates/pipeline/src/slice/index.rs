@@ -9,7 +9,9 @@
 //! ```
 
 use super::Edges;
+use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, is_essential};
+use super::parts::Parts;
 use super::sorter::Sorter;
 use super::windows::{Bounds, Windows};
 use crate::config::Config;
@@ -21,6 +23,7 @@ use crate::read::{Current, Facts, Reader};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Nanos, Note, Sink};
 
@@ -32,10 +35,13 @@ pub(super) struct Plan {
     pub(super) edges: Edges,
 }
 
-/// Entries by what it takes to decide on them.
-const PLAIN: usize = 0;
-const PARTS: usize = 1;
-const REQUIRED: usize = 2;
+/// Events by what it takes to decide on them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Plain,
+    Part,
+    Essential,
+}
 
 /// The findings of one chunk of an input.
 pub(super) struct Part {
@@ -43,7 +49,10 @@ pub(super) struct Part {
     base: u64,
     facts: Facts,
     bounds: Option<Bounds>,
-    entries: [Vec<Entry>; 3],
+    plain: Vec<Entry>,
+    parts: Vec<keys::Part>,
+    essential: Vec<Entry>,
+    names: Keys,
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
     streams: Streams,
@@ -64,7 +73,10 @@ impl Part {
             base,
             facts: Facts::default(),
             bounds: None,
-            entries: [plain, Vec::new(), Vec::new()],
+            plain,
+            parts: Vec::new(),
+            essential: Vec::new(),
+            names: Keys::default(),
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
             streams: Streams::default(),
@@ -83,19 +95,19 @@ impl Part {
         phase: Phase,
         ts: Nanos,
         dur: Option<Nanos>,
-    ) -> Option<usize> {
+    ) -> Option<Class> {
         if is_essential(event) {
-            return Some(REQUIRED);
+            return Some(Class::Essential);
         }
         let whole_pairs = self.plan.edges != Edges::Clip;
         let class = match phase {
-            Phase::Part(Kind::Counter, _) if whole_pairs => PLAIN,
-            Phase::Part(..) => PARTS,
-            Phase::Complete | Phase::Moment => PLAIN,
+            Phase::Part(Kind::Counter, _) if whole_pairs => Class::Plain,
+            Phase::Part(..) => Class::Part,
+            Phase::Complete | Phase::Moment => Class::Plain,
         };
         let Some(windows) = &self.plan.windows else { return Some(class) };
         let wanted = match class {
-            PARTS => whole_pairs || ts.floor < windows.end(),
+            Class::Part => whole_pairs || ts.floor < windows.end(),
             _ => {
                 let dur = dur.filter(|_| phase == Phase::Complete);
                 let dur = dur.map_or(0, |dur| dur.floor.saturating_add(2).max(0));
@@ -144,8 +156,11 @@ impl Sink for Part {
             self.stream_orders.note(event, entry);
             return self.streams.note(event, offset);
         }
-        if let Some(class) = self.class(event, phase, ts, dur) {
-            self.entries[class].push(entry);
+        match self.class(event, phase, ts, dur) {
+            Some(Class::Plain) => self.plain.push(entry),
+            Some(Class::Part) => self.parts.extend(self.names.part(event, entry)),
+            Some(Class::Essential) => self.essential.push(entry),
+            None => {}
         }
     }
 
@@ -168,12 +183,16 @@ impl Sink for Part {
 
 impl Collect for Part {
     fn seal(&mut self) {
-        for entries in &mut self.entries {
+        for entries in [&mut self.plain, &mut self.essential] {
             if !entries.is_sorted() {
                 entries.sort_unstable();
             }
             entries.shrink_to_fit();
         }
+        if !self.parts.is_sorted_by_key(|part| part.entry) {
+            self.parts.sort_unstable_by_key(|part| part.entry);
+        }
+        self.parts.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
         self.facts.span = self.bounds.map(|bounds| (bounds.first, bounds.last));
     }
@@ -184,12 +203,15 @@ pub(super) struct Index {
     plan: Arc<Plan>,
     pub(super) events: u64,
     pub(super) bounds: Option<Bounds>,
-    /// Plain events, with the lists; parts of pairs; essential events.
-    pub(super) sorters: [Sorter; 3],
+    /// With the lists.
+    pub(super) plain: Sorter,
+    pub(super) parts: Parts,
+    pub(super) essential: Sorter,
     pub(super) long: Vec<Long>,
     pub(super) streams: Streams,
     /// Bytes of decoded chunks that may be kept.
     most: usize,
+    tmp_dir: PathBuf,
     pub(super) stream_orders: StreamOrders,
     pub(super) order: InputOrder,
     pub(super) documents: Vec<Document>,
@@ -198,12 +220,14 @@ pub(super) struct Index {
 impl Index {
     pub(super) fn new(plan: Plan, config: &Config) -> Self {
         let quarter = config.shares().index / 4;
-        let sorter = |share| Sorter::new(share, &config.tmp_dir);
         Index {
             plan: Arc::new(plan),
             events: 0,
             bounds: None,
-            sorters: [sorter(quarter), sorter(quarter), sorter(quarter / 4)],
+            plain: Sorter::new(quarter, &config.tmp_dir),
+            parts: Parts::new(quarter / 2),
+            essential: Sorter::new(quarter / 4, &config.tmp_dir),
+            tmp_dir: config.tmp_dir.clone(),
             long: Vec::new(),
             streams: Streams::default(),
             most: quarter as usize,
@@ -254,15 +278,21 @@ impl Reader for Index {
         self.stream_orders.append(part.stream_orders);
         self.order.append(part.order);
         let [metadata, untimed] = part.lists;
-        self.sorters[PLAIN].list(METADATA, metadata);
-        self.sorters[PLAIN].list(UNTIMED, untimed);
-        for (sorter, entries) in self.sorters.iter_mut().zip(part.entries) {
-            sorter.push(entries);
-        }
-        if self.sorters.iter().any(Sorter::is_full) {
+        self.plain.list(METADATA, metadata);
+        self.plain.list(UNTIMED, untimed);
+        self.plain.push(part.plain);
+        self.parts.push(part.parts);
+        self.essential.push(part.essential);
+        if self.plain.is_full() || self.parts.is_full() || self.essential.is_full() {
             let store = current.store(self.long.clone());
-            for sorter in self.sorters.iter_mut().filter(|sorter| sorter.is_full()) {
-                sorter.spill(Order(&store))?;
+            let order = Order(&store);
+            for sorter in [&mut self.plain, &mut self.essential] {
+                if sorter.is_full() {
+                    sorter.spill(order)?;
+                }
+            }
+            if self.parts.is_full() {
+                self.parts.spill(order, &self.tmp_dir)?;
             }
         }
         Ok(())

@@ -9,19 +9,54 @@
 //! Values are equal as JSON has it: types strict, escapes and spellings of numbers resolved. Ids without pid are those
 //! of all processes, as in DevTools and Perfetto (devtools-semantics §8.3). Of a key only a hash of 128 bits is kept.
 
-use super::kinds::Kind;
+use super::kinds::{Kind, Phase, Step};
 use super::splice::member;
+use crate::order::{EXACT, Entry};
 use crate::profile::push_canonical;
+use crate::store::Store;
 use std::hash::{DefaultHasher, Hasher};
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, fields_of};
+
+/// A part of something that lasts, with all that pairing asks.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) entry: Entry,
+    /// `None` if it has no id and needs one.
+    key: Option<[u64; 2]>,
+    /// Of its name; 0 if there is none, or the key has it.
+    pub(super) name: u64,
+    pub(super) kind: Kind,
+    pub(super) step: Step,
+}
+
+impl Part {
+    /// What it belongs to.
+    pub(super) fn key(&self) -> Option<u128> {
+        self.key.map(|[high, low]| u128::from(high) << 64 | u128::from(low))
+    }
+}
 
 /// Makes keys.
 #[derive(Default)]
 pub(super) struct Keys(Vec<u8>);
 
 impl Keys {
+    /// The part that an event is; `None` if it is none.
+    pub(super) fn part(&mut self, event: &Event<'_>, entry: Entry) -> Option<Part> {
+        let Phase::Part(kind, step) = Phase::of(event) else { return None };
+        let key = self.of(event, kind);
+        let name = if kind == Kind::Slice { self.name(event) } else { 0 };
+        Some(Part { entry, key, name, kind, step })
+    }
+
+    /// As [`Keys::part`], of an event that is read again.
+    pub(super) fn part_at(&mut self, entry: Entry, store: &Store<'_>) -> Option<Part> {
+        let bytes = store.event(entry.place);
+        self.part(&fields_of(bytes).of(bytes), entry)
+    }
+
     /// The key of a part of something that lasts; `None` if it has no id and needs one.
-    pub(super) fn of(&mut self, event: &Event<'_>, kind: Kind) -> Option<u128> {
+    fn of(&mut self, event: &Event<'_>, kind: Kind) -> Option<[u64; 2]> {
         self.0.clear();
         self.0.push(kind as u8);
         let fields: &[Field] = match kind {
@@ -41,7 +76,7 @@ impl Keys {
             hasher.write(&self.0);
             hasher.finish()
         };
-        Some(u128::from(half(0)) << 64 | u128::from(half(1)))
+        Some([half(0), half(1)])
     }
 
     /// Appends the id; false if there is none.
@@ -63,7 +98,7 @@ impl Keys {
     }
 
     /// A number for a name; 0 if there is none.
-    pub(super) fn name(&mut self, event: &Event<'_>) -> u64 {
+    fn name(&mut self, event: &Event<'_>) -> u64 {
         let Some(name) = event.field(Field::Name) else { return 0 };
         self.0.clear();
         push_canonical(Some(name), &mut self.0);
@@ -71,4 +106,10 @@ impl Keys {
         hasher.write(&self.0);
         hasher.finish().max(1)
     }
+}
+
+/// Whether the time of an event has digits below a nanosecond.
+pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
+    let bytes = store.event(entry.place);
+    entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)
 }

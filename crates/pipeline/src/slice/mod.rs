@@ -29,6 +29,7 @@ mod keys;
 mod kinds;
 mod made;
 mod pairs;
+mod parts;
 mod report;
 mod sorter;
 mod splice;
@@ -58,6 +59,7 @@ use complete::Fate;
 use index::{Index, Plan};
 use made::Made;
 use pairs::Pairs;
+use parts::Parts;
 use sorter::{Gather, Runs, Sorter};
 use std::collections::HashSet;
 use tracemill_tokenizer::{Cursor, fields_of, string_is};
@@ -80,9 +82,9 @@ pub enum Edges {
 /// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
 ///
 /// Cost: one pass over the inputs; parts of pairs and profile streams are read again. Heap: where all windows are given
-/// as absolute times, 16 bytes for each event inside or reaching in, and for each part of a pair before the last
-/// window's end; otherwise 16 bytes for each event, since where a window begins is known only at the end. Beyond
-/// a quarter of the budget it goes to disk. Beside that about 150 bytes for each pair that is open at one time and each
+/// as absolute times, 16 bytes for each event inside or reaching in, and 48 for each part of a pair before the last
+/// window's end; otherwise for each event, since where a window begins is known only at the end. Beyond a quarter of the
+/// budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150 bytes for each pair that is open at one time and each
 /// counter, some 120 for each chunk of a CPU profile, and one call tree at a time.
 ///
 /// # Errors
@@ -163,16 +165,14 @@ impl<'j, 'p> Place<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<(Chosen, Vec<Document>), Error> {
-        let Index { sorters: [plain, parts, essential], streams, mut documents, .. } = index;
+        let Index { plain, parts, essential, streams, mut documents, .. } = index;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
-        let (parts, _) = parts.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;
-        report.written.spilled_runs = plain.spilled() + parts.spilled() + essential.spilled();
+        report.written.spilled_runs = plain.spilled() + essential.spilled();
         self.choose_plain(&plain, &mut kept, made, report)?;
         drop(plain);
-        self.choose_parts(&parts, &mut kept, made, report)?;
-        drop(parts);
+        self.choose_parts(parts, &mut kept, made, report)?;
         self.choose_essential(&essential, &mut kept, made, report)?;
         let cut = self.choose_streams(&streams, inputs, &mut kept, made, report)?;
         let lists = self.without(lists, &cut.gone)?;
@@ -233,25 +233,27 @@ impl<'j, 'p> Place<'j, 'p> {
     /// Parts of pairs, and counters.
     fn choose_parts(
         self,
-        parts: &Runs,
+        parts: Parts,
         kept: &mut Gather<'_, '_>,
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        if self.whole {
-            return parts.iter().try_for_each(|entry| kept.push(entry));
-        }
-        if self.edges != Edges::Clip {
+        let order = self.order();
+        report.written.spilled_runs += if self.whole {
+            parts.each_in_order(order, |part| kept.push(part.entry))?
+        } else if self.edges == Edges::Clip {
+            let mut clip = Clip::new(self.store, self.windows, self.bounds);
+            let spilled = parts.each_in_order(order, |part| clip.take(part, made, kept))?;
+            clip.finish(made)?;
+            (report.opened, report.closed) = (clip.counts.opened, clip.counts.closed);
+            report.counters = clip.counts.counters;
+            spilled
+        } else {
             let mut pairs = Pairs::new(self.store, self.windows, self.edges);
-            parts.each_in_order(self.order(), |entry| pairs.take(entry, kept))?;
-            return pairs.finish(kept);
-        }
-        let mut clip = Clip::new(self.store, self.windows, self.bounds);
-        parts.each_in_order(self.order(), |entry| clip.take(entry, made, kept))?;
-        clip.finish(made)?;
-        report.opened = clip.counts.opened;
-        report.closed = clip.counts.closed;
-        report.counters = clip.counts.counters;
+            let spilled = parts.each_in_order(order, |part| pairs.take(part, kept))?;
+            pairs.finish(kept)?;
+            spilled
+        };
         Ok(())
     }
 

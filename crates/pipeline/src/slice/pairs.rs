@@ -7,15 +7,14 @@
 //! Heap: about 100 bytes for each pair that is open at one time, 16 for each step of an open flow.
 
 use super::Edges;
-use super::keys::Keys;
-use super::kinds::{Kind, Phase, Step};
+use super::keys::{Part, has_rest};
+use super::kinds::{Kind, Step};
 use super::sorter::Gather;
 use super::windows::Windows;
 use crate::error::Error;
-use crate::order::{EXACT, Entry};
+use crate::order::Entry;
 use crate::store::Store;
 use std::collections::HashMap;
-use tracemill_tokenizer::fields_of;
 
 /// Something that has begun.
 struct Open {
@@ -30,23 +29,18 @@ pub(super) struct Pairs<'a, 'p> {
     store: &'a Store<'p>,
     windows: &'a Windows,
     edges: Edges,
-    keys: Keys,
     open: HashMap<u128, Vec<Open>>,
 }
 
 impl<'a, 'p> Pairs<'a, 'p> {
     pub(super) fn new(store: &'a Store<'p>, windows: &'a Windows, edges: Edges) -> Self {
-        Pairs { store, windows, edges, keys: Keys::default(), open: HashMap::new() }
+        Pairs { store, windows, edges, open: HashMap::new() }
     }
 
     /// Takes the next part in order.
-    pub(super) fn take(&mut self, entry: Entry, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
-        let bytes = self.store.event(entry.place);
-        let spans = fields_of(bytes);
-        let event = spans.of(bytes);
-        let Phase::Part(kind, step) = Phase::of(&event) else { return Ok(()) };
-        let Some(key) = self.keys.of(&event, kind) else { return self.moment(entry, kept) };
-        let name = if kind == Kind::Slice { self.keys.name(&event) } else { 0 };
+    pub(super) fn take(&mut self, part: &Part, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
+        let &Part { entry, name, kind, step, .. } = part;
+        let Some(key) = part.key() else { return self.moment(entry, kept) };
         let open = self.open.entry(key).or_default();
         let of_name = |own: &Open| name == 0 || own.name == name;
         match step {
@@ -122,15 +116,9 @@ impl<'a, 'p> Pairs<'a, 'p> {
             return false;
         }
         self.windows.0.iter().any(|&(from, to)| {
-            let later = || end.time > from || begin.time >= from || self.has_rest(end);
+            let later = || end.time > from || begin.time >= from || has_rest(end, self.store);
             begin.time < to && end.time >= from && later()
         })
-    }
-
-    /// Whether its time has digits below a nanosecond.
-    fn has_rest(&self, entry: Entry) -> bool {
-        let bytes = self.store.event(entry.place);
-        entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)
     }
 
     /// All parts were taken.
