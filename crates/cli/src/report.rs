@@ -4,6 +4,7 @@
 //! {
 //!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "check" | "convert" |
 //!               "filter" | "split",
+//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "slice",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
@@ -54,6 +55,11 @@
 //!   "parts":    [{"part": from 1 on, "file", "key": {"pid", "tid", "cat"} as far as parts are of those,
 //!                 "events": in the file, "metadata": of those ph M, "copies": of those repeated B,
 //!                 "bytes" (before packing), "start_ns": of the first event, null if none has a time, "end_ns": of the last}]
+//!   slice: as merge, and
+//!   "slice":    {"windows": [{"from_ns": null | integer, "to_ns": null | integer}] (as they stand in the trace),
+//!                "edges": "clip" | "keep" | "drop", "trace": null | {"start_ns", "end_ns"},
+//!                "clipped", "opened", "closed", "counters", "moved", "rebased", "samples", "annotations",
+//!                "flaws": of re-based CPU profiles}
 //! }
 //!
 //! The manifest of split is {"version", "format", "parts"} of these.
@@ -65,9 +71,9 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Compression, Config, ConvertReport, FilterReport, Finding, Flaws,
+    CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
     Format, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo, ProfileCount,
-    ProfileInfo, ProfilesReport, Severity, SplitPart, SplitReport, Target, Tier,
+    ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -131,6 +137,37 @@ pub(crate) fn filter(report: &FilterReport, output: &OutputConfig, run: &Run<'_>
     value["threshold_ns"] = json!(report.threshold_ns);
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
+    value
+}
+
+/// The report of `slice`.
+pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) -> Value {
+    let mut value = merge(&report.written, output, run);
+    value["verb"] = json!("slice");
+    value["lost"] = json!(report.lost());
+    let side = |time: i64, limit: i64| (time != limit).then_some(time);
+    let windows = report
+        .windows
+        .iter()
+        .map(|&(from, to)| json!({"from_ns": side(from, i64::MIN), "to_ns": side(to, i64::MAX)}));
+    value["slice"] = json!({
+        "windows": windows.collect::<Value>(),
+        "edges": match report.edges {
+            Edges::Clip => "clip",
+            Edges::Keep => "keep",
+            Edges::Drop => "drop",
+        },
+        "trace": report.trace.map(|(start, end)| json!({"start_ns": start, "end_ns": end})),
+        "clipped": report.clipped,
+        "opened": report.opened,
+        "closed": report.closed,
+        "counters": report.counters,
+        "moved": report.moved,
+        "rebased": report.rebased,
+        "samples": report.samples,
+        "annotations": report.annotations,
+        "flaws": flaws(&report.flaws),
+    });
     value
 }
 

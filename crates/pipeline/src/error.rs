@@ -96,6 +96,11 @@ pub enum ErrorKind {
         /// The most there may be.
         most: u64,
     },
+    /// A window of time in which nothing can lie.
+    Window {
+        /// What was found instead.
+        found: String,
+    },
 }
 
 /// What an error means to whoever called.
@@ -127,7 +132,8 @@ impl Error {
             ErrorKind::OutputIsInput { .. }
             | ErrorKind::OutputExists { .. }
             | ErrorKind::Usage { .. }
-            | ErrorKind::Parts { .. } => ErrorClass::Usage,
+            | ErrorKind::Parts { .. }
+            | ErrorKind::Window { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
             | ErrorKind::Changed { .. }
             | ErrorKind::Budget { .. }
@@ -167,7 +173,9 @@ impl fmt::Display for Error {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
             ErrorKind::Usage { problem } => f.write_str(problem),
-            ErrorKind::Profiles { found } | ErrorKind::Parts { found } => f.write_str(found),
+            ErrorKind::Profiles { found }
+            | ErrorKind::Parts { found }
+            | ErrorKind::Window { found } => f.write_str(found),
             ErrorKind::Defect { input, offset, problem, excerpt } => write!(
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"

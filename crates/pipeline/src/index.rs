@@ -54,7 +54,7 @@ pub(crate) struct InputOrder {
 impl InputOrder {
     /// The next event; metadata and untimed ones have the times [`i64::MIN`] and one more.
     #[inline]
-    fn note(&mut self, entry: Entry) {
+    pub(crate) fn note(&mut self, entry: Entry) {
         match self.last.replace(entry) {
             Some(last) => self.moved |= entry < last,
             None => self.first = Some(entry),

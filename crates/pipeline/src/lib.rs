@@ -63,6 +63,7 @@ mod profile;
 mod read;
 mod report;
 mod scan;
+mod slice;
 mod split;
 mod store;
 mod streams;
@@ -88,5 +89,6 @@ pub use report::{
     ConvertReport, Dropped, Example, FilterReport, InfoReport, InputReport, Losses, MergeReport,
     ProcessInfo, ProfileCount, Tally, ThreadInfo, excerpt,
 };
+pub use slice::{Edges, Moment, SliceReport, TimeWindow, parse_duration, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -146,6 +146,11 @@ impl<'p> Store<'p> {
         store
     }
 
+    /// The long events that it knows, by offset.
+    pub(crate) fn into_long(self) -> Vec<Long> {
+        self.long
+    }
+
     /// The bytes from `offset` to the end of the piece that holds the item there.
     pub(crate) fn from(&self, offset: u64) -> &'p [u8] {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);

@@ -6,6 +6,7 @@ mod check;
 mod convert;
 mod filter;
 mod profile;
+mod slice;
 mod split;
 mod texts;
 mod texts_check;
@@ -15,6 +16,7 @@ pub(crate) use check::CheckArgs;
 pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::FilterArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+pub(crate) use slice::SliceArgs;
 pub(crate) use split::SplitArgs;
 
 use crate::exit::Failure;
@@ -71,6 +73,9 @@ pub(crate) enum Verb {
     /// Split a trace into parts by process, thread, category, time or size
     #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
     Split(SplitArgs),
+    /// Write what lies in a window of time, as a trace that still renders
+    #[command(long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
+    Slice(SliceArgs),
 }
 
 impl Verb {
@@ -85,6 +90,7 @@ impl Verb {
             Verb::Convert(args) => &args.messages,
             Verb::Filter(args) => &args.messages,
             Verb::Split(args) => &args.messages,
+            Verb::Slice(args) => &args.messages,
         }
     }
 }

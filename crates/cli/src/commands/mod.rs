@@ -6,6 +6,7 @@ mod filter;
 mod info;
 mod merge;
 mod profile;
+mod slice;
 mod split;
 
 use crate::args::{MessageArgs, OutputArgs, Verb};
@@ -28,6 +29,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Convert(args) => convert::run(args, messages),
         Verb::Filter(args) => filter::run(args, messages),
         Verb::Split(args) => split::run(args, messages),
+        Verb::Slice(args) => slice::run(args, messages),
     }
 }
 

@@ -36,6 +36,8 @@ fn help_is_golden() {
     check("filter --help", "filter-long.txt");
     check("split -h", "split-short.txt");
     check("split --help", "split-long.txt");
+    check("slice -h", "slice-short.txt");
+    check("slice --help", "slice-long.txt");
 }
 
 #[test]
@@ -47,6 +49,7 @@ fn hidden_flags_are_hidden() {
         "profile extract --help",
         "convert --help",
         "filter --help",
+        "slice --help",
     ] {
         let help = Folder::new().run(words).ends(0).stdout;
         assert!(!help.contains("--tier") && !help.contains("--read-size"), "{words}");

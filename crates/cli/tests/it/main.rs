@@ -9,5 +9,6 @@ mod oracle;
 mod outputs;
 mod pipes;
 mod profiles;
+mod slices;
 mod split;
 mod support;

@@ -33,7 +33,7 @@ use crate::keys::unite;
 use crate::merge::{check_intact, default_format, warn_of_annotations};
 use crate::order::{Buckets, Order};
 use crate::output;
-use crate::read::{Current, Facts, Prepare, Reader, read_all};
+use crate::read::{Current, Facts, Maker, Reader, read_all};
 use crate::report::FilterReport;
 use crate::store::{Long, Store};
 use crate::streams::Delays;
@@ -186,9 +186,13 @@ impl Reader for Index {
         Part::new(base)
     }
 
-    fn prepare(&self) -> Prepare<Part> {
+    fn maker(&self) -> Maker<Part> {
         let criteria = self.criteria.clone();
-        Box::new(move |part| part.prepare(&criteria))
+        Box::new(move |base, bytes| {
+            let mut part = Self::part(base, bytes);
+            part.prepare(&criteria);
+            part
+        })
     }
 
     fn facts(part: &Part) -> &Facts {

@@ -102,6 +102,22 @@ pub(crate) fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
     (2 * LINEAR + 4 * u64::from(octave - LINEAR.ilog2()) + quarter) as u16
 }
 
+/// A duration in nanoseconds that events of this rank never exceed; `None` for [`EXACT`].
+pub(crate) fn longest(rank: u16) -> Option<i64> {
+    if rank == EXACT {
+        return None;
+    }
+    let rank = u64::from(rank);
+    let micros = match rank.checked_sub(2 * LINEAR) {
+        None => rank.div_ceil(2),
+        Some(above) => {
+            let octave = above / 4 + u64::from(LINEAR.ilog2());
+            (above % 4 + 5) << (octave - 2)
+        }
+    };
+    Some(i64::try_from(micros.saturating_mul(1000)).unwrap_or(i64::MAX))
+}
+
 /// Whether events of one time and this rank have the same duration.
 fn says_all(rank: u16) -> bool {
     u64::from(rank) < 2 * LINEAR && rank.is_multiple_of(2)
@@ -206,6 +222,7 @@ mod tests {
         for nanos in durations {
             let now = rank(exact(0), Some(exact(nanos)));
             assert!(now >= last && now < EXACT, "{nanos}");
+            assert!(longest(now).is_some_and(|longest| nanos <= longest), "{nanos}");
             last = now;
         }
         assert_eq!(rank(exact(0), None), 0);

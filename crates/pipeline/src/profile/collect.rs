@@ -136,7 +136,7 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
 /// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own.
 pub(super) struct Group<'c> {
     pub(super) stream: &'c Stream,
-    heads: Vec<&'c Found>,
+    pub(super) heads: Vec<&'c Found>,
     pub(super) chunks: Vec<&'c Found>,
 }
 

@@ -23,9 +23,11 @@ mod identity;
 mod json;
 mod nested;
 mod order;
+mod rebase;
 mod router;
 mod tree;
 mod verbs;
+mod window;
 mod write;
 
 pub(crate) use browser::{Started, browser_events};
@@ -35,10 +37,12 @@ pub(crate) use collect::printable;
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
+pub(crate) use json::push_micros;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
-pub(crate) use router::{Names, Role, StreamKey, decode, push_canonical, stream_key};
+pub(crate) use router::{Names, Role, StreamKey, Streams, decode, push_canonical, stream_key};
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,
 };
+pub(crate) use window::{Cut, cut_streams};

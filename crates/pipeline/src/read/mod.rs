@@ -39,20 +39,21 @@ impl Facts {
     }
 }
 
-/// What is done to a new part before it is used.
-pub(crate) type Prepare<P> = Box<dyn Fn(&mut P) + Sync>;
+/// Makes a part for some bytes of the input that stands at a place.
+pub(crate) type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;
 
 /// Takes the findings of the inputs, in order.
 pub(crate) trait Reader {
     /// The findings of one chunk.
-    type Part: Collect;
+    type Part: Collect + 'static;
 
     /// An empty part for some bytes of the input that stands at `base`.
     fn part(base: u64, bytes: usize) -> Self::Part;
 
-    /// What is done to each new part, on whatever thread makes it: for readers whose parts need to know something.
-    fn prepare(&self) -> Prepare<Self::Part> {
-        Box::new(|_| ())
+    /// Makes empty parts on the workers: as [`Reader::part`], for readers that tell their parts more.
+    fn maker(&self) -> Maker<Self::Part> {
+        let part: fn(u64, usize) -> Self::Part = Self::part;
+        Box::new(part)
     }
 
     /// What a part says of its input.
@@ -66,6 +67,9 @@ pub(crate) trait Reader {
 
     /// Whether the bytes of streams are needed after the scan.
     const KEEPS_STREAMS: bool;
+
+    /// Places that are kept free before those of the inputs, for what is made later.
+    const RESERVED: u64 = 0;
 }
 
 /// The payloads that exist while an input is read: those before it, and its own.
@@ -130,7 +134,7 @@ pub(crate) fn read_all<R: Reader>(
         identities: Identities::new(paths, &config.profiles),
         started: Vec::new(),
     };
-    let mut base = 0;
+    let mut base = R::RESERVED;
     for input in &inputs {
         base = session.read(input, base, reader)?;
     }
@@ -290,13 +294,8 @@ impl Session<'_> {
         };
         let progress = &self.config.progress;
         let (mut result, mut done) = (Ok(()), 0);
-        let prepare = reader.prepare();
-        let new = || {
-            let mut part = R::part(base, chunk.min(mapped.len()));
-            prepare(&mut part);
-            part
-        };
-        scan(plan, &new, |part| {
+        let make = reader.maker();
+        scan(plan, &|| make(base, chunk.min(mapped.len())), |part| {
             done = (done + chunk).min(mapped.len());
             note_facts::<R>(&part, report);
             if result.is_ok() {
@@ -332,13 +331,8 @@ impl Session<'_> {
         };
         let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
         let step_bytes = self.shares.segment;
-        let prepare = reader.prepare();
-        let new = || {
-            let mut part = R::part(base, step_bytes);
-            prepare(&mut part);
-            part
-        };
-        let mut part = new();
+        let make = reader.maker();
+        let mut part = make(base, step_bytes);
         let mut pending = 0;
         let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
             pending += bytes;
@@ -346,7 +340,7 @@ impl Session<'_> {
                 return Ok(());
             }
             pending = 0;
-            let mut full = std::mem::replace(part, new());
+            let mut full = std::mem::replace(part, make(base, step_bytes));
             full.seal();
             note_facts::<R>(&full, report);
             self.stop_if_strict(report)?;

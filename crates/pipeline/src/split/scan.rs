@@ -26,7 +26,7 @@ pub(super) const TIMED: i64 = i64::MIN + 2;
 const WHOLE: u32 = 0;
 
 /// What is told apart.
-pub(super) trait Mode: Send + Sync {
+pub(super) trait Mode: Send + Sync + 'static {
     /// Lanes by category too.
     const CATEGORIES: bool = false;
     /// One lane for all.

@@ -15,5 +15,7 @@ mod profile_files;
 mod profiles;
 mod quirks;
 mod run;
+mod slice_profiles;
+mod slices;
 mod split;
 mod trace;

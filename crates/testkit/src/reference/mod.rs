@@ -11,6 +11,7 @@ mod keys;
 mod order;
 mod profile;
 mod read;
+mod slice;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
 pub use filter::{Criteria, filter};
 use read::{Fields, Source};
+pub use slice::{Edges, Window, slice};
 pub use split::{SplitBy, SplitPart, split};
 
 /// The container a trace is written in.

@@ -10,4 +10,5 @@ mod lanes;
 mod merge;
 mod mixed;
 mod portrait;
+mod slice;
 mod stream;

@@ -1,0 +1,155 @@
+//! Flags of `slice`.
+
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use crate::exit::Failure;
+use clap::{Args, ValueEnum};
+use tracemill_pipeline::{Edges, Moment, TimeWindow, parse_duration};
+
+pub(super) const SLICE_ABOUT: &str = "\
+Writes what of a trace lies in a window of time, as a trace that still renders.
+
+Times are microseconds, or have a unit: ns us ms s m. They count from the start of the trace, the least ts of an event \
+that is no metadata; with an @ they are as written in the trace. A window is half open: what happens at its end is \
+behind it. Several windows make one trace.
+
+What an edge cuts is cut exactly (--edges clip): a complete event (X) gets the ts and dur of what lies inside; a B whose \
+E lies behind the window gets an E at its end; an E whose B lies before it gets that B at its start; so do async pairs, \
+and flows of which a step lies inside. The last value of each counter before the window is repeated at its start. CPU \
+profiles keep the samples inside, with their times, and the nodes that these need. Nothing else of an event changes. \
+Where the trace ends within the window, nothing is closed.
+
+Metadata, events without a ts, and the events by which DevTools knows pages, frames and workers are kept wherever they \
+stand: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), TracingStartedInPage, \
+TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations name events by \
+their index and are dropped.
+
+The order is that of merge. A window that holds the whole trace gives the bytes of merge.";
+
+pub(super) const SLICE_EXAMPLES: &str = "\
+Examples:
+  From 12 s after the start, for 500 ms:
+    tracemill slice trace.json --from 12s --duration 500ms -o part.json
+
+  The first and the last five seconds:
+    tracemill slice trace.json --head 5s -o first.json
+    tracemill slice trace.json --tail 5s -o last.json
+
+  Between two times that stand in the trace, in one pass with the least memory:
+    tracemill slice trace.json.gz --from @522975000000 --to @522976000000 -o part.json.gz
+
+  Around three moments, in one trace:
+    tracemill slice trace.json --window 1s..1.2s --window 7s..7.2s --window 9.9s.. -o parts.json
+
+  Only what lies wholly inside, as it is:
+    tracemill slice trace.json --from 1s --to 2s --edges drop | tracemill info";
+
+/// Flags of `slice`.
+#[derive(Debug, Args)]
+pub(crate) struct SliceArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Which time.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Window")]
+pub(crate) struct WindowArgs {
+    /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
+    #[arg(long, value_name = "T")]
+    pub(crate) from: Option<Moment>,
+    /// End before T [default: the end of the trace]
+    #[arg(long, value_name = "T")]
+    pub(crate) to: Option<Moment>,
+    /// End this long after --from
+    #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
+    pub(crate) duration: Option<i64>,
+    /// The first TIME of the trace
+    #[arg(long, value_name = "TIME", value_parser = positive)]
+    pub(crate) head: Option<i64>,
+    /// The last TIME of the trace, up to the end of its last event
+    #[arg(long, value_name = "TIME", value_parser = positive)]
+    pub(crate) tail: Option<i64>,
+    /// From A to before B, each as in --from; either may be left out
+    ///
+    /// May be given more than once, and beside the others: windows that overlap or touch are one.
+    #[arg(long, value_name = "A..B", value_parser = window)]
+    pub(crate) window: Vec<TimeWindow>,
+    /// What becomes of that which an edge cuts
+    #[arg(long, value_name = "RULE", default_value = "clip")]
+    pub(crate) edges: EdgeRule,
+}
+
+/// What becomes of that which an edge cuts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EdgeRule {
+    /// It is cut, and closed or opened there
+    Clip,
+    /// Whatever touches a window is kept, whole and unchanged
+    Keep,
+    /// Only what lies in a window is kept
+    Drop,
+}
+
+fn positive(text: &str) -> Result<i64, String> {
+    match parse_duration(text)? {
+        time if time > 0 => Ok(time),
+        _ => Err(format!("expected a time above 0: {text}")),
+    }
+}
+
+/// `A..B`
+fn window(text: &str) -> Result<TimeWindow, String> {
+    let wrong = || format!("expected two times with .. between them, such as 1s..1.5s: {text}");
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    if from.is_empty() && to.is_empty() {
+        return Err(wrong());
+    }
+    let side = |time: &str| if time.is_empty() { Ok(None) } else { time.parse().map(Some) };
+    Ok(TimeWindow { from: side(from)?, to: side(to)? })
+}
+
+impl WindowArgs {
+    /// What the pipeline takes.
+    pub(crate) fn windows(&self) -> Result<Vec<TimeWindow>, Failure> {
+        let mut windows = self.window.clone();
+        if self.from.is_some() || self.to.is_some() || self.duration.is_some() {
+            let behind = |duration: i64| match self.from.unwrap_or(Moment::FromStart(0)) {
+                Moment::FromStart(from) => Moment::FromStart(from.saturating_add(duration)),
+                Moment::BeforeEnd(from) => Moment::BeforeEnd(from.saturating_sub(duration)),
+                Moment::At(from) => Moment::At(from.saturating_add(duration)),
+            };
+            windows.push(TimeWindow { from: self.from, to: self.duration.map(behind).or(self.to) });
+        }
+        if let Some(time) = self.head {
+            windows.push(TimeWindow { from: None, to: Some(Moment::FromStart(time)) });
+        }
+        if let Some(time) = self.tail {
+            windows.push(TimeWindow { from: Some(Moment::BeforeEnd(time)), to: None });
+        }
+        if windows.is_empty() {
+            return Err(Failure::usage(
+                "which time? give --from with --to or --duration, --head, --tail, or --window A..B",
+            ));
+        }
+        Ok(windows)
+    }
+
+    /// What the pipeline takes.
+    pub(crate) fn edges(&self) -> Edges {
+        match self.edges {
+            EdgeRule::Clip => Edges::Clip,
+            EdgeRule::Keep => Edges::Keep,
+            EdgeRule::Drop => Edges::Drop,
+        }
+    }
+}

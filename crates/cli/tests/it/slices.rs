@@ -1,0 +1,122 @@
+//! `slice` as a user runs it.
+
+use crate::support::{Folder, times, trace, truncated};
+
+#[test]
+fn windows_are_given_in_every_way() {
+    let folder = Folder::new().with("a.json", trace([50, 10, 20, 30, 40]));
+    for (flags, expected) in [
+        ("--from 10 --to 30", &[20, 30][..]),
+        ("--from @10 --to @30", &[10, 20]),
+        ("--from 10us --duration 0.02ms", &[20, 30]),
+        ("--duration 15000ns", &[10, 20]),
+        ("--to @30", &[10, 20]),
+        ("--from 30", &[40, 50]),
+        ("--head 11", &[10, 20]),
+        // the last event ends at 51
+        ("--tail 11us", &[40, 50]),
+        ("--window 0..1 --window @40..@41", &[10, 40]),
+        ("--window ..1 --window 35..", &[10, 50]),
+        ("--head 1 --tail 1 --window 20..0.021ms", &[10, 30, 50]),
+        ("--from 0.00001m --to 1m", &[]),
+    ] {
+        let run = folder.run(&format!("slice a.json {flags}"));
+        let run = run.ends(0);
+        assert_eq!(run.times(), expected, "{flags}");
+        assert_eq!(run.stderr.is_empty(), !expected.is_empty(), "{flags}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_window_with_nothing_in_it_is_told() {
+    let folder = Folder::new().with("a.json", trace([10, 20]));
+    let said = [
+        "tracemill: warning: no event lies in the window: it is @5..@6 µs, the trace is @10..@21 µs",
+    ];
+    let run = folder.run("slice a.json --from @5 --to @6").ends(0).says(&said);
+    assert!(run.times().is_empty());
+    folder.run("slice a.json --from @5 --to @6 -q").ends(0).quietly();
+}
+
+#[test]
+fn wrong_windows_are_usage() {
+    let folder = Folder::new().with("a.json", trace([10, 20]));
+    for (flags, part) in [
+        ("", "which time?"),
+        ("--from 5 --to 5", "ends before it begins"),
+        ("--from @6 --to @5", "ends before it begins"),
+        ("--window 1..2 --window 4..3", "window 2 ends before it begins"),
+        // which of these comes first is known only when the trace was read
+        ("--from 5 --to @12", "in this trace it is 15 to 12 µs"),
+        ("--from 1 --to 2 --duration 3", "cannot be used with"),
+        ("--duration 0", "above 0"),
+        ("--head -5", "unexpected argument"),
+        ("--tail 5h", "such as 1500"),
+        ("--from 1.5ns", "whole number of nanoseconds"),
+        ("--from soon", "such as 1500"),
+        ("--window 5", "1s..1.5s"),
+        ("--window ..", "1s..1.5s"),
+        ("--from 1 --edges cut", "invalid value"),
+    ] {
+        let run = folder.run(&format!("slice a.json {flags} -o b.json")).ends(2);
+        assert!(run.stderr.contains(part), "{flags}: {}", run.stderr);
+        assert!(run.stderr.lines().all(|line| line.starts_with("tracemill: ")), "{}", run.stderr);
+        assert_eq!(folder.names(), ["a.json"], "{flags}");
+    }
+}
+
+#[test]
+fn edges_decide_on_what_they_cut() {
+    let event = |ts: u64, dur: u64| format!(r#"{{"name":"e","ph":"X","ts":{ts},"dur":{dur}}}"#);
+    let events = [event(0, 50), event(15, 2), event(100, 5)].join(",");
+    let folder = Folder::new().with("a.json", format!("[{events}]"));
+    let run = |edges: &str| {
+        folder.run(&format!("slice a.json --from 10 --to 20 --edges {edges}")).ends(0).stdout
+    };
+    assert_eq!(run("clip"), format!("[\n{},\n{}\n]\n", event(10, 10), event(15, 2)));
+    assert_eq!(run("keep"), format!("[\n{},\n{}\n]\n", event(0, 50), event(15, 2)));
+    assert_eq!(run("drop"), format!("[\n{}\n]\n", event(15, 2)));
+}
+
+#[test]
+fn slices_are_made_in_pipes_and_files() {
+    let folder = Folder::new().with("a.json", trace([30, 10, 20]));
+    let plain = folder.run("slice a.json --from 5").ends(0).stdout;
+    assert_eq!(folder.pipe("slice - --from 5", trace([30, 10, 20])).ends(0).stdout, plain);
+    folder.run("slice a.json --from 5 -o b.json.gz").ends(0).quietly();
+    let merged = folder.run("merge b.json.gz").ends(0);
+    assert_eq!(merged.times(), [20, 30]);
+    folder.run("slice a.json --from 5 -o b.json.gz").ends(2).says(&["the output exists"]);
+    folder.run("slice a.json --from 5 -o a.json -f").ends(2).says(&["one of the inputs"]);
+    let lines = folder.run("slice a.json --from 5 --format ndjson").ends(0).stdout;
+    assert_eq!(lines.lines().count(), 2);
+}
+
+#[test]
+fn damage_shows_in_the_status() {
+    let folder = Folder::new().with("a.json", truncated().0);
+    let run = folder.run("slice a.json --from 0").ends(1).says(&["lost 1 × truncated"]);
+    assert_eq!(times(&run.stdout), [1, 3]);
+    folder.run("slice --strict a.json --from 0 -o b.json").ends(3).says(&["defect"]);
+    assert_eq!(folder.names(), ["a.json"]);
+}
+
+#[test]
+fn the_report_says_what_was_done() {
+    let text = r#"{"traceEvents":[{"ph":"X","ts":0,"dur":100},{"ph":"B","ts":5,"pid":1},{"ph":"C","ts":6,"name":"c"},
+        {"ph":"i","ts":90}],"metadata":{"modifications":{}}}"#;
+    let folder = Folder::new().with("a.json", text);
+    let run = folder.run("slice a.json --from 10 --to 20 --report r.json -v").ends(0);
+    assert!(run.stderr.contains("tracemill: 1 event cut at edges"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 DevTools annotations"), "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).expect("JSON");
+    assert_eq!((&report["verb"], &report["lost"]), (&"slice".into(), &0.into()));
+    let expected = serde_json::json!({
+        "windows": [{"from_ns": 10_000, "to_ns": 20_000}], "edges": "clip",
+        "trace": {"start_ns": 0, "end_ns": 100_000},
+        "clipped": 1, "opened": 1, "closed": 1, "counters": 1, "moved": 0, "rebased": 0, "samples": 0,
+        "annotations": 1, "flaws": [],
+    });
+    assert_eq!(report["slice"], expected);
+    assert_eq!(report["output"]["events"], 4);
+}

@@ -1,0 +1,150 @@
+//! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
+
+use super::assemble::Wanted;
+use super::collect::{Group, Whole, groups};
+use super::flaws::Flaws;
+use super::rebase::Rebase;
+use super::router::{Role, Streams};
+use crate::config::Config;
+use crate::error::Error;
+use crate::order::Entry;
+use crate::slice::{Edges, Windows};
+use crate::store::Store;
+use std::collections::HashSet;
+
+/// What became of the streams of a trace.
+#[derive(Default)]
+pub(crate) struct Cut {
+    /// Timed events that stay as they are.
+    pub(crate) kept: Vec<Entry>,
+    /// Places of untimed events that go.
+    pub(crate) gone: HashSet<u64>,
+    /// Streams re-based, and the samples in them.
+    pub(crate) rebased: u64,
+    pub(crate) samples: u64,
+    /// Streams that reach beyond the windows and were kept whole, since they cannot be re-based.
+    pub(crate) whole: u64,
+    /// What is wrong with those re-based.
+    pub(crate) flaws: Flaws,
+}
+
+/// What becomes of a stream.
+enum Fate {
+    Kept,
+    Whole,
+    Dropped,
+    Rebased,
+}
+
+/// Decides on every stream; events of those re-based go to `made`.
+pub(crate) fn cut_streams(
+    streams: &Streams,
+    windows: &Windows,
+    edges: Edges,
+    store: &Store<'_>,
+    config: &Config,
+    made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<Cut, Error> {
+    let mut cut = Cut::default();
+    let memory = config.shares().payload / 2;
+    let groups = groups(streams);
+    // as many at a time as there are threads: what is put together takes memory
+    for some in groups.chunks(config.threads.max(1)) {
+        let found = in_parallel(some, |group| {
+            let whole = group.assemble(store, memory / some.len() as u64, config)?;
+            Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
+        });
+        for (group, found) in some.iter().zip(found) {
+            let (fate, whole) = found?;
+            if matches!(fate, Fate::Rebased) {
+                cut.rebased += 1;
+                cut.samples += Rebase::new(group, &whole, windows, store).write(made)?;
+                cut.flaws.append(&whole.profile.flaws);
+            }
+            cut.note(group, &fate);
+        }
+    }
+    Ok(cut)
+}
+
+/// The answers to all of `items`, each found on a thread of its own.
+fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A + Sync) -> Vec<A> {
+    if let [only] = items {
+        return vec![work(only)];
+    }
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || work(item))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, A>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
+impl Cut {
+    /// Notes the events of a stream.
+    fn note(&mut self, group: &Group<'_>, fate: &Fate) {
+        let events = || group.heads.iter().chain(&group.chunks).map(|found| found.entry);
+        if matches!(fate, Fate::Kept | Fate::Whole) {
+            self.kept.extend(events().filter(|entry| entry.time != i64::MIN));
+            self.whole += u64::from(matches!(fate, Fate::Whole));
+            return;
+        }
+        let untimed = events().filter(|entry| entry.time == i64::MIN);
+        self.gone.extend(untimed.map(|entry| entry.place.offset()));
+    }
+}
+
+/// Times of a stream.
+#[derive(Default)]
+struct Seen {
+    extent: Option<(i64, i64)>,
+    /// Whether any lies in no window.
+    outside: bool,
+}
+
+impl Seen {
+    /// Notes a time; whether it lies in a window.
+    fn note(&mut self, time: i64, windows: &Windows) -> bool {
+        let inside = windows.at(time).is_some();
+        self.outside |= !inside;
+        self.extent = Some(self.extent.map_or((time, time), |(a, b)| (a.min(time), b.max(time))));
+        inside
+    }
+}
+
+fn fate(
+    group: &Group<'_>,
+    whole: &Whole<'_, '_>,
+    windows: &Windows,
+    edges: Edges,
+) -> Result<Fate, Error> {
+    let times = group.heads.iter().chain(&group.chunks).map(|found| found.entry.time);
+    let times = times.filter(|&time| time != i64::MIN);
+    let mut seen = Seen::default();
+    times.for_each(|time| {
+        seen.note(time, windows);
+    });
+    let (mut time, mut inside) = (whole.start, false);
+    let mut samples = whole.profile.samples(Wanted::Steps);
+    while let Some(sample) = samples.next()? {
+        time = time.saturating_add(sample.delta);
+        inside |= seen.note(time, windows);
+    }
+    let Some((first, last)) = seen.extent else { return Ok(Fate::Kept) };
+    let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].1);
+    if in_one || edges == Edges::Clip && !seen.outside {
+        return Ok(Fate::Kept);
+    }
+    let is_stream =
+        !group.heads.is_empty() && group.chunks.iter().all(|found| found.role == Role::Chunk);
+    Ok(match edges {
+        Edges::Drop => Fate::Dropped,
+        Edges::Keep if windows.touch(first, last) => Fate::Kept,
+        Edges::Keep => Fate::Dropped,
+        Edges::Clip if is_stream && inside => Fate::Rebased,
+        Edges::Clip if is_stream || !windows.touch(first, last) => Fate::Dropped,
+        Edges::Clip => Fate::Whole,
+    })
+}

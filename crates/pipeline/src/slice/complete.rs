@@ -1,0 +1,130 @@
+//! Events with an interval of their own (`X`) and moments: inside, outside, or across an edge.
+//!
+//! Nearly all are decided by their 16 bytes: the rank in a place bounds the duration. The others are read again and
+//! decided on their digits.
+
+use super::Edges;
+use super::kinds::Phase;
+use super::splice::Splice;
+use super::times::Exact;
+use super::windows::{Span, Windows};
+use crate::order::{Entry, longest};
+use crate::profile::push_micros;
+use crate::store::Store;
+use std::cmp::Ordering;
+use tracemill_tokenizer::{Event, Field, Nanos, fields_of};
+
+/// What becomes of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    /// Only what lies in the windows of it.
+    Cut,
+    Dropped,
+}
+
+/// Whether a moment is kept.
+fn moment(entry: Entry, windows: &Windows) -> Fate {
+    if windows.at(entry.time).is_some() { Fate::Kept } else { Fate::Dropped }
+}
+
+/// Decides on an event that is no part of a pair.
+#[inline]
+pub(super) fn fate(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Fate {
+    let Some(longest) = longest(entry.place.rank()) else {
+        return fate_of_event(entry, windows, edges, store);
+    };
+    let last = entry.time.saturating_add(longest);
+    match windows.at(entry.time) {
+        Some(window) if last <= windows.0[window].1 => Fate::Kept,
+        None if !windows.touch(entry.time, last) => Fate::Dropped,
+        _ => fate_of_event(entry, windows, edges, store),
+    }
+}
+
+#[cold]
+fn fate_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Fate {
+    let bytes = store.event(entry.place);
+    let Some(interval) = Interval::of(&fields_of(bytes).of(bytes)) else {
+        return moment(entry, windows);
+    };
+    let inside =
+        windows.at(entry.time).is_some_and(|window| !interval.ends_behind(windows.0[window].1));
+    match edges {
+        _ if inside => Fate::Kept,
+        Edges::Drop => Fate::Dropped,
+        _ if !windows.0.iter().any(|&window| interval.touches(window)) => Fate::Dropped,
+        Edges::Keep => Fate::Kept,
+        Edges::Clip => Fate::Cut,
+    }
+}
+
+/// What lies in the windows of an event, a piece a window that it touches.
+pub(super) fn pieces(entry: Entry, windows: &Windows, store: &Store<'_>) -> Vec<Vec<u8>> {
+    let bytes = store.event(entry.place);
+    let spans = fields_of(bytes);
+    let event = spans.of(bytes);
+    let Some(interval) = Interval::of(&event) else { return Vec::new() };
+    let touched = windows.0.iter().filter(|&&window| interval.touches(window));
+    touched.map(|&window| interval.piece(&event, window)).collect()
+}
+
+/// From one time to a later one.
+struct Interval {
+    ts: Exact,
+    /// `None` if it is beyond all times.
+    end: Option<Exact>,
+}
+
+impl Interval {
+    /// That of a complete event; `None` if it has no duration.
+    fn of(event: &Event<'_>) -> Option<Self> {
+        let dur = event.dur().filter(|_| Phase::of(event) == Phase::Complete)?;
+        if dur.floor < 0 || (dur.floor == 0 && dur.exact) {
+            return None;
+        }
+        let ts = Exact::of(event.field(Field::Ts)?)?;
+        let end = match Exact::of(event.field(Field::Dur)?) {
+            Some(dur) => ts.plus(&dur),
+            None if dur.floor == Nanos::MAX => None,
+            // of more digits than are calculated with
+            None => return None,
+        };
+        Some(Interval { ts, end })
+    }
+
+    fn ends_behind(&self, edge: i64) -> bool {
+        edge != i64::MAX
+            && self.end.as_ref().is_none_or(|end| end.compare(edge) == Ordering::Greater)
+    }
+
+    fn touches(&self, (from, to): Span) -> bool {
+        self.ts.compare(to) == Ordering::Less && self.ends_behind(from)
+    }
+
+    /// The part in a window that it touches.
+    fn piece(&self, event: &Event<'_>, (from, to): Span) -> Vec<u8> {
+        let (moved, cut) = (self.ts.compare(from) == Ordering::Less, self.ends_behind(to));
+        let mut splice = Splice::default();
+        let mut text = Vec::new();
+        if moved {
+            push_micros(from, &mut text);
+            splice.field(event, Field::Ts, &text);
+        }
+        let dur = match (moved, cut) {
+            (false, false) => return event.bytes.to_vec(),
+            // it has no end, and neither has the window
+            (true, false) if self.end.is_none() => return splice.apply(event.bytes),
+            (true, true) => None,
+            (true, false) => self.end.as_ref().and_then(|end| end.since(from)),
+            (false, true) => self.ts.until(to),
+        };
+        text.clear();
+        match dur {
+            Some(dur) => dur.push(&mut text),
+            None => push_micros(to.saturating_sub(from), &mut text),
+        }
+        splice.field(event, Field::Dur, &text);
+        splice.apply(event.bytes)
+    }
+}

@@ -1,0 +1,137 @@
+//! What an event is to a window: an interval of its own, an end of one, a moment, or something that is always kept.
+
+use tracemill_tokenizer::{Event, Field, unescape};
+
+/// Events without which DevTools shows nothing of a page, by name (devtools-semantics §9, §15): they say which process
+/// is a page's, when pages began, and which worker is whose.
+const ESSENTIAL: [&[u8]; 6] = [
+    b"TracingStartedInBrowser",
+    b"navigationStart",
+    b"CommitLoad",
+    b"FrameCommittedInBrowser",
+    b"TracingStartedInPage",
+    b"TracingSessionIdForWorker",
+];
+
+/// Whether an event is kept wherever it stands.
+#[inline]
+pub(super) fn is_essential(event: &Event<'_>) -> bool {
+    let first = event.field_and_rest(Field::Name).and_then(|name| name.get(1));
+    let may_be = matches!(first, Some(b'T' | b'n' | b'C' | b'F' | b'\\'));
+    may_be && ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
+}
+
+/// Whether an event is the one at which DevTools lets a trace begin (§11).
+pub(super) fn is_start(event: &Event<'_>) -> bool {
+    event.is_string(Field::Name, ESSENTIAL[0])
+}
+
+/// A part of something that lasts, by phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// `B`, `E`: nested in a thread.
+    Slice,
+    /// `b`, `e`
+    Async,
+    /// `S`, `F`
+    Legacy,
+    /// `s`, `t`, `f`
+    Flow,
+    /// `C`: lasts until the next one.
+    Counter,
+}
+
+impl Kind {
+    /// The phase that ends it.
+    pub(super) fn end(self) -> &'static str {
+        match self {
+            Kind::Slice | Kind::Counter => "E",
+            Kind::Async => "e",
+            Kind::Legacy => "F",
+            Kind::Flow => "f",
+        }
+    }
+}
+
+/// Which part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Begin,
+    Middle,
+    End,
+}
+
+/// What an event is, by its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// `X`
+    Complete,
+    Part(Kind, Step),
+    /// Anything else happens at one moment.
+    Moment,
+}
+
+impl Phase {
+    #[inline]
+    pub(super) fn of(event: &Event<'_>) -> Phase {
+        match event.field_and_rest(Field::Ph) {
+            Some([b'"', letter, b'"', ..]) => Phase::named(*letter),
+            Some([b'"', b'\\', ..]) => Phase::escaped(event),
+            _ => Phase::Moment,
+        }
+    }
+
+    fn named(letter: u8) -> Phase {
+        match letter {
+            b'X' => Phase::Complete,
+            b'B' => Phase::Part(Kind::Slice, Step::Begin),
+            b'E' => Phase::Part(Kind::Slice, Step::End),
+            b'b' => Phase::Part(Kind::Async, Step::Begin),
+            b'e' => Phase::Part(Kind::Async, Step::End),
+            b'S' => Phase::Part(Kind::Legacy, Step::Begin),
+            b'F' => Phase::Part(Kind::Legacy, Step::End),
+            b's' => Phase::Part(Kind::Flow, Step::Begin),
+            b't' => Phase::Part(Kind::Flow, Step::Middle),
+            b'f' => Phase::Part(Kind::Flow, Step::End),
+            b'C' => Phase::Part(Kind::Counter, Step::Middle),
+            _ => Phase::Moment,
+        }
+    }
+
+    #[cold]
+    fn escaped(event: &Event<'_>) -> Phase {
+        let mut plain = Vec::new();
+        if let Some([b'"', content @ .., b'"']) = event.field(Field::Ph) {
+            unescape(content, &mut plain);
+        }
+        match plain[..] {
+            [letter] => Phase::named(letter),
+            _ => Phase::Moment,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    #[test]
+    fn phases_and_names_are_read_as_they_are_meant() {
+        let phase = |event: &str| Phase::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
+        assert_eq!(phase(r#"{"ph":"X"}"#), Phase::Complete);
+        assert_eq!(phase(r#"{"ph":"\u0058"}"#), Phase::Complete);
+        assert_eq!(phase(r#"{"ph":"XX"}"#), Phase::Moment);
+        assert_eq!(phase(r#"{"ph":5}"#), Phase::Moment);
+        assert_eq!(phase(r#"{}"#), Phase::Moment);
+        assert_eq!(phase(r#"{"ph":"f"}"#), Phase::Part(Kind::Flow, Step::End));
+        let essential =
+            |event: &str| is_essential(&fields_of(event.as_bytes()).of(event.as_bytes()));
+        for name in ["CommitLoad", "navigationStart", r"n\u0061vigationStart", r"\u0043ommitLoad"] {
+            assert!(essential(&format!("{{\"name\":\"{name}\"}}")), "{name}");
+        }
+        for name in ["CommitLoad2", "xCommitLoad", "", "T"] {
+            assert!(!essential(&format!("{{\"name\":\"{name}\"}}")), "{name}");
+        }
+    }
+}

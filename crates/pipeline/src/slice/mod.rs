@@ -1,0 +1,438 @@
+//! `slice`: windows of time out of traces, as traces that still render.
+//!
+//! ```text
+//!   inputs ─ scan ─┬─> plain: X, moments ─ inside? across an edge? ─┬─────────> kept ──┐
+//!                  ├─> parts of pairs ─ walked once in order ───────┤                  ├─ sort ─> output
+//!                  ├─> CPU profile streams ─ put together ──────────┴─> made ─> file ──┘
+//!                  └─> metadata, untimed, essential: always kept
+//! ```
+//!
+//! An event keeps its bytes unless an edge cuts it; then only the numbers that change are others. What is made at edges
+//! (see `made`) is written to a file that is one more input of the same machinery that writes a merge.
+//!
+//! | kind | `clip` | `keep` | `drop` |
+//! |---|---|---|---|
+//! | X | what of it lies inside (`complete`) | if it touches a window | if it lies in one |
+//! | B E, b e, S F | re-opened and closed at edges (`clip`) | both if they touch (`pairs`) | both if both lie in one |
+//! | s t f | begin and end moved to the edges | all if one lies inside | all if all lie in one |
+//! | C | inside; the last value before repeated at the edge | inside | inside |
+//! | CPU profile streams | re-based (`profile::window`) | whole if they touch | whole if they lie in one |
+//! | any other with a time | inside | inside | inside |
+//! | M, events without a time, [`kinds::is_essential`] | always | always | always |
+//!
+//! Windows that hold the whole trace change nothing: the output is that of a merge.
+
+mod clip;
+mod complete;
+mod index;
+mod keys;
+mod kinds;
+mod made;
+mod pairs;
+mod parts;
+mod report;
+mod sorter;
+mod splice;
+mod times;
+mod windows;
+
+pub use report::SliceReport;
+pub(crate) use splice::{Splice, member};
+pub(crate) use times::Exact;
+pub(crate) use windows::Windows;
+pub use windows::{Moment, TimeWindow, parse_duration};
+
+use crate::config::{Config, Format, OutputConfig, Source};
+use crate::emit::{Emit, Layout};
+use crate::error::Error;
+use crate::index::Document;
+use crate::keys::unite;
+use crate::merge::{check_intact, default_format, warn, warn_of_annotations};
+use crate::order::{Entry, Lists, Order, Spill};
+use crate::output;
+use crate::profile::{Cut, Streams, cut_streams};
+use crate::read::{Inputs, Reader, read_all};
+use crate::store::Store;
+use crate::streams::Delays;
+use clip::Clip;
+use complete::Fate;
+use index::{Index, Plan};
+use made::Made;
+use pairs::Pairs;
+use parts::Parts;
+use sorter::{Gather, Runs, Sorter};
+use std::collections::HashSet;
+use tracemill_tokenizer::{Cursor, fields_of, string_is};
+use windows::Bounds;
+
+/// What becomes of that which an edge of a window cuts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edges {
+    /// It is cut too, and stays well-formed.
+    #[default]
+    Clip,
+    /// It is kept whole.
+    Keep,
+    /// It is dropped.
+    Drop,
+}
+
+/// Writes what of `sources`, taken together, lies in the windows, in the order of contract C3.
+///
+/// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
+///
+/// Cost: one pass over the inputs; parts of pairs and profile streams are read again. Heap: where all windows are given
+/// as absolute times, 16 bytes for each event inside or reaching in, and 48 for each part of a pair before the last
+/// window's end; otherwise for each event, since where a window begins is known only at the end. Beyond a quarter of the
+/// budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150 bytes for each pair that is open at one time and each
+/// counter, some 120 for each chunk of a CPU profile, and one call tree at a time.
+///
+/// # Errors
+/// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
+pub fn slice(
+    sources: &[Source],
+    windows: &[TimeWindow],
+    edges: Edges,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<SliceReport, Error> {
+    config.check()?;
+    windows::check(windows)?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    let plan = Plan { windows: Windows::absolute(windows), edges };
+    let mut index = Index::new(plan, config);
+    let inputs = read_all(sources, config, &mut index)?;
+    let found = index.bounds;
+    let bounds = found.unwrap_or(Bounds { first: 0, last: 0, end: 0 });
+    let windows = Windows::of(windows, bounds)?;
+    let mut report = SliceReport::new(&windows, edges, config);
+    report.written.spooled_bytes = inputs.spooled;
+    report.written.warnings.extend(inputs.warnings.iter().cloned());
+
+    let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let store = Store::new(payloads(), index.long.clone());
+    let whole = found.is_none_or(|bounds| windows.hold(bounds));
+    let place = Place { store: &store, windows: &windows, edges, bounds, whole, config };
+    let mut made = Made::new(Index::RESERVED, &config.tmp_dir);
+    let (chosen, documents) = place.choose(index, &inputs, &mut made, &mut report)?;
+
+    let made = made.finish()?;
+    let mut long = store.into_long();
+    long.extend(&made.long);
+    let store = Store::new(std::iter::once((0, &made.payload)).chain(payloads()), long);
+    let written = Written { made: &made, documents: &documents, inputs: &inputs, store: &store };
+    chosen.write(written, output, config, &mut report)?;
+    report.end(inputs, found);
+    Ok(report)
+}
+
+/// What decides on an event.
+#[derive(Clone, Copy)]
+struct Place<'j, 'p> {
+    store: &'j Store<'p>,
+    windows: &'j Windows,
+    edges: Edges,
+    bounds: Bounds,
+    /// The windows hold the whole trace: everything is kept as it is.
+    whole: bool,
+    config: &'j Config,
+}
+
+/// Events of the inputs that are kept.
+struct Chosen {
+    events: u64,
+    bytes: u64,
+    timed: Sorter,
+    lists: Lists,
+    delays: Delays,
+}
+
+impl<'j, 'p> Place<'j, 'p> {
+    fn order(self) -> Order<'j, 'p> {
+        Order(self.store)
+    }
+
+    fn gather(self) -> Gather<'j, 'p> {
+        let quarter = self.config.shares().index / 4;
+        Gather::new(quarter, &self.config.tmp_dir, self.order())
+    }
+
+    /// Decides on everything; what is cut goes to `made`.
+    fn choose(
+        self,
+        index: Index,
+        inputs: &Inputs,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(Chosen, Vec<Document>), Error> {
+        let Index { plain, parts, essential, streams, mut documents, .. } = index;
+        let mut kept = self.gather();
+        let (plain, lists) = plain.finish(self.store)?;
+        let (essential, _) = essential.finish(self.store)?;
+        report.written.spilled_runs = plain.spilled() + essential.spilled();
+        self.choose_plain(&plain, &mut kept, made, report)?;
+        drop(plain);
+        self.choose_parts(parts, &mut kept, made, report)?;
+        self.choose_essential(&essential, &mut kept, made, report)?;
+        let cut = self.choose_streams(&streams, inputs, &mut kept, made, report)?;
+        let lists = self.without(lists, &cut.gone)?;
+        if !self.whole {
+            self.drop_annotations(&mut documents, made, report)?;
+        } else if index.order.moved {
+            warn_of_annotations(&documents, self.store, &mut report.written.warnings);
+        }
+        let suspects = index.stream_orders.suspects();
+        let delays = if suspects.is_empty() {
+            Delays::default()
+        } else {
+            let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
+            Delays::find(&suspects, untimed.chain(cut.kept.iter().copied()), self.order())
+        };
+        let (mut events, mut bytes) = (0, 0);
+        for place in lists.iter() {
+            (events, bytes) = (events + 1, bytes + self.store.len(place));
+        }
+        report.kept_always += events;
+        let (own, own_bytes) = (kept.events, kept.bytes);
+        (events, bytes) = (events + own, bytes + own_bytes);
+        Ok((Chosen { events, bytes, timed: kept.finish()?, lists, delays }, documents))
+    }
+
+    /// Complete events and moments.
+    fn choose_plain(
+        self,
+        plain: &Runs,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let mut cuts = self.gather();
+        for entry in plain.iter() {
+            match self.fate(entry) {
+                Fate::Kept => kept.push(entry)?,
+                Fate::Cut => cuts.push(entry)?,
+                Fate::Dropped => {}
+            }
+        }
+        let (cuts, _) = cuts.finish()?.finish(self.store)?;
+        cuts.each_in_order(self.order(), |entry| {
+            report.clipped += 1;
+            let pieces = complete::pieces(entry, self.windows, self.store);
+            pieces.iter().try_for_each(|piece| made.event(piece))
+        })
+    }
+
+    #[inline]
+    fn fate(self, entry: Entry) -> Fate {
+        if self.whole {
+            return Fate::Kept;
+        }
+        complete::fate(entry, self.windows, self.edges, self.store)
+    }
+
+    /// Parts of pairs, and counters.
+    fn choose_parts(
+        self,
+        parts: Parts,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let order = self.order();
+        report.written.spilled_runs += if self.whole {
+            parts.each_in_order(order, |part| kept.push(part.entry))?
+        } else if self.edges == Edges::Clip {
+            let mut clip = Clip::new(self.store, self.windows, self.bounds);
+            let spilled = parts.each_in_order(order, |part| clip.take(part, made, kept))?;
+            clip.finish(made)?;
+            (report.opened, report.closed) = (clip.counts.opened, clip.counts.closed);
+            report.counters = clip.counts.counters;
+            spilled
+        } else {
+            let mut pairs = Pairs::new(self.store, self.windows, self.edges);
+            let spilled = parts.each_in_order(order, |part| pairs.take(part, kept))?;
+            pairs.finish(kept)?;
+            spilled
+        };
+        Ok(())
+    }
+
+    /// Events that are kept wherever they stand. One at which DevTools begins must not begin before the window.
+    fn choose_essential(
+        self,
+        essential: &Runs,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let first = self.windows.0.first().map_or(i64::MIN, |window| window.0);
+        essential.each_in_order(self.order(), |entry| {
+            if self.whole || self.windows.at(entry.time).is_some() && self.fate(entry) == Fate::Kept
+            {
+                return kept.push(entry);
+            }
+            let bytes = self.store.event(entry.place);
+            match self.fate(entry) {
+                Fate::Cut => {
+                    report.clipped += 1;
+                    let pieces = complete::pieces(entry, self.windows, self.store);
+                    return pieces.iter().try_for_each(|piece| made.event(piece));
+                }
+                Fate::Dropped if self.edges == Edges::Clip && entry.time < first => {
+                    let spans = fields_of(bytes);
+                    if kinds::is_start(&spans.of(bytes)) {
+                        report.moved += 1;
+                        return made.event(&clip::at(self.store, entry, first));
+                    }
+                }
+                _ => {}
+            }
+            report.kept_always += 1;
+            kept.push(entry)
+        })
+    }
+
+    fn choose_streams(
+        self,
+        streams: &Streams,
+        inputs: &Inputs,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<Cut, Error> {
+        let mut cut = Cut::default();
+        if self.whole {
+            let events = streams.all.iter().flat_map(|(_, stream)| &stream.events);
+            cut.kept.extend(events.map(|found| found.entry).filter(|e| e.time != i64::MIN));
+        } else {
+            let (windows, edges) = (self.windows, self.edges);
+            let mut push = |event: &[u8]| made.event(event);
+            cut = cut_streams(streams, windows, edges, self.store, self.config, &mut push)?;
+        }
+        cut.kept.iter().try_for_each(|&entry| kept.push(entry))?;
+        report.rebased = cut.rebased;
+        report.samples = cut.samples;
+        report.flaws = std::mem::take(&mut cut.flaws);
+        report.flaws.locate(|offset| inputs.locate(offset));
+        if cut.whole > 0 {
+            report.written.warnings.push(format!(
+                "{} CPU profiles reach beyond the windows and were kept whole: they are CpuProfile events, or have no \
+                 Profile event that says when they begin",
+                cut.whole
+            ));
+        }
+        Ok(cut)
+    }
+
+    /// The lists without the places `gone`.
+    fn without(self, lists: Lists, gone: &HashSet<u64>) -> Result<Lists, Error> {
+        if gone.is_empty() {
+            return Ok(lists);
+        }
+        let stays = |place: &crate::store::Place| !gone.contains(&place.offset());
+        match lists {
+            Lists::Memory(mut lists) => {
+                lists.iter_mut().flatten().for_each(|places| places.retain(stays));
+                Ok(Lists::Memory(lists))
+            }
+            spilled @ Lists::Spilled(_) => {
+                let mut anew = Spill::new(&self.config.tmp_dir)?;
+                // one list is as good as two: nothing comes between them
+                spilled.iter().filter(stays).try_for_each(|place| anew.list(0, &[place]))?;
+                anew.finish().map(|(_, lists)| lists)
+            }
+        }
+    }
+
+    /// Annotations of DevTools name events by their index, which a slice changes.
+    fn drop_annotations(
+        self,
+        documents: &mut [Document],
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        for document in documents {
+            for key in document.keys.iter_mut().filter(|key| string_is(&key.key, b"metadata")) {
+                let value = self.store.slice(key.offset, key.len);
+                let Some(rest) = splice::without(value, b"modifications") else { continue };
+                report.annotations += annotations(value);
+                key.offset = made.push(&rest)?;
+                key.len = rest.len() as u64;
+            }
+        }
+        if report.annotations > 0 {
+            report.written.warnings.push(format!(
+                "{} DevTools annotations (metadata.modifications) were dropped: they name events by their index, which a \
+                 slice changes",
+                report.annotations
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// How many annotations there are in `metadata`; 1 where there is only the frame of some.
+fn annotations(metadata: &[u8]) -> u64 {
+    const LISTS: [(&[u8], &[u8]); 5] = [
+        (b"entriesModifications", b"hiddenEntries"),
+        (b"entriesModifications", b"expandableEntries"),
+        (b"annotations", b"entryLabels"),
+        (b"annotations", b"labelledTimeRanges"),
+        (b"annotations", b"linksBetweenEntries"),
+    ];
+    let modifications = member(metadata, b"modifications").unwrap_or_default();
+    let count = |&(outer, inner): &(&[u8], &[u8])| {
+        let list = member(modifications, outer).and_then(|outer| member(outer, inner));
+        let mut cursor = Cursor::new(list.unwrap_or_default());
+        let mut count = 0;
+        if cursor.enter(b'[') {
+            while cursor.next_element() {
+                cursor.value();
+                count += 1;
+            }
+        }
+        count
+    };
+    LISTS.iter().map(count).sum::<u64>().max(1)
+}
+
+/// What is written beside the events chosen, and where it stands.
+#[derive(Clone, Copy)]
+struct Written<'w, 'p> {
+    made: &'w made::All,
+    documents: &'w [Document],
+    inputs: &'w Inputs,
+    store: &'w Store<'p>,
+}
+
+impl Chosen {
+    /// Writes what was chosen and what was made.
+    fn write(
+        mut self,
+        Written { made, documents, inputs, store }: Written<'_, '_>,
+        output: &OutputConfig,
+        config: &Config,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let order = Order(store);
+        let events = self.events + made.entries.len() as u64;
+        let made_bytes: u64 = made.entries.iter().map(|entry| store.len(entry.place)).sum();
+        self.timed.push(made.entries.clone());
+        let (runs, _) = self.timed.finish(store)?;
+        let united = unite(documents, store);
+        let written = &mut report.written;
+        written.events = events;
+        written.format = output.format.unwrap_or_else(|| default_format(documents));
+        written.delayed_chunks = self.delays.count();
+        let is_array = written.format == Format::Array;
+        written.keys_lost = if is_array { united.keys.len() as u64 } else { 0 };
+        warn(&united, &self.delays, &written.format, &mut written.warnings);
+        let (delays, layout) = (self.delays, Layout::of(written.format));
+        let emit = Emit { order, layout, delays, lists: &self.lists, timed: runs.timed(order) };
+        let size = (events, self.bytes + made_bytes);
+        let check = || check_intact(inputs);
+        written.bytes =
+            emit.write_all(&united, size, output, config, &mut written.warnings, check)?;
+        Ok(())
+    }
+}

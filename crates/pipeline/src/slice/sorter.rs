@@ -1,0 +1,179 @@
+//! Entries that are collected in any order and read in the order of the output, within a budget.
+
+use crate::emit::Timed;
+use crate::error::Error;
+use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
+use crate::store::{Place, Store};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Entries read from disk at a time.
+const BATCH: usize = 8 * 1024;
+
+/// Collects entries; beyond its limit they go to disk as sorted runs.
+pub(super) struct Sorter {
+    parts: Vec<Vec<Entry>>,
+    lists: [Vec<Vec<Place>>; 2],
+    heap: u64,
+    /// Bytes of entries and places that may be in memory.
+    limit: u64,
+    spill: Option<Spill>,
+    tmp_dir: PathBuf,
+}
+
+impl Sorter {
+    pub(super) fn new(limit: u64, tmp_dir: &Path) -> Self {
+        let (parts, lists) = (Vec::new(), [Vec::new(), Vec::new()]);
+        Sorter { parts, lists, heap: 0, limit, spill: None, tmp_dir: tmp_dir.to_owned() }
+    }
+
+    /// Takes entries, which must be sorted by their 16 bytes.
+    pub(super) fn push(&mut self, part: Vec<Entry>) {
+        debug_assert!(part.is_sorted());
+        if !part.is_empty() {
+            self.heap += (part.capacity() * size_of::<Entry>()) as u64;
+            self.parts.push(part);
+        }
+    }
+
+    /// Appends to list 0 or 1.
+    pub(super) fn list(&mut self, list: usize, places: Vec<Place>) {
+        if !places.is_empty() {
+            self.heap += (places.capacity() * size_of::<Place>()) as u64;
+            self.lists[list].push(places);
+        }
+    }
+
+    /// Whether there is more than may be in memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.heap > self.limit
+    }
+
+    /// Writes everything that is in memory as a run.
+    pub(super) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(Spill::new(&self.tmp_dir)?),
+        };
+        spill.run(&self.parts, order)?;
+        for (list, parts) in self.lists.iter_mut().enumerate() {
+            parts.drain(..).try_for_each(|places| spill.list(list, &places))?;
+        }
+        self.parts.clear();
+        self.heap = 0;
+        Ok(())
+    }
+
+    /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
+    pub(super) fn finish(mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
+        if self.spill.is_some() {
+            self.spill(Order(store))?;
+        }
+        match self.spill {
+            None => Ok((Runs::Memory(self.parts), Lists::Memory(self.lists))),
+            Some(spill) => {
+                let (runs, lists) = spill.finish()?;
+                Ok((Runs::Disk(runs), lists))
+            }
+        }
+    }
+}
+
+/// Collects entries that come one by one.
+pub(super) struct Gather<'s, 'p> {
+    sorter: Sorter,
+    part: Vec<Entry>,
+    order: Order<'s, 'p>,
+    /// How many there are, and their bytes.
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+}
+
+impl<'s, 'p> Gather<'s, 'p> {
+    pub(super) fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
+        let sorter = Sorter::new(limit, tmp_dir);
+        Gather { sorter, part: Vec::new(), order, events: 0, bytes: 0 }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) -> Result<(), Error> {
+        self.part.push(entry);
+        self.events += 1;
+        self.bytes += self.order.0.len(entry.place);
+        if self.part.len() * size_of::<Entry>() >= 1 << 18 { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let mut part = std::mem::take(&mut self.part);
+        part.sort_unstable();
+        self.sorter.push(part);
+        if self.sorter.is_full() { self.sorter.spill(self.order) } else { Ok(()) }
+    }
+
+    pub(super) fn finish(mut self) -> Result<Sorter, Error> {
+        self.flush()?;
+        Ok(self.sorter)
+    }
+}
+
+/// Sorted runs: in memory, or on disk.
+pub(super) enum Runs {
+    Memory(Vec<Vec<Entry>>),
+    Disk(SpilledRuns),
+}
+
+impl Runs {
+    /// How many were spilled.
+    pub(super) fn spilled(&self) -> u64 {
+        match self {
+            Runs::Memory(_) => 0,
+            Runs::Disk(runs) => runs.count(),
+        }
+    }
+
+    /// Every entry, in no particular order.
+    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = Entry> + '_> {
+        match self {
+            Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
+            Runs::Disk(runs) => Box::new(runs.iter()),
+        }
+    }
+
+    /// Every entry in the exact order of the output.
+    pub(super) fn each_in_order(
+        &self,
+        order: Order<'_, '_>,
+        mut each: impl FnMut(Entry) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut batch = Vec::new();
+        match self {
+            Runs::Memory(parts) => {
+                let buckets = Buckets::over(parts.iter().map(Vec::as_slice));
+                for bucket in 0..buckets.len() {
+                    buckets.collect(bucket, &mut batch);
+                    order.settle(&mut batch);
+                    batch.iter().try_for_each(|&entry| each(entry))?;
+                }
+            }
+            Runs::Disk(runs) => {
+                let mut merged = MergedRuns::new(runs, order);
+                loop {
+                    batch.clear();
+                    merged.next_batch(order, BATCH, &mut batch);
+                    if batch.is_empty() {
+                        return Ok(());
+                    }
+                    batch.iter().try_for_each(|&entry| each(entry))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As the output takes them.
+    pub(super) fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
+        match self {
+            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
+            Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
+        }
+    }
+}

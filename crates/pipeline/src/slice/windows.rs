@@ -1,0 +1,254 @@
+//! Windows of time: as they are asked for, and as stretches of nanoseconds.
+
+use crate::error::{Error, ErrorKind};
+use std::str::FromStr;
+
+/// A moment in a trace, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// After the least time of an event that is no metadata.
+    FromStart(i64),
+    /// Before the greatest end of an event that is no metadata.
+    BeforeEnd(i64),
+    /// As it is written in the trace.
+    At(i64),
+}
+
+/// A window of time, half open: what happens at `to` is behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeWindow {
+    /// Its first moment; there is no limit if `None`.
+    pub from: Option<Moment>,
+    /// The moment behind it; there is no limit if `None`.
+    pub to: Option<Moment>,
+}
+
+/// Reads a duration: `5` (microseconds), `5us`, `1.5s`, `250ns`, `3ms`, `2m`, as nanoseconds, exactly.
+///
+/// # Errors
+/// What was expected instead.
+pub fn parse_duration(text: &str) -> Result<i64, String> {
+    const UNITS: [(&str, i64); 5] =
+        [("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000)];
+    let wrong = || format!("expected a time such as 1500 (µs), 250ns, 1.5s or 2m: {text}");
+    let letters = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(letters);
+    let unit = if unit.is_empty() { "us" } else { unit };
+    let (_, scale) = UNITS.into_iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
+    let (sign, number) = match number.strip_prefix('-') {
+        Some(number) => (-1, number),
+        None => (1, number),
+    };
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(whole) || !is_number(decimals) {
+        return Err(wrong());
+    }
+    let decimals = decimals.trim_end_matches('0');
+    let fine = || format!("a time is a whole number of nanoseconds: {text}");
+    let parts = u32::try_from(decimals.len()).ok().and_then(|len| 10_i128.checked_pow(len));
+    let parts = parts.ok_or_else(fine)?;
+    let all: i128 = format!("{whole}{decimals}").parse().map_err(|_| wrong())?;
+    let scaled = all.checked_mul(i128::from(scale)).ok_or_else(wrong)?;
+    if scaled % parts != 0 {
+        return Err(fine());
+    }
+    i64::try_from(sign * (scaled / parts)).map_err(|_| wrong())
+}
+
+impl FromStr for Moment {
+    type Err = String;
+
+    /// `1.5s` counts from the start of the trace, `@1.5s` is the time itself.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix('@') {
+            Some(time) => parse_duration(time).map(Moment::At),
+            None => parse_duration(text).map(Moment::FromStart),
+        }
+    }
+}
+
+impl TimeWindow {
+    /// Whether it is known before any trace is read that nothing can lie in it.
+    fn is_empty(&self) -> bool {
+        match (self.from, self.to) {
+            (Some(Moment::FromStart(from)), Some(Moment::FromStart(to)))
+            | (Some(Moment::At(from)), Some(Moment::At(to))) => from >= to,
+            (Some(Moment::BeforeEnd(from)), Some(Moment::BeforeEnd(to))) => from <= to,
+            _ => false,
+        }
+    }
+}
+
+/// Checks windows as far as they can be checked without a trace.
+///
+/// # Errors
+/// [`ErrorKind::Window`] if there is none, or one that ends before it begins.
+pub(super) fn check(windows: &[TimeWindow]) -> Result<(), Error> {
+    let found = match windows.iter().position(TimeWindow::is_empty) {
+        None if windows.is_empty() => "no window was given".to_owned(),
+        None => return Ok(()),
+        Some(at) if windows.len() > 1 => format!("window {} ends before it begins", at + 1),
+        Some(_) => "the window ends before it begins".to_owned(),
+    };
+    Err(ErrorKind::Window { found }.into())
+}
+
+/// What is known of the times of a trace: nanoseconds, rounded down.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    /// The greatest end of an event, rounded up.
+    pub(super) end: i64,
+}
+
+impl Bounds {
+    pub(super) fn unite(self, other: Bounds) -> Bounds {
+        Bounds {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            end: self.end.max(other.end),
+        }
+    }
+}
+
+/// A stretch of time from the first to before the second nanosecond.
+pub(crate) type Span = (i64, i64);
+
+/// Windows as stretches: not empty, in order, none touching the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Windows(pub(crate) Vec<Span>);
+
+impl Windows {
+    /// Windows that no trace moves; `None` if there is one that counts from a start or end.
+    pub(super) fn absolute(windows: &[TimeWindow]) -> Option<Self> {
+        let is_fixed = |moment: Option<Moment>| matches!(moment, None | Some(Moment::At(_)));
+        let nowhere = Bounds { first: 0, last: 0, end: 0 };
+        let fixed = windows.iter().all(|window| is_fixed(window.from) && is_fixed(window.to));
+        fixed.then(|| Windows::of(windows, nowhere).ok()).flatten()
+    }
+
+    /// Windows on a trace with these bounds.
+    pub(super) fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
+        let time = |moment| match moment {
+            Moment::FromStart(after) => bounds.first.saturating_add(after),
+            Moment::BeforeEnd(before) => bounds.end.saturating_sub(before),
+            Moment::At(time) => time,
+        };
+        let mut spans = Vec::with_capacity(windows.len());
+        for window in windows {
+            let from = window.from.map_or(i64::MIN, time);
+            let to = window.to.map_or(i64::MAX, time);
+            if from >= to {
+                let mut text = Vec::new();
+                crate::profile::push_micros(from, &mut text);
+                text.extend_from_slice(b" to ");
+                crate::profile::push_micros(to, &mut text);
+                let span = String::from_utf8_lossy(&text);
+                let found =
+                    format!("a window ends before it begins: in this trace it is {span} µs");
+                return Err(ErrorKind::Window { found }.into());
+            }
+            spans.push((from, to));
+        }
+        spans.sort_unstable();
+        let mut united: Vec<Span> = Vec::with_capacity(spans.len());
+        for (from, to) in spans {
+            match united.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => united.push((from, to)),
+            }
+        }
+        Ok(Windows(united))
+    }
+
+    /// The window that a time, rounded down, lies in.
+    #[inline]
+    pub(crate) fn at(&self, time: i64) -> Option<usize> {
+        let after = self.0.partition_point(|window| window.0 <= time);
+        let number = after.checked_sub(1)?;
+        (time < self.0[number].1).then_some(number)
+    }
+
+    /// Whether any window and the times from `first` to `last` have one in common.
+    #[inline]
+    pub(crate) fn touch(&self, first: i64, last: i64) -> bool {
+        let after = self.0.partition_point(|window| window.0 <= last);
+        after.checked_sub(1).is_some_and(|number| self.0[number].1 > first)
+    }
+
+    /// The time behind the last window.
+    pub(super) fn end(&self) -> i64 {
+        self.0.last().map_or(i64::MIN, |window| window.1)
+    }
+
+    /// Whether nothing of a trace lies outside.
+    pub(super) fn hold(&self, bounds: Bounds) -> bool {
+        let window = self.at(bounds.first);
+        window
+            .is_some_and(|number| bounds.last < self.0[number].1 && bounds.end <= self.0[number].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_exact() {
+        for (text, ns) in [
+            ("5", 5000),
+            ("0.001", 1),
+            ("5us", 5000),
+            ("1.5s", 1_500_000_000),
+            ("1.123456789s", 1_123_456_789),
+            ("250ns", 250),
+            ("3ms", 3_000_000),
+            ("0.000001ms", 1),
+            ("2m", 120_000_000_000),
+            ("0.5m", 30_000_000_000),
+            ("-1s", -1_000_000_000),
+            ("-0.0001ms", -100),
+            ("1712195495533685.110", 1_712_195_495_533_685_110),
+            ("1795226384008427200ns", 1_795_226_384_008_427_200),
+        ] {
+            assert_eq!(parse_duration(text), Ok(ns), "{text}");
+        }
+        for text in
+            ["", "s", "5h", "1.5ns", "0.0001", "1,5s", "5 s", "@5", "1e400s", "99999999999999m"]
+        {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+        assert_eq!("@5".parse(), Ok(Moment::At(5000)));
+        assert_eq!("5".parse(), Ok(Moment::FromStart(5000)));
+    }
+
+    #[test]
+    fn windows_are_put_in_order_and_united() {
+        let window =
+            |from, to| TimeWindow { from: Some(Moment::At(from)), to: Some(Moment::At(to)) };
+        let windows = [window(50, 60), window(10, 20), window(15, 30), window(30, 40)];
+        let windows = Windows::absolute(&windows).unwrap();
+        assert_eq!(windows.0, [(10, 40), (50, 60)]);
+        assert_eq!(
+            [9, 10, 39, 40, 50, 60].map(|t| windows.at(t)),
+            [None, Some(0), Some(0), None, Some(1), None]
+        );
+        assert!(windows.touch(0, 10) && windows.touch(39, 45) && windows.touch(0, 99));
+        assert!(!windows.touch(0, 9) && !windows.touch(40, 49) && !windows.touch(60, 99));
+    }
+
+    #[test]
+    fn windows_that_hold_nothing_are_refused() {
+        let window = |from, to| TimeWindow { from: Some(from), to: Some(to) };
+        assert!(check(&[]).is_err());
+        assert!(check(&[window(Moment::At(5), Moment::At(5))]).is_err());
+        assert!(check(&[window(Moment::FromStart(5), Moment::FromStart(4))]).is_err());
+        let mixed = window(Moment::FromStart(5), Moment::At(4));
+        assert!(check(&[mixed]).is_ok());
+        let bounds = Bounds { first: 0, last: 9, end: 9 };
+        assert!(Windows::of(&[mixed], bounds).is_err());
+        assert!(Windows::of(&[mixed], Bounds { first: -2, ..bounds }).is_ok());
+    }
+}

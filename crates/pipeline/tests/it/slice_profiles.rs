@@ -1,0 +1,232 @@
+//! CPU profiles in slices: the samples inside with their exact times, and the nodes that they need.
+
+use crate::extract::extract;
+use crate::run::{Knobs, PLAIN, knobs};
+use crate::slices::{absolute, run_slice};
+use crate::trace::assert_same;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tracemill_pipeline::Edges;
+use tracemill_testkit::Rng;
+use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
+use tracemill_testkit::reference::{self, CpuProfile, Node, StreamProfile, Window};
+
+fn is_in(windows: &[Window], time: i128) -> bool {
+    let low = |window: &Window| window.0.map_or(i128::MIN, i128::from);
+    let high = |window: &Window| window.1.map_or(i128::MAX, i128::from);
+    windows.iter().any(|window| low(window) <= time && time < high(window))
+}
+
+/// What a profile says of itself in windows: each sample with its time, line and column; the nodes; the trace ids.
+type Facts = (Vec<(i128, u64, i64, i64)>, BTreeMap<u64, Node>, BTreeMap<String, u64>);
+
+fn facts(start: i128, profile: &CpuProfile, windows: Option<&[Window]>) -> Facts {
+    let (mut time, mut samples) = (start, Vec::new());
+    for (at, (&id, delta)) in profile.samples.iter().zip(&profile.deltas).enumerate() {
+        time += delta;
+        let position = |list: &Option<Vec<i64>>| list.as_ref().map_or(0, |list| list[at]);
+        if windows.is_none_or(|windows| is_in(windows, time)) {
+            samples.push((time, id, position(&profile.lines), position(&profile.columns)));
+        }
+    }
+    let all: HashMap<u64, &Node> = profile.nodes.iter().map(|node| (node.id, node)).collect();
+    let mut needed = HashSet::new();
+    for &(_, id, ..) in &samples {
+        let mut next = Some(id);
+        while let Some(id) = next.filter(|&id| needed.insert(id)) {
+            next = all[&id].parent;
+        }
+    }
+    let mut hits: HashMap<u64, u64> = HashMap::new();
+    samples.iter().for_each(|&(_, id, ..)| *hits.entry(id).or_default() += 1);
+    let node = |&id: &u64| {
+        let node = Node { hits: hits.get(&id).copied().unwrap_or(0), ..all[&id].clone() };
+        (id, node)
+    };
+    let nodes = needed.iter().map(node).collect();
+    let ids = profile.trace_ids.iter().filter(|(_, node)| needed.contains(node));
+    (samples, nodes, ids.map(|(key, &node)| (key.clone(), node)).collect())
+}
+
+fn times(profile: &StreamProfile) -> Vec<i128> {
+    let mut time = profile.start;
+    let samples = profile.profile.deltas.iter().map(|delta| {
+        time += delta;
+        time
+    });
+    std::iter::once(profile.start).chain(samples).collect()
+}
+
+fn named(profile: &StreamProfile) -> [&str; 3] {
+    [&profile.pid, &profile.tid, &profile.id]
+}
+
+/// Returns how many profiles were re-based.
+#[track_caller]
+fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
+    let what = format!("{what}, {windows:?}, {corner:?}");
+    let whole = reference::cpu_profiles(&[input]).expect("the generator writes sound profiles");
+    let (plain, report) =
+        run_slice(&[input], &absolute(windows), Edges::Clip, None, PLAIN).expect(&what);
+    let (again, _) =
+        run_slice(&[input], &absolute(windows), Edges::Clip, None, corner).expect(&what);
+    assert_same(&what, &plain, &again);
+    assert_eq!(report.flaws.lost(), 0, "{what}");
+    let parts = reference::cpu_profiles(&[&plain]).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let expected: Vec<&StreamProfile> = whole
+        .iter()
+        .filter(|profile| times(profile)[1..].iter().any(|&time| is_in(windows, time)))
+        .collect();
+    for profile in expected {
+        // CpuProfile events all have one key, and stay as they are
+        let same = |part: &&StreamProfile| profile.tid != "99" || part.profile == profile.profile;
+        let part = parts.iter().filter(same).find(|part| named(part) == named(profile));
+        let part = part.unwrap_or_else(|| panic!("{what}: {:?} is missing", named(profile)));
+        let is_whole = part.profile.samples.len() == profile.profile.samples.len();
+        let own = facts(part.start, &part.profile, None);
+        let (mut samples, mut nodes, ids) = facts(profile.start, &profile.profile, Some(windows));
+        if is_whole {
+            // one that needed no change has all nodes and hit counts as they were
+            (samples, nodes, _) = facts(profile.start, &profile.profile, None);
+        }
+        assert_eq!(own.0, samples, "{what}: {:?}", named(profile));
+        let strip = |nodes: &BTreeMap<u64, Node>| -> BTreeMap<u64, Node> {
+            nodes.iter().map(|(&id, node)| (id, Node { hits: 0, ..node.clone() })).collect()
+        };
+        assert_eq!(strip(&own.1), strip(&nodes), "{what}: {:?}", named(profile));
+        assert!(is_whole || own.2 == ids, "{what}: {:?} {ids:?}", own.2);
+        if !is_whole {
+            assert_eq!(part.profile.nodes.len(), nodes.len(), "{what}: no other nodes");
+            assert!(own.1.values().all(|own| own.hits == nodes[&own.id].hits), "{what}");
+            assert!(is_in(windows, part.start), "{what}: it begins inside");
+            assert_eq!(part.profile.extras, profile.profile.extras, "{what}");
+        }
+    }
+    // chunks that DevTools can read
+    assert_eq!(
+        extract(&[&plain], PLAIN).map_or(0, |all| all.len()).min(1),
+        parts.len().min(1),
+        "{what}"
+    );
+    report.rebased
+}
+
+fn windows_on(rng: &mut Rng, profiles: &[StreamProfile]) -> Vec<Window> {
+    let all: Vec<i128> = profiles.iter().flat_map(times).collect();
+    let mut edges: Vec<i64> = Vec::new();
+    for _ in 0..2 + rng.index(3) {
+        let time = i64::try_from(all[rng.index(all.len())]).expect("times are small");
+        edges.push(time + [0, 1, -1, 500, -40_000, 40_000][rng.index(6)]);
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let mut windows: Vec<Window> =
+        edges.chunks_exact(2).map(|pair| (Some(pair[0]), Some(pair[1]))).collect();
+    if edges.len() % 2 == 1 {
+        windows.push((edges.last().copied(), None));
+    }
+    windows
+}
+
+#[test]
+fn random_profiles_in_random_windows() {
+    let mut rebased = 0;
+    for seed in 0..120 {
+        let mut rng = Rng::new(seed);
+        let mut shape = ProfileShape::arbitrary(&mut rng);
+        if shape.arrangement == Arrangement::Lost {
+            // no order is right: where samples lie is a guess
+            shape.arrangement = Arrangement::Shuffled;
+        }
+        let input = profile_trace(seed, &shape);
+        let profiles = reference::cpu_profiles(&[&input]).expect("sound");
+        let windows = windows_on(&mut rng, &profiles);
+        let corner = knobs(seed as usize);
+        // a byte at a time takes long and shows no more than small files do
+        let least = if input.len() > 100_000 { 63 } else { 1 };
+        let corner = Knobs { read_size: corner.read_size.map(|size| size.max(least)), ..corner };
+        rebased += check(&format!("seed {seed}"), &input, &windows, corner);
+    }
+    assert!(rebased > 100, "{rebased} profiles were re-based");
+}
+
+#[test]
+fn long_profiles_are_cut_into_chunks() {
+    let mut events = vec![
+        r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":1000.5,"cat":"c","args":{"data":{"startTime":7.25}}}"#.to_owned(),
+    ];
+    let samples = vec!["2"; 30_000].join(",");
+    let deltas = vec!["10"; 30_000].join(",");
+    events.push(format!(
+        r#"{{"name":"ProfileChunk","ph":"P","pid":1,"tid":5,"id":"0x1","ts":1001,"cat":"c","args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1,"callFrame":{{}}}},{{"id":2,"parent":1,"callFrame":{{}}}},{{"id":3,"parent":1,"callFrame":{{}}}}],"samples":[{samples}]}},"timeDeltas":[{deltas}]}}}}}}"#
+    ));
+    events.push(r#"{"name":"ProfileChunk","ph":"P","pid":1,"tid":1,"id":"0x1","ts":400000,"args":{"data":{"endTime":300007.25}}}"#.to_owned());
+    let input = format!("[{}]", events.join(",\n"));
+    let window = [(Some(50_000_000), Some(275_000_000))];
+    let (output, report) =
+        run_slice(&[input.as_bytes()], &absolute(&window), Edges::Clip, None, PLAIN)
+            .expect("sound");
+    assert_eq!((report.rebased, report.samples), (1, 22_500));
+    let events = reference::events(&output).expect("well-formed");
+    assert_eq!(events.len(), 1 + 3 + 1);
+    let text = |event: &reference::RawEvent| String::from_utf8_lossy(&event.bytes).into_owned();
+    assert_eq!(
+        text(&events[0]),
+        r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":50000,"cat":"c","args":{"data":{"startTime":49006.75}}}"#
+    );
+    // the first sample lies half a microsecond behind the edge
+    assert!(text(&events[1]).contains(r#""timeDeltas":[0.5,10,"#));
+    assert!(text(&events[1]).contains(
+        r#""nodes":[{"id":1,"callFrame":{}},{"id":2,"parent":1,"callFrame":{}}],"samples""#
+    ));
+    assert!(!text(&events[2]).contains("nodes"));
+    assert!(text(&events[4]).contains(r#""endTime":274006.75"#), "{}", text(&events[4]));
+}
+
+#[test]
+fn what_cannot_be_rebased_is_kept_whole_and_told() {
+    let input =
+        br#"[{"name":"ProfileChunk","ph":"P","pid":1,"tid":1,"id":"0x1","ts":10,"args":{"data":{
+        "cpuProfile":{"nodes":[{"id":1}],"samples":[1,1]},"timeDeltas":[1,100]}}},
+        {"name":"x","ph":"i","ts":0},{"name":"x","ph":"i","ts":500}]"#;
+    let (output, report) =
+        run_slice(&[input], &absolute(&[(Some(5000), Some(20_000))]), Edges::Clip, None, PLAIN)
+            .expect("sound");
+    assert_eq!(reference::events(&output).expect("well-formed").len(), 1);
+    assert!(report.written.warnings.iter().any(|w| w.contains("kept whole")), "{report:?}");
+    let (output, _) =
+        run_slice(&[input], &absolute(&[(Some(5000), Some(20_000))]), Edges::Drop, None, PLAIN)
+            .expect("sound");
+    assert_eq!(reference::events(&output).expect("well-formed").len(), 0);
+}
+
+#[test]
+fn streams_that_stay_whole_touch_or_lie_inside() {
+    let stream = |id: u64, start: u64, chunk: u64, delta: u64| {
+        format!(
+            r#"{{"name":"Profile","ph":"P","pid":1,"tid":1,"id":{id},"ts":{start}}},
+{{"name":"ProfileChunk","ph":"P","pid":1,"tid":2,"id":{id},"ts":{chunk},"args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1}}],"samples":[1]}},"timeDeltas":[{delta}]}}}}}}"#
+        )
+    };
+    // inside; reaching in by its samples only; reaching out; outside
+    let streams =
+        [stream(1, 12, 13, 2), stream(2, 1, 1, 15), stream(3, 15, 16, 30), stream(4, 1, 1, 2)];
+    let input =
+        format!("[{},{{\"ph\":\"i\",\"ts\":0}},{{\"ph\":\"i\",\"ts\":99}}]", streams.join(","));
+    for (edges, expected) in [(Edges::Keep, &["2", "1", "3"][..]), (Edges::Drop, &["1"])] {
+        let window = absolute(&[(Some(10_000), Some(20_000))]);
+        let (output, _) =
+            run_slice(&[input.as_bytes()], &window, edges, None, PLAIN).expect("sound");
+        let events = reference::events(&output).expect("well-formed");
+        let mut ids: Vec<String> = events.iter().filter_map(|event| event.id.clone()).collect();
+        assert_eq!(ids.len(), 2 * expected.len(), "{edges:?}: {ids:?}");
+        ids.sort();
+        ids.dedup();
+        let mut expected: Vec<String> = expected.iter().map(|&id| id.to_owned()).collect();
+        expected.sort();
+        assert_eq!(ids, expected, "{edges:?}");
+        for event in events {
+            let text = String::from_utf8_lossy(&event.bytes).into_owned();
+            assert!(input.contains(&text), "changed: {text}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Slices of random traces × knobs = one answer = the naive reference, byte for byte; and the laws of slicing.
+
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, run, through_pipes};
+use crate::trace::assert_same;
+use std::collections::BTreeMap;
+use tracemill_pipeline::{
+    Edges, Error, ErrorClass, Format, Moment, SliceReport, Source, TimeWindow, slice,
+};
+use tracemill_testkit::Rng;
+use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
+use tracemill_testkit::reference;
+
+/// The output's bytes and the report.
+type Sliced = Result<(Vec<u8>, SliceReport), Error>;
+
+fn time(ns: Option<i64>) -> Option<Moment> {
+    ns.map(Moment::At)
+}
+
+pub(crate) fn absolute(windows: &[reference::Window]) -> Vec<TimeWindow> {
+    windows.iter().map(|&(from, to)| TimeWindow { from: time(from), to: time(to) }).collect()
+}
+
+/// Slices `inputs` into a folder of its own.
+pub(crate) fn run_slice(
+    inputs: &[&[u8]],
+    windows: &[TimeWindow],
+    edges: Edges,
+    format: Option<Format>,
+    knobs: Knobs,
+) -> Sliced {
+    let folder = Folder::new();
+    let target = folder.path("out");
+    let output = output_to(&target, format);
+    let work = |sources: &[Source]| slice(sources, windows, edges, &output, &config(knobs));
+    let report = if knobs.read_size.is_some() {
+        through_pipes(inputs, work)?
+    } else {
+        let files = inputs.iter().enumerate();
+        let files = files.map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)));
+        work(&files.collect::<Vec<_>>())?
+    };
+    Ok((read(&target), report))
+}
+
+const EDGES: [(Edges, reference::Edges); 3] = [
+    (Edges::Clip, reference::Edges::Clip),
+    (Edges::Keep, reference::Edges::Keep),
+    (Edges::Drop, reference::Edges::Drop),
+];
+
+/// Times of a trace that edges may lie at: those of events, and some beside them.
+fn edges_of(rng: &mut Rng, inputs: &[&[u8]]) -> Vec<i64> {
+    let events = inputs.iter().flat_map(|input| reference::events(input).expect("well-formed"));
+    let mut times: Vec<i64> = events
+        .filter_map(|event| {
+            event.ts?.trim_matches('"').split(['.', 'e', 'E']).next()?.parse::<i64>().ok()
+        })
+        .filter_map(|micros| micros.checked_mul(1000))
+        .collect();
+    times.push(5000);
+    let count = 1 + rng.index(5);
+    let mut edges = Vec::new();
+    for _ in 0..count {
+        let time = times[rng.index(times.len())];
+        let beside = [0, 0, 0, 1, -1, 500, 1000, 20_000, -20_000][rng.index(9)];
+        edges.push(time.saturating_add(beside));
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Windows between those times, in order, none touching the next.
+fn windows_between(rng: &mut Rng, edges: &[i64]) -> Vec<reference::Window> {
+    let mut windows: Vec<reference::Window> =
+        edges.chunks_exact(2).map(|pair| (Some(pair[0]), Some(pair[1]))).collect();
+    if edges.len() % 2 == 1 {
+        windows.push((edges.last().copied(), None));
+    }
+    if rng.chance(20) {
+        windows[0].0 = None;
+    }
+    windows
+}
+
+fn formats(format: Option<Format>) -> Option<reference::Format> {
+    format.map(|format| match format {
+        Format::Object => reference::Format::Object,
+        Format::Array => reference::Format::Array,
+        Format::Ndjson => reference::Format::Ndjson,
+    })
+}
+
+/// A trace of the generator without streams that have chunks; every third has names that slices know.
+fn sliceable(seed: u64, rng: &mut Rng) -> Vec<u8> {
+    let mut shape = TraceShape { profile_streams: 0, ..TraceShape::arbitrary(rng) };
+    if rng.chance(60) {
+        // ids and names repeat, so that there are pairs
+        shape.odd = 0;
+    }
+    let text = String::from_utf8(trace(seed, &shape)).expect("traces are text");
+    let text = match rng.below(3) {
+        0 => text
+            .replace("\"Paint\"", "\"TracingStartedInBrowser\"")
+            .replace("\"MinorGC\"", "\"CommitLoad\""),
+        1 => {
+            text.replace("\"Layout\"", "\"FunctionCall\"").replace("\"v8.compile\"", "\"Profile\"")
+        }
+        _ => text,
+    };
+    // durations of the generator are short
+    let text = if rng.chance(70) {
+        text.replace("\"dur\":3", "\"dur\":37").replace("\"dur\":2", "\"dur\":210")
+    } else {
+        text
+    };
+    text.into_bytes()
+}
+
+#[track_caller]
+fn check(
+    what: &str,
+    inputs: &[&[u8]],
+    windows: &[reference::Window],
+    format: Option<Format>,
+    corners: &[Knobs],
+) -> usize {
+    let mut made = 0;
+    for (edges, own) in EDGES {
+        let what = format!("{what}, {edges:?}, {windows:?}");
+        let expected = reference::slice(inputs, windows, own, formats(format))
+            .unwrap_or_else(|e| panic!("{what}: {e}"));
+        for &corner in corners {
+            let what = format!("{what}, {corner:?}");
+            let (got, report) = run_slice(inputs, &absolute(windows), edges, format, corner)
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
+            if got != expected {
+                for (i, input) in inputs.iter().enumerate() {
+                    let name = std::env::temp_dir().join(format!("tracemill-slice-failed-{i}"));
+                    std::fs::write(name, input).expect("writable");
+                }
+            }
+            assert_same(&what, &expected, &got);
+            made +=
+                (report.clipped + report.opened + report.closed + report.counters + report.moved)
+                    as usize;
+        }
+    }
+    made
+}
+
+#[test]
+fn random_traces_with_any_knobs() {
+    let mut made = 0;
+    for seed in 0..140 {
+        let mut rng = Rng::new(seed);
+        let inputs: Vec<Vec<u8>> =
+            (0..1 + rng.index(2) as u64).map(|i| sliceable(seed * 10 + i, &mut rng)).collect();
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let edges = edges_of(&mut rng, &inputs);
+        let windows = windows_between(&mut rng, &edges);
+        let format = [None, None, Some(Format::Ndjson), Some(Format::Array)][rng.index(4)];
+        let corners = [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)];
+        made += check(&format!("seed {seed}"), &inputs, &windows, format, &corners);
+    }
+    assert!(made > 1500, "{made} events cut, opened, closed");
+}
+
+/// Whether a slice by `edges` of a trace is what a merge of it is.
+#[track_caller]
+fn check_whole(what: &str, input: &[u8], windows: &[TimeWindow], corner: Knobs) {
+    let (merged, _) = run(&[input], None, PLAIN).expect("sound");
+    for (edges, _) in EDGES {
+        let what = format!("{what}, {edges:?}, {windows:?}, {corner:?}");
+        let (sliced, report) = run_slice(&[input], windows, edges, None, corner).expect(&what);
+        assert_same(&what, &merged, &sliced);
+        let made =
+            report.clipped + report.opened + report.closed + report.counters + report.rebased;
+        assert_eq!((made, report.annotations), (0, 0), "{what}");
+    }
+}
+
+#[test]
+fn the_whole_trace_is_a_merge() {
+    let open = TimeWindow { from: None, to: None };
+    let far = 9_000_000_000_000_000_000;
+    for seed in 0..50 {
+        let mut rng = Rng::new(seed);
+        let shape = TraceShape {
+            odd: if rng.chance(50) { 0 } else { 10 },
+            ..TraceShape::arbitrary(&mut rng)
+        };
+        let input = trace(seed, &shape);
+        let corner = knobs(seed as usize);
+        check_whole(&format!("seed {seed}"), &input, &[open], corner);
+        if shape.odd == 0 {
+            // odd times lie beyond all others
+            let window = |from, to| [TimeWindow { from: Some(from), to: Some(to) }];
+            check_whole(
+                &format!("seed {seed}"),
+                &input,
+                &window(Moment::At(-far), Moment::At(far)),
+                corner,
+            );
+            let relative = window(Moment::FromStart(0), Moment::FromStart(far / 2));
+            check_whole(&format!("seed {seed}"), &input, &relative, corner);
+            let tail = [TimeWindow { from: Some(Moment::BeforeEnd(far / 2)), to: None }];
+            check_whole(&format!("seed {seed}"), &input, &tail, corner);
+        }
+    }
+}
+
+#[test]
+fn slicing_twice_changes_nothing() {
+    for seed in 1000..1060 {
+        let mut rng = Rng::new(seed);
+        let input = match rng.below(3) {
+            0 => profile_trace(seed, &ProfileShape::arbitrary(&mut rng)),
+            1 => trace(seed, &TraceShape { odd: 0, ..TraceShape::arbitrary(&mut rng) }),
+            _ => sliceable(seed, &mut rng),
+        };
+        let edges_at = edges_of(&mut rng, &[&input]);
+        let windows = absolute(&windows_between(&mut rng, &edges_at));
+        for (edges, _) in EDGES {
+            let what = format!("seed {seed}, {edges:?}, {windows:?}");
+            let (once, _) = run_slice(&[&input], &windows, edges, None, PLAIN).expect(&what);
+            if once.is_empty() {
+                // of no lines nobody can tell that they are lines
+                continue;
+            }
+            let corner = knobs(seed as usize);
+            let (twice, _) = run_slice(&[&once], &windows, edges, None, corner).expect(&what);
+            assert_same(&what, &once, &twice);
+        }
+    }
+}
+
+/// Durations of complete events by process, thread and name, in nanoseconds.
+fn durations(trace: &[u8]) -> BTreeMap<[Option<String>; 3], i128> {
+    let mut sums = BTreeMap::new();
+    for event in reference::events(trace).expect("well-formed") {
+        if event.ph.as_deref() == Some("\"X\"")
+            && let Some(dur) = event.dur
+            && event.ts.is_some()
+        {
+            let (whole, below) = dur.split_once('.').unwrap_or((&dur, ""));
+            let ns: i128 = format!("{whole}{below:0<3}").parse().expect("a plain number");
+            *sums.entry([event.pid, event.tid, event.name]).or_default() += ns.max(0);
+        }
+    }
+    sums.retain(|_, sum| *sum > 0);
+    sums
+}
+
+#[test]
+fn durations_of_adjacent_windows_add_up() {
+    let mut all = 0;
+    for seed in 2000..2030 {
+        let mut rng = Rng::new(seed);
+        let shape = TraceShape {
+            odd: 0,
+            profile_streams: 0,
+            events: 200,
+            ..TraceShape::arbitrary(&mut rng)
+        };
+        let text = String::from_utf8(trace(seed, &shape))
+            .expect("text")
+            .replace("\"dur\":3", "\"dur\":375");
+        let edges = edges_of(&mut rng, &[text.as_bytes()]);
+        let mut windows = vec![(None, edges.first().copied())];
+        windows.extend(edges.windows(2).map(|pair| (Some(pair[0]), Some(pair[1]))));
+        windows.push((edges.last().copied(), None));
+        let mut sums: BTreeMap<_, i128> = BTreeMap::new();
+        for window in windows {
+            let input = text.as_bytes();
+            let (part, _) =
+                run_slice(&[input], &absolute(&[window]), Edges::Clip, None, PLAIN).expect("sound");
+            for (lane, sum) in durations(&part) {
+                *sums.entry(lane).or_default() += sum;
+            }
+        }
+        let expected = durations(text.as_bytes());
+        all += expected.len();
+        assert_eq!(expected, sums, "seed {seed}");
+    }
+    assert!(all > 300, "{all} lanes");
+}
+
+#[test]
+fn annotations_go_with_a_word_and_stay_where_nothing_moves() {
+    let input = br#"{"metadata":{"source":"DevTools",
+        "modifications":{"annotations":{"entryLabels":[{"entry":"r-0"},{"entry":"r-1"}]},
+        "entriesModifications":{"hiddenEntries":["r-1"]}} , "x":1},
+        "traceEvents":[{"ph":"i","ts":1},{"ph":"i","ts":2}]}"#;
+    let window = absolute(&[(Some(2000), None)]);
+    let (output, report) = run_slice(&[input], &window, Edges::Clip, None, PLAIN).expect("sound");
+    let text = String::from_utf8_lossy(&output);
+    assert!(
+        text.ends_with("\"metadata\":{\"source\":\"DevTools\" , \"x\":1}}\n")
+            || text.contains("\"x\":1}}"),
+        "{text}"
+    );
+    assert!(!text.contains("modifications"), "{text}");
+    assert_eq!(report.annotations, 3);
+    assert!(report.written.warnings.iter().any(|w| w.starts_with("3 DevTools annotations")));
+    assert_eq!(report.lost(), 0);
+    let (output, report) =
+        run_slice(&[input], &absolute(&[(Some(1000), None)]), Edges::Clip, None, PLAIN)
+            .expect("sound");
+    assert!(String::from_utf8_lossy(&output).contains("modifications"));
+    assert_eq!((report.annotations, report.written.warnings.len()), (0, 0));
+}
+
+#[test]
+fn windows_that_no_trace_can_have_are_refused() {
+    let window = |from, to| [TimeWindow { from: Some(from), to: Some(to) }];
+    let input = br#"[{"ph":"i","ts":10}]"#;
+    for windows in [
+        &window(Moment::At(5), Moment::At(5))[..],
+        &window(Moment::FromStart(5), Moment::At(9)),
+        &[],
+    ] {
+        let error = run_slice(&[input], windows, Edges::Clip, None, PLAIN).expect_err("refused");
+        assert_eq!(error.class(), ErrorClass::Usage, "{error}");
+    }
+    let (output, report) =
+        run_slice(&[input], &window(Moment::At(0), Moment::At(9)), Edges::Clip, None, PLAIN)
+            .expect("empty");
+    assert_eq!(output, b"[\n]\n");
+    assert!(report.written.warnings[0].starts_with("no event lies in the window"), "{report:?}");
+}

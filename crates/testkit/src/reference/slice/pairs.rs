@@ -1,0 +1,234 @@
+//! What lasts from one event to another: found over the whole trace, then looked at from each window.
+
+use std::collections::HashMap;
+
+use super::{Edges, Event, Fields, Slicer, Value, high, low, number};
+
+/// What belongs together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key(u8, Vec<Value>);
+
+/// Something that lasts, with events by rank in the order.
+struct Lasting {
+    kind: u8,
+    begin: usize,
+    end: Option<usize>,
+    /// Of a flow.
+    steps: Vec<usize>,
+    /// The begin of another flow of the same key.
+    replaced: Option<usize>,
+}
+
+impl Slicer<'_> {
+    fn key(&self, event: &Event<'_>) -> Option<Key> {
+        let fields = &event.fields;
+        let value = |name: &str| Value::of(fields.get(name));
+        let id = match (fields.get("id"), fields.get("id2").and_then(Fields::parse)) {
+            (Some(id), _) => Some(vec![Value::of(Some(id))]),
+            (None, Some(id2)) => match (id2.get("global"), id2.get("local")) {
+                (Some(global), _) => Some(vec![Value::of(Some(global))]),
+                (None, Some(local)) => Some(vec![Value::of(Some(local)), value("pid")]),
+                _ => None,
+            },
+            _ => None,
+        };
+        Some(match event.ph? {
+            b'B' | b'E' => Key(b'B', vec![value("pid"), value("tid")]),
+            b'C' => {
+                let own = vec![value("pid"), value("name")];
+                Key(b'C', own.into_iter().chain(id.unwrap_or_default()).collect())
+            }
+            ph => {
+                let kind = match ph {
+                    b'b' | b'e' => b'b',
+                    b'S' | b'F' => b'S',
+                    _ => b's',
+                };
+                let own = vec![value("cat"), value("name"), value("scope")];
+                Key(kind, own.into_iter().chain(id?).collect())
+            }
+        })
+    }
+
+    fn event(&self, rank: usize) -> &Event<'_> {
+        &self.events[self.order[rank]]
+    }
+
+    /// What lasts, and the parts that are moments.
+    fn lasting(&self, parts: &[usize]) -> (Vec<Lasting>, Vec<usize>) {
+        let (mut all, mut moments): (Vec<Lasting>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut open: HashMap<Key, Vec<usize>> = HashMap::new();
+        for &rank in parts {
+            let event = self.event(rank);
+            let ph = event.ph.expect("a part has a phase");
+            if ph == b'C' {
+                continue;
+            }
+            let Some(key) = self.key(event) else {
+                moments.push(rank);
+                continue;
+            };
+            let kind = key.0;
+            let stack = open.entry(key).or_default();
+            match ph {
+                b'B' | b'b' | b'S' | b's' => {
+                    if kind == b's'
+                        && let Some(former) = stack.pop()
+                    {
+                        all[former].replaced = Some(rank);
+                    }
+                    stack.push(all.len());
+                    let (end, steps, replaced) = (None, Vec::new(), None);
+                    all.push(Lasting { kind, begin: rank, end, steps, replaced });
+                }
+                _ => {
+                    let name = |rank: usize| Value::of(self.event(rank).fields.get("name"));
+                    let any = kind != b'B' || name(rank) == Value::Missing;
+                    let place =
+                        stack.iter().rposition(|&own| any || name(all[own].begin) == name(rank));
+                    match place {
+                        None => moments.push(rank),
+                        Some(place) if kind == b's' => {
+                            all[stack[place]].steps.push(rank);
+                            if ph == b'f' {
+                                all[stack.remove(place)].end = Some(rank);
+                            }
+                        }
+                        Some(place) => all[stack.remove(place)].end = Some(rank),
+                    }
+                }
+            }
+        }
+        (all, moments)
+    }
+
+    fn floor(&self, rank: usize) -> i64 {
+        self.event(rank).floor()
+    }
+
+    /// Whether something lies behind an edge.
+    fn is_after(&self, rank: usize, edge: i64) -> bool {
+        self.event(rank).ts.as_ref().expect("timed").is_after(edge)
+    }
+
+    pub(super) fn whole_pairs(&mut self, parts: &[usize]) {
+        let (all, moments) = self.lasting(parts);
+        let mut kept = Vec::new();
+        let at = |rank: usize| self.window_at(self.floor(rank));
+        kept.extend(moments.into_iter().filter(|&rank| at(rank).is_some()));
+        for own in all {
+            let members: Vec<usize> = if own.kind == b's' {
+                std::iter::once(own.begin).chain(own.steps.iter().copied()).collect()
+            } else {
+                std::iter::once(own.begin).chain(own.end).collect()
+            };
+            let stays = match (self.edges, own.kind, own.end) {
+                (Edges::Drop, ..) => {
+                    at(own.begin).is_some() && members.iter().all(|&rank| at(rank) == at(own.begin))
+                }
+                (_, b's', _) => members.iter().any(|&rank| at(rank).is_some()),
+                (_, _, None) => {
+                    self.windows.iter().any(|&window| self.floor(own.begin) < high(window))
+                }
+                (_, _, Some(end)) => self.windows.iter().any(|&window| {
+                    let begins_inside = self.floor(own.begin) >= low(window);
+                    self.floor(own.begin) < high(window)
+                        && (self.is_after(end, low(window))
+                            || begins_inside && self.floor(end) >= low(window))
+                }),
+            };
+            if stays {
+                kept.extend(members);
+            }
+        }
+        self.kept.extend(kept.into_iter().map(|rank| self.order[rank]));
+    }
+
+    pub(super) fn clip(&mut self, parts: &[usize]) {
+        let (all, _) = self.lasting(parts);
+        let (_, last, end) = self.bounds().expect("something lies outside");
+        let mut gone = Vec::new();
+        let mut made = Vec::new();
+        for &window in self.windows {
+            let (from, to) = (low(window), high(window));
+            let inside = |rank: usize| from <= self.floor(rank) && self.floor(rank) < to;
+            let reached = last >= from || end > from;
+            let goes_on = last >= to || end > to;
+            let mut opened: Vec<usize> = Vec::new();
+            let mut flows: Vec<(usize, usize)> = Vec::new();
+            let mut closed: Vec<(usize, u8)> = Vec::new();
+            for own in &all {
+                let before = self.floor(own.begin) < from;
+                if before
+                    && own.kind != b's'
+                    && own.end.is_some_and(|end| inside(end) && !self.is_after(end, from))
+                {
+                    gone.extend(own.end);
+                }
+                let mut shown = inside(own.begin);
+                if own.kind == b's' {
+                    if before && let Some(&step) = own.steps.iter().find(|&&step| inside(step)) {
+                        flows.push((step, own.begin));
+                        shown = true;
+                    }
+                } else if before && reached && own.end.is_none_or(|end| self.is_after(end, from)) {
+                    opened.push(own.begin);
+                    shown = true;
+                }
+                let goes_behind =
+                    |rank: Option<usize>| rank.is_none_or(|rank| self.floor(rank) >= to);
+                if shown && goes_on && goes_behind(own.end) && goes_behind(own.replaced) {
+                    closed.push((own.begin, own.kind));
+                }
+            }
+            opened.extend(self.counters(parts, from).filter(|_| reached));
+            opened.sort_unstable();
+            flows.sort_unstable();
+            closed.sort_unstable();
+            made.extend(opened.iter().map(|&rank| self.event(rank).at(from)));
+            made.extend(flows.iter().map(|&(_, rank)| self.event(rank).at(from)));
+            made.extend(closed.iter().rev().map(|&(rank, kind)| self.end_of(rank, kind, to)));
+        }
+        self.made.extend(made);
+        let inside =
+            |&&rank: &&usize| self.window_at(self.floor(rank)).is_some() && !gone.contains(&rank);
+        let kept: Vec<usize> = parts.iter().filter(inside).map(|&rank| self.order[rank]).collect();
+        self.kept.extend(kept);
+    }
+
+    /// The last value of each counter before `from`, unless there is one at it.
+    fn counters(&self, parts: &[usize], from: i64) -> impl Iterator<Item = usize> {
+        let mut last: HashMap<Key, Option<usize>> = HashMap::new();
+        for &rank in parts.iter().filter(|&&rank| self.event(rank).ph == Some(b'C')) {
+            let key = self.key(self.event(rank)).expect("counters have keys");
+            if self.floor(rank) < from {
+                last.insert(key, Some(rank));
+            } else if self.floor(rank) == from && !self.is_after(rank, from) {
+                last.insert(key, None);
+            }
+        }
+        last.into_values().flatten().collect::<Vec<_>>().into_iter()
+    }
+
+    fn end_of(&self, rank: usize, kind: u8, to: i64) -> String {
+        let event = self.event(rank);
+        let ph = match kind {
+            b'B' => "E",
+            b'b' => "e",
+            b'S' => "F",
+            _ => "f",
+        };
+        let mut text = "{\"args\":{}".to_owned();
+        for name in ["cat", "id", "id2", "name", "ph", "pid", "scope", "tid", "ts"] {
+            let Some(value) = event.fields.get(name) else { continue };
+            let quote = if value.starts_with('"') { "\"" } else { "" };
+            let value = match name {
+                "ph" => format!("\"{ph}\""),
+                "ts" => format!("{quote}{}{quote}", number::micros(to)),
+                _ => value.to_owned(),
+            };
+            text.push_str(&format!(",\"{name}\":{value}"));
+        }
+        text + "}"
+    }
+}
