@@ -3,8 +3,7 @@
 //! ```text
 //! {
 //!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "check" | "convert" |
-//!               "filter" | "split",
-//!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "slice",
+//!               "filter" | "split" | "slice",
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],

@@ -32,7 +32,7 @@ use tracemill_pipeline::{
     Tier,
 };
 
-/// Merge, sort, split, filter, check and convert performance traces of any size
+/// Merge, sort, split, slice, filter, check and convert performance traces of any size
 #[derive(Debug, Parser)]
 #[command(
     name = "tracemill",

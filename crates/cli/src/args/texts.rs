@@ -1,7 +1,7 @@
 //! The longer texts of the help.
 
 pub(super) const LONG_ABOUT: &str = "\
-Merges, sorts, splits, filters, checks and converts performance traces in Chrome Trace Event JSON (Chrome, DevTools, Node, PyTorch, Bazel, \
+Merges, sorts, splits, slices, filters, checks and converts performance traces in Chrome Trace Event JSON (Chrome, DevTools, Node, PyTorch, Bazel, \
 clang and many more write it), far larger than any viewer can open, at the speed of copying them, in bounded memory.
 
 Inputs may be objects with traceEvents, arrays, one event a line, V8 CPU profiles, or several of them in a row; plain, \

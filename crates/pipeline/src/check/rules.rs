@@ -157,7 +157,7 @@ rules! {
     // viewers
     Enhanced "enhanced" (O E O) "the word enhancedTraceVersion: DevTools opens the file in another way", "take it out, unless it is meant";
     NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time: DevTools draws nothing", "add one";
-    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame", "keep one (tracemill filter -v --name takes them out)";
+    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame", "keep one (tracemill filter --invert --name takes them out)";
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file", "take it out";
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace", "tracemill split --by pid, and open the part";
     // CPU profiles
