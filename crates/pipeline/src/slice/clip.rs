@@ -36,7 +36,9 @@ struct Open {
     entry: Entry,
     /// See [`Part`].
     name: u64,
-    /// Counts what begins.
+    /// Whether it begins in the window at hand; what does not comes before what does.
+    own: bool,
+    /// Counts what begins, or of flows that are re-opened the first step inside.
     number: u64,
     /// Whether it stands in the window at hand.
     shown: bool,
@@ -63,6 +65,8 @@ pub(super) struct Clip<'a, 'p> {
     next: usize,
     /// Whether what is open has yet to be re-opened in the window at hand.
     pending: bool,
+    /// Begins of flows to be re-opened behind that: viewers bind them to what encloses them.
+    flows: Vec<Entry>,
     pub(super) counts: Counts,
 }
 
@@ -78,6 +82,7 @@ impl<'a, 'p> Clip<'a, 'p> {
             current: None,
             next: 0,
             pending: false,
+            flows: Vec::new(),
             counts: Counts::default(),
         }
     }
@@ -111,7 +116,7 @@ impl<'a, 'p> Clip<'a, 'p> {
         let shown = self.current.is_some();
         self.begun += 1;
         let &Part { entry, name, kind, step, .. } = part;
-        let new = Open { kind, entry, name, number: self.begun, shown };
+        let new = Open { kind, entry, name, own: true, number: self.begun, shown };
         if kind == Kind::Counter {
             self.counters.insert(key, new);
             return Ok(true);
@@ -129,10 +134,14 @@ impl<'a, 'p> Clip<'a, 'p> {
                 if let Some(flow) = open.last_mut().filter(|flow| shown && !flow.shown)
                     && let Some(window) = self.current
                 {
-                    flow.shown = true;
+                    (flow.shown, flow.own, flow.number) = (true, false, self.begun);
                     let begin = flow.entry;
                     self.counts.opened += 1;
-                    made.event(&at(self.store, begin, self.windows.0[window].0))?;
+                    if self.pending {
+                        self.flows.push(begin);
+                    } else {
+                        made.event(&at(self.store, begin, self.windows.0[window].0))?;
+                    }
                 }
                 if step == Step::End || open.is_empty() {
                     self.open.remove(&key);
@@ -182,14 +191,15 @@ impl<'a, 'p> Clip<'a, 'p> {
         let mut waiting: Vec<&mut Open> = waiting.collect();
         waiting.sort_unstable_by_key(|open| open.number);
         for open in waiting {
-            open.shown = true;
+            (open.shown, open.own) = (true, false);
             match open.kind {
                 Kind::Counter => self.counts.counters += 1,
                 _ => self.counts.opened += 1,
             }
             made.event(&at(self.store, open.entry, from))?;
         }
-        Ok(())
+        let flows = std::mem::take(&mut self.flows);
+        flows.iter().try_for_each(|&begin| made.event(&at(self.store, begin, from)))
     }
 
     /// Closes what is open at the end of the window at hand, the latest first.
@@ -202,7 +212,7 @@ impl<'a, 'p> Clip<'a, 'p> {
         let goes_on = self.bounds.last >= to || self.bounds.end > to;
         let mut shown: Vec<&mut Open> =
             self.open.values_mut().flatten().filter(|open| open.shown).collect();
-        shown.sort_unstable_by_key(|open| std::cmp::Reverse(open.number));
+        shown.sort_unstable_by_key(|open| std::cmp::Reverse((open.own, open.number)));
         for open in shown {
             open.shown = false;
             if goes_on {

@@ -330,3 +330,53 @@ fn windows_that_no_trace_can_have_are_refused() {
     assert_eq!(output, b"[\n]\n");
     assert!(report.written.warnings[0].starts_with("no event lies in the window"), "{report:?}");
 }
+
+/// A trace of few threads, names, ids and times, so that parts meet each other and edges.
+fn crowded(rng: &mut Rng) -> Vec<u8> {
+    let mut events = Vec::new();
+    for _ in 0..rng.range(1, 30) {
+        let ph = rng.pick(&["B", "B", "E", "E", "b", "e", "S", "F", "s", "t", "f", "C", "X", "i"]);
+        let (tid, name) = (rng.range(1, 2), rng.pick(&["a", "b"]));
+        let fine = rng.pick(&["", "", "", ".0", ".0001", ".5"]);
+        let time = format!("{}{fine}", rng.below(9));
+        let time = if rng.chance(10) { format!("\"{time}\"") } else { time };
+        let mut event = format!("{{\"ph\":\"{ph}\",\"pid\":1,\"tid\":{tid},\"ts\":{time}");
+        if ph != "E" || rng.chance(60) {
+            event.push_str(&format!(",\"name\":\"{name}\""));
+        }
+        match rng.below(6) {
+            0 => event.push_str(",\"id2\":{\"local\":1}"),
+            1 => event.push_str(",\"id2\":{\"global\":1}"),
+            2 => {}
+            _ => event.push_str(",\"id\":1"),
+        }
+        if ph == "X" {
+            event.push_str(&format!(",\"dur\":{}", rng.below(6)));
+        }
+        events.push(event + "}");
+    }
+    format!("{{\"traceEvents\":[{}]}}", events.join(",")).into_bytes()
+}
+
+#[test]
+fn crowded_traces_with_edges_among_them() {
+    let (mut made, mut dropped) = (0, 0);
+    for seed in 0..600 {
+        let mut rng = Rng::new(seed);
+        let input = crowded(&mut rng);
+        let mut edges: Vec<i64> =
+            (0..rng.range(1, 4)).map(|_| rng.below(10) as i64 * 1000).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let windows = windows_between(&mut rng, &edges);
+        let corner = knobs(seed as usize);
+        made += check(&format!("seed {seed}"), &[&input], &windows, None, &[PLAIN, corner]);
+        let (output, _) =
+            run_slice(&[&input], &absolute(&windows), Edges::Clip, None, PLAIN).expect("sound");
+        let (again, _) =
+            run_slice(&[&output], &absolute(&windows), Edges::Clip, None, corner).expect("sound");
+        assert_same(&format!("seed {seed}, twice"), &output, &again);
+        dropped += usize::from(output.len() < input.len());
+    }
+    assert!(made > 4000 && dropped > 100, "{made} made, {dropped} shorter");
+}

@@ -156,7 +156,7 @@ impl Slicer<'_> {
             let goes_on = last >= to || end > to;
             let mut opened: Vec<usize> = Vec::new();
             let mut flows: Vec<(usize, usize)> = Vec::new();
-            let mut closed: Vec<(usize, u8)> = Vec::new();
+            let mut closed: Vec<(bool, usize, usize, u8)> = Vec::new();
             for own in &all {
                 let before = self.floor(own.begin) < from;
                 if before
@@ -166,9 +166,11 @@ impl Slicer<'_> {
                     gone.extend(own.end);
                 }
                 let mut shown = inside(own.begin);
+                let mut place = own.begin;
                 if own.kind == b's' {
                     if before && let Some(&step) = own.steps.iter().find(|&&step| inside(step)) {
                         flows.push((step, own.begin));
+                        place = step;
                         shown = true;
                     }
                 } else if before && reached && own.end.is_none_or(|end| self.is_after(end, from)) {
@@ -178,7 +180,8 @@ impl Slicer<'_> {
                 let goes_behind =
                     |rank: Option<usize>| rank.is_none_or(|rank| self.floor(rank) >= to);
                 if shown && goes_on && goes_behind(own.end) && goes_behind(own.replaced) {
-                    closed.push((own.begin, own.kind));
+                    // what was open before closes after what was not
+                    closed.push((!before, place, own.begin, own.kind));
                 }
             }
             opened.extend(self.counters(parts, from).filter(|_| reached));
@@ -187,7 +190,7 @@ impl Slicer<'_> {
             closed.sort_unstable();
             made.extend(opened.iter().map(|&rank| self.event(rank).at(from)));
             made.extend(flows.iter().map(|&(_, rank)| self.event(rank).at(from)));
-            made.extend(closed.iter().rev().map(|&(rank, kind)| self.end_of(rank, kind, to)));
+            made.extend(closed.iter().rev().map(|&(_, _, rank, kind)| self.end_of(rank, kind, to)));
         }
         self.made.extend(made);
         let inside =
