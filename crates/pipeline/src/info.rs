@@ -153,35 +153,38 @@ impl Census {
 
     #[cold]
     fn note_profile(&mut self, event: &Event<'_>, role: Role) {
-        let field = |field| event.field(field).map_or(String::new(), as_written);
-        let head = role != Role::Chunk;
-        let id = event.field(Field::Id).or(event.field(Field::Id2));
-        let count = ProfileCount {
-            pid: field(Field::Pid),
-            tid: if head { field(Field::Tid) } else { String::new() },
-            id: id.map_or(String::new(), as_written),
-            chunks: u64::from(role != Role::Head),
-            bytes: event.bytes.len() as u64,
-        };
+        let tid = event.field(Field::Tid).unwrap_or_default();
         let mut key = stream_key(event);
         if role == Role::Whole {
             // each is a profile of its own, as far as the thread tells
-            key.extend_from_slice(count.tid.as_bytes());
+            key.extend_from_slice(tid);
         }
-        self.join_profile(key, count);
+        let field = |field| event.field(field).map_or(String::new(), as_written);
+        let own = self.profile(key, || ProfileCount {
+            pid: field(Field::Pid),
+            id: event
+                .field(Field::Id)
+                .or(event.field(Field::Id2))
+                .map_or(String::new(), as_written),
+            ..ProfileCount::default()
+        });
+        own.chunks += u64::from(role != Role::Head);
+        own.bytes += event.bytes.len() as u64;
+        if role != Role::Chunk {
+            own.tid = as_written(tid);
+        }
     }
 
-    fn join_profile(&mut self, key: StreamKey, later: ProfileCount) {
-        let next = self.profiles.len();
-        let number = *self.profile_numbers.entry(key.clone()).or_insert(next);
-        let Some((_, own)) = self.profiles.get_mut(number) else {
-            return self.profiles.push((key, later));
+    fn profile(&mut self, key: StreamKey, new: impl FnOnce() -> ProfileCount) -> &mut ProfileCount {
+        let number = match self.profile_numbers.get(&key) {
+            Some(&number) => number,
+            None => {
+                self.profile_numbers.insert(key.clone(), self.profiles.len());
+                self.profiles.push((key, new()));
+                self.profiles.len() - 1
+            }
         };
-        own.chunks += later.chunks;
-        own.bytes += later.bytes;
-        if !later.tid.is_empty() {
-            own.tid = later.tid;
-        }
+        &mut self.profiles[number].1
     }
 
     fn note_order(&mut self, class: u8, event: &Event<'_>, ts: Option<Nanos>, dur: Option<Nanos>) {
@@ -229,7 +232,13 @@ impl Census {
             self.lane_events[own] += later.lane_events[lane];
         }
         for (key, count) in later.profiles {
-            self.join_profile(key, count);
+            let ProfileCount { pid, tid, id, chunks, bytes } = count;
+            let own = self.profile(key, || ProfileCount { pid, id, ..ProfileCount::default() });
+            own.chunks += chunks;
+            own.bytes += bytes;
+            if !tid.is_empty() {
+                own.tid = tid;
+            }
         }
         self.process_names.extend(later.process_names);
         self.thread_names.extend(later.thread_names);

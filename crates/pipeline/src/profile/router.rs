@@ -78,6 +78,11 @@ impl Role {
     /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X).
     #[inline]
     pub(crate) fn of(event: &Event<'_>) -> Option<Role> {
+        // nearly all names are none of these: one look at how they begin tells
+        let name = event.field_and_rest(Field::Name)?;
+        if !matches!(name, [b'"', b'P' | b'C' | b'\\', ..]) {
+            return None;
+        }
         if event.is_string(Field::Name, b"ProfileChunk") {
             return Some(Role::Chunk);
         }
@@ -181,17 +186,24 @@ impl Streams {
         let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
         let counts = Counts::of(&decoded);
         let found = Found { role, entry, tid, input: 0, counts, decoded: Some(decoded) };
-        let (pid, tid) = (field(Field::Pid), field(Field::Tid));
-        let stream = || Stream { pid, id: id.into(), tid, events: Vec::new() };
+        let stream = || Stream {
+            pid: field(Field::Pid),
+            id: id.into(),
+            tid: field(Field::Tid),
+            events: Vec::new(),
+        };
         self.stream(key, stream).events.push(found);
     }
 
     fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> &mut Stream {
-        let next = self.all.len();
-        let at = *self.numbers.entry(key.clone()).or_insert(next);
-        if at == next {
-            self.all.push((key, new()));
-        }
+        let at = match self.numbers.get(&key) {
+            Some(&at) => at,
+            None => {
+                self.numbers.insert(key.clone(), self.all.len());
+                self.all.push((key, new()));
+                self.all.len() - 1
+            }
+        };
         &mut self.all[at].1
     }
 
