@@ -12,8 +12,8 @@
 use crate::config::{Config, Format, OutputConfig, Source, Style};
 use crate::emit::{Emit, Layout, Text, Timed, has_break};
 use crate::error::{Error, ErrorKind};
-use crate::index::{Document, KeyValue, note_member};
-use crate::kept::{Kept, append_documents};
+use crate::index::{Document, KeyValue, append_documents, note_member};
+use crate::kept::Kept;
 use crate::keys::unite;
 use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};

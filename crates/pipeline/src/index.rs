@@ -43,6 +43,18 @@ pub(crate) fn note_member(
     });
 }
 
+/// Takes over the documents of a part, and its keys that belong to the document before.
+pub(crate) fn append_documents(
+    documents: &mut Vec<Document>,
+    keys: Vec<KeyValue>,
+    later: Vec<Document>,
+) {
+    if let Some(document) = documents.last_mut() {
+        document.keys.extend(keys);
+    }
+    documents.extend(later);
+}
+
 /// Whether events stand in the input as they will in the output, as far as their 16 bytes tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InputOrder {

@@ -2,16 +2,15 @@
 
 use crate::config::{Config, Source};
 use crate::error::Error;
-use crate::index::{Document, KeyValue, note_member};
-use crate::profile::{Role, StreamKey, stream_key};
+use crate::index::{Document, KeyValue, append_documents, note_member};
+use crate::profile::{Names, Role, StreamKey, printable, stream_key};
 use crate::read::{Current, Facts, Reader, read_all};
 use crate::report::{InfoReport, ProcessInfo, ProfileCount, ThreadInfo};
 use crate::scan::Collect;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use tracemill_tokenizer::{
-    Damage, Event, Field, Form, Member, Nanos, Note, Sink, compare, members, number_text,
-    string_is, unescape,
+    Damage, Event, Field, Form, Member, Nanos, Note, Sink, compare, number_text,
 };
 
 /// Counts what is in `sources`, taken together.
@@ -103,8 +102,7 @@ struct Census {
     lane_events: Vec<u64>,
     /// The lane of the last event, which is most often that of the next one.
     lane: Option<(Lane, usize)>,
-    process_names: HashMap<Vec<u8>, String>,
-    thread_names: HashMap<Lane, String>,
+    names: Names,
     /// CPU profiles, and their numbers by key.
     profiles: Vec<(StreamKey, ProfileCount)>,
     profile_numbers: HashMap<StreamKey, usize>,
@@ -131,24 +129,6 @@ impl Census {
         }
         self.lane_events[lane] += 1;
         self.lane = Some((key, lane));
-    }
-
-    fn note_name(&mut self, event: &Event<'_>) {
-        let name_of = |event: &Event<'_>| {
-            let args = event.field(Field::Args)?;
-            let (_, name) = members(args).find(|(key, _)| string_is(key, b"name"))?;
-            Some(printable(name))
-        };
-        let field = |field| event.field(field).unwrap_or_default().to_vec();
-        if event.is_string(Field::Name, b"process_name") {
-            if let Some(name) = name_of(event) {
-                self.process_names.insert(field(Field::Pid), name);
-            }
-        } else if event.is_string(Field::Name, b"thread_name")
-            && let Some(name) = name_of(event)
-        {
-            self.thread_names.insert((field(Field::Pid), field(Field::Tid)), name);
-        }
     }
 
     #[cold]
@@ -240,12 +220,8 @@ impl Census {
                 own.tid = tid;
             }
         }
-        self.process_names.extend(later.process_names);
-        self.thread_names.extend(later.thread_names);
-        if let Some(document) = self.documents.last_mut() {
-            document.keys.extend(later.keys);
-        }
-        self.documents.extend(later.documents);
+        self.names.append(later.names);
+        append_documents(&mut self.documents, later.keys, later.documents);
     }
 
     fn report(self) -> InfoReport {
@@ -287,14 +263,14 @@ impl Census {
         let mut processes: Vec<(&[u8], ProcessInfo)> = Vec::new();
         for (lane, events) in lanes {
             if processes.last().is_none_or(|(pid, _)| *pid != lane.0) {
-                let name = self.process_names.get(&lane.0).cloned();
+                let name = self.names.process(&lane.0);
                 let process =
                     ProcessInfo { pid: as_written(&lane.0), name, ..ProcessInfo::default() };
                 processes.push((&lane.0, process));
             }
             let Some((_, process)) = processes.last_mut() else { continue };
             process.events += events;
-            let name = self.thread_names.get(lane).cloned();
+            let name = self.names.thread(&lane.0, &lane.1);
             process.threads.push(ThreadInfo { tid: as_written(&lane.1), name, events });
         }
         let mut processes: Vec<ProcessInfo> = processes.into_iter().map(|(_, p)| p).collect();
@@ -308,14 +284,6 @@ impl Census {
 
 fn as_written(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
-}
-
-/// The content of a string, readable; anything else as it is written.
-fn printable(value: &[u8]) -> String {
-    let [b'"', content @ .., b'"'] = value else { return as_written(value) };
-    let mut plain = Vec::new();
-    unescape(content, &mut plain);
-    as_written(&plain)
 }
 
 fn printable_or(value: &[u8], missing: &str) -> String {
@@ -343,7 +311,7 @@ impl Sink for Census {
         match (class, ts) {
             (0, _) => {
                 self.metadata += 1;
-                self.note_name(event);
+                self.names.note(event);
             }
             (2, Some(ts)) => {
                 let end = ts.floor.saturating_add(dur.map_or(0, |dur| dur.floor.max(0)));

@@ -3,7 +3,6 @@
 //! For verbs that keep the order of their input. What `order::Entry` adds, the time, is not needed: nothing is sorted.
 
 use crate::error::Error;
-use crate::index::{Document, KeyValue};
 use crate::order::{Lists, Spill};
 use crate::store::Place;
 use std::path::{Path, PathBuf};
@@ -61,16 +60,4 @@ impl Kept {
             Some(spill) => Ok(spill.finish()?.1),
         }
     }
-}
-
-/// Takes over the documents of a part, and its keys that belong to the document before.
-pub(crate) fn append_documents(
-    documents: &mut Vec<Document>,
-    keys: Vec<KeyValue>,
-    later: Vec<Document>,
-) {
-    if let Some(document) = documents.last_mut() {
-        document.keys.extend(keys);
-    }
-    documents.extend(later);
 }

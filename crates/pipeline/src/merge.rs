@@ -11,7 +11,7 @@
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
-use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED};
+use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED, append_documents};
 use crate::keys::{United, unite};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
@@ -124,10 +124,7 @@ impl Reader for Index {
         self.events += part.facts.events;
         self.bytes += part.bytes;
         self.long.extend(part.long);
-        if let Some(document) = self.documents.last_mut() {
-            document.keys.extend(part.keys);
-        }
-        self.documents.extend(part.documents);
+        append_documents(&mut self.documents, part.keys, part.documents);
         self.streams.append(part.streams);
         self.order.append(part.order);
         self.browser |= part.browser;

@@ -15,7 +15,7 @@ use super::tree::{Builder, NONE, Tree};
 use crate::error::Error;
 use crate::store::Store;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Numbers from here on stand for ids that no node had so far.
 const LATER: u32 = 1 << 31;
@@ -40,6 +40,9 @@ struct Unknown {
 /// Collects the chunks of one stream, in order.
 pub(crate) struct Assembler<'s, 'p> {
     store: &'s Store<'p>,
+    /// Bytes for samples and what runs beside them.
+    memory: u64,
+    tmp_dir: PathBuf,
     builder: Builder,
     made: Vec<u8>,
     pairing: Pairing,
@@ -80,6 +83,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
         };
         Assembler {
             store,
+            memory,
+            tmp_dir: tmp_dir.to_owned(),
             builder: Builder::default(),
             made: Vec::new(),
             pairing,
@@ -103,13 +108,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
     }
 
     /// Takes the next chunk, of the event at `offset`.
-    pub(crate) fn add(
-        &mut self,
-        chunk: &Chunk,
-        offset: u64,
-        memory: u64,
-        tmp_dir: &Path,
-    ) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, chunk: &Chunk, offset: u64) -> Result<(), Error> {
         self.first.get_or_insert(offset);
         self.flaws.append(&chunk.flaws);
         let made = self.made.len();
@@ -126,7 +125,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             self.builder.add(node, &chunk.children, text, same, &mut self.flaws);
         }
         self.counted.resize(self.builder.len(), 0);
-        self.add_samples(chunk, offset, memory, tmp_dir)?;
+        self.add_samples(chunk, offset)?;
         self.trace_ids.extend_from_slice(&chunk.trace_ids);
         for extra in &chunk.extras {
             self.add_extra(extra);
@@ -147,13 +146,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         }
     }
 
-    fn add_samples(
-        &mut self,
-        chunk: &Chunk,
-        offset: u64,
-        memory: u64,
-        tmp_dir: &Path,
-    ) -> Result<(), Error> {
+    fn add_samples(&mut self, chunk: &Chunk, offset: u64) -> Result<(), Error> {
         let (samples, deltas) = (chunk.samples.len(), chunk.deltas.len());
         let unpaired = match self.pairing {
             Pairing::ByChunk => samples.abs_diff(deltas) as u64,
@@ -185,7 +178,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             }
             let column = match &mut self.positions[at] {
                 Some(column) => column,
-                none => none.insert(zeros(before, memory / 3, tmp_dir)?),
+                none => none.insert(zeros(before, self.memory / 3, &self.tmp_dir)?),
             };
             let all = numbers.iter().copied().chain(std::iter::repeat(0));
             all.take(count).try_for_each(|number| column.push(number))?;

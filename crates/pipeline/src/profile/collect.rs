@@ -3,13 +3,13 @@
 use super::assemble::{Assembler, Profile};
 use super::chunk::{Chunk, ProfileSource};
 use super::flaws::{FlawKind, Flaws};
-use super::json::push_micros;
+use super::json::micros;
 use super::order::{ChunkOrder, settle};
 use super::router::{Found, Names, Role, Stream, Streams, decode};
 use super::write::Bounds;
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{Document, KeyValue, note_member};
+use crate::index::{Document, KeyValue, append_documents, note_member};
 use crate::order::{Entry, Order};
 use crate::read::{Current, Facts, Reader};
 use crate::scan::Collect;
@@ -18,7 +18,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use tracemill_tokenizer::{
     Damage, Event, Field, Form, Member, Note, Sink, fields_of, members, number_text, string_is,
-    unescape,
 };
 
 /// What is found of profiles.
@@ -90,10 +89,7 @@ impl Reader for Collector {
     fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.streams.append(part.streams, base, self.most);
         self.names.append(part.names);
-        if let Some(document) = self.documents.last_mut() {
-            document.keys.extend(part.keys);
-        }
-        self.documents.extend(part.documents);
+        append_documents(&mut self.documents, part.keys, part.documents);
         Ok(())
     }
 }
@@ -214,7 +210,7 @@ impl<'c> Group<'c> {
         });
         let mut assembler = Assembler::new(store, counts, memory, &config.tmp_dir);
         for &entry in &entries {
-            assembler.add(&decoded(entry), entry.place.offset(), memory, &config.tmp_dir)?;
+            assembler.add(&decoded(entry), entry.place.offset())?;
         }
         let mut flaws = Flaws::default();
         let start = self.start(store, entries.first(), &mut flaws);
@@ -272,12 +268,6 @@ fn guess(profile: &Profile<'_, '_>, chunks: &[&Found], flaws: &mut Flaws) -> Sta
     (start, micros(start))
 }
 
-fn micros(ns: i64) -> Vec<u8> {
-    let mut text = Vec::new();
-    push_micros(ns, &mut text);
-    text
-}
-
 /// The time of an event, if it has one.
 fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
     let event = store.event(entry.place);
@@ -290,16 +280,6 @@ fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
 fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
     let event = store.event(entry.place);
     decode(&fields_of(event).of(event), entry.place.offset())
-}
-
-/// The content of a string, readable; anything else as it is written.
-pub(crate) fn printable(value: &[u8]) -> String {
-    let mut plain = Vec::new();
-    match value {
-        [b'"', content @ .., b'"'] => unescape(content, &mut plain),
-        _ => plain.extend_from_slice(value),
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 /// Where a profile came from, and what it holds.

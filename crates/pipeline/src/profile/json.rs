@@ -23,6 +23,13 @@ pub(crate) fn push_micros(ns: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
 }
 
+/// Nanoseconds as microseconds, exactly.
+pub(crate) fn micros(ns: i64) -> Vec<u8> {
+    let mut text = Vec::new();
+    push_micros(ns, &mut text);
+    text
+}
+
 /// Appends text as a JSON string.
 pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');

@@ -33,14 +33,15 @@ mod write;
 pub(crate) use browser::{Started, browser_events};
 pub(crate) use check::{ProfileParts, Verdict};
 pub use chunk::ProfileSource;
-pub(crate) use collect::printable;
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
 pub(crate) use json::push_micros;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
-pub(crate) use router::{Names, Role, StreamKey, Streams, decode, push_canonical, stream_key};
+pub(crate) use router::{
+    Names, Role, StreamKey, Streams, decode, printable, push_canonical, stream_key,
+};
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,

@@ -245,6 +245,16 @@ pub(crate) fn decode(event: &Event<'_>, offset: u64) -> Chunk {
     chunk
 }
 
+/// The content of a string, readable; anything else as it is written.
+pub(crate) fn printable(value: &[u8]) -> String {
+    let mut plain = Vec::new();
+    match value {
+        [b'"', content @ .., b'"'] => unescape(content, &mut plain),
+        _ => plain.extend_from_slice(value),
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
 /// Names of threads and processes, by (pid, tid) as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
@@ -268,6 +278,16 @@ impl Names {
         } else {
             self.threads.insert((field(Field::Pid), field(Field::Tid)), name.into());
         }
+    }
+
+    /// The name of a process, given its pid as written.
+    pub(crate) fn process(&self, pid: &[u8]) -> Option<String> {
+        self.processes.get(pid).map(|name| printable(name))
+    }
+
+    /// The name of a thread, given its pid and tid as written.
+    pub(crate) fn thread(&self, pid: &[u8], tid: &[u8]) -> Option<String> {
+        self.threads.get(&(pid.into(), tid.into())).map(|name| printable(name))
     }
 
     pub(crate) fn append(&mut self, later: Names) {

@@ -1,9 +1,10 @@
 //! `profile list` and `profile extract`.
 
 use super::chunk::ProfileSource;
-use super::collect::{Collector, Group, Whole, groups, printable, source_of};
+use super::collect::{Collector, Group, Whole, groups, source_of};
 use super::flaws::Flaws;
 use super::order::ChunkOrder;
+use super::router::printable;
 use super::write::write;
 use crate::config::{Compression, Config, OutputConfig, Source, Target};
 use crate::error::{Error, ErrorKind};
@@ -263,9 +264,8 @@ impl<'s, 'p> Job<'_, 's, 'p> {
     /// Names of its process and thread.
     fn names_of(&self, group: &Group<'_>) -> (Option<String>, Option<String>) {
         let names = &self.collector.names;
-        let thread = (group.stream.pid.clone(), Box::<[u8]>::from(group.tid()));
-        let process = names.processes.get(&group.stream.pid).map(|name| printable(name));
-        (process, names.threads.get(&thread).map(|name| printable(name)))
+        let pid = &group.stream.pid;
+        (names.process(pid), names.thread(pid, group.tid()))
     }
 
     fn write(&self, whole: &mut Whole<'_, '_>, target: &Target) -> Result<(), Error> {

@@ -16,7 +16,9 @@ use super::sorter::Sorter;
 use super::windows::{Bounds, Windows};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{Document, InputOrder, KeyValue, METADATA, UNTIMED, note_member};
+use crate::index::{
+    Document, InputOrder, KeyValue, METADATA, UNTIMED, append_documents, note_member,
+};
 use crate::order::{Entry, Order, rank};
 use crate::profile::{Role, Streams};
 use crate::read::{Current, Facts, Maker, Reader};
@@ -270,10 +272,7 @@ impl Reader for Index {
             (own, later) => own.or(later),
         };
         self.long.extend(part.long);
-        if let Some(document) = self.documents.last_mut() {
-            document.keys.extend(part.keys);
-        }
-        self.documents.extend(part.documents);
+        append_documents(&mut self.documents, part.keys, part.documents);
         self.streams.append(part.streams, base, self.most);
         self.stream_orders.append(part.stream_orders);
         self.order.append(part.order);

@@ -61,14 +61,11 @@ impl Work<'_, '_> {
         let lane = group.threads.first().map(|&thread| &self.found.lanes[thread as usize]);
         let (pid, tid) = lane.map_or((&[][..], &[][..]), |lane| (&lane.pid, &lane.tid));
         let names = &self.found.names;
-        let thread = names.threads.get(&(pid.into(), tid.into()));
-        let process = names.processes.get(pid);
-        let name = |name: Option<&Box<[u8]>>| safe(&name.map_or(String::new(), |n| printable(n)));
         values.extend([
             ("{pid}", safe(&printable(pid))),
             ("{tid}", safe(&printable(tid))),
-            ("{process}", name(process)),
-            ("{thread}", name(thread)),
+            ("{process}", safe(&names.process(pid).unwrap_or_default())),
+            ("{thread}", safe(&names.thread(pid, tid).unwrap_or_default())),
             ("{cat}", safe(&lane.map_or(String::new(), |lane| lane.category()))),
         ]);
     }

@@ -4,7 +4,7 @@ use super::lane::{Ids, Kind, Lane};
 use super::scan::{Mode, Part};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::Document;
+use crate::index::{Document, append_documents};
 use crate::order::{Entry, LaneRun, LaneRuns, LaneSpill, Order};
 use crate::profile::{Names, StreamKey};
 use crate::read::{Current, Facts, Reader};
@@ -136,10 +136,7 @@ impl<M: Mode> Reader for Index<M> {
             found.heads.insert(key, (numbers[thread as usize], entry));
         }
         found.names.append(part.names);
-        if let Some(document) = found.documents.last_mut() {
-            document.keys.extend(part.keys);
-        }
-        found.documents.extend(part.documents);
+        append_documents(&mut found.documents, part.keys, part.documents);
         found.streams.append(part.streams);
         self.long.extend(part.long);
         let mut run = part.run;

@@ -25,7 +25,7 @@ use crate::profile::browser::Started;
 use crate::profile::chunk::{Chunk, Text, TraceId};
 use crate::profile::flaws::{FlawKind, Flaws};
 use crate::profile::identity::Identity;
-use crate::profile::json::push_micros;
+use crate::profile::json::micros;
 
 use crate::index::Document;
 use crate::profile::tree::{Builder, Tree};
@@ -221,7 +221,7 @@ impl Events {
                 false
             });
             self.start_ns = first.unwrap_or(START);
-            self.start = text(self.start_ns);
+            self.start = micros(self.start_ns).into();
         } else {
             self.end = number(end).map(|(text, end)| (text, end.floor));
             match number(start) {
@@ -234,7 +234,7 @@ impl Events {
                     let nowhere = start.or(end).map_or(0, |(offset, _)| offset);
                     flaws.add(FlawKind::NoStart, nowhere);
                     self.start_ns = self.guess_start(store);
-                    self.start = text(self.start_ns);
+                    self.start = micros(self.start_ns).into();
                 }
             }
         }
@@ -289,13 +289,6 @@ impl Read for Events {
         self.at += count;
         Ok(count)
     }
-}
-
-/// Nanoseconds as the text of microseconds.
-fn text(ns: i64) -> Box<[u8]> {
-    let mut text = Vec::new();
-    push_micros(ns, &mut text);
-    text.into()
 }
 
 /// The tree of the nodes in `chunk` and those in the list, of which only some are in memory at a time.

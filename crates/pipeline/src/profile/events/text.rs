@@ -1,11 +1,13 @@
 //! What the events say: the text of each.
 
 use super::samples::Batch;
-use super::{Events, MOST, PROFILER, Stage, text};
+use super::{Events, MOST, PROFILER, Stage};
 use crate::profile::assemble::text_of;
 use crate::profile::chunk::NO_HITS;
 use crate::profile::flaws::{FlawKind, Flaws};
-use crate::profile::json::{push_integer, push_micros, push_sound, push_sound_key, push_string};
+use crate::profile::json::{
+    micros, push_integer, push_micros, push_sound, push_sound_key, push_string,
+};
 use crate::profile::write::{Changed, Frame};
 use crate::store::Store;
 use std::sync::Arc;
@@ -93,7 +95,7 @@ impl Events {
                 push_list(key, numbers, &mut self.out, |&number, out| push_integer(number, out));
             }
         }
-        let ts = text(self.ts);
+        let ts = micros(self.ts);
         self.end("}}", PROFILER, "ProfileChunk", "P", &ts);
     }
 
@@ -102,7 +104,7 @@ impl Events {
         while self.sent < end {
             self.begin("{\"args\":{\"data\":{\"cpuProfile\":{");
             self.push_nodes((self.sent + MOST).min(end));
-            let ts = text(self.ts);
+            let ts = micros(self.ts);
             self.end("}}}", PROFILER, "ProfileChunk", "P", &ts);
         }
     }
@@ -144,7 +146,8 @@ impl Events {
     pub(super) fn close(&mut self) {
         let payload = Arc::clone(&self.payload);
         let store = Store::of_one(&payload);
-        let (end_text, end) = self.end.clone().unwrap_or_else(|| (text(self.last), self.last));
+        let (end_text, end) =
+            self.end.clone().unwrap_or_else(|| (micros(self.last).into(), self.last));
         let (mut members, mut flaws) = (Vec::new(), Flaws::default());
         self.push_trace_ids(&store, &mut members, &mut flaws);
         for (key, (offset, len)) in &self.extras {
@@ -164,11 +167,11 @@ impl Events {
         self.out.extend_from_slice(b"\"endTime\":");
         self.out.extend_from_slice(&end_text);
         self.ts = self.ts.max(self.last);
-        let ts = text(self.ts);
+        let ts = micros(self.ts);
         self.end("}}", PROFILER, "ProfileChunk", "P", &ts);
         self.begin("{\"args\":{\"data\":{\"endTime\":");
         self.out.extend_from_slice(&end_text);
-        let ts = text(self.ts.max(end));
+        let ts = micros(self.ts.max(end));
         self.end("}}", "v8", "CpuProfiler::StopProfiling", "I", &ts);
         self.out.extend_from_slice(b"\n]}\n");
     }
