@@ -393,8 +393,13 @@ impl<'b> Decoder<'b, '_> {
         if !self.expect(b'[') {
             return;
         }
-        while self.cursor.next_element() {
-            // what is no id still has a time: it is counted when it is found to name nobody
+        // what is no id still has a time: it is counted when it is found to name nobody
+        loop {
+            let samples = &mut self.chunk.samples;
+            self.cursor.integers(|id| samples.push(u64::try_from(id).unwrap_or(NO_ID)));
+            if !self.cursor.next_element() {
+                return;
+            }
             let id = self.id().unwrap_or(NO_ID);
             self.chunk.samples.push(id);
         }
@@ -404,7 +409,11 @@ impl<'b> Decoder<'b, '_> {
         if !self.expect(b'[') {
             return;
         }
-        while self.cursor.next_element() {
+        loop {
+            self.cursor.integers(|micros| out.push(micros * 1000));
+            if !self.cursor.next_element() {
+                return;
+            }
             let at = self.here();
             let time = self.time();
             if time.is_none() {
@@ -434,7 +443,11 @@ impl<'b> Decoder<'b, '_> {
             return None;
         }
         let mut positions = Vec::with_capacity(self.chunk.samples.len());
-        while self.cursor.next_element() {
+        loop {
+            self.cursor.integers(|position| positions.push(position));
+            if !self.cursor.next_element() {
+                return Some(positions);
+            }
             let position = self.cursor.integer();
             if position.is_none() {
                 self.flaw(FlawKind::Lines);
@@ -442,7 +455,6 @@ impl<'b> Decoder<'b, '_> {
             }
             positions.push(position.unwrap_or(0));
         }
-        Some(positions)
     }
 
     fn trace_ids(&mut self) {
