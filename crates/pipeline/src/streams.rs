@@ -11,7 +11,7 @@
 //! place a chunk).
 
 use crate::order::{EXACT, Entry, Order};
-use crate::profile::{ChunkOrder, StreamKey, decode, settle, stream_key};
+use crate::profile::{ChunkOrder, Decoded, StreamKey, decode, settle, stream_key};
 use crate::store::Place;
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -123,7 +123,8 @@ impl Delays {
         let mut by_stream = by_input.clone();
         let decode = |chunk: Entry| {
             let event = order.0.event(chunk.place);
-            decode(&fields_of(event).of(event), chunk.place.offset())
+            let chunk = decode(&fields_of(event).of(event), chunk.place.offset());
+            Decoded::Again(Box::new(chunk))
         };
         match settle(&mut by_stream, order, decode) {
             ChunkOrder::Both | ChunkOrder::Time => return,

@@ -4,7 +4,7 @@ use crate::config::{Config, OutputConfig};
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::keys::United;
-use crate::output::Output;
+use crate::output::{Length, Output};
 
 impl Emit<'_, '_, '_> {
     /// Opening, events, closing; returns the bytes written, before packing.
@@ -23,7 +23,11 @@ impl Emit<'_, '_, '_> {
         let opening = self.layout.opening(united);
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
         let len = closing_at + self.layout.closing_len(united);
-        let sink = Output::create(output, config, self.layout.is_verbatim().then_some(len))?;
+        let length = match self.layout.is_verbatim() {
+            true => Length::Exactly(len),
+            false => Length::Unknown,
+        };
+        let sink = Output::create(output, config, length)?;
         let mut buffer = sink.buffer()?;
         let mut batch = sink.batch(0, 0, &mut buffer);
         batch.push(&opening)?;

@@ -183,8 +183,11 @@ impl<'b> Cursor<'b> {
             let negative = bytes.get(first) == Some(&b'-');
             let digits = first + usize::from(negative);
             let Some(word) = bytes.get(digits..).and_then(<[u8]>::first_chunk::<8>) else { break };
-            let Some((number, len)) = seven_digits(u64::from_le_bytes(*word)) else { break };
-            if !matches!(word[len], b',' | b']') || (len > 1 && word[0] == b'0') {
+            // shifts, not an index: that would go through memory
+            let word = u64::from_le_bytes(*word);
+            let Some((number, len)) = seven_digits(word) else { break };
+            let ends = matches!((word >> (8 * len)) as u8, b',' | b']');
+            if !ends || (len > 1 && word as u8 == b'0') {
                 break;
             }
             at = digits + len;
@@ -220,7 +223,7 @@ fn seven_digits(word: u64) -> Option<(i64, usize)> {
     const ONES: u64 = u64::MAX / 255;
     let values = word ^ (ONES * u64::from(b'0'));
     // the top bit of each byte that is no digit: digits are 0 to 9 now
-    let others = ((values & (ONES * 0x7F)) + ONES * (0x7F - 9) | values) & (ONES << 7);
+    let others = (((values & (ONES * 0x7F)) + ONES * (0x7F - 9)) | values) & (ONES << 7);
     let len = others.trailing_zeros() as usize / 8;
     if len == 0 || len == 8 {
         return None;

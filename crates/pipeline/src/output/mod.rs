@@ -29,6 +29,16 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
 
+/// How long an output will be.
+#[derive(Clone, Copy)]
+pub(crate) enum Length {
+    /// To the byte: batches may be written at their places, in any order.
+    Exactly(u64),
+    /// More or less: for outputs of a single batch.
+    About(u64),
+    Unknown,
+}
+
 /// An output that is being written.
 pub(crate) struct Output<'c> {
     progress: &'c Progress,
@@ -124,14 +134,14 @@ fn metadata_of(stream: &impl std::os::fd::AsFd) -> Option<Metadata> {
 }
 
 impl<'c> Output<'c> {
-    /// Opens the output; `len` is its length if that is known.
+    /// Opens the output.
     pub(crate) fn create(
         output: &OutputConfig,
         config: &'c Config,
-        len: Option<u64>,
+        length: Length,
     ) -> Result<Self, Error> {
         let progress = &*config.progress;
-        if let Some(len) = len {
+        if let Length::Exactly(len) = length {
             // of several outputs the whole was said before
             progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
         }
@@ -151,9 +161,11 @@ impl<'c> Output<'c> {
             return Self::in_turn(name, Box::new(file), None, output, config);
         }
         let file = AtomicFile::create(path, replace, existing.as_ref())?;
-        match (len, output.compression) {
-            (Some(len), Compression::None) => {
-                reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
+        match (length, output.compression) {
+            (Length::Exactly(len) | Length::About(len), Compression::None) => {
+                if let Length::Exactly(len) = length {
+                    reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
+                }
                 let places = Places::new(&file.file, len).map_err(|e| Error::write(&name, e))?;
                 let sink = Sink::Placed { file, places };
                 Ok(Output { progress, name, sink })

@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 /// Blocks of every device of today divide this.
 pub(super) const BLOCK: usize = 4096;
 /// Shorter outputs take the usual way.
-const DIRECT_MIN: u64 = 64 << 20;
+const DIRECT_MIN: u64 = 16 << 20;
 /// Bytes written between two requests to the disk.
 const STEP: u64 = 64 << 20;
 

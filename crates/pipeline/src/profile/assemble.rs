@@ -8,9 +8,10 @@
 //! If all samples and all steps of a stream are equal in number they are paired as one list, as DevTools has it;
 //! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
 
-use super::chunk::{Chunk, Extra, NO_ID, ProfileSource, Text, TraceId};
+use super::chunk::{Extra, NO_ID, ProfileSource, Text, TraceId};
 use super::column::{Column, ColumnReader};
 use super::flaws::{FlawKind, Flaws};
+use super::kept::ChunkRef;
 use super::tree::{Builder, NONE, Tree};
 use crate::error::Error;
 use crate::store::Store;
@@ -108,26 +109,26 @@ impl<'s, 'p> Assembler<'s, 'p> {
     }
 
     /// Takes the next chunk, of the event at `offset`.
-    pub(crate) fn add(&mut self, chunk: &Chunk, offset: u64) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
         self.first.get_or_insert(offset);
-        self.flaws.append(&chunk.flaws);
+        self.flaws.append(chunk.flaws);
         let made = self.made.len();
-        self.made.extend_from_slice(&chunk.made);
+        self.made.extend_from_slice(chunk.made);
         let moved = |text: Text| match text.made_at() {
             Some(at) => Text { offset: text.offset + made as u64, len: at.len() as u32 },
             None => text,
         };
-        for node in &chunk.nodes {
+        for node in chunk.nodes {
             let text = moved(node.text);
             let (store, made) = (self.store, &self.made);
             let bytes = |text: Text| text_of(text, store, made);
             let same = |earlier| bytes(earlier) == bytes(text);
-            self.builder.add(node, &chunk.children, text, same, &mut self.flaws);
+            self.builder.add(node, chunk.children, text, same, &mut self.flaws);
         }
         self.counted.resize(self.builder.len(), 0);
         self.add_samples(chunk, offset)?;
-        self.trace_ids.extend_from_slice(&chunk.trace_ids);
-        for extra in &chunk.extras {
+        self.trace_ids.extend_from_slice(chunk.trace_ids);
+        for extra in chunk.extras {
             self.add_extra(extra);
         }
         self.start = self.start.or(chunk.start);
@@ -146,7 +147,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         }
     }
 
-    fn add_samples(&mut self, chunk: &Chunk, offset: u64) -> Result<(), Error> {
+    fn add_samples(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
         let (samples, deltas) = (chunk.samples.len(), chunk.deltas.len());
         let unpaired = match self.pairing {
             Pairing::ByChunk => samples.abs_diff(deltas) as u64,
@@ -159,7 +160,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             let number = self.number(id, offset);
             self.samples.push(number)?;
         }
-        for &delta in &chunk.deltas {
+        for &delta in chunk.deltas {
             self.extent.add(delta);
             self.deltas.push(delta)?;
         }
@@ -168,11 +169,11 @@ impl<'s, 'p> Assembler<'s, 'p> {
             self.samples.push(NONE)?;
         }
         let count = self.samples.len() - before;
-        for (at, numbers) in [&chunk.lines, &chunk.columns].into_iter().enumerate() {
+        for (at, numbers) in [chunk.lines, chunk.columns].into_iter().enumerate() {
             if numbers.is_none() && self.positions[at].is_none() {
                 continue;
             }
-            let numbers = numbers.as_deref().unwrap_or_default();
+            let numbers = numbers.unwrap_or_default();
             if !numbers.is_empty() && numbers.len() != samples {
                 self.flaws.add(FlawKind::Lines, offset);
             }

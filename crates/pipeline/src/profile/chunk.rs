@@ -169,18 +169,6 @@ impl Chunk {
         let before = times.first().into_iter().chain(&times);
         self.deltas.extend(times.iter().zip(before).map(|(time, before)| time - before));
     }
-
-    /// Bytes of heap.
-    pub(crate) fn heap(&self) -> usize {
-        let of = |numbers: &Option<Vec<i64>>| numbers.as_ref().map_or(0, |n| n.capacity() * 8);
-        self.nodes.capacity() * size_of::<Node>()
-            + (self.children.capacity() + self.samples.capacity() + self.deltas.capacity()) * 8
-            + of(&self.lines)
-            + of(&self.columns)
-            + self.trace_ids.capacity() * size_of::<TraceId>()
-            + self.made.capacity()
-            + size_of::<Chunk>()
-    }
 }
 
 pub(super) struct Decoder<'b, 'c> {

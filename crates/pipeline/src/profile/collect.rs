@@ -4,6 +4,7 @@ use super::assemble::{Assembler, Profile};
 use super::chunk::{Chunk, ProfileSource};
 use super::flaws::{FlawKind, Flaws};
 use super::json::micros;
+use super::kept::{Decoded, Kept};
 use super::order::{ChunkOrder, settle};
 use super::router::{Found, Names, Role, Stream, Streams, decode};
 use super::write::Bounds;
@@ -14,8 +15,6 @@ use crate::order::{Entry, Order};
 use crate::read::{Current, Facts, Reader};
 use crate::scan::Collect;
 use crate::store::Store;
-use std::borrow::Cow;
-use std::collections::HashMap;
 use tracemill_tokenizer::{
     Damage, Event, Field, Form, Member, Note, Sink, fields_of, members, number_text, string_is,
 };
@@ -132,6 +131,7 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
 /// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own.
 pub(super) struct Group<'c> {
     pub(super) stream: &'c Stream,
+    kept: &'c [Kept],
     pub(super) heads: Vec<&'c Found>,
     pub(super) chunks: Vec<&'c Found>,
 }
@@ -140,14 +140,13 @@ pub(super) struct Group<'c> {
 pub(super) fn groups(streams: &Streams) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for (_, stream) in &streams.all {
-        let mut current = Group { stream, heads: Vec::new(), chunks: Vec::new() };
+        let kept = &*streams.kept;
+        let new = || Group { stream, kept, heads: Vec::new(), chunks: Vec::new() };
+        let mut current = new();
         for of_input in stream.events.chunk_by(|a, b| a.input == b.input) {
             let has_head = of_input.iter().any(|found| found.role == Role::Head);
             if has_head && !current.heads.is_empty() {
-                groups.push(std::mem::replace(
-                    &mut current,
-                    Group { stream, heads: Vec::new(), chunks: Vec::new() },
-                ));
+                groups.push(std::mem::replace(&mut current, new()));
             }
             let (heads, chunks): (Vec<_>, Vec<_>) =
                 of_input.iter().partition(|found| found.role == Role::Head);
@@ -183,6 +182,11 @@ impl<'c> Group<'c> {
         self.chunks.iter().map(|found| u64::from(found.counts.nodes)).sum()
     }
 
+    /// Bytes of its chunks; as a file it takes about the same.
+    pub(super) fn bytes(&self, store: &Store<'_>) -> u64 {
+        self.chunks.iter().map(|found| store.len(found.entry.place)).sum()
+    }
+
     /// When it begins, as far as one event tells.
     pub(super) fn first_time(&self) -> i64 {
         self.heads.last().or(self.chunks.first()).map_or(0, |found| found.entry.time)
@@ -195,22 +199,16 @@ impl<'c> Group<'c> {
         memory: u64,
         config: &Config,
     ) -> Result<Whole<'s, 'p>, Error> {
-        let by_place: HashMap<u64, &Found> =
-            self.chunks.iter().map(|found| (found.entry.place.offset(), *found)).collect();
-        let decoded = |entry: Entry| -> Cow<'_, Chunk> {
-            match by_place.get(&entry.place.offset()).and_then(|found| found.decoded.as_deref()) {
-                Some(chunk) => Cow::Borrowed(chunk),
-                None => Cow::Owned(decode_again(entry, store)),
-            }
-        };
+        let mut next = 0;
+        let mut decoded = |entry: Entry| self.decoded(entry, store, &mut next);
         let mut entries: Vec<Entry> = self.chunks.iter().map(|found| found.entry).collect();
-        let order = settle(&mut entries, Order(store), decoded);
+        let order = settle(&mut entries, Order(store), &mut decoded);
         let counts = self.chunks.iter().fold((0, 0), |(samples, deltas), found| {
             (samples + u64::from(found.counts.samples), deltas + u64::from(found.counts.deltas))
         });
         let mut assembler = Assembler::new(store, counts, memory, &config.tmp_dir);
         for &entry in &entries {
-            assembler.add(&decoded(entry), entry.place.offset())?;
+            assembler.add(decoded(entry).view(), entry.place.offset())?;
         }
         let mut flaws = Flaws::default();
         let start = self.start(store, entries.first(), &mut flaws);
@@ -228,13 +226,29 @@ impl<'c> Group<'c> {
         Ok(Whole { profile, bounds, start, order })
     }
 
+    /// What a chunk of this profile holds. `next` is the number of the chunk to look at first, and then of the next.
+    fn decoded(&self, entry: Entry, store: &Store<'_>, next: &mut usize) -> Decoded<'c> {
+        let place = |found: &Found| found.entry.place.offset();
+        let offset = entry.place.offset();
+        // they are asked for in an order that is nearly always that of the input
+        let found = self.chunks.get(*next).filter(|found| place(found) == offset);
+        let at = match found {
+            Some(_) => *next,
+            None => self.chunks.partition_point(|found| place(found) < offset),
+        };
+        *next = at + 1;
+        match self.chunks[at].decoded {
+            Some((stretch, number)) => Decoded::Kept(self.kept[stretch as usize].get(number)),
+            None => Decoded::Again(Box::new(decode_again(entry, store))),
+        }
+    }
+
     /// The start: the time of the last `Profile` event, as in DevTools.
     fn start(&self, store: &Store<'_>, first: Option<&Entry>, flaws: &mut Flaws) -> Option<Start> {
         let whole = self.chunks.first().filter(|found| found.role == Role::Whole);
         if let Some(whole) = whole {
-            let own = whole.decoded.as_ref().and_then(|chunk| chunk.start);
-            let own = own.or_else(|| decode_again(whole.entry, store).start);
-            return own
+            return whole
+                .start
                 .map(|start| (start, micros(start)))
                 .or_else(|| start_at(whole.entry, store));
         }
@@ -253,7 +267,7 @@ impl<'c> Group<'c> {
 
     /// The start in the clock of the data.
     fn own_start(&self) -> Option<i64> {
-        self.heads.last()?.decoded.as_ref()?.start
+        self.heads.last()?.start
     }
 }
 
@@ -284,6 +298,5 @@ fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
 
 /// Where a profile came from, and what it holds.
 pub(super) fn source_of(whole: &Whole<'_, '_>, group: &Group<'_>) -> Option<ProfileSource> {
-    let head = group.heads.last().and_then(|head| head.decoded.as_ref());
-    whole.profile.source.or(head.and_then(|head| head.source))
+    whole.profile.source.or(group.heads.last().and_then(|head| head.source))
 }

@@ -8,7 +8,7 @@
 //!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
-//! to streams), `order` (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to
+//! to streams), `kept` (decoded chunks side by side), `order` (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to
 //! `.cpuprofile`), `events` and `identity` (`.cpuprofile` to events); `collect` and `verbs` are `profile list` and `profile extract`.
 
 mod assemble;
@@ -21,6 +21,7 @@ mod events;
 mod flaws;
 mod identity;
 mod json;
+mod kept;
 mod nested;
 mod order;
 mod rebase;
@@ -37,6 +38,7 @@ pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
 pub(crate) use json::push_micros;
+pub(crate) use kept::Decoded;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
 pub(crate) use router::{

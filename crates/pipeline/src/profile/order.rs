@@ -1,9 +1,9 @@
 //! The order of the chunks of one stream (contract C6): order of time if every node and sample then refers to nodes that
 //! are defined already; else input order if that satisfies it; else order of time, and the user is told.
 
-use super::chunk::{Chunk, NO_ID};
+use super::chunk::NO_ID;
+use super::kept::Decoded;
 use crate::order::{Entry, Order};
-use std::borrow::Borrow;
 use std::collections::HashSet;
 
 /// The order that was chosen.
@@ -34,10 +34,10 @@ impl ChunkOrder {
 /// Puts the chunks of a stream, given in input order, in its own order; `decode` gives what a chunk holds.
 ///
 /// Cost: a sort; where that moves any, a look at each chunk, or two.
-pub(crate) fn settle<C: Borrow<Chunk>>(
+pub(crate) fn settle<'c>(
     chunks: &mut [Entry],
     order: Order<'_, '_>,
-    mut decode: impl FnMut(Entry) -> C,
+    mut decode: impl FnMut(Entry) -> Decoded<'c>,
 ) -> ChunkOrder {
     let input: Vec<Entry> = chunks.to_vec();
     chunks.sort_unstable_by(|a, b| order.compare(a, b));
@@ -57,15 +57,12 @@ pub(crate) fn settle<C: Borrow<Chunk>>(
 /// Whether every parent and sample refers to a node of its own or an earlier chunk.
 ///
 /// What is no id refers to nothing and defines nothing.
-fn refer_backwards<C: Borrow<Chunk>>(
-    chunks: &[Entry],
-    decode: &mut impl FnMut(Entry) -> C,
-) -> bool {
+fn refer_backwards<'c>(chunks: &[Entry], decode: &mut impl FnMut(Entry) -> Decoded<'c>) -> bool {
     let mut known = HashSet::new();
     let is_known = |known: &HashSet<u64>, id| id == NO_ID || known.contains(&id);
     chunks.iter().all(|&entry| {
         let chunk = decode(entry);
-        let chunk = chunk.borrow();
+        let chunk = chunk.view();
         let nodes = chunk.nodes.iter().all(|node| {
             let parent = is_known(&known, node.parent);
             known.insert(node.id);

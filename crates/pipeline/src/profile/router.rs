@@ -15,7 +15,8 @@
 //! all streams of the process). A stream goes on in later inputs (rotated logs) unless that input has a `Profile` event
 //! of its own for the key: then it is another profile that happens to have the same ids.
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, ProfileSource};
+use super::kept::Kept;
 use crate::order::{Entry, rank};
 use crate::store::{Long, Place};
 use std::collections::HashMap;
@@ -124,8 +125,11 @@ pub(crate) struct Found {
     /// Where the input begins that it is in.
     pub(crate) input: u64,
     pub(crate) counts: Counts,
-    /// Its args, unless there was no room for them.
-    pub(crate) decoded: Option<Box<Chunk>>,
+    /// What it says of start and origin.
+    pub(crate) start: Option<i64>,
+    pub(crate) source: Option<ProfileSource>,
+    /// Its args among [`Streams::kept`], unless there was no room for them: the stretch, and the number in it.
+    pub(crate) decoded: Option<(u32, u32)>,
 }
 
 /// All events of one stream, in input order.
@@ -135,6 +139,8 @@ pub(crate) struct Stream {
     pub(crate) id: Written,
     /// `tid` of its first event.
     pub(crate) tid: Written,
+    /// Whether its key is not (pid, id) alone.
+    by_id2: bool,
     pub(crate) events: Vec<Found>,
 }
 
@@ -144,8 +150,10 @@ pub(crate) struct Streams {
     pub(crate) all: Vec<(StreamKey, Stream)>,
     numbers: HashMap<StreamKey, usize>,
     pub(crate) long: Vec<Long>,
-    /// Bytes of heap of what is decoded.
-    pub(crate) decoded: usize,
+    /// What was decoded, by stretches of the inputs; heads, which are few and small, keep what matters themselves.
+    pub(crate) kept: Vec<Kept>,
+    /// Bytes of heap of that.
+    decoded: usize,
     scratch: Chunk,
 }
 
@@ -173,56 +181,83 @@ impl Streams {
             None => Entry { time: i64::MIN, place: Place::new(offset, len, 0) },
         };
         decode_into(event, offset, &mut self.scratch);
-        // a copy takes as much as it holds, and the scratch keeps its room for the next
-        let decoded = Box::new(self.scratch.clone());
-        self.decoded += decoded.heap();
+        let decoded = (role != Role::Head).then(|| self.keep());
+        let (start, source) = (self.scratch.start, self.scratch.source);
+        let counts = Counts::of(&self.scratch);
         let field = |field| Box::from(event.field(field).unwrap_or_default());
-        let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
+        let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
+        let found = Found { role, entry, tid, input: 0, counts, start, source, decoded };
+        let at = self.stream_of(event, offset, role);
+        self.all[at].1.events.push(found);
+    }
+
+    /// Keeps a copy of what was decoded last.
+    fn keep(&mut self) -> (u32, u32) {
+        if !self.kept.last().is_some_and(Kept::has_room) {
+            self.kept.push(Kept::default());
+        }
+        let stretch = self.kept.len() as u32 - 1;
+        (stretch, self.kept[stretch as usize].push(&self.scratch))
+    }
+
+    /// The number of an event's stream, which may be new.
+    fn stream_of(&mut self, event: &Event<'_>, offset: u64, role: Role) -> usize {
+        let field = |field| event.field(field).unwrap_or_default();
+        let (pid, id) = (field(Field::Pid), event.field(Field::Id));
+        if role != Role::Whole
+            && let Some(id) = id
+        {
+            // what is written the same is the same, and there are few streams
+            let few = self.all.iter().take(8);
+            let same = |(_, stream): &(StreamKey, Stream)| {
+                !stream.by_id2 && *stream.id == *id && *stream.pid == *pid
+            };
+            if let Some(at) = few.into_iter().position(same) {
+                return at;
+            }
+        }
         let mut key = stream_key(event);
         if role == Role::Whole {
             // each is a profile of its own
             key.extend_from_slice(&offset.to_le_bytes());
         }
-        let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
-        let counts = Counts::of(&decoded);
-        let found = Found { role, entry, tid, input: 0, counts, decoded: Some(decoded) };
-        let stream = || Stream {
-            pid: field(Field::Pid),
-            id: id.into(),
-            tid: field(Field::Tid),
+        self.stream(key, || Stream {
+            pid: pid.into(),
+            id: id.unwrap_or_else(|| field(Field::Id2)).into(),
+            tid: field(Field::Tid).into(),
+            by_id2: id.is_none() || role == Role::Whole,
             events: Vec::new(),
-        };
-        self.stream(key, stream).events.push(found);
+        })
     }
 
-    fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> &mut Stream {
-        let at = match self.numbers.get(&key) {
+    fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> usize {
+        match self.numbers.get(&key) {
             Some(&at) => at,
             None => {
                 self.numbers.insert(key.clone(), self.all.len());
                 self.all.push((key, new()));
                 self.all.len() - 1
             }
-        };
-        &mut self.all[at].1
+        }
     }
 
     /// Takes over what a later part of the input that begins at `input` has; keeps at most `most` bytes decoded.
     pub(crate) fn append(&mut self, later: Streams, input: u64, most: usize) {
         self.long.extend(later.long);
-        let room = self.decoded + later.decoded <= most;
+        let heap: usize = later.kept.iter().map(Kept::heap).sum();
+        let room = self.decoded + heap <= most;
+        let before = self.kept.len() as u32;
         if room {
-            self.decoded += later.decoded;
+            self.decoded += heap;
+            self.kept.extend(later.kept);
         }
         for (key, stream) in later.all {
-            let Stream { pid, id, tid, events } = stream;
-            let own = self.stream(key, || Stream { pid, id, tid, events: Vec::new() });
-            own.events.extend(events.into_iter().map(|mut found| {
+            let Stream { events, .. } = stream;
+            let at = self.stream(key, || Stream { events: Vec::new(), ..stream });
+            self.all[at].1.events.extend(events.into_iter().map(|mut found| {
                 found.input = input;
-                // heads are small, and looked at more than once
-                if !room && found.role != Role::Head {
-                    found.decoded = None;
-                }
+                let decoded = found.decoded.filter(|_| room);
+                found.decoded = decoded.map(|(stretch, number)| (before + stretch, number));
                 found
             }));
         }

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::ids::IdSet;
 use crate::merge::check_intact;
 use crate::names::{fill, safe, unknown_placeholder};
-use crate::output::{self, Output};
+use crate::output::{self, Length, Output};
 use crate::read::{Inputs, read_all};
 use crate::report::InputReport;
 use crate::store::Store;
@@ -173,7 +173,7 @@ fn run(
     };
     let mut profiles = job.each(&groups, |number, mut whole, group| {
         let Some(target) = &targets[number] else { return Ok(job.info(&whole, group)) };
-        job.write(&mut whole, target)?;
+        job.write(&mut whole, group, target)?;
         let mut info = job.info(&whole, group);
         if let Target::File { path, .. } = target {
             info.file = Some(path.clone());
@@ -268,8 +268,14 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         (names.process(pid), names.thread(pid, group.tid()))
     }
 
-    fn write(&self, whole: &mut Whole<'_, '_>, target: &Target) -> Result<(), Error> {
-        let sink = Output::create(&plain(target.clone()), self.config, None)?;
+    fn write(
+        &self,
+        whole: &mut Whole<'_, '_>,
+        group: &Group<'_>,
+        target: &Target,
+    ) -> Result<(), Error> {
+        let length = Length::About(group.bytes(self.store));
+        let sink = Output::create(&plain(target.clone()), self.config, length)?;
         let mut buffer = sink.buffer()?;
         let mut batch = sink.batch(0, 0, &mut buffer);
         write(&mut whole.profile, &whole.bounds, &mut batch)?;
