@@ -297,7 +297,7 @@ mod tests {
             for element in 0..round % 12 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let pick = (state >> 33) as usize;
-                let list: &[&str] = if pick % 9 == 0 { &odd } else { &plain };
+                let list: &[&str] = if pick.is_multiple_of(9) { &odd } else { &plain };
                 text += if element > 0 { "," } else { "" };
                 text += list[pick / 9 % list.len()];
             }

@@ -75,7 +75,7 @@ impl Field {
         }
     }
 
-    pub(crate) fn bit(self) -> u16 {
+    pub(crate) const fn bit(self) -> u16 {
         1 << self as u16
     }
 
@@ -240,7 +240,10 @@ fn is_escaped_string(value: &[u8], text: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Field(Field),
-    Other,
+    Other {
+        /// Whether it may be `traceEvents`.
+        may_be_events: bool,
+    },
 }
 
 /// A key as the last eight bytes before its colon show it.
@@ -249,8 +252,13 @@ struct KeyPattern {
     mask: u64,
     bytes: u64,
     field: Field,
-    /// Letters of the key.
-    len: u8,
+    /// Where in those eight bytes its opening quote stands, with the byte before it, in bits.
+    front: u8,
+}
+
+impl KeyPattern {
+    /// In place of [`KeyPattern::front`]: in the bytes before those.
+    const BEFORE: u8 = 64;
 }
 
 /// Keys by a hash of the last four bytes before the colon, which are different for all of them.
@@ -258,7 +266,7 @@ struct KeyPattern {
 /// A look-up instead of a chain of comparisons: which key comes next is hard for a branch predictor to tell.
 const KEYS: [KeyPattern; 32] = {
     // a slot that nothing can match
-    let mut table = [KeyPattern { mask: 0, bytes: 1, field: Field::Ph, len: 0 }; 32];
+    let mut table = [KeyPattern { mask: 0, bytes: 1, field: Field::Ph, front: 0 }; 32];
     let mut i = 0;
     while i < Field::COUNT {
         let key = Field::ALL[i].key().as_bytes();
@@ -273,7 +281,15 @@ const KEYS: [KeyPattern; 32] = {
         }
         let slot = key_slot(bytes);
         assert!(table[slot].mask == 0, "two keys share a slot: choose another factor");
-        table[slot] = KeyPattern { mask, bytes, field: Field::ALL[i], len: key.len() as u8 };
+        // of the eight bytes these are not the front: a byte, the quote, the key, the quote
+        let front = match key.len() {
+            ..=5 => 8 * (8 - 3 - key.len()) as u8,
+            7 => KeyPattern::BEFORE,
+            _ => panic!(
+                "a key of six letters has its opening quote in one word and what is before in the other"
+            ),
+        };
+        table[slot] = KeyPattern { mask, bytes, field: Field::ALL[i], front };
         i += 1;
     }
     table
@@ -288,8 +304,8 @@ const KEY_FACTOR: u32 = 0x18072E8D;
 
 /// The key whose colon is at `bytes[colon]`.
 ///
-/// Looks backwards at the eight bytes before the colon: they hold the key's closing quote and, for a short key, all of
-/// it. A quote that ends the look must be the opening one unless a backslash stands before it.
+/// Looks backwards at the sixteen bytes before the colon: they hold all of any key that matters, with the quotes and a
+/// byte before them, which is no backslash if the quote is the opening one. Tried and slower: the same without branches.
 #[inline(always)]
 pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
     let Some(tail) = colon.checked_sub(16).and_then(|from| bytes[from..].first_chunk::<16>())
@@ -300,14 +316,15 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
     let (before, eight) = (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]));
     let pattern = &KEYS[key_slot(eight)];
     if eight & pattern.mask == pattern.bytes {
-        let quote = 16 - 2 - usize::from(pattern.len);
-        // `bind_id` has its opening quote outside of the word
-        if tail[quote & 15] == b'"' && tail[(quote - 1) & 15] != b'\\' {
+        let within = eight >> (pattern.front % 64);
+        let front = if pattern.front == KeyPattern::BEFORE { before >> 48 } else { within };
+        if (front >> 8) as u8 == b'"' && front as u8 != b'\\' {
             return Key::Field(pattern.field);
         }
     }
     if eight >> 56 == u64::from(b'"') && !has_backslash(eight) && !has_backslash(before) {
-        return Key::Other;
+        // an escape in the last letters would have shown
+        return Key::Other { may_be_events: (eight >> 32) as u32 == u32::from_le_bytes(*b"nts\"") };
     }
     key_slowly(bytes, colon)
 }
@@ -325,12 +342,11 @@ fn has_backslash(word: u64) -> bool {
 #[inline(never)]
 fn key_slowly(bytes: &[u8], colon: usize) -> Key {
     let mut plain = Vec::new();
-    match key_text(bytes, colon) {
-        // no name is longer than `bind_id`, and an escape takes at most six bytes
-        Some(text) if text.len() <= 7 * 6 => unescape(text, &mut plain),
-        _ => return Key::Other,
+    // no name is longer than `bind_id`, and an escape takes at most six bytes
+    if let Some(text) = key_text(bytes, colon).filter(|text| text.len() <= 7 * 6) {
+        unescape(text, &mut plain);
     }
-    Field::named(&plain).map_or(Key::Other, Key::Field)
+    Field::named(&plain).map_or(Key::Other { may_be_events: true }, Key::Field)
 }
 
 /// The inside of the key whose colon is at `bytes[colon]`, still escaped.

@@ -280,7 +280,7 @@ mod tests {
             for _ in 0..round % 40 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let pick = (state >> 33) as usize;
-                let rare = if pick % 11 == 0 { pick / 11 % 2 } else { 2 + pick / 11 % 9 };
+                let rare = if pick.is_multiple_of(11) { pick / 11 % 2 } else { 2 + pick / 11 % 9 };
                 text.push(alphabet[rare]);
             }
             assert_eq!(string_end(&text, 0), plain(&text, 0), "{text:?}");

@@ -1,6 +1,6 @@
 //! The walk over structural positions: depth, items, keys.
 //!
-//! A hot loop of five cases. Everything rare (documents, keys beside the events, damage) leaves it.
+//! A hot loop of three cases, inside items. Everything rare (documents, keys beside the events, damage) leaves it.
 
 use super::members::{Members, is_events_key};
 use super::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
@@ -18,6 +18,19 @@ pub(super) enum Walk {
 const OBJECT_BIT: u8 = 0x20;
 /// Set in `}` and `]`, clear in `{` and `[`.
 const CLOSING_BIT: u8 = 0x04;
+
+const SPILLED: &str = "a word was spilled at every 64th level";
+
+/// What the walk inside an item came to; places are indices of the window.
+enum Inside {
+    /// All positions are used up.
+    Through,
+    /// The item ended before here.
+    Ended(usize),
+    /// `[` in an object that may be a document around events.
+    Array(usize),
+    Lost(DamageKind, usize),
+}
 
 /// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.
 #[derive(Clone, Default)]
@@ -43,7 +56,7 @@ impl Nesting {
         self.depth -= 1;
         self.objects >>= 1;
         if self.depth.is_multiple_of(64) && self.depth > 0 {
-            self.objects = self.spilled.pop().expect("a word was spilled at every 64th level");
+            self.objects = self.spilled.pop().expect(SPILLED);
         }
     }
 
@@ -134,87 +147,111 @@ impl State {
         stop: Stop,
         sink: &mut S,
     ) -> Walk {
-        let bytes = window.bytes;
         let from = window.index(start);
-        let ahead = &bytes[from..];
-        for &position in positions {
-            let at = from + usize::from(position);
-            let byte = ahead[usize::from(position)];
-            if byte == b':' {
-                if self.nesting.depth == self.level + 1 && self.colon(window, at) {
-                    // the start of another document: what came before it was never closed
-                    let noticed = window.base + at as u64;
-                    return Walk::Lost(Fault { kind: DamageKind::Garbage, noticed });
+        let mut rest = positions;
+        loop {
+            if self.nesting.depth > self.level {
+                let inside = self.walk_inside(window, from, &mut rest);
+                let step = match inside {
+                    Inside::Through => return Walk::Through,
+                    Inside::Lost(kind, at) => {
+                        let noticed = window.base + at as u64;
+                        return Walk::Lost(Fault { kind, noticed });
+                    }
+                    Inside::Ended(end) => self.end_item(window, end, stop, sink),
+                    Inside::Array(at) => self.open_array(window, at, stop, sink),
+                };
+                if let Some(walk) = step {
+                    return walk;
                 }
                 continue;
             }
-            // arithmetic on the codes: a jump table here is mispredicted at nearly every bracket
-            let object = byte & OBJECT_BIT != 0;
-            let deeper = self.nesting.depth > self.level;
-            let step = if byte & CLOSING_BIT == 0 {
-                if deeper && (object || self.level > 0) {
-                    if !self.value_may_stand(bytes, at) {
-                        return brackets(window, at);
-                    }
-                    self.nesting.push(object);
-                    continue;
-                }
-                match object {
-                    true => self.begin_item(window, at, stop, sink),
-                    false => self.open_array(window, at, stop, sink),
-                }
-            } else if deeper {
-                if self.nesting.in_object() != object {
-                    return brackets(window, at);
-                }
-                self.nesting.pop();
-                if self.nesting.depth > self.level {
-                    continue;
-                }
-                self.end_item(window, at + 1, stop, sink)
-            } else if object {
-                return brackets(window, at);
-            } else {
-                self.close_array(window, at, sink)
+            let Some((&position, behind)) = rest.split_first() else { return Walk::Through };
+            rest = behind;
+            let at = from + usize::from(position);
+            let step = match window.bytes[at] {
+                b':' => continue,
+                b'{' => self.begin_item(window, at, stop, sink),
+                b'[' => self.open_array(window, at, stop, sink),
+                b']' => self.close_array(window, at, sink),
+                _ => return brackets(window, at),
             };
             if let Some(walk) = step {
                 return walk;
             }
         }
-        Walk::Through
     }
 
-    /// A colon one deeper than the level: a key of the item. True if it is the `traceEvents` of what should be an event.
-    #[inline(always)]
-    fn colon(&mut self, window: Window<'_>, at: usize) -> bool {
-        let after = window.base + at as u64 + 1;
-        match key_before(window.bytes, at) {
-            Key::Field(field) => {
-                self.seen |= field.bit();
-                self.values[field as usize] = after;
+    /// The walk inside an item, the hot loop of the scan: apart from the rest and from the sink, so that what it needs
+    /// stays in registers.
+    #[inline(never)]
+    fn walk_inside(&mut self, window: Window<'_>, from: usize, rest: &mut &[u16]) -> Inside {
+        let bytes = window.bytes;
+        let ahead = &bytes[from..];
+        let level = self.level;
+        let (mut depth, mut objects) = (self.nesting.depth, self.nesting.objects);
+        let mut seen = self.seen;
+        let mut outcome = Inside::Through;
+        let mut positions = rest.iter();
+        for &position in positions.by_ref() {
+            let at = from + usize::from(position);
+            let byte = ahead[usize::from(position)];
+            if byte == b':' {
+                if depth != level + 1 {
+                    continue;
+                }
+                match key_before(bytes, at) {
+                    Key::Field(field) => {
+                        seen |= field.bit();
+                        self.values[field as usize] = window.base + at as u64 + 1;
+                    }
+                    // the start of another document: what came before it was never closed
+                    Key::Other { may_be_events: true } if level > 0 && is_events_key(bytes, at) => {
+                        outcome = Inside::Lost(DamageKind::Garbage, at);
+                        break;
+                    }
+                    Key::Other { .. } => {}
+                }
+                if level == 0 {
+                    self.members.colon(bytes, at, window.base + at as u64);
+                }
+                continue;
             }
-            Key::Other if self.level > 0 => return is_events_key(window.bytes, at),
-            Key::Other => {}
+            // arithmetic on the codes: a jump table here is mispredicted at nearly every bracket
+            let object = byte & OBJECT_BIT != 0;
+            if byte & CLOSING_BIT == 0 {
+                if level == 0 && !object {
+                    outcome = Inside::Array(at);
+                    break;
+                }
+                if !value_may_stand(objects & 1 == 1, bytes, at) {
+                    outcome = Inside::Lost(DamageKind::Brackets, at);
+                    break;
+                }
+                if depth.is_multiple_of(64) {
+                    self.nesting.spilled.push(objects);
+                }
+                objects = objects << 1 | u64::from(object);
+                depth += 1;
+                continue;
+            }
+            if (objects & 1 == 1) != object {
+                outcome = Inside::Lost(DamageKind::Brackets, at);
+                break;
+            }
+            depth -= 1;
+            objects >>= 1;
+            if depth.is_multiple_of(64) && depth > 0 {
+                objects = self.nesting.spilled.pop().expect(SPILLED);
+            }
+            if depth == level {
+                outcome = Inside::Ended(at + 1);
+                break;
+            }
         }
-        if self.level == 0 {
-            self.members.colon(window.bytes, at, after - 1);
-        }
-        false
-    }
-
-    /// Whether a bracket that opens at `at` inside an item stands where a value may stand.
-    #[inline(always)]
-    fn value_may_stand(&self, bytes: &[u8], at: usize) -> bool {
-        // inside an item there is at least its own bracket before `at`
-        let mut before = at - 1;
-        while is_space(bytes[before]) && before > 0 {
-            before -= 1;
-        }
-        if self.nesting.in_object() {
-            bytes[before] == b':'
-        } else {
-            bytes[before] == b',' || bytes[before] == b'['
-        }
+        *rest = positions.as_slice();
+        (self.nesting.depth, self.nesting.objects, self.seen) = (depth, objects, seen);
+        outcome
     }
 
     fn begin_item<S: Sink>(
@@ -348,7 +385,7 @@ impl State {
     ) -> Option<Walk> {
         let offset = window.base + at as u64;
         if self.nesting.depth > self.level {
-            if !self.value_may_stand(window.bytes, at) {
+            if !value_may_stand(self.nesting.in_object(), window.bytes, at) {
                 return Some(brackets(window, at));
             }
             if self.level == 0 && self.nesting.depth == 1 && self.members.expects_events(window, at)
@@ -490,6 +527,17 @@ impl State {
         self.comma_due = false;
         self.gap_checked = false;
     }
+}
+
+/// Whether a bracket that opens at `at` inside an item stands where a value may stand.
+#[inline(always)]
+fn value_may_stand(in_object: bool, bytes: &[u8], at: usize) -> bool {
+    // inside an item there is at least its own bracket before `at`
+    let mut before = at - 1;
+    while is_space(bytes[before]) && before > 0 {
+        before -= 1;
+    }
+    if in_object { bytes[before] == b':' } else { bytes[before] == b',' || bytes[before] == b'[' }
 }
 
 #[cold]
