@@ -160,10 +160,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
             let number = self.number(id, offset);
             self.samples.push(number)?;
         }
-        for &delta in chunk.deltas {
-            self.extent.add(delta);
-            self.deltas.push(delta)?;
-        }
+        chunk.deltas.iter().for_each(|&delta| self.extent.add(delta));
+        self.deltas.extend(chunk.deltas)?;
         let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
         for _ in 0..placeholders {
             self.samples.push(NONE)?;
@@ -181,8 +179,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
                 Some(column) => column,
                 none => none.insert(zeros(before, self.memory / 3, &self.tmp_dir)?),
             };
-            let all = numbers.iter().copied().chain(std::iter::repeat(0));
-            all.take(count).try_for_each(|number| column.push(number))?;
+            let own = numbers.len().min(count);
+            column.extend(&numbers[..own])?;
+            (own..count).try_for_each(|_| column.push(0))?;
         }
         Ok(())
     }
@@ -240,7 +239,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
             .collect();
         let trace_ids = self.last_trace_ids();
         let tree = self.builder.finish(&mut self.flaws);
+        let plain = self.pairing == Pairing::Whole && !self.lost && later.is_empty();
         let mut profile = Profile {
+            plain,
             store: self.store,
             made: self.made,
             tree,
@@ -260,7 +261,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         if self.pairing == Pairing::Untimed {
             profile.spread(self.first.unwrap_or(0))?;
         }
-        if self.pairing != Pairing::Whole || self.lost || !profile.later.is_empty() {
+        if !plain {
             profile.measure()?;
         }
         Ok(profile)
@@ -310,6 +311,8 @@ pub(crate) struct Profile<'s, 'p> {
     samples: Column<u32>,
     deltas: Column<i64>,
     positions: [Option<Column<i64>>; 2],
+    /// Whether every sample names a node and has a step.
+    plain: bool,
     pub(crate) trace_ids: Vec<(Text, u32)>,
     pub(crate) extras: Vec<Extra>,
     /// What the chunks themselves say, in the clock of the events.
@@ -334,6 +337,15 @@ impl Profile<'_, '_> {
         };
         let deltas = (wanted == Wanted::Steps).then(|| self.deltas.reader());
         Samples { profile: self, samples: self.samples.reader(), deltas, position }
+    }
+
+    /// The columns as they are, if every sample names a node and has a step, as in all profiles that nobody damaged:
+    /// then there is nothing to skip or to look up, and no need of [`Profile::samples`].
+    pub(crate) fn columns(&self) -> Option<Columns<'_>> {
+        let [lines, columns] = self.positions.each_ref().map(Option::as_ref);
+        let all =
+            Columns { nodes: &self.samples, steps: &self.deltas, positions: [lines, columns] };
+        self.plain.then_some(all)
     }
 
     /// Whether it has lines, and columns.
@@ -367,6 +379,15 @@ impl Profile<'_, '_> {
         self.extent = extent;
         Ok(())
     }
+}
+
+/// The columns of samples, equally long. See [`Profile::columns`].
+pub(crate) struct Columns<'a> {
+    pub(crate) nodes: &'a Column<u32>,
+    /// Nanoseconds.
+    pub(crate) steps: &'a Column<i64>,
+    /// Lines and columns, if it has them.
+    pub(crate) positions: [Option<&'a Column<i64>>; 2],
 }
 
 /// How many samples there are, and how far they reach.

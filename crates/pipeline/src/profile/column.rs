@@ -61,6 +61,29 @@ impl<T: Number> Column<T> {
         Ok(())
     }
 
+    /// Appends many.
+    pub(crate) fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
+        if self.memory.len() + numbers.len() > self.most {
+            return numbers.iter().try_for_each(|&number| self.push(number));
+        }
+        self.memory.extend_from_slice(numbers);
+        Ok(())
+    }
+
+    /// Hands on all numbers, in order, some thousand at a time.
+    pub(crate) fn blocks(
+        &self,
+        mut take: impl FnMut(&[T]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let on_disk = self.disk.as_ref().map_or(0, |(_, count)| *count);
+        let mut reader = self.reader();
+        while reader.next < on_disk {
+            reader.fetch()?;
+            take(&reader.block)?;
+        }
+        self.memory.chunks(BLOCK).try_for_each(take)
+    }
+
     #[cold]
     fn spill(&mut self) -> Result<(), Error> {
         let failed = |e| Error::write(self.tmp_dir.display(), e);
@@ -148,6 +171,20 @@ mod tests {
                 let all: Vec<i64> = std::iter::from_fn(|| reader.next().unwrap()).collect();
                 assert!(numbers().eq(all));
             }
+            let mut all = Vec::new();
+            column
+                .blocks(|block| {
+                    all.extend_from_slice(block);
+                    Ok(())
+                })
+                .unwrap();
+            assert!(numbers().eq(all));
+            let mut other = Column::<i64>::new(1, 0, &std::env::temp_dir());
+            column
+                .blocks(|block| block.chunks(700).try_for_each(|some| other.extend(some)))
+                .unwrap();
+            let mut reader = other.reader();
+            assert!(numbers().eq(std::iter::from_fn(|| reader.next().unwrap())));
         }
     }
 }

@@ -8,6 +8,43 @@ pub(crate) fn push_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
+/// Appends a number and a comma: an element of a list of millions, nearly all of them short.
+#[inline]
+pub(crate) fn push_element(number: u64, out: &mut Vec<u8>) {
+    if number >= 10_000 {
+        push_integer(number, out);
+        return out.push(b',');
+    }
+    let digits = four_digits(number as u32);
+    // zeros in front are the low bytes; of 0 one is left
+    let zeros = (digits | (1 << 24)).trailing_zeros() / 8;
+    let text = u64::from(digits + 0x3030_3030) | (u64::from(b',') << 32);
+    let end = out.len() + 5 - zeros as usize;
+    out.extend_from_slice(&(text >> (8 * zeros)).to_le_bytes());
+    out.truncate(end);
+}
+
+/// The four digits of a number below 10,000, the first one in the lowest byte.
+#[inline(always)]
+fn four_digits(number: u32) -> u32 {
+    let pairs = (number / 100) | ((number % 100) << 16);
+    // x / 10 for x < 100 is x × 103 / 1024
+    let tens = ((pairs * 103) >> 10) & 0x000F_000F;
+    tens | ((pairs - tens * 10) << 8)
+}
+
+/// Appends nanoseconds as microseconds, exactly, and a comma.
+#[inline]
+pub(crate) fn push_micros_element(ns: i64, out: &mut Vec<u8>) {
+    match u64::try_from(ns) {
+        Ok(ns) if ns.is_multiple_of(1000) => push_element(ns / 1000, out),
+        _ => {
+            push_micros(ns, out);
+            out.push(b',');
+        }
+    }
+}
+
 /// Appends nanoseconds as microseconds, exactly.
 #[inline]
 pub(crate) fn push_micros(ns: i64, out: &mut Vec<u8>) {
@@ -146,6 +183,19 @@ mod tests {
             (i64::MAX, "9223372036854775.807"),
         ] {
             assert_eq!(text(|out| push_micros(ns, out)), micros);
+        }
+    }
+
+    #[test]
+    fn elements_are_numbers_with_a_comma() {
+        let edges = [9_999, 10_000, 10_001, 99_999, 100_000, u64::MAX];
+        for number in (0..20_000).chain(edges) {
+            assert_eq!(text(|out| push_element(number, out)), format!("{number},"));
+        }
+        for ns in [0, 1, 999, 1000, 1001, 125_000, 9_999_000, 10_000_000, -1000, -5] {
+            let mut expected = micros(ns);
+            expected.push(b',');
+            assert_eq!(text(|out| push_micros_element(ns, out)).as_bytes(), expected);
         }
     }
 

@@ -13,7 +13,9 @@
 
 use super::assemble::{Profile, Wanted};
 use super::flaws::{FlawKind, Flaws};
-use super::json::{push_integer, push_micros, push_sound, push_sound_key};
+use super::json::{
+    push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,
+};
 use super::tree::{Children, hits};
 use crate::error::Error;
 use crate::output::Batch;
@@ -41,6 +43,17 @@ struct Writer<'b, 'o> {
 impl Writer<'_, '_> {
     fn flush_if_full(&mut self) -> Result<(), Error> {
         if self.buffer.len() >= GATHER { self.flush() } else { Ok(()) }
+    }
+
+    /// As [`Writer::flush_if_full`], but keeps the last byte, which may have to go.
+    fn flush_but_last(&mut self) -> Result<(), Error> {
+        if self.buffer.len() < GATHER {
+            return Ok(());
+        }
+        let last = self.buffer.pop();
+        self.flush()?;
+        self.buffer.extend(last);
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Error> {
@@ -313,34 +326,83 @@ fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<Member<'t>> {
 /// Samples and what runs beside them, one list after the other.
 fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
     let [lines, columns] = profile.has_positions();
-    let lists = [(true, "samples"), (true, "timeDeltas"), (lines, "lines"), (columns, "columns")];
-    for (number, (has, key)) in lists.into_iter().enumerate() {
-        if !has {
-            continue;
-        }
+    let lists = [
+        (true, "samples", Wanted::Nodes),
+        (true, "timeDeltas", Wanted::Steps),
+        (lines, "lines", Wanted::Position(0)),
+        (columns, "columns", Wanted::Position(1)),
+    ];
+    for (_, key, wanted) in lists.into_iter().filter(|(has, ..)| *has) {
         writer.push(",\"");
         writer.push(key);
         writer.push("\":[");
-        let mut samples = profile.samples(match number {
-            0 => Wanted::Nodes,
-            1 => Wanted::Steps,
-            position => Wanted::Position(position - 2),
-        });
-        let mut first = true;
-        while let Some(sample) = samples.next()? {
-            if !std::mem::take(&mut first) {
-                writer.push(",");
-            }
-            match number {
-                0 => push_integer(profile.tree.id(sample.node), &mut writer.buffer),
-                1 => push_micros(sample.delta, &mut writer.buffer),
-                _ => push_integer(sample.position, &mut writer.buffer),
-            }
-            writer.flush_if_full()?;
+        if !write_plain_list(profile, wanted, writer)? {
+            write_list(profile, wanted, writer)?;
+        }
+        // each element brought a comma
+        if writer.buffer.last() == Some(&b',') {
+            writer.buffer.pop();
         }
         writer.push("]");
     }
     Ok(())
+}
+
+/// A list as its column has it; false if samples must be looked at one by one.
+fn write_plain_list(
+    profile: &Profile<'_, '_>,
+    wanted: Wanted,
+    writer: &mut Writer<'_, '_>,
+) -> Result<bool, Error> {
+    let Some(columns) = profile.columns() else { return Ok(false) };
+    match wanted {
+        Wanted::Nodes => columns.nodes.blocks(|block| {
+            let ids = block.iter().map(|&node| profile.tree.id(node));
+            ids.for_each(|id| push_element(id, &mut writer.buffer));
+            writer.flush_but_last()
+        })?,
+        Wanted::Steps => columns.steps.blocks(|block| {
+            block.iter().for_each(|&step| push_micros_element(step, &mut writer.buffer));
+            writer.flush_but_last()
+        })?,
+        Wanted::Position(which) => {
+            let Some(positions) = columns.positions[which] else { return Ok(true) };
+            positions.blocks(|block| {
+                block.iter().for_each(|&position| push_position(position, &mut writer.buffer));
+                writer.flush_but_last()
+            })?;
+        }
+    }
+    Ok(true)
+}
+
+fn write_list(
+    profile: &Profile<'_, '_>,
+    wanted: Wanted,
+    writer: &mut Writer<'_, '_>,
+) -> Result<(), Error> {
+    let mut samples = profile.samples(wanted);
+    while let Some(sample) = samples.next()? {
+        match wanted {
+            Wanted::Nodes => push_element(profile.tree.id(sample.node), &mut writer.buffer),
+            Wanted::Steps => push_micros_element(sample.delta, &mut writer.buffer),
+            Wanted::Position(_) => push_position(sample.position, &mut writer.buffer),
+        }
+        writer.flush_but_last()?;
+    }
+    Ok(())
+}
+
+/// A line or column as an element of a list.
+#[inline]
+fn push_position(position: i64, out: &mut Vec<u8>) {
+    match u64::try_from(position) {
+        Ok(position) => push_element(position, out),
+        Err(_) => {
+            push_integer(position, out);
+            out.push(b',');
+        }
+    }
 }
 
 fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
