@@ -38,14 +38,16 @@ impl Record {
         self.place >> 8
     }
 
-    /// Groups, in each the order of contract C3 as far as nanoseconds go.
-    fn key(&self) -> (u64, i64, u64, u64) {
-        let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
-        (self.group, self.time, shorter, self.place)
+    /// Group and time in one number, which is compared without a branch.
+    fn group_and_time(&self) -> u128 {
+        let time = self.time as u64 ^ (1 << 63);
+        u128::from(self.group) << 64 | u128::from(time)
     }
 
-    fn border(&self) -> (u64, i64) {
-        (self.group, self.time)
+    /// The order of contract C3 at one time, as far as nanoseconds go.
+    fn tie(&self) -> (u64, u64) {
+        let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
+        (shorter, self.place)
     }
 
     fn encode(&self) -> [u8; SIZE] {
@@ -66,9 +68,19 @@ impl Record {
     }
 }
 
-/// Sorts records of one stretch.
+/// Sorts records of one stretch: by group, in each in the order of contract C3.
 pub(super) fn sort(records: &mut [Record]) {
-    records.sort_unstable_by_key(Record::key);
+    records.sort_unstable_by_key(Record::group_and_time);
+    sort_ties(records);
+}
+
+/// Sorts records of one group and time, which stand together.
+fn sort_ties(records: &mut [Record]) {
+    for ties in records.chunk_by_mut(|a, b| a.group_and_time() == b.group_and_time()) {
+        if ties.len() > 1 {
+            ties.sort_unstable_by_key(Record::tie);
+        }
+    }
 }
 
 /// Bytes of records.
@@ -149,11 +161,11 @@ impl Data {
     }
 
     /// How many records of a run stand before `border`.
-    fn before(&self, run: usize, border: (u64, i64)) -> usize {
+    fn before(&self, run: usize, border: u128) -> usize {
         let (mut low, mut high) = (0, self.run_len(run));
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.get(run, middle).border() < border {
+            if self.get(run, middle).group_and_time() < border {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -166,7 +178,8 @@ impl Data {
 /// Sorted runs with the borders of their buckets.
 pub(super) struct Runs {
     data: Data,
-    borders: Vec<(u64, i64)>,
+    /// Group and time that buckets begin with, but for the first.
+    borders: Vec<u128>,
 }
 
 impl Runs {
@@ -183,7 +196,7 @@ impl Runs {
         let mut samples = Vec::new();
         for run in 0..data.count() {
             let places = (0..data.run_len(run)).step_by(Self::SAMPLE);
-            samples.extend(places.map(|at| data.get(run, at).border()));
+            samples.extend(places.map(|at| data.get(run, at).group_and_time()));
         }
         samples.sort_unstable();
         let mut borders: Vec<_> =
@@ -202,9 +215,9 @@ impl Runs {
         let border = self.borders[number.checked_sub(1)?];
         let last = |run| {
             let at = self.data.before(run, border).checked_sub(1)?;
-            Some(self.data.get(run, at).border())
+            Some(self.data.get(run, at).group)
         };
-        (0..self.data.count()).filter_map(last).max().map(|(group, _)| group)
+        (0..self.data.count()).filter_map(last).max()
     }
 
     /// Fills `bucket` with the records of bucket `number`, in order.
@@ -221,6 +234,7 @@ impl Runs {
             }
         }
         // stable: it finds the runs and merges them
-        bucket.sort_by_key(Record::key);
+        bucket.sort_by_key(Record::group_and_time);
+        sort_ties(bucket);
     }
 }
