@@ -46,8 +46,9 @@ fn walk_stretch(runs: &Runs, from: usize, to: usize, tallies: &mut Tallies) {
     let mut group = runs.group_before(from);
     let mut begun = false;
     let mut open = Open::default();
+    let mut buckets = runs.buckets(from);
     for number in from..runs.len() {
-        runs.collect(number, &mut bucket);
+        buckets.next(&mut bucket);
         for record in &bucket {
             if group != Some(record.group) {
                 open.end(tallies);

@@ -27,6 +27,25 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
     let joined = _mm512_or_si512(bytes, all(0x20));
     let bracket = |byte: u8| _mm512_cmpeq_epi8_mask(joined, all(byte));
     let digits = _mm512_sub_epi8(bytes, all(b'0'));
+    // white space by its low nibble; the index of a byte above 0x7F gives 0, which it is not
+    let spaces = _mm512_broadcast_i32x4(_mm_setr_epi8(
+        b' ' as i8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        b'\t' as i8,
+        b'\n' as i8,
+        0,
+        0,
+        b'\r' as i8,
+        0,
+        0,
+    ));
     Classes {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
@@ -37,7 +56,7 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
         curly: _mm512_test_epi8_mask(bytes, all(0x20)),
         comma: equal(b','),
         colon: equal(b':'),
-        space: equal(b' ') | equal(b'\n') | equal(b'\r') | equal(b'\t'),
+        space: _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(spaces, bytes), bytes),
         digit: _mm512_cmplt_epu8_mask(digits, all(10)),
         zero: equal(b'0'),
     }

@@ -162,9 +162,9 @@ struct State {
     /// Where the last number or word began, and up to where numbers and words are known to be sound.
     scalar_start: usize,
     checked: usize,
-    /// 1 if a key, a value, anything but a closing bracket, a colon must follow.
+    /// 1 if a key, a value or closing bracket, a value, a colon must follow.
     key: u64,
-    value: u64,
+    first: u64,
     further: u64,
     colon: u64,
     /// Open brackets, the innermost lowest, 1 for `[`; above all of them a 1.
@@ -182,7 +182,7 @@ impl State {
         scalar_start: 0,
         checked: 0,
         key: 0,
-        value: 0,
+        first: 0,
         further: 0,
         colon: 0,
         open: Self::OUTSIDE,
@@ -215,20 +215,20 @@ impl State {
         let opening = quotes & in_string;
         let begins = opening | open | starts;
         let before_key = (open & class.curly) | (comma & inner.object);
-        let before_value = (open & !class.curly) | (comma & !inner.object) | colon;
-        let key = after(before_key, space, &mut self.key);
-        let value = after(before_value, space, &mut self.value);
-        let further = after(comma | colon, space, &mut self.further);
+        let after = |bytes, carry: &mut u64| after(bytes, space, carry);
+        let key = after(before_key, &mut self.key);
+        let first = after(open, &mut self.first);
+        let further = after(comma | colon, &mut self.further);
         let (ends, in_key) = in_string.overflowing_add((opening & key) | self.in_key);
         let key_ends = ends & quotes & !in_string;
         self.in_key = u64::from(in_key);
         let wrong = (class.control & in_string)
             | (key & !(opening | close))
-            | (value & !(begins | close))
-            | (close & further)
-            | (begins & !(key | value | inner.none))
+            | (first & !(begins | close))
+            | (further & !begins)
+            | (begins & !(first | further | inner.none))
             | (comma & inner.none)
-            | (after(key_ends, space, &mut self.colon) ^ colon);
+            | (after(key_ends, &mut self.colon) ^ colon);
         wrong == 0
     }
 
