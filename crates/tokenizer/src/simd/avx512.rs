@@ -60,7 +60,7 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn table(nibbles: &[u8; 16]) -> __m128i {
+pub(super) fn table(nibbles: &[u8; 16]) -> __m128i {
     let value = u128::from_le_bytes(*nibbles);
     _mm_set_epi64x((value >> 64) as i64, value as i64)
 }

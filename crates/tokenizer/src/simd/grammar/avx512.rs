@@ -2,8 +2,11 @@
 #![expect(unsafe_code, reason = "a vector load, and the call into code for this processor")]
 
 use super::{BLOCK, Classes, Proof, prove_with};
-use crate::simd::avx512::{detect, prefix_xor};
+use crate::simd::avx512::{detect, prefix_xor, table};
 use std::arch::x86_64::*;
+
+/// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
+const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
 pub(super) fn prove(bytes: &[u8]) -> Proof {
     debug_assert!(detect());
@@ -27,25 +30,7 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
     let joined = _mm512_or_si512(bytes, all(0x20));
     let bracket = |byte: u8| _mm512_cmpeq_epi8_mask(joined, all(byte));
     let digits = _mm512_sub_epi8(bytes, all(b'0'));
-    // white space by its low nibble; the index of a byte above 0x7F gives 0, which it is not
-    let spaces = _mm512_broadcast_i32x4(_mm_setr_epi8(
-        b' ' as i8,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        b'\t' as i8,
-        b'\n' as i8,
-        0,
-        0,
-        b'\r' as i8,
-        0,
-        0,
-    ));
+    let spaces = _mm512_broadcast_i32x4(table(&SPACES));
     Classes {
         quote: equal(b'"'),
         backslash: equal(b'\\'),

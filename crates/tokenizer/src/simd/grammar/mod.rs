@@ -8,8 +8,9 @@
 //!
 //! ```text
 //!   { "a" : [ 1 , 2 ] , "b" : 3 }
-//!   ^                 ^              after these a key        (a comma: where the innermost bracket is `{`)
-//!         ^ ^   ^           ^        after these a value      (a comma: where it is `[`)
+//!   ^                 ^              after these a key: a comma where the innermost bracket is `{`
+//!         ^     ^     ^     ^        after these a value (or that key)
+//!   ^       ^                        after these the same, or a closing bracket
 //!     ^^^               ^^^          a string after which a colon must follow, and the only one after which it may
 //! ```
 //!
@@ -244,8 +245,8 @@ impl State {
             return None;
         }
         let mut other = scalar & !class.digit;
-        if other != 0 && self.checked > text.base {
-            other &= u64::MAX.checked_shl((self.checked - text.base) as u32).unwrap_or(0);
+        if other != 0 {
+            other &= from(self.checked, text.base);
         }
         while other != 0 {
             let at = other.trailing_zeros();
@@ -255,7 +256,7 @@ impl State {
                 _ => text.base + 63 - upto.leading_zeros() as usize,
             };
             self.checked = scalar_end(text.bytes, start)?;
-            other &= u64::MAX.checked_shl((self.checked - text.base) as u32).unwrap_or(0);
+            other &= from(self.checked, text.base);
         }
         if starts != 0 {
             self.scalar_start = text.base + 63 - starts.leading_zeros() as usize;
@@ -307,6 +308,13 @@ impl State {
 struct Innermost {
     object: u64,
     none: u64,
+}
+
+/// The bytes of the block at `base` that do not stand before `place`.
+#[inline(always)]
+fn from(place: usize, base: usize) -> u64 {
+    let before = place.saturating_sub(base).min(BLOCK) as u32;
+    u64::MAX.checked_shl(before).unwrap_or(0)
 }
 
 /// The next byte that is no white space after each of `bytes`, which are none; `carry` goes from block to block.
