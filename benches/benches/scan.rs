@@ -5,7 +5,7 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::sync::LazyLock;
 use tracemill_benches::{Count, Sum, chrome, pretty, scan, tiers};
-use tracemill_tokenizer::{Tier, validate};
+use tracemill_tokenizer::{Tier, Validator};
 
 fn main() {
     tracemill_benches::with_folder(divan::main);
@@ -38,15 +38,15 @@ fn events_and_ts(bencher: Bencher<'_, '_>, tier: Tier) {
 }
 
 /// Every byte proved to be JSON.
-#[divan::bench(max_time = 1)]
-fn validate_all(bencher: Bencher<'_, '_>) {
-    check(bencher, &chrome().bytes);
+#[divan::bench(args = tiers(), max_time = 1)]
+fn validate_all(bencher: Bencher<'_, '_>, tier: Tier) {
+    check(bencher, tier, &chrome().bytes);
 }
 
 /// The same on the pretty-printed trace.
-#[divan::bench(max_time = 1)]
-fn validate_pretty(bencher: Bencher<'_, '_>) {
-    check(bencher, &PRETTY);
+#[divan::bench(args = tiers(), max_time = 1)]
+fn validate_pretty(bencher: Bencher<'_, '_>, tier: Tier) {
+    check(bencher, tier, &PRETTY);
 }
 
 fn count(bencher: Bencher<'_, '_>, tier: Tier, bytes: &[u8]) {
@@ -57,9 +57,10 @@ fn count(bencher: Bencher<'_, '_>, tier: Tier, bytes: &[u8]) {
     bencher.counter(BytesCount::of_slice(bytes)).counter(ItemsCount::new(answer.events)).bench(run);
 }
 
-fn check(bencher: Bencher<'_, '_>, bytes: &[u8]) {
-    assert_eq!(validate(bytes), Ok(()));
+fn check(bencher: Bencher<'_, '_>, tier: Tier, bytes: &[u8]) {
+    let mut validator = Validator::new(tier);
+    assert_eq!(validator.check(bytes), Ok(()));
     let cut = &bytes[..bytes.len() - 2];
-    assert_eq!(validate(cut).map_err(|defect| defect.offset), Err(cut.len() as u64));
-    bencher.counter(BytesCount::of_slice(bytes)).bench(|| validate(bytes));
+    assert_eq!(validator.check(cut).map_err(|defect| defect.offset), Err(cut.len() as u64));
+    bencher.counter(BytesCount::of_slice(bytes)).bench_local(|| validator.check(bytes));
 }

@@ -4,9 +4,11 @@
 //! byte for. This proves the rest: numbers, words, commas and colons in their places, escapes, no control characters in
 //! strings, UTF-8. White space may separate any number of values, so NDJSON and concatenated documents pass.
 //!
-//! Cost: 1.0–1.2 GB/s a core, where the scan of events runs at 3 to 4 (`cargo bench -p tracemill-benches --bench scan`):
-//! far beyond the 15 % up to which it would have become the default.
+//! Sound text is proved so in blocks ([`crate::simd::grammar`]); only what that does not prove is read byte by byte, which also
+//! finds the first defect.
 
+use crate::simd::Tier;
+use crate::simd::grammar::{Proof, Prove};
 use crate::text::{is_space, skip_space};
 
 /// The first byte that is not JSON.
@@ -27,18 +29,41 @@ pub fn validate(bytes: &[u8]) -> Result<(), Defect> {
 }
 
 /// [`validate`] for many pieces, one after the other: what it allocates (nothing, unless values nest) is used again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Validator {
+    prove: Prove,
     /// Open brackets, true for objects.
     objects: Vec<bool>,
 }
 
+impl Default for Validator {
+    fn default() -> Self {
+        Validator::new(Tier::best())
+    }
+}
+
 impl Validator {
+    /// One that uses the instructions of `tier`: the answer is the same on all.
+    pub fn new(tier: Tier) -> Self {
+        Validator { prove: Prove::of(tier), objects: Vec::new() }
+    }
+
     /// As [`validate`].
     ///
     /// # Errors
     /// The first byte that is not JSON.
+    #[inline]
     pub fn check(&mut self, bytes: &[u8]) -> Result<(), Defect> {
+        match self.prove.run(bytes) {
+            Proof::Json => Ok(()),
+            Proof::JsonIfUtf8 if simdutf8::basic::from_utf8(bytes).is_ok() => Ok(()),
+            Proof::JsonIfUtf8 | Proof::Unknown => self.check_bytes(bytes),
+        }
+    }
+
+    /// Reads byte by byte.
+    #[cold]
+    fn check_bytes(&mut self, bytes: &[u8]) -> Result<(), Defect> {
         // the basic check is the fast one, and does not say where
         if simdutf8::basic::from_utf8(bytes).is_err()
             && let Err(error) = simdutf8::compat::from_utf8(bytes)
@@ -60,6 +85,13 @@ impl Validator {
         self.objects = reader.objects;
         defect
     }
+}
+
+/// Bytes of the number or word that `bytes` begin with; `None` if it is none.
+#[inline]
+pub(crate) fn scalar_len(bytes: &[u8]) -> Option<usize> {
+    let mut reader = Reader { bytes, at: 0, objects: Vec::new() };
+    reader.bare().ok().map(|()| reader.at)
 }
 
 struct Reader<'a> {
@@ -168,6 +200,14 @@ impl Reader<'_> {
     fn scalar(&mut self) -> Result<(), &'static str> {
         match self.peek() {
             Some(b'"') => self.string(),
+            _ => self.bare(),
+        }
+    }
+
+    /// A number or a word.
+    #[inline]
+    fn bare(&mut self) -> Result<(), &'static str> {
+        match self.peek() {
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.word(b"true"),
             Some(b'f') => self.word(b"false"),

@@ -4,7 +4,11 @@
 //! threads; two of a million ids collide with a probability of 10⁻⁷. The hash has no seed, so that answers do not differ
 //! from run to run (contract C4).
 
-use tracemill_tokenizer::{canonical, unescape};
+use tracemill_tokenizer::{Event, Field, canonical, unescape};
+
+/// A one, or the highest bit, in each byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+const TOPS: u64 = ONES << 7;
 
 /// Mixes two words: the halves of their product.
 #[inline(always)]
@@ -13,16 +17,78 @@ pub(super) fn mix(a: u64, b: u64) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
+/// Types of values, where their hashes begin.
+const WHOLE: u64 = 1;
+const STRING: u64 = 2;
+const NUMBER: u64 = 3;
+const OTHER: u64 = 4;
+
+/// Eight bytes at a time, the last ones filled up with zeros, and how many they are.
 #[inline]
 pub(super) fn hash_bytes(bytes: &[u8], tag: u64) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
-    let mut hash = mix(tag, bytes.len() as u64);
+    let mut hash = tag;
     for word in words {
         hash = mix(hash, u64::from_le_bytes(*word));
     }
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    mix(hash, u64::from_le_bytes(last))
+    end_hash(hash, u64::from_le_bytes(last), bytes.len())
+}
+
+#[inline(always)]
+fn end_hash(hash: u64, last: u64, len: usize) -> u64 {
+    mix(mix(hash, last), len as u64)
+}
+
+/// The lowest `count` bytes of a word, fewer than eight.
+#[inline(always)]
+fn low_bytes(word: u64, count: usize) -> u64 {
+    word & ((1 << (8 * count)) - 1)
+}
+
+/// The hash of a field, as [`hash_value`] has it.
+#[inline]
+pub(super) fn hash_field(event: &Event<'_>, field: Field) -> u64 {
+    match event.field_and_rest(field) {
+        Some(text @ [b'"', ..]) => hash_string(text),
+        Some(text) => hash_short(text),
+        None => None,
+    }
+    .unwrap_or_else(|| hash_value(event.field(field)))
+}
+
+/// The hash of the whole number that `text` begins with, if it has at most seven digits: most pids and tids.
+#[inline]
+pub(super) fn hash_short(text: &[u8]) -> Option<u64> {
+    let word = u64::from_le_bytes(*text.first_chunk::<8>()?);
+    // digits become 0 to 9, and of those sums only stay below 0x80
+    let digits = word ^ (ONES * u64::from(b'0'));
+    let others = (((digits & !TOPS) + ONES * (0x80 - 10)) | digits) & TOPS;
+    let len = others.trailing_zeros() as usize / 8;
+    let ends = (1..8).contains(&len) && matches!((word >> (8 * len)) as u8, b',' | b'}');
+    ends.then(|| end_hash(WHOLE, low_bytes(word, len), len))
+}
+
+/// The hash of the string that `text` begins with, if it has no escapes and does not end with the text.
+#[inline]
+fn hash_string(text: &[u8]) -> Option<u64> {
+    let is = |word: u64, byte: u8| {
+        let zero = word ^ (ONES * u64::from(byte));
+        zero.wrapping_sub(ONES) & !zero & TOPS
+    };
+    let mut hash = STRING;
+    for (number, word) in text[1..].as_chunks::<8>().0.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = is(word, b'"') | is(word, b'\\');
+        if found != 0 {
+            let len = found.trailing_zeros() as usize / 8;
+            let plain = (word >> (8 * len)) as u8 == b'"';
+            return plain.then(|| end_hash(hash, low_bytes(word, len), 8 * number + len));
+        }
+        hash = mix(hash, word);
+    }
+    None
 }
 
 /// The hash of a JSON value; a missing one is a value too.
@@ -30,9 +96,11 @@ pub(super) fn hash_bytes(bytes: &[u8], tag: u64) -> u64 {
 pub(super) fn hash_value(value: Option<&[u8]>) -> u64 {
     match value {
         Some(digits) if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
-            hash_bytes(digits, 1)
+            hash_bytes(digits, WHOLE)
         }
-        Some([b'"', content @ .., b'"']) if !content.contains(&b'\\') => hash_bytes(content, 2),
+        Some([b'"', content @ .., b'"']) if !content.contains(&b'\\') => {
+            hash_bytes(content, STRING)
+        }
         value => hash_slowly(value),
     }
 }
@@ -44,13 +112,13 @@ fn hash_slowly(value: Option<&[u8]>) -> u64 {
         None => 0,
         Some([b'"', content @ .., b'"']) => {
             unescape(content, &mut plain);
-            hash_bytes(&plain, 2)
+            hash_bytes(&plain, STRING)
         }
         Some(value) if canonical(value, &mut plain) => match whole(&plain) {
-            Some(digits) => hash_bytes(&digits, 1),
-            None => hash_bytes(&plain, 3),
+            Some(digits) => hash_bytes(&digits, WHOLE),
+            None => hash_bytes(&plain, NUMBER),
         },
-        Some(value) => hash_bytes(value, 4),
+        Some(value) => hash_bytes(value, OTHER),
     }
 }
 
@@ -89,5 +157,27 @@ mod tests {
             assert_ne!(hash(a), hash_value(None));
             assert!(all[..i].iter().all(|b| hash(a) != hash(b)), "{a}");
         }
+    }
+
+    /// Fields of all lengths and spellings, at the end of an event and before more of it.
+    #[test]
+    fn a_field_has_the_hash_of_its_value() {
+        let digits = "12345678901234567890";
+        let numbers = (1..digits.len()).map(|len| digits[..len].to_owned());
+        let strings = (0..20).map(|len| format!("\"{}\"", &"abcdefgh".repeat(3)[..len]));
+        let escaped =
+            (0..20).map(|len| format!("\"{}\\n{}\"", "é".repeat(len / 2), "x".repeat(len)));
+        let odd = ["null", "-1", "0", "007", "1e2", "1.5", "{\"a\":1}", "[]", "true", "\"\\\"\""];
+        let odd = odd.into_iter().map(str::to_owned);
+        for value in numbers.chain(strings).chain(escaped).chain(odd) {
+            for rest in ["", " ", ",\"x\":1", " , \"some other key\":1"] {
+                let event = format!("{{\"pid\":{value}{rest}}}");
+                let spans = tracemill_tokenizer::fields_of(event.as_bytes());
+                let found = hash_field(&spans.of(event.as_bytes()), Field::Pid);
+                assert_eq!(found, hash_value(Some(value.as_bytes())), "{event}");
+            }
+        }
+        let none = tracemill_tokenizer::fields_of(b"{}");
+        assert_eq!(hash_field(&none.of(b"{}"), Field::Pid), hash_value(None));
     }
 }

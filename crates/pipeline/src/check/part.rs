@@ -1,6 +1,6 @@
 //! What one worker finds in one chunk: the fields of each event, by itself.
 
-use super::ids::{hash_value, mix};
+use super::ids::{hash_field, hash_short, hash_value, mix};
 use super::order::Orders;
 use super::records::{Record, sort};
 use super::rules::Kind;
@@ -116,9 +116,16 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
         }
     }
 
-    /// A pid or tid.
+    /// The hash of a pid or tid.
     #[inline]
-    fn check_id(&mut self, value: Option<&[u8]>, missing: Option<Kind>, offset: u64) {
+    fn id(&mut self, event: &Event<'_>, field: Field, missing: Option<Kind>, offset: u64) -> u64 {
+        match event.field_and_rest(field).and_then(hash_short) {
+            Some(hash) => hash,
+            None => self.longer_id(event.field(field), missing, offset),
+        }
+    }
+
+    fn longer_id(&mut self, value: Option<&[u8]>, missing: Option<Kind>, offset: u64) -> u64 {
         match value {
             Some(digits) if digits.len() <= 9 && digits.iter().all(u8::is_ascii_digit) => {}
             None | Some(b"null") => {
@@ -128,6 +135,7 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             }
             Some(value) => self.check_odd_id(value, offset),
         }
+        hash_value(value)
     }
 
     #[cold]
@@ -168,13 +176,13 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
                 }
             }
             b'B' | b'E' => {
-                let name = event.field(Field::Name);
-                let name = name.map_or(0, |name| hash_value(Some(name)).max(1));
+                let name = event.field_and_rest(Field::Name);
+                let name = name.map_or(0, |_| hash_field(event, Field::Name).max(1));
                 self.records.push(record(lane, name));
             }
             _ => {
                 if let Some(group) = self.group_of(event, phase, process, offset) {
-                    let name = hash_value(event.field(Field::Name));
+                    let name = hash_field(event, Field::Name);
                     let extra = name >> 32 << 32 | process >> 32;
                     self.records.push(record(group, extra));
                 }
@@ -213,12 +221,12 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             b'b' if id == b"0" || id == b"\"\"" => self.add(Kind::AsyncIdZero, offset),
             _ => {}
         }
-        let key = mix(u64::from(family), hash_value(event.field(Field::Cat)));
+        let key = mix(u64::from(family), hash_field(event, Field::Cat));
         let key = mix(key, hash_value(Some(id)));
         Some(match family {
-            b's' => mix(key, hash_value(event.field(Field::Name))),
+            b's' => mix(key, hash_field(event, Field::Name)),
             _ if local => mix(mix(key, 1), process),
-            _ => mix(mix(key, 2), hash_value(event.field(Field::Scope))),
+            _ => mix(mix(key, 2), hash_field(event, Field::Scope)),
         })
     }
 
@@ -332,13 +340,12 @@ impl<const DEVTOOLS: bool> Sink for Part<DEVTOOLS> {
         }
         self.check_phase(phase, offset);
         self.check_presence(event, phase, offset);
-        let (pid, tid) = (event.field(Field::Pid), event.field(Field::Tid));
-        self.check_id(pid, Some(Kind::MissingPid), offset);
-        self.check_id(tid, (phase != b'M').then_some(Kind::MissingTid), offset);
+        let process = self.id(event, Field::Pid, Some(Kind::MissingPid), offset);
+        let thread = (phase != b'M').then_some(Kind::MissingTid);
+        let thread = self.id(event, Field::Tid, thread, offset);
         self.check_time(Field::Ts, event, ts, offset);
         self.check_time(Field::Dur, event, dur, offset);
         self.note_frames(event, offset);
-        let process = hash_value(pid);
         if DEVTOOLS {
             self.note_devtools(event, phase, process, offset);
         }
@@ -356,7 +363,7 @@ impl<const DEVTOOLS: bool> Sink for Part<DEVTOOLS> {
             }
             return self.orders.note_untimed(offset, &mut self.tallies);
         };
-        let lane = (mix(process, hash_value(tid)), process);
+        let lane = (mix(process, thread), process);
         self.orders.note(event, (ts, dur), lane, (offset, phase), &mut self.tallies);
         self.record(event, phase, lane, (ts, dur), offset);
     }

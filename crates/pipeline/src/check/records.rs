@@ -1,7 +1,7 @@
 //! What must be looked at again in groups: 32 bytes an event, sorted by group and time, on disk beyond the budget.
 //!
 //! A group is a thread (B, E, X) or an id (async events, flows). Each scanned chunk sorts its own records on the worker;
-//! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Runs::collect`]).
+//! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Buckets::next`]).
 //! Events of one group and time never stand in two buckets.
 
 use crate::error::Error;
@@ -38,14 +38,16 @@ impl Record {
         self.place >> 8
     }
 
-    /// Groups, in each the order of contract C3 as far as nanoseconds go.
-    fn key(&self) -> (u64, i64, u64, u64) {
-        let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
-        (self.group, self.time, shorter, self.place)
+    /// Group and time in one number, which is compared without a branch.
+    fn group_and_time(&self) -> u128 {
+        let time = self.time as u64 ^ (1 << 63);
+        u128::from(self.group) << 64 | u128::from(time)
     }
 
-    fn border(&self) -> (u64, i64) {
-        (self.group, self.time)
+    /// The order of contract C3 at one time, as far as nanoseconds go.
+    fn tie(&self) -> (u64, u64) {
+        let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
+        (shorter, self.place)
     }
 
     fn encode(&self) -> [u8; SIZE] {
@@ -66,9 +68,19 @@ impl Record {
     }
 }
 
-/// Sorts records of one stretch.
+/// Sorts records of one stretch: by group, in each in the order of contract C3.
 pub(super) fn sort(records: &mut [Record]) {
-    records.sort_unstable_by_key(Record::key);
+    records.sort_unstable_by_key(Record::group_and_time);
+    sort_ties(records);
+}
+
+/// Sorts records of one group and time, which stand together.
+fn sort_ties(records: &mut [Record]) {
+    for ties in records.chunk_by_mut(|a, b| a.group_and_time() == b.group_and_time()) {
+        if ties.len() > 1 {
+            ties.sort_unstable_by_key(Record::tie);
+        }
+    }
 }
 
 /// Bytes of records.
@@ -94,8 +106,8 @@ impl RecordSpill {
     /// Writes sorted runs as one.
     pub(super) fn write(&mut self, runs: &Runs) -> Result<(), Error> {
         let (mut count, mut bucket) = (0, Vec::new());
-        for number in 0..runs.len() {
-            runs.collect(number, &mut bucket);
+        let mut buckets = runs.buckets(0);
+        while buckets.next(&mut bucket) {
             count += bucket.len();
             for record in &bucket {
                 let written = self.writer.write_all(&record.encode());
@@ -148,12 +160,23 @@ impl Data {
         }
     }
 
-    /// How many records of a run stand before `border`.
-    fn before(&self, run: usize, border: (u64, i64)) -> usize {
-        let (mut low, mut high) = (0, self.run_len(run));
+    /// How many records of a run stand before `border`, which is not before record `from`.
+    ///
+    /// Looks at 1, 2, 4 … records from there on, and then between the last two: buckets follow one another.
+    fn before(&self, run: usize, border: u128, from: usize) -> usize {
+        let len = self.run_len(run);
+        let (mut low, mut high, mut step) = (from, len, 1);
+        while low + step < len {
+            if self.get(run, low + step).group_and_time() >= border {
+                high = low + step;
+                break;
+            }
+            low += step;
+            step *= 2;
+        }
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.get(run, middle).border() < border {
+            if self.get(run, middle).group_and_time() < border {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -166,7 +189,8 @@ impl Data {
 /// Sorted runs with the borders of their buckets.
 pub(super) struct Runs {
     data: Data,
-    borders: Vec<(u64, i64)>,
+    /// Group and time that buckets begin with, but for the first.
+    borders: Vec<u128>,
 }
 
 impl Runs {
@@ -183,7 +207,7 @@ impl Runs {
         let mut samples = Vec::new();
         for run in 0..data.count() {
             let places = (0..data.run_len(run)).step_by(Self::SAMPLE);
-            samples.extend(places.map(|at| data.get(run, at).border()));
+            samples.extend(places.map(|at| data.get(run, at).group_and_time()));
         }
         samples.sort_unstable();
         let mut borders: Vec<_> =
@@ -201,26 +225,50 @@ impl Runs {
     pub(super) fn group_before(&self, number: usize) -> Option<u64> {
         let border = self.borders[number.checked_sub(1)?];
         let last = |run| {
-            let at = self.data.before(run, border).checked_sub(1)?;
-            Some(self.data.get(run, at).border())
+            let at = self.data.before(run, border, 0).checked_sub(1)?;
+            Some(self.data.get(run, at).group)
         };
-        (0..self.data.count()).filter_map(last).max().map(|(group, _)| group)
+        (0..self.data.count()).filter_map(last).max()
     }
 
-    /// Fills `bucket` with the records of bucket `number`, in order.
-    pub(super) fn collect(&self, number: usize, bucket: &mut Vec<Record>) {
+    /// The buckets from number `first` on.
+    pub(super) fn buckets(&self, first: usize) -> Buckets<'_> {
+        let border = first.checked_sub(1).map(|before| self.borders[before]);
+        let start = |run| border.map_or(0, |border| self.data.before(run, border, 0));
+        Buckets { runs: self, number: first, starts: (0..self.data.count()).map(start).collect() }
+    }
+}
+
+/// Buckets of runs, one after the other.
+pub(super) struct Buckets<'r> {
+    runs: &'r Runs,
+    /// Of the next bucket.
+    number: usize,
+    /// Where it begins in each run.
+    starts: Vec<usize>,
+}
+
+impl Buckets<'_> {
+    /// Fills `bucket` with the records of the next one, in order; false if there is none.
+    pub(super) fn next(&mut self, bucket: &mut Vec<Record>) -> bool {
         bucket.clear();
-        let from = number.checked_sub(1).map(|before| self.borders[before]);
-        let to = self.borders.get(number);
-        for run in 0..self.data.count() {
-            let start = from.map_or(0, |from| self.data.before(run, from));
-            let end = to.map_or(self.data.run_len(run), |&to| self.data.before(run, to));
-            match &self.data {
-                Data::Memory(runs) => bucket.extend_from_slice(&runs[run][start..end]),
-                Data::Disk(..) => bucket.extend((start..end).map(|at| self.data.get(run, at))),
+        if self.number == self.runs.len() {
+            return false;
+        }
+        let data = &self.runs.data;
+        let to = self.runs.borders.get(self.number);
+        self.number += 1;
+        for (run, start) in self.starts.iter_mut().enumerate() {
+            let end = to.map_or(data.run_len(run), |&to| data.before(run, to, *start));
+            let places = std::mem::replace(start, end)..end;
+            match data {
+                Data::Memory(runs) => bucket.extend_from_slice(&runs[run][places]),
+                Data::Disk(..) => bucket.extend(places.map(|at| data.get(run, at))),
             }
         }
         // stable: it finds the runs and merges them
-        bucket.sort_by_key(Record::key);
+        bucket.sort_by_key(Record::group_and_time);
+        sort_ties(bucket);
+        true
     }
 }

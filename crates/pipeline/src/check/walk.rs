@@ -14,8 +14,8 @@ use super::tally::Tallies;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Judges all groups.
-pub(super) fn walk(runs: &Runs, threads: usize) -> Tallies {
+/// Judges all groups, on `threads` threads; this one first does what must be done on one, `alone`.
+pub(super) fn walk<T>(runs: &Runs, threads: usize, alone: impl FnOnce() -> T) -> (Tallies, T) {
     // a few stretches a worker even out groups of different sizes
     let stretch = runs.len().div_ceil(threads * 4).max(1);
     let next = AtomicUsize::new(0);
@@ -31,11 +31,13 @@ pub(super) fn walk(runs: &Runs, threads: usize) -> Tallies {
         }
         all.lock().unwrap_or_else(|e| e.into_inner()).append(&tallies);
     };
-    std::thread::scope(|scope| {
-        (1..threads.min(runs.len())).for_each(|_| drop(scope.spawn(work)));
+    let done = std::thread::scope(|scope| {
+        (1..threads.min(runs.len() + 1)).for_each(|_| drop(scope.spawn(work)));
+        let done = alone();
         work();
+        done
     });
-    all.into_inner().unwrap_or_else(|e| e.into_inner())
+    (all.into_inner().unwrap_or_else(|e| e.into_inner()), done)
 }
 
 /// The groups that begin in buckets `from..to`, to their ends.
@@ -44,8 +46,9 @@ fn walk_stretch(runs: &Runs, from: usize, to: usize, tallies: &mut Tallies) {
     let mut group = runs.group_before(from);
     let mut begun = false;
     let mut open = Open::default();
+    let mut buckets = runs.buckets(from);
     for number in from..runs.len() {
-        runs.collect(number, &mut bucket);
+        buckets.next(&mut bucket);
         for record in &bucket {
             if group != Some(record.group) {
                 open.end(tallies);

@@ -71,7 +71,7 @@ fn broadcast(table: &[u8; 16]) -> __m256i {
 /// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
-fn prefix_xor(bits: u64) -> u64 {
+pub(super) fn prefix_xor(bits: u64) -> u64 {
     let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits as i64), _mm_set1_epi8(-1));
     _mm_cvtsi128_si64(product) as u64
 }

@@ -60,7 +60,7 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn table(nibbles: &[u8; 16]) -> __m128i {
+pub(super) fn table(nibbles: &[u8; 16]) -> __m128i {
     let value = u128::from_le_bytes(*nibbles);
     _mm_set_epi64x((value >> 64) as i64, value as i64)
 }
@@ -68,7 +68,7 @@ fn table(nibbles: &[u8; 16]) -> __m128i {
 /// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
-fn prefix_xor(bits: u64) -> u64 {
+pub(super) fn prefix_xor(bits: u64) -> u64 {
     let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits as i64), _mm_set1_epi8(-1));
     _mm_cvtsi128_si64(product) as u64
 }

@@ -25,6 +25,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod grammar;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;

@@ -1,0 +1,70 @@
+//! AVX2: two 32-byte halves a block, a comparison a class.
+#![expect(unsafe_code, reason = "a vector load, and the call into code for this processor")]
+
+use super::{BLOCK, Classes, Proof, prove_with};
+use crate::simd::avx2::{detect, prefix_xor};
+use std::arch::x86_64::*;
+
+pub(super) fn prove(bytes: &[u8]) -> Proof {
+    debug_assert!(detect());
+    // SAFETY: the only caller is `Prove`, whose constructor returns this function only after `detect`.
+    unsafe { prove_avx2(bytes) }
+}
+
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
+fn prove_avx2(bytes: &[u8]) -> Proof {
+    prove_with(bytes, |block| classify(block), |bits| prefix_xor(bits))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn classify(block: &[u8; BLOCK]) -> Classes {
+    let halves = block.as_chunks::<32>().0;
+    let (low, high) = (classify_half(&halves[0]), classify_half(&halves[1]));
+    let join = |class: usize| u64::from(low[class]) | u64::from(high[class]) << 32;
+    Classes {
+        quote: join(0),
+        backslash: join(1),
+        control: join(2),
+        non_ascii: join(3),
+        open: join(4),
+        close: join(5),
+        curly: join(6),
+        comma: join(7),
+        colon: join(8),
+        space: join(9),
+        digit: join(10),
+        zero: join(11),
+    }
+}
+
+/// The classes in the order of [`Classes`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn classify_half(half: &[u8; 32]) -> [u32; 12] {
+    // SAFETY: `half` is valid for reads of 32 bytes; the load has no alignment requirement.
+    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let all = |byte: u8| _mm256_set1_epi8(byte as i8);
+    let mask = |vector: __m256i| _mm256_movemask_epi8(vector) as u32;
+    let equal = |byte: u8| mask(_mm256_cmpeq_epi8(bytes, all(byte)));
+    // there is no comparison of unsigned bytes: a byte is at most another if it is the smaller of both
+    let at_most = |a: __m256i, b: u8| mask(_mm256_cmpeq_epi8(_mm256_min_epu8(a, all(b)), a));
+    // `[` and `{`, `]` and `}` differ in one bit
+    let joined = _mm256_or_si256(bytes, all(0x20));
+    let bracket = |byte: u8| mask(_mm256_cmpeq_epi8(joined, all(byte)));
+    [
+        equal(b'"'),
+        equal(b'\\'),
+        at_most(bytes, 0x1F),
+        mask(bytes),
+        bracket(b'{'),
+        bracket(b'}'),
+        // the bit that tells brackets apart, moved to the top of its byte
+        mask(_mm256_slli_epi16::<2>(bytes)),
+        equal(b','),
+        equal(b':'),
+        equal(b' ') | equal(b'\n') | equal(b'\r') | equal(b'\t'),
+        at_most(_mm256_sub_epi8(bytes, all(b'0')), 9),
+        equal(b'0'),
+    ]
+}

@@ -1,0 +1,48 @@
+//! AVX-512: a comparison a class, straight into a mask.
+#![expect(unsafe_code, reason = "a vector load, and the call into code for this processor")]
+
+use super::{BLOCK, Classes, Proof, prove_with};
+use crate::simd::avx512::{detect, prefix_xor, table};
+use std::arch::x86_64::*;
+
+/// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
+const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
+
+pub(super) fn prove(bytes: &[u8]) -> Proof {
+    debug_assert!(detect());
+    // SAFETY: the only caller is `Prove`, whose constructor returns this function only after `detect`.
+    unsafe { prove_avx512(bytes) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
+fn prove_avx512(bytes: &[u8]) -> Proof {
+    prove_with(bytes, |block| classify(block), |bits| prefix_xor(bits))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn classify(block: &[u8; BLOCK]) -> Classes {
+    // SAFETY: `block` is valid for reads of 64 bytes; the load has no alignment requirement.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let all = |byte: u8| _mm512_set1_epi8(byte as i8);
+    let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
+    // `[` and `{`, `]` and `}` differ in one bit
+    let joined = _mm512_or_si512(bytes, all(0x20));
+    let bracket = |byte: u8| _mm512_cmpeq_epi8_mask(joined, all(byte));
+    let digits = _mm512_sub_epi8(bytes, all(b'0'));
+    let spaces = _mm512_broadcast_i32x4(table(&SPACES));
+    Classes {
+        quote: equal(b'"'),
+        backslash: equal(b'\\'),
+        control: _mm512_cmplt_epu8_mask(bytes, all(0x20)),
+        non_ascii: _mm512_movepi8_mask(bytes),
+        open: bracket(b'{'),
+        close: bracket(b'}'),
+        curly: _mm512_test_epi8_mask(bytes, all(0x20)),
+        comma: equal(b','),
+        colon: equal(b':'),
+        space: _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(spaces, bytes), bytes),
+        digit: _mm512_cmplt_epu8_mask(digits, all(10)),
+        zero: equal(b'0'),
+    }
+}

@@ -1,0 +1,32 @@
+//! The tokens that masks do not prove: numbers with a sign, fraction or exponent, words, escapes.
+
+use crate::grammar::scalar_len;
+
+/// One past the number or word at `start`, if it is one and nothing that belongs to it follows.
+#[inline]
+pub(super) fn scalar_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let end = start + scalar_len(&bytes[start..])?;
+    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
+    bytes.get(end).is_none_or(ends).then_some(end)
+}
+
+/// Whether the bytes of a block at `base` that `escaped` has bits for, and which follow a backslash, make escapes that
+/// JSON has.
+pub(super) fn are_escapes(bytes: &[u8], base: usize, mut escaped: u64) -> bool {
+    while escaped != 0 {
+        let at = base + escaped.trailing_zeros() as usize;
+        escaped &= escaped - 1;
+        let sound = match bytes.get(at) {
+            Some(b'/' | b'b' | b'f' | b'n' | b'r' | b't') => true,
+            Some(b'u') => {
+                let digits = bytes[at + 1..].first_chunk::<4>();
+                digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            }
+            _ => false,
+        };
+        if !sound {
+            return false;
+        }
+    }
+    true
+}
