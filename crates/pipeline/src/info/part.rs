@@ -261,7 +261,7 @@ impl Sink for Part {
     }
 
     fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, 0);
+        note_member(&mut self.documents, &mut self.keys, member, self.base);
     }
 
     fn damage(&mut self, damage: Damage<'_>) {

@@ -86,20 +86,25 @@ impl Info {
 }
 
 /// A name and whether it is a string, which is not the number of the same text.
-type Key = (Option<bool>, String);
+type Key = (Option<bool>, Vec<u8>);
 
 fn key(raw: Option<&str>) -> Key {
     match raw {
-        None => (None, String::new()),
+        None => (None, Vec::new()),
         Some(raw) => match unescape(raw) {
-            Some(content) => (Some(true), String::from_utf8_lossy(&content).into_owned()),
-            None => (Some(false), raw.to_owned()),
+            Some(content) => (Some(true), content),
+            None => (Some(false), raw.as_bytes().to_vec()),
         },
     }
 }
 
+/// What of a name can be shown.
+fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
 fn by_name(sums: BTreeMap<Key, Sums>) -> ByName {
-    let named = sums.into_iter().map(|((kind, text), sums)| (kind.map(|_| text), sums));
+    let named = sums.into_iter().map(|((kind, name), sums)| (kind.map(|_| text(&name)), sums));
     let mut all: ByName = named.collect();
     all.sort();
     all
@@ -132,7 +137,7 @@ pub fn info(inputs: &[&[u8]]) -> Result<Info, String> {
         info.events += 1;
         info.bytes += bytes as u64;
         let phase = key(event.ph.as_deref());
-        let phase = if phase.0.is_none() { "none".to_owned() } else { phase.1 };
+        let phase = if phase.0.is_none() { "none".to_owned() } else { text(&phase.1) };
         *info.phases.entry(phase).or_default() += 1;
         let is_metadata = is_phase(event, "M");
         let floor = |raw: &Option<String>| raw.as_deref().and_then(time).map(|t| t.nanos_floor());
@@ -181,7 +186,7 @@ pub fn info(inputs: &[&[u8]]) -> Result<Info, String> {
 }
 
 fn is_phase(event: &RawEvent, phase: &str) -> bool {
-    key(event.ph.as_deref()) == (Some(true), phase.to_owned())
+    key(event.ph.as_deref()) == (Some(true), phase.as_bytes().to_vec())
 }
 
 /// Neighbours out of the order of contract C3.
@@ -203,23 +208,24 @@ fn inversions(events: &[(usize, RawEvent)]) -> u64 {
 
 fn categories(cat: Option<&str>) -> Vec<Key> {
     let Some(list) = cat.and_then(unescape) else { return vec![key(cat)] };
-    let text = |cat: &[u8]| String::from_utf8_lossy(cat.trim_ascii()).into_owned();
-    let mut all: Vec<Key> =
-        list.split(|&byte| byte == b',').map(|cat| (Some(true), text(cat))).collect();
+    let mut all: Vec<Key> = list
+        .split(|&byte| byte == b',')
+        .map(|cat| (Some(true), cat.trim_ascii().to_vec()))
+        .collect();
     all.sort();
     all.dedup();
     all
 }
 
 /// Keys of args, and of objects in them, each with the bytes of key and value.
-fn paths(args: Option<&str>) -> Vec<(String, usize)> {
+fn paths(args: Option<&str>) -> Vec<(Vec<u8>, usize)> {
     let mut all = Vec::new();
     for (outer, value) in Fields::parse(args.unwrap_or_default()).unwrap_or_default().0 {
         let text = unescape(outer).expect("keys are strings");
-        all.push((String::from_utf8_lossy(&text).into_owned(), len(outer, value)));
+        all.push((text.clone(), len(outer, value)));
         for (inner, value) in Fields::parse(value).unwrap_or_default().0 {
             let path = [&text[..], b".", &unescape(inner).expect("keys are strings")].concat();
-            all.push((String::from_utf8_lossy(&path).into_owned(), len(inner, value)));
+            all.push((path, len(inner, value)));
         }
     }
     all

@@ -100,7 +100,7 @@ fn density(report: &InfoReport) -> Vec<String> {
     let column = duration_text(density.column_ns.into());
     let most = density.events.iter().copied().max().unwrap_or(0);
     let scale = format!("a column is {column}; the highest has {}", plural(most, "event"));
-    vec![format!("[{}]", sparkline(&density.events)), scale]
+    vec![sparkline(&density.events), scale]
 }
 
 fn gaps(report: &InfoReport) -> Vec<String> {
@@ -292,7 +292,7 @@ events     1,003 events in 1.9 KiB, 3 metadata, 1 at time 0
 time       1 to 2001.5 µs (2.00 ms)
 first      1 µs: X a|b, pid 10, tid (none), at byte 1,234
 last       2000 µs: X a|b, pid 10, tid (none), at byte 1,234
-density    [█▁]
+density    █▁
            a column is 1.05 ms; the highest has 900 events
 gaps       1.00 ms from 2 µs on, 1.00 µs after the first event
 order      not sorted: 1 neighbour out of order (merge sorts)

@@ -51,9 +51,9 @@ pub(super) fn short(name: Option<&str>) -> String {
     }
 }
 
-/// A bar for each count, as high as its share of the greatest; nothing is blank.
+/// A bar for each count, as high as its share of the greatest; a dot for none, since blanks get lost in Markdown.
 pub(super) fn sparkline(counts: &[u64]) -> String {
-    const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     let bar = |&count: &u64| BARS[(u128::from(count) * 8).div_ceil(u128::from(most)) as usize];
     counts.iter().map(bar).collect()
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn bars_grow_with_counts() {
-        assert_eq!(sparkline(&[0, 1, 50, 99, 100, u64::MAX / 8]), " ▁▁▁▁█");
-        assert_eq!(sparkline(&[8, 0, 4, 1]), "█ ▄▁");
+        assert_eq!(sparkline(&[0, 1, 50, 99, 100, u64::MAX / 8]), "·▁▁▁▁█");
+        assert_eq!(sparkline(&[8, 0, 4, 1]), "█·▄▁");
         assert_eq!(sparkline(&[]), "");
         assert_eq!(sparkline(&[u64::MAX]), "█");
     }
