@@ -48,7 +48,8 @@ pub(crate) struct InfoArgs {
     #[arg(long, help_heading = "What is said")]
     full: bool,
     /// Rows of each list of names, and of gaps
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What is said")]
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What is said",
+          value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -56,8 +56,7 @@ fn top_cuts_lists() {
             "\ngaps       880.00 µs from 20 µs on, 10.00 µs after the first event\norder"
         )
     );
-    let text = folder.run("info --top 0 a.json").ends(0).stdout;
-    assert!(!text.contains("\nnames") && text.contains("\nprocesses  (3 threads)"), "{text}");
+    folder.run("info --top 0 a.json").ends(2);
     folder.run("info --top -1 a.json").ends(2);
 }
 
@@ -68,7 +67,7 @@ fn markdown_is_tables_in_which_names_are_only_names() {
     for line in [
         "| order | `not sorted: 1 neighbour out of order (merge sorts)` |",
         "| <code>a&#124;&#96;b&#96;</code> | 1 | 94 B | 10.00 µs |",
-        "| <code>in&#92;&#124;ner</code> | 1 | 82 B | 3.00 µs |",
+        "| <code>in&#92;&#124;ner</code> | 1 | 80 B | 3.00 µs |",
         "| &emsp;`2 <b>@main` | 3 | 248 B | 13.00 µs |",
     ] {
         assert!(text.lines().any(|own| own == line), "{line}\n{text}");

@@ -107,8 +107,8 @@ fn info_says_the_same_as_text_and_json() {
         "order      not sorted: 1 neighbour out of order (merge sorts)",
         "phases     X  3",
         "processes  (1 thread)  events  bytes     time",
-        "           1                3  195 B  3.00 µs",
-        "             2              3  195 B  3.00 µs",
+        "           1                3  189 B  3.00 µs",
+        "             2              3  189 B  3.00 µs",
         "damage     none",
     ] {
         assert!(text.lines().any(|l| l == line), "{line}\n{text}");
@@ -121,7 +121,7 @@ fn info_says_the_same_as_text_and_json() {
     assert_eq!(
         json["processes"][0]["threads"][0],
         json!({
-            "tid": 2, "name": null, "events": 3, "bytes": 195, "time_ns": 3000,
+            "tid": 2, "name": null, "events": 3, "bytes": 189, "time_ns": 3000,
         })
     );
 }
