@@ -29,7 +29,8 @@ fn sums(usage: &Usage) -> Sums {
 /// All rows of a list, which must all be in it by bytes.
 #[track_caller]
 fn rows(list: &TopList) -> ByName {
-    let measures: [(fn(&Usage) -> u64, &[TopRow]); 3] = [
+    type Measure = fn(&Usage) -> u64;
+    let measures: [(Measure, &[TopRow]); 3] = [
         (|usage| usage.bytes, &list.by_bytes),
         (|usage| usage.time_ns, &list.by_time),
         (|usage| usage.self_ns, &list.by_self),
