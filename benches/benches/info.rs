@@ -26,7 +26,10 @@ fn run(bencher: Bencher<'_, '_>, trace: &Trace, threads: usize) {
     assert_eq!(report.events, trace.answer.events);
     let sum = |counts: Vec<u64>| counts.into_iter().sum::<u64>();
     assert_eq!(sum(report.phases.iter().map(|phase| phase.1).collect()), report.events);
-    assert_eq!(sum(report.processes.iter().map(|process| process.events).collect()), report.events);
+    assert_eq!(
+        sum(report.processes.iter().map(|process| process.usage.events).collect()),
+        report.events
+    );
     assert_eq!(report.keys, ["metadata"]);
     bencher
         .counter(BytesCount::of_slice(&trace.bytes))

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 use tempfile::TempDir;
 use tracemill_pipeline::{
-    Compression, Config, InfoReport, MergeReport, OutputConfig, Progress, Source, Target, info,
-    merge,
+    Compression, Config, InfoConfig, InfoReport, MergeReport, OutputConfig, Progress, Source,
+    Target, info, merge,
 };
 use tracemill_testkit::{Rng, generate};
 use tracemill_tokenizer::{
@@ -314,5 +314,5 @@ pub fn assert_merges(sources: &[Source], answer: Answer, config: &Config) -> u64
 /// # Panics
 /// If that fails.
 pub fn informed(sources: &[Source], config: &Config) -> InfoReport {
-    info(sources, config).expect("the inputs are sound")
+    info(sources, &InfoConfig { top: 10, full: false }, config).expect("the inputs are sound")
 }

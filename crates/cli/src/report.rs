@@ -27,11 +27,18 @@
 //!   "threshold_ns": null | with --shrink-to: what is shorter went,
 //!
 //!   info:
-//!   "events", "event_bytes", "metadata", "untimed",
+//!   "events", "event_bytes", "metadata", "untimed", "at_zero",
 //!   "time":     null | {"start_ns", "end_ns", "duration_ns"} (integers, exact; above 2^53 at times since 1970),
+//!   "first", "last": null | {"ts_ns", "name": null | string, "ph", "pid", "tid", "input", "offset"},
+//!   "density":  null | {"start_ns", "column_ns", "events": [how many begin in each column]},
+//!   "gaps":     {"least_ns": shorter ones are not looked for, "longest": [{"from_ns", "to_ns", "duration_ns"}]},
 //!   "sorted", "inversions",
 //!   "phases":   {"X": events, …, "none": events},
-//!   "processes": [{"pid", "name": null | string, "events", "threads": [{"tid", "name", "events"}]}],
+//!   "processes": [{"pid", "name": null | string, "events", "bytes", "time_ns",
+//!                  "threads": [{"tid", "name", "events", "bytes", "time_ns"}]}],
+//!   "names", "categories": {"distinct", "by_bytes", "by_time": [{"name": null | string, "events", "bytes", "time_ns"}]},
+//!   "args":     null without --full, else as names; bytes are those of key and value,
+//!               with --full "self_ns" where there is "time_ns" of processes, threads and names, and names "by_self",
 //!   "profiles": [{"pid", "tid": null without a Profile event, "id", "chunks", "bytes"}],
 //!   "keys":     [name],
 //!
@@ -71,8 +78,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
-    Format, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo, ProfileCount,
-    ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
+    Format, InputReport, Losses, MergeReport, OutputConfig, ProfileInfo, ProfilesReport, Severity,
+    SliceReport, SplitPart, SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -170,33 +177,6 @@ pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) 
     value
 }
 
-/// The report of `info`.
-pub(crate) fn info(report: &InfoReport, run: &Run<'_>) -> Value {
-    let lost = report.inputs.iter().map(InputReport::lost).sum();
-    let mut value = common("info", &report.inputs, lost, run);
-    value["events"] = json!(report.events);
-    value["event_bytes"] = json!(report.event_bytes);
-    value["metadata"] = json!(report.metadata);
-    value["untimed"] = json!(report.untimed);
-    value["time"] = match (report.start_ns, report.end_ns) {
-        (Some(start), Some(end)) => json!({
-            "start_ns": start,
-            "end_ns": end,
-            // the end is the later one; their distance may exceed what is signed
-            "duration_ns": end.abs_diff(start),
-        }),
-        _ => Value::Null,
-    };
-    value["warnings"] = json!(report.warnings);
-    value["sorted"] = json!(report.sorted);
-    value["inversions"] = json!(report.inversions);
-    value["phases"] = phases(&report.phases);
-    value["processes"] = report.processes.iter().map(process).collect();
-    value["profiles"] = report.profiles.iter().map(profile_count).collect();
-    value["keys"] = json!(report.keys);
-    value
-}
-
 /// The report of `check`.
 pub(crate) fn check(report: &CheckReport, viewers: &[CheckFor], run: &Run<'_>) -> Value {
     let lost = report.inputs.iter().map(InputReport::lost).sum();
@@ -222,16 +202,6 @@ fn finding(finding: &Finding) -> Value {
         "sentence": finding.sentence,
         "remedy": finding.remedy,
         "places": places.collect::<Value>(),
-    })
-}
-
-fn profile_count(profile: &ProfileCount) -> Value {
-    json!({
-        "pid": id(&profile.pid),
-        "tid": id(&profile.tid),
-        "id": id(&profile.id),
-        "chunks": profile.chunks,
-        "bytes": profile.bytes,
     })
 }
 
@@ -320,7 +290,8 @@ fn flaws(flaws: &Flaws) -> Value {
     all.collect()
 }
 
-fn common(verb: &str, inputs: &[InputReport], lost: u64, run: &Run<'_>) -> Value {
+/// What all reports begin with.
+pub(crate) fn common(verb: &str, inputs: &[InputReport], lost: u64, run: &Run<'_>) -> Value {
     let Run { config, elapsed } = run;
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -381,29 +352,8 @@ fn compression(compression: Compression) -> Value {
 }
 
 /// One key a phase; names that differ only in what cannot be shown are added up.
-fn phases(phases: &[(String, u64)]) -> Value {
-    let mut counts = serde_json::Map::new();
-    for (phase, count) in phases {
-        let before = counts.get(phase).and_then(Value::as_u64).unwrap_or(0);
-        counts.insert(phase.clone(), json!(before + count));
-    }
-    Value::Object(counts)
-}
-
-fn process(process: &ProcessInfo) -> Value {
-    let threads = process.threads.iter().map(
-        |thread| json!({"tid": id(&thread.tid), "name": thread.name, "events": thread.events}),
-    );
-    json!({
-        "pid": id(&process.pid),
-        "name": process.name,
-        "events": process.events,
-        "threads": threads.collect::<Value>(),
-    })
-}
-
 /// An id as it was written, if JSON can carry it exactly.
-fn id(written: &str) -> Value {
+pub(crate) fn id(written: &str) -> Value {
     if written.is_empty() {
         return Value::Null;
     }
@@ -481,22 +431,5 @@ mod tests {
             "warnings": ["hm"],
         });
         assert_eq!(merge(&report, &output, &run), expected);
-    }
-
-    #[test]
-    fn info_keeps_times_exact() {
-        let report = InfoReport {
-            start_ns: Some(-1_700_000_000_000_000_123),
-            end_ns: Some(1_700_000_000_000_000_123),
-            phases: vec![("X".into(), 2), ("none".into(), 1)],
-            ..InfoReport::default()
-        };
-        let run = Run { config: &test_config(), elapsed: Duration::ZERO };
-        let value = info(&report, &run);
-        let text = value.to_string();
-        assert!(text.contains("\"end_ns\":1700000000000000123"), "{text}");
-        assert_eq!(value["time"]["duration_ns"], json!(3_400_000_000_000_000_246_u64));
-        assert_eq!(value["phases"], json!({"X": 2, "none": 1}));
-        assert_eq!(info(&InfoReport::default(), &run)["time"], Value::Null);
     }
 }

@@ -78,7 +78,10 @@ pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
 pub use filter::{Duration, Filter, Glob, Pattern, Preset, TimePoint, filter};
 pub use ids::IdSet;
-pub use info::info;
+pub use info::{
+    Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
+    TopList, TopRow, Usage, info,
+};
 pub use merge::merge;
 pub use output::remove_scratch;
 pub use profile::{
@@ -86,8 +89,7 @@ pub use profile::{
     ProfilesReport, check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    ConvertReport, Dropped, Example, FilterReport, InfoReport, InputReport, Losses, MergeReport,
-    ProcessInfo, ProfileCount, Tally, ThreadInfo, excerpt,
+    ConvertReport, Dropped, Example, FilterReport, InputReport, Losses, MergeReport, Tally, excerpt,
 };
 pub use slice::{Edges, Moment, SliceReport, TimeWindow, parse_duration, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -5,6 +5,7 @@
 mod check;
 mod convert;
 mod filter;
+mod info;
 mod profile;
 mod slice;
 mod split;
@@ -15,6 +16,7 @@ mod texts_split;
 pub(crate) use check::CheckArgs;
 pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::FilterArgs;
+pub(crate) use info::InfoArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use slice::SliceArgs;
 pub(crate) use split::SplitArgs;
@@ -26,7 +28,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
-use texts::{AFTER_HELP, INFO_ABOUT, INFO_EXAMPLES, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
+use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_pipeline::{
     Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Source, Target,
     Tier,
@@ -54,8 +56,8 @@ pub(crate) enum Verb {
     /// Merge traces into one, sorted by time; sorts a single one
     #[command(long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
-    /// Say what is in a trace: times, order, processes, threads, damage
-    #[command(long_about = INFO_ABOUT, after_long_help = INFO_EXAMPLES)]
+    /// Say what is in a trace: times, gaps, threads, what takes bytes and time, order, damage
+    #[command(long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
     /// List the CPU profiles in traces, or extract them
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
@@ -113,22 +115,6 @@ pub(crate) struct MergeArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
-}
-
-/// Flags of `info`.
-#[derive(Debug, Args)]
-pub(crate) struct InfoArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    /// Write JSON: everything, in a stable form
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]

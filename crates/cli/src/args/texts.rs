@@ -52,25 +52,6 @@ Examples:
   One event a line, for grep, jq and DuckDB:
     curl -s https://example.org/trace.json | tracemill merge --format ndjson | grep '\"GC\"'";
 
-pub(super) const INFO_ABOUT: &str = "\
-Says what is in a trace: events, time bounds, order, phases, processes and threads, keys beside the events, damage.
-
-Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events.";
-
-pub(super) const INFO_EXAMPLES: &str = "\
-Examples:
-  What is in this file, and is it sorted?
-    tracemill info trace.json
-
-  Is anything damaged? The status is 1 if so:
-    tracemill info -q trace.json > /dev/null || echo damaged
-
-  Busiest thread of each process:
-    tracemill info --json trace.json | jq '.processes[] | [.name, .threads[0].name]'
-
-  A packed trace from elsewhere:
-    ssh host cat trace.json.zst | tracemill info";
-
 pub(super) const PROFILE_ABOUT: &str = "\
 CPU profiles in traces: what there is, and each as a .cpuprofile.
 

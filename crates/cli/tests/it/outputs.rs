@@ -106,8 +106,9 @@ fn info_says_the_same_as_text_and_json() {
         "time       10 to 31 µs (21.00 µs)",
         "order      not sorted: 1 neighbour out of order (merge sorts)",
         "phases     X  3",
-        "processes  1: 3 events, 1 thread",
-        "             2  3",
+        "processes  (1 thread)  events  bytes     time",
+        "           1                3  189 B  3.00 µs",
+        "             2              3  189 B  3.00 µs",
         "damage     none",
     ] {
         assert!(text.lines().any(|l| l == line), "{line}\n{text}");
@@ -117,7 +118,12 @@ fn info_says_the_same_as_text_and_json() {
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(json["time"], json!({"start_ns": 10_000, "end_ns": 31_000, "duration_ns": 21_000}));
     assert_eq!((&json["sorted"], &json["inversions"]), (&json!(false), &json!(1)));
-    assert_eq!(json["processes"][0]["threads"][0], json!({"tid": 2, "name": null, "events": 3}));
+    assert_eq!(
+        json["processes"][0]["threads"][0],
+        json!({
+            "tid": 2, "name": null, "events": 3, "bytes": 189, "time_ns": 3000,
+        })
+    );
 }
 
 #[test]

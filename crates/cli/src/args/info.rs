@@ -1,0 +1,73 @@
+//! Flags of `info`, and the longer texts of its help.
+
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use clap::Args;
+use tracemill_pipeline::InfoConfig;
+
+pub(super) const ABOUT: &str = "\
+Says what is in a trace: events, time bounds, the first and last event, density over time, gaps, order, phases, \
+processes and threads, names and categories by bytes and by time, CPU profiles, keys beside the events, damage.
+
+Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events. All figures \
+are exact, whatever the order of events and however many names there are; durations count in whole nanoseconds.
+
+time is the sum of `dur`, nested events counted again. An event of several categories counts under each. Density, gaps, \
+first and last are of real events: no metadata, and a ts other than 0. A gap is a stretch in which none begins or lasts; \
+those shorter than about a two-thousandth of the trace are not looked for.
+
+--full takes about three times as long. It adds self times: each moment of a thread belongs to the slice (X, or B until its E) \
+that began last among those open, so that of a thread they sum up to the time in which any slice is open; and the keys \
+of args, with those one level down (data.frame), by the bytes of key and value and by the time of their events.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  What is in this file, and is it sorted?
+    tracemill info trace.json
+
+  What makes it so big, and where does the time go?
+    tracemill info --full --top 20 trace.json
+
+  To be pasted into an issue:
+    tracemill info --markdown trace.json
+
+  Is anything damaged? The status is 1 if so:
+    tracemill info -q trace.json > /dev/null || echo damaged
+
+  Busiest thread of each process:
+    tracemill info --json trace.json | jq '.processes[] | [.name, .threads[0].name]'
+
+  A packed trace from elsewhere:
+    ssh host cat trace.json.zst | tracemill info";
+
+/// Flags of `info`.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Also self times of threads and names, and keys of args: takes three times as long
+    #[arg(long, help_heading = "What is said")]
+    full: bool,
+    /// Rows of each list of names, and of gaps
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What is said",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Write JSON: everything, in a stable form
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Write tables in Markdown, to be pasted into an issue
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+impl InfoArgs {
+    /// What the pipeline takes.
+    pub(crate) fn wanted(&self) -> InfoConfig {
+        InfoConfig { top: self.top as usize, full: self.full }
+    }
+}

@@ -1,0 +1,55 @@
+//! `tracemill info`: what there is, as text for people, Markdown for issues, or JSON.
+
+mod json;
+mod page;
+mod report;
+mod words;
+
+pub(super) use words::{duration_text, micros};
+
+use super::{pretty, report_place};
+use crate::args::InfoArgs;
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, Summary};
+use crate::progress::Watch;
+use crate::report::Run;
+use crate::whole_file::Place;
+use json::json_of;
+use report::page_of;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use tracemill_pipeline::{InputReport, Progress, info};
+
+/// Reads, then says what there is.
+pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let progress = Arc::new(Progress::default());
+    let config = args.limits.config(&args.input, &progress)?;
+    let sources = args.input.sources()?;
+    let output = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
+    output.check("the output", &sources, args.output.force)?;
+    let report_place = report_place(&args.messages, &args.output, &sources)?;
+
+    let watch = Watch::start(&args.messages, &progress);
+    let counted = info(&sources, &args.wanted(), &config);
+    drop(watch);
+    let report = counted?;
+
+    let elapsed = start.elapsed();
+    let lost = report.inputs.iter().map(InputReport::lost).sum();
+    let json = json_of(&report, &Run { config: &config, elapsed });
+    output.write(&match (args.json, args.markdown) {
+        (true, _) => pretty(&json),
+        (_, true) => page_of(&report).markdown().into_bytes(),
+        _ => page_of(&report).text().into_bytes(),
+    })?;
+    messages.inputs(&report.inputs);
+    report.warnings.iter().for_each(|text| messages.warning(text));
+    messages.losses(&report.inputs);
+    messages.summary(&Summary::new("info", &report.inputs, lost, elapsed));
+    if let Some(place) = report_place {
+        place.write(&pretty(&json))?;
+    }
+    Ok(Exit::finished(lost))
+}

@@ -1,0 +1,223 @@
+//! The report as sections of lines and tables, and how these become text or Markdown.
+
+use crate::messages::plain;
+
+/// Width of the labels on the left.
+const LABEL: usize = 11;
+
+/// What is said, from top to bottom.
+#[derive(Default)]
+pub(super) struct Page(Vec<Section>);
+
+enum Section {
+    Lines(&'static str, Vec<String>),
+    Table(&'static str, Table),
+}
+
+/// Rows of a name and figures.
+pub(super) struct Table {
+    /// The heads of the columns.
+    pub(super) head: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+    /// What is left out.
+    pub(super) more: Option<String>,
+}
+
+impl Page {
+    /// One line.
+    pub(super) fn line(&mut self, label: &'static str, line: String) {
+        self.lines(label, vec![line]);
+    }
+
+    /// Any number of lines.
+    pub(super) fn lines(&mut self, label: &'static str, lines: Vec<String>) {
+        if !lines.is_empty() {
+            self.0.push(Section::Lines(label, lines));
+        }
+    }
+
+    /// A table, unless it is empty.
+    pub(super) fn table(&mut self, label: &'static str, table: Table) {
+        if !table.rows.is_empty() {
+            self.0.push(Section::Table(label, table));
+        }
+    }
+
+    /// Labels on the left, columns aligned.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let mut last = "";
+        for section in &self.0 {
+            let (mut label, lines) = match section {
+                Section::Lines(label, lines) => (*label, lines.iter().map(|l| plain(l)).collect()),
+                Section::Table(label, table) => (*label, aligned(table)),
+            };
+            if label == last {
+                label = "";
+            } else {
+                last = label;
+            }
+            for line in lines {
+                text.push_str(&format!("{label:<LABEL$}{line}\n"));
+                label = "";
+            }
+        }
+        text
+    }
+
+    /// Tables of GitHub's Markdown.
+    pub(super) fn markdown(&self) -> String {
+        let mut text = String::new();
+        let mut in_lines = false;
+        for section in &self.0 {
+            match section {
+                Section::Lines(label, lines) => {
+                    if !in_lines {
+                        text.push_str("| | |\n|---|---|\n");
+                    }
+                    in_lines = true;
+                    let lines: Vec<String> = lines.iter().map(|line| code(line)).collect();
+                    text.push_str(&format!("| {label} | {} |\n", lines.join("<br>")));
+                }
+                Section::Table(label, table) => {
+                    if in_lines {
+                        text.push('\n');
+                    }
+                    in_lines = false;
+                    push_table(label, table, &mut text);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// The first column to the left, figures to the right.
+fn aligned(table: &Table) -> Vec<String> {
+    let rows: Vec<Vec<String>> = std::iter::once(&table.head)
+        .chain(&table.rows)
+        .map(|row| row.iter().map(|cell| plain(cell)).collect())
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            match column {
+                0 => line.push_str(&format!("{cell:<width$}")),
+                _ => line.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        lines.push(line);
+    }
+    lines.extend(table.more.clone());
+    lines
+}
+
+fn push_table(label: &str, table: &Table, text: &mut String) {
+    let mut head = table.head.iter();
+    let first = head.next().map_or("", String::as_str);
+    let title = if first.is_empty() { label.to_owned() } else { format!("{label} {first}") };
+    let columns: Vec<&str> = head.map(String::as_str).collect();
+    text.push_str(&format!("| {title} | {} |\n", columns.join(" | ")));
+    text.push_str(&format!("|---|{}\n", "--:|".repeat(columns.len())));
+    for row in &table.rows {
+        let Some((name, figures)) = row.split_first() else { continue };
+        // a name that stands under another one
+        let indent = name.len() - name.trim_start_matches(' ').len();
+        let name = format!("{}{}", "&emsp;".repeat(indent / 2), code(&name[indent..]));
+        text.push_str(&format!("| {name} | {} |\n", figures.join(" | ")));
+    }
+    if let Some(more) = &table.more {
+        text.push_str(&format!("\n{more}\n"));
+    }
+    text.push('\n');
+}
+
+/// Text from a trace as code, so that nothing in it is taken for Markdown, a mention or a link.
+///
+/// Backticks and bars cannot stand in a code span of a table in every place: then all that may mean something is written
+/// as an entity.
+fn code(text: &str) -> String {
+    let text = plain(text);
+    if text.is_empty() || text.trim() == text && !text.contains(['`', '|']) {
+        return if text.is_empty() { text } else { format!("`{text}`") };
+    }
+    let mut html = String::from("<code>");
+    for c in text.chars() {
+        if c.is_ascii_punctuation() || c == ' ' {
+            html.push_str(&format!("&#{};", u32::from(c)));
+        } else {
+            html.push(c);
+        }
+    }
+    html + "</code>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str) -> Page {
+        let mut page = Page::default();
+        page.line("input", name.to_owned());
+        page.lines("none", Vec::new());
+        let row = |name: &str, figure: &str| vec![name.to_owned(), figure.to_owned()];
+        let rows = vec![row(name, "1"), row("  b", "22,222")];
+        let more = Some("… and 5".to_owned());
+        page.table("names", Table { head: row("by bytes", "events"), rows, more });
+        page.line("damage", "none".to_owned());
+        page
+    }
+
+    #[test]
+    fn text_is_aligned() {
+        let expected = "\
+input      a\\nb
+names      by bytes  events
+           a\\nb           1
+             b       22,222
+           … and 5
+damage     none
+";
+        assert_eq!(page("a\nb").text(), expected);
+    }
+
+    #[test]
+    fn markdown_is_tables() {
+        let expected = "\
+| | |
+|---|---|
+| input | `a` |
+
+| names by bytes | events |
+|---|--:|
+| `a` | 1 |
+| &emsp;`b` | 22,222 |
+
+… and 5
+
+| | |
+|---|---|
+| damage | `none` |
+";
+        assert_eq!(page("a").markdown(), expected);
+    }
+
+    #[test]
+    fn names_do_not_become_markdown() {
+        assert_eq!(code("@a <b> *c* #1"), "`@a <b> *c* #1`");
+        assert_eq!(code("a|b`@c"), "<code>a&#124;b&#96;&#64;c</code>");
+        assert_eq!(code("a\\|b"), "<code>a&#92;&#124;b</code>");
+        assert_eq!(code(" a"), "<code>&#32;a</code>");
+        assert_eq!(code("a\nb\u{7}"), "`a\\nb\\u{7}`");
+        for text in ["`", "``", "|", "a`|`b", "\\|", "| --- |"] {
+            let code = code(text);
+            assert!(!code.contains(['|', '`']), "{code}");
+        }
+    }
+}

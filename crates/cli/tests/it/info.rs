@@ -1,0 +1,99 @@
+//! `info`: what it says, in each of its forms.
+
+use crate::support::{Folder, event, testdata, trace};
+use serde_json::{Value, json};
+
+/// Two nested slices, and names that would be markup.
+const NASTY: &str = r#"[
+{"name":"a|`b`","cat":"x,y","ph":"X","ts":10,"dur":10,"pid":1,"tid":2,"args":{"data":{"k":1}}},
+{"name":"in\\|ner","cat":"y","ph":"X","ts":12,"dur":3,"pid":1,"tid":2,"args":{}},
+{"name":"B","ph":"B","ts":900,"pid":1,"tid":3},
+{"name":"B","ph":"E","ts":904.5,"pid":1,"tid":3},
+{"name":"thread_name","ph":"M","pid":1,"tid":2,"args":{"name":"<b>@main"}}
+]"#;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn full_has_self_times_and_keys_of_args() {
+    let folder = Folder::new().with("a.json", NASTY);
+    let report = json(&folder.run("info --full --json a.json").ends(0).stdout);
+    let rows = report["names"]["by_self"].as_array().expect("rows").iter();
+    let times: Vec<_> = rows.map(|row| (row["name"].clone(), row["self_ns"].clone())).collect();
+    let expected = [
+        (json!("a|`b`"), json!(7000)),
+        (json!("B"), json!(4500)),
+        (json!("in\\|ner"), json!(3000)),
+    ];
+    assert_eq!(times, expected);
+    let keys = report["args"]["by_bytes"].as_array().expect("rows").iter();
+    let keys: Vec<_> = keys.map(|row| row["name"].clone()).collect();
+    assert_eq!(keys, ["name", "data", "data.k"]);
+    assert_eq!(report["processes"][0]["self_ns"], json!(14_500));
+    let gaps = json!([{"from_ns": 20_000, "to_ns": 900_000, "duration_ns": 880_000},
+                      {"from_ns": 900_000, "to_ns": 904_500, "duration_ns": 4500}]);
+    assert_eq!(report["gaps"]["longest"], gaps);
+    assert_eq!(
+        (&report["first"]["ts_ns"], &report["last"]["ts_ns"]),
+        (&json!(10_000), &json!(904_500))
+    );
+    assert_eq!(report["categories"]["distinct"], json!(3));
+
+    let plain = json(&folder.run("info --json a.json").ends(0).stdout);
+    assert_eq!(plain["args"], Value::Null);
+    assert_eq!(plain["names"].get("by_self"), None);
+}
+
+#[test]
+fn top_cuts_lists() {
+    let folder = Folder::new().with("a.json", NASTY);
+    let text = folder.run("info --top 1 a.json").ends(0).stdout;
+    assert!(text.contains("\nnames      by bytes (1 of 4)"), "{text}");
+    assert!(
+        text.contains(
+            "\ngaps       880.00 µs from 20 µs on, 10.00 µs after the first event\norder"
+        )
+    );
+    folder.run("info --top 0 a.json").ends(2);
+    folder.run("info --top -1 a.json").ends(2);
+}
+
+#[test]
+fn markdown_is_tables_in_which_names_are_only_names() {
+    let folder = Folder::new().with("a.json", NASTY);
+    let text = folder.run("info --markdown a.json").ends(0).stdout;
+    for line in [
+        "| order | `not sorted: 1 neighbour out of order (merge sorts)` |",
+        "| <code>a&#124;&#96;b&#96;</code> | 1 | 94 B | 10.00 µs |",
+        "| <code>in&#92;&#124;ner</code> | 1 | 80 B | 3.00 µs |",
+        "| &emsp;`2 <b>@main` | 3 | 248 B | 13.00 µs |",
+    ] {
+        assert!(text.lines().any(|own| own == line), "{line}\n{text}");
+    }
+    // all rows of a table have as many bars as its head
+    let bars: Vec<usize> = text.lines().map(|line| line.matches('|').count()).collect();
+    let is_even = |pair: &[usize]| pair[0] == 0 || pair[1] == 0 || pair[0] == pair[1];
+    assert!(bars.windows(2).all(is_even), "{text}");
+    folder.run("info --markdown --json a.json").ends(2);
+}
+
+#[test]
+fn inputs_of_all_kinds() {
+    let folder = Folder::new().with("lines.json", format!("{}\n{}\n", event(5), event(9)));
+    let report = json(&folder.run("info --json lines.json").ends(0).stdout);
+    assert_eq!((&report["events"], &report["names"]["distinct"]), (&json!(2), &json!(1)));
+    let run = folder.pipe("info --full", trace([7, 5])).ends(0).stdout;
+    assert!(run.contains("first      5 µs: X e, pid 1, tid 2, at byte "), "{run}");
+    for empty in ["", "[]"] {
+        let run = folder.pipe("info --full --markdown", empty).ends(0).stdout;
+        assert!(run.contains("| time | `none` |\n") && !run.contains("density"), "{run}");
+    }
+    let profile = testdata().join("quirks/cpuprofile-minimal.cpuprofile");
+    let report = json(&folder.run(&format!("info --json {}", profile.display())).ends(0).stdout);
+    assert_eq!(report["profiles"].as_array().map(Vec::len), Some(1), "{report}");
+    let packed = testdata().join("chromium/trace.json.gz");
+    let run = folder.run(&format!("info {}", packed.display())).ends(0).stdout;
+    assert!(run.contains("\ndensity    ") && run.contains(", gzip\n"), "{run}");
+}

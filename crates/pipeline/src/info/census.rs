@@ -1,0 +1,279 @@
+//! The findings of all parts, added up in the order of the inputs.
+
+use super::InfoConfig;
+use super::lanes::{as_written, ids, processes};
+use super::ledger::{Ledger, Tops, Totals};
+use super::nesting::self_times;
+use super::part::{LETTERS, Moment, Part, text_of_key};
+use super::profiles::Profiles;
+use super::rank::Ranks;
+use super::report::{InfoReport, RealEvent, TopList, Usage};
+use super::slices::Slices;
+use super::table::{Table, hash};
+use super::timeline::Timeline;
+use crate::config::Config;
+use crate::error::Error;
+use crate::index::{Document, append_documents};
+use crate::profile::{Names, printable};
+use crate::read::{Current, Facts, Inputs, Maker, Reader};
+use std::collections::BTreeMap;
+
+/// What is known of all inputs.
+pub(super) struct Census {
+    wanted: InfoConfig,
+    config: Config,
+    /// Bytes that each of the ledgers may take.
+    limit: u64,
+    events: u64,
+    bytes: u64,
+    metadata: u64,
+    untimed: u64,
+    at_zero: u64,
+    bounds: Option<(i64, i64)>,
+    ranks: Ranks,
+    timeline: Timeline,
+    first: Option<Found>,
+    last: Option<Found>,
+    letters: [u64; LETTERS],
+    odd_phases: Table,
+    lanes: Table,
+    names: Ledger,
+    cats: Ledger,
+    args: Ledger,
+    slices: Slices,
+    titles: Names,
+    profiles: Profiles,
+    documents: Vec<Document>,
+}
+
+/// A real event and its offset among all inputs.
+struct Found {
+    event: RealEvent,
+    offset: u64,
+}
+
+impl Census {
+    pub(super) fn new(wanted: InfoConfig, config: &Config) -> Self {
+        let index = config.shares().index;
+        let limit = index / 8;
+        let ledger = || Ledger::new(limit, &config.tmp_dir);
+        Census {
+            wanted,
+            config: config.clone(),
+            limit,
+            events: 0,
+            bytes: 0,
+            metadata: 0,
+            untimed: 0,
+            at_zero: 0,
+            bounds: None,
+            ranks: Ranks::default(),
+            timeline: Timeline::default(),
+            first: None,
+            last: None,
+            letters: [0; LETTERS],
+            odd_phases: Table::default(),
+            lanes: Table::default(),
+            names: ledger(),
+            cats: ledger(),
+            args: ledger(),
+            slices: Slices::new(index / 2, &config.tmp_dir),
+            titles: Names::default(),
+            profiles: Profiles::default(),
+            documents: Vec::new(),
+        }
+    }
+
+    fn append(&mut self, later: Part) -> Result<(), Error> {
+        self.note_moments(&later);
+        self.events += later.facts.events;
+        self.bytes += later.bytes;
+        self.metadata += later.metadata;
+        self.untimed += later.untimed;
+        self.at_zero += later.at_zero;
+        self.bounds = match (self.bounds, later.bounds) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (a, b) => a.or(b),
+        };
+        self.ranks.append(later.ranks);
+        self.timeline.append(later.timeline);
+        for (own, more) in self.letters.iter_mut().zip(later.letters) {
+            *own += more;
+        }
+        self.odd_phases.append(&later.odd_phases);
+        self.lanes.append(&later.lanes);
+        self.names.append(&later.names)?;
+        self.cats.append(&later.cats)?;
+        self.args.append(&later.args)?;
+        self.slices.push(later.slices)?;
+        self.titles.append(later.titles);
+        self.profiles.append(later.profiles);
+        append_documents(&mut self.documents, later.keys, later.documents);
+        Ok(())
+    }
+
+    fn note_moments(&mut self, later: &Part) {
+        let Some([first, last]) = &later.moments else { return };
+        if self.first.as_ref().is_none_or(|own| first.ts < own.event.ts_ns) {
+            self.first = Some(found(later, first));
+        }
+        if self.last.as_ref().is_none_or(|own| last.ts >= own.event.ts_ns) {
+            self.last = Some(found(later, last));
+        }
+    }
+
+    /// Puts everything together; `inputs` say what stands where.
+    pub(super) fn report(self, inputs: Inputs) -> Result<InfoReport, Error> {
+        let top = self.wanted.top;
+        let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
+        let lane_times = self_times(&self.slices.finish()?, &mut self_names)?;
+        let of_lane = |lane: u64| {
+            let at = lane_times.binary_search_by_key(&lane, |&(hash, _)| hash);
+            at.map_or(0, |at| lane_times[at].1)
+        };
+        let keys_of_args = self.args.finish()?;
+        let place = |found: Found| {
+            let (input, offset) = inputs.locate(found.offset);
+            RealEvent { input, offset, ..found.event }
+        };
+        Ok(InfoReport {
+            events: self.events,
+            event_bytes: self.bytes,
+            metadata: self.metadata,
+            untimed: self.untimed,
+            at_zero: self.at_zero,
+            start_ns: self.bounds.map(|bounds| bounds.0),
+            end_ns: self.bounds.map(|bounds| bounds.1),
+            first: self.first.map(place),
+            last: self.last.map(place),
+            density: self.timeline.density(),
+            gaps: self.timeline.gaps(top),
+            least_gap_ns: self.timeline.least_gap(),
+            sorted: self.ranks.inversions == 0,
+            inversions: self.ranks.inversions,
+            phases: phases(&self.letters, &self.odd_phases),
+            processes: processes(&self.lanes, &self.titles, of_lane),
+            names: names(&self.names.finish()?, &self_names.finish()?, top),
+            categories: categories(&self.cats.finish()?, top, self.limit, &self.config)?,
+            args: self.wanted.full.then(|| args(&keys_of_args, top)),
+            profiles: self.profiles.finish(),
+            keys: keys(&self.documents),
+            warnings: inputs.warnings,
+            inputs: inputs.reports,
+        })
+    }
+}
+
+/// An event of a part with all that is said of it.
+fn found(part: &Part, moment: &Moment) -> Found {
+    let (pid, tid) = ids(part.lanes.key(moment.lane));
+    let phase = match moment.phase.checked_sub(LETTERS) {
+        None => char::from(moment.phase as u8).to_string(),
+        Some(row) => text_of_key(part.odd_phases.key(row)).unwrap_or_else(|| "none".to_owned()),
+    };
+    let event = RealEvent {
+        ts_ns: moment.ts,
+        name: text_of_key(part.names.key(moment.name)),
+        phase,
+        pid: as_written(pid),
+        tid: as_written(tid),
+        input: String::new(),
+        offset: 0,
+    };
+    Found { event, offset: moment.offset }
+}
+
+fn phases(letters: &[u64; LETTERS], odd: &Table) -> Vec<(String, u64)> {
+    let mut phases: BTreeMap<String, u64> = BTreeMap::new();
+    let letters = (0..LETTERS as u8).map(|letter| char::from(letter).to_string()).zip(*letters);
+    let odd = odd.entries().map(|entry| {
+        let name = text_of_key(entry.key).unwrap_or_else(|| "none".to_owned());
+        (name, entry.usage.events)
+    });
+    for (phase, events) in letters.chain(odd).filter(|(_, events)| *events > 0) {
+        *phases.entry(phase).or_default() += events;
+    }
+    let mut phases: Vec<(String, u64)> = phases.into_iter().collect();
+    phases.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    phases
+}
+
+/// Names with their self times, which come in the same order: by hash.
+fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
+    let mut tops = Tops::new(top);
+    let mut times = self_times.iter().peekable();
+    for entry in names.iter() {
+        while times.next_if(|time| time.hash < entry.hash).is_some() {}
+        let time = times.peek().filter(|time| time.hash == entry.hash);
+        let self_ns = time.map_or(0, |time| time.usage.self_ns);
+        tops.note(entry.key, &Usage { self_ns, ..entry.usage }, text_of_key);
+    }
+    tops.finish()
+}
+
+/// Lists of categories, taken apart.
+fn categories(lists: &Totals, top: usize, limit: u64, config: &Config) -> Result<TopList, Error> {
+    let mut single = Ledger::new(limit, &config.tmp_dir);
+    for entry in lists.iter() {
+        let [b'"', list @ .., b'"'] = entry.key else {
+            single.add(entry.hash, entry.key, &entry.usage)?;
+            continue;
+        };
+        let mut members: Vec<&[u8]> =
+            list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
+        members.sort_unstable();
+        members.dedup();
+        for member in members {
+            let key = [b"\"", member, b"\""].concat();
+            single.add(hash(&key), &key, &entry.usage)?;
+        }
+    }
+    let mut tops = Tops::new(top);
+    single.finish()?.iter().for_each(|entry| tops.note(entry.key, &entry.usage, text_of_key));
+    Ok(tops.finish())
+}
+
+fn args(keys: &Totals, top: usize) -> TopList {
+    let mut tops = Tops::new(top);
+    let text = |path: &[u8]| Some(String::from_utf8_lossy(path).into_owned());
+    keys.iter().for_each(|entry| tops.note(entry.key, &entry.usage, text));
+    tops.finish()
+}
+
+fn keys(documents: &[Document]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for key in documents.iter().flat_map(|document| &document.keys) {
+        let name = printable(&key.key);
+        if !keys.contains(&name) {
+            keys.push(name);
+        }
+    }
+    keys
+}
+
+impl Reader for Census {
+    type Part = Part;
+
+    fn part(base: u64, _bytes: usize) -> Part {
+        Part::new(base, false)
+    }
+
+    fn maker(&self) -> Maker<Part> {
+        let full = self.wanted.full;
+        Box::new(move |base, _| Part::new(base, full))
+    }
+
+    fn facts(part: &Part) -> &Facts {
+        &part.facts
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = false;
+
+    fn take(&mut self, part: Part, _base: u64, _current: Current<'_>) -> Result<(), Error> {
+        self.append(part)
+    }
+}

@@ -1,0 +1,55 @@
+//! Threads and processes: ids as written, with their names and what their events come to.
+
+use super::report::{ProcessInfo, ThreadInfo, Usage};
+use super::table::{Entry, Table};
+use crate::profile::Names;
+use std::cmp::Reverse;
+
+/// Appends the key of a thread in tables: its ids as written, empty where missing.
+#[inline]
+pub(super) fn lane_key(pid: &[u8], tid: &[u8], key: &mut Vec<u8>) {
+    key.clear();
+    key.extend_from_slice(&(pid.len() as u32).to_le_bytes());
+    key.extend_from_slice(pid);
+    key.extend_from_slice(tid);
+}
+
+/// The pid and tid of a key.
+pub(super) fn ids(key: &[u8]) -> (&[u8], &[u8]) {
+    let (len, ids) = key.split_first_chunk::<4>().unwrap_or((&[0; 4], key));
+    ids.split_at(u32::from_le_bytes(*len) as usize)
+}
+
+pub(super) fn as_written(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).into_owned()
+}
+
+/// The processes of all threads; `self_ns` has the self times of threads by hash.
+pub(super) fn processes(
+    lanes: &Table,
+    names: &Names,
+    self_ns: impl Fn(u64) -> u64,
+) -> Vec<ProcessInfo> {
+    let mut lanes: Vec<Entry<'_>> = lanes.entries().collect();
+    lanes.sort_by_key(|lane| ids(lane.key));
+    let mut processes: Vec<(&[u8], ProcessInfo)> = Vec::new();
+    for lane in lanes {
+        let (pid, tid) = ids(lane.key);
+        if processes.last().is_none_or(|(last, _)| *last != pid) {
+            let name = names.process(pid);
+            let process = ProcessInfo { pid: as_written(pid), name, ..ProcessInfo::default() };
+            processes.push((pid, process));
+        }
+        let Some((_, process)) = processes.last_mut() else { continue };
+        let usage = Usage { self_ns: self_ns(lane.hash), ..lane.usage };
+        process.usage.add(&usage);
+        let name = names.thread(pid, tid);
+        process.threads.push(ThreadInfo { tid: as_written(tid), name, usage });
+    }
+    let mut processes: Vec<ProcessInfo> = processes.into_iter().map(|(_, p)| p).collect();
+    processes.sort_by_key(|process| Reverse(process.usage.events));
+    for process in &mut processes {
+        process.threads.sort_by_key(|thread| Reverse(thread.usage.events));
+    }
+    processes
+}

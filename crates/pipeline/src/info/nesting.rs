@@ -1,0 +1,143 @@
+//! Self time: each moment of a thread belongs to the slice that began last among those open.
+//!
+//! Where slices nest this is what profilers call self time; where they overlap it still counts each moment once, so that
+//! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends the
+//! innermost B (whatever its name), or to the last time of the thread's slices if there is none. An E without a B is
+//! nothing. Times are whole nanoseconds, rounded down.
+
+use super::ledger::Ledger;
+use super::report::Usage;
+use super::slices::{Slice, Sorted};
+use crate::error::Error;
+
+/// The self times of threads by hash, ascending, and those of names in `names`.
+///
+/// Memory: what is open at one time in one thread.
+pub(super) fn self_times(slices: &Sorted, names: &mut Ledger) -> Result<Vec<(u64, u64)>, Error> {
+    let mut lanes: Vec<(u64, u64)> = Vec::new();
+    let mut nest = Nest { open: Vec::new(), now: 0, last: 0, busy: 0, names };
+    slices.each(|slice| {
+        if lanes.last().is_none_or(|&(lane, _)| lane != slice.lane) {
+            let busy = nest.end()?;
+            lanes.last_mut().into_iter().for_each(|lane| lane.1 = busy);
+            lanes.push((slice.lane, 0));
+            (nest.now, nest.last) = (slice.ts, slice.ts);
+        }
+        nest.note(&slice)
+    })?;
+    let busy = nest.end()?;
+    lanes.last_mut().into_iter().for_each(|lane| lane.1 = busy);
+    Ok(lanes)
+}
+
+/// A slice that has begun.
+struct Open {
+    name: u64,
+    /// When it ends; not known of a B.
+    end: Option<i64>,
+}
+
+/// One thread.
+struct Nest<'l> {
+    open: Vec<Open>,
+    /// Up to here time is accounted for.
+    now: i64,
+    /// The greatest time.
+    last: i64,
+    busy: u64,
+    names: &'l mut Ledger,
+}
+
+impl Nest<'_> {
+    fn note(&mut self, slice: &Slice) -> Result<(), Error> {
+        self.advance(slice.ts)?;
+        self.last = self.last.max(slice.ts);
+        match slice.phase() {
+            b'X' => {
+                let end = slice.ts.saturating_add_unsigned(slice.dur);
+                self.last = self.last.max(end);
+                self.open.push(Open { name: slice.name, end: Some(end) });
+            }
+            b'B' => self.open.push(Open { name: slice.name, end: None }),
+            _ => {
+                if let Some(at) = self.open.iter().rposition(|open| open.end.is_none()) {
+                    self.open.remove(at);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the time up to `to` to whom it belongs, and closes what ends until then as it comes to the top.
+    fn advance(&mut self, to: i64) -> Result<(), Error> {
+        while let Some(top) = self.open.last() {
+            let until = top.end.map_or(to, |end| end.min(to));
+            if until > self.now {
+                let self_ns = until.abs_diff(self.now);
+                self.busy = self.busy.saturating_add(self_ns);
+                self.names.add(top.name, b"", &Usage { self_ns, ..Usage::default() })?;
+                self.now = until;
+            }
+            if top.end.is_none_or(|end| end > to) {
+                break;
+            }
+            self.open.pop();
+        }
+        self.now = self.now.max(to);
+        Ok(())
+    }
+
+    /// Ends the thread; returns its time.
+    fn end(&mut self) -> Result<u64, Error> {
+        self.advance(self.last)?;
+        self.open.clear();
+        Ok(std::mem::take(&mut self.busy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slices::{Slices, sort};
+    use super::*;
+
+    /// Phase, ts, dur, name; one thread a list.
+    fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {
+        let dir = std::env::temp_dir();
+        let mut slices = Slices::new(0, &dir);
+        for (lane, events) in threads.iter().enumerate() {
+            for (at, &(phase, ts, dur, name)) in events.iter().enumerate() {
+                let mut run = vec![Slice::new(lane as u64, (ts, dur), name, at as u64, phase)];
+                sort(&mut run);
+                slices.push(run).expect("room on disk");
+            }
+        }
+        let mut names = Ledger::new(0, &dir);
+        let lanes = self_times(&slices.finish().expect("room"), &mut names).expect("room");
+        let names = names.finish().expect("room");
+        let names = names.iter().map(|entry| (entry.hash, entry.usage.self_ns)).collect();
+        (lanes.into_iter().map(|lane| lane.1).collect(), names)
+    }
+
+    #[test]
+    fn time_belongs_to_the_innermost() {
+        // the child is written first
+        let nested =
+            times(&[&[(b'X', 2, 3, 2), (b'X', 0, 10, 1), (b'B', 6, 0, 3), (b'E', 8, 0, 0)]]);
+        assert_eq!(nested, (vec![10], vec![(1, 5), (2, 3), (3, 2)]));
+        let overlapping = times(&[&[(b'X', 0, 10, 1), (b'X', 5, 10, 2)]]);
+        assert_eq!(overlapping, (vec![15], vec![(1, 5), (2, 10)]));
+        let crossing = times(&[&[(b'B', 0, 0, 1), (b'X', 5, 10, 2), (b'E', 7, 0, 0)]]);
+        assert_eq!(crossing, (vec![15], vec![(1, 5), (2, 10)]));
+    }
+
+    #[test]
+    fn ends_that_are_missing() {
+        let no_end = times(&[&[(b'B', 0, 0, 1), (b'X', 5, 10, 2)], &[(b'E', 3, 0, 9)]]);
+        assert_eq!(no_end, (vec![15, 0], vec![(1, 5), (2, 10)]));
+        let buried =
+            times(&[&[(b'X', 0, 4, 1), (b'B', 2, 0, 2), (b'E', 9, 0, 0), (b'B', 20, 0, 3)]]);
+        assert_eq!(buried, (vec![9], vec![(1, 2), (2, 7)]));
+        let ends = times(&[&[(b'X', i64::MIN, u64::MAX, 1), (b'X', i64::MAX - 1, 9, 2)]]);
+        assert_eq!(ends, (vec![u64::MAX], vec![(1, u64::MAX - 1), (2, 1)]));
+    }
+}

@@ -1,0 +1,280 @@
+//! What one worker finds in one chunk.
+
+use super::args::note_args;
+use super::lanes::lane_key;
+use super::profiles::Profiles;
+use super::rank::{Class, Rank, Ranks};
+use super::report::Usage;
+use super::slices::{Slice, sort};
+use super::table::Table;
+use super::timeline::Timeline;
+use crate::index::{Document, KeyValue, note_member};
+use crate::profile::{Names, Role};
+use crate::read::Facts;
+use crate::scan::Collect;
+use memchr::memchr2;
+use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Nanos, Note, Sink, unescape};
+
+/// Phases of one ASCII letter, which are told by their number.
+pub(super) const LETTERS: usize = 128;
+
+/// The findings of a stretch of an input.
+pub(super) struct Part {
+    /// Where the input stands among all inputs.
+    base: u64,
+    /// Whether to look at args and nesting.
+    full: bool,
+    pub(super) facts: Facts,
+    pub(super) bytes: u64,
+    pub(super) metadata: u64,
+    pub(super) untimed: u64,
+    pub(super) at_zero: u64,
+    pub(super) bounds: Option<(i64, i64)>,
+    pub(super) ranks: Ranks,
+    pub(super) timeline: Timeline,
+    /// The first and the last real event.
+    pub(super) moments: Option<[Moment; 2]>,
+    /// Events by phase: those of one letter, and the others as in [`key_of`].
+    pub(super) letters: [u64; LETTERS],
+    pub(super) odd_phases: Table,
+    /// By thread.
+    pub(super) lanes: Table,
+    /// The thread of the last event, which is most often that of the next one.
+    lane: Option<usize>,
+    /// By name and by categories (whole lists), as in [`key_of`].
+    pub(super) names: Table,
+    pub(super) cats: Table,
+    pub(super) args: Table,
+    pub(super) slices: Vec<Slice>,
+    /// Names of processes and threads.
+    pub(super) titles: Names,
+    pub(super) profiles: Profiles,
+    pub(super) keys: Vec<KeyValue>,
+    pub(super) documents: Vec<Document>,
+    scratch: Vec<u8>,
+}
+
+/// A real event: its time, place, and rows in the tables of its part.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) ts: i64,
+    /// Among all inputs.
+    pub(super) offset: u64,
+    pub(super) lane: usize,
+    pub(super) name: usize,
+    /// A letter, or a row of the odd ones behind those.
+    pub(super) phase: usize,
+}
+
+impl Part {
+    pub(super) fn new(base: u64, full: bool) -> Self {
+        Part {
+            base,
+            full,
+            facts: Facts::default(),
+            bytes: 0,
+            metadata: 0,
+            untimed: 0,
+            at_zero: 0,
+            bounds: None,
+            ranks: Ranks::default(),
+            timeline: Timeline::default(),
+            moments: None,
+            letters: [0; LETTERS],
+            odd_phases: Table::default(),
+            lanes: Table::default(),
+            lane: None,
+            names: Table::default(),
+            cats: Table::default(),
+            args: Table::default(),
+            slices: Vec::new(),
+            titles: Names::default(),
+            profiles: Profiles::default(),
+            keys: Vec::new(),
+            documents: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    fn phase(&mut self, event: &Event<'_>) -> usize {
+        if let Some([b'"', letter, b'"', ..]) = event.field_and_rest(Field::Ph)
+            && usize::from(*letter) < LETTERS
+            && *letter != b'\\'
+        {
+            self.letters[usize::from(*letter)] += 1;
+            return usize::from(*letter);
+        }
+        self.odd_phase(event)
+    }
+
+    #[cold]
+    fn odd_phase(&mut self, event: &Event<'_>) -> usize {
+        let key = key_of(event, Field::Ph, &mut self.scratch);
+        if let [b'"', letter, b'"'] = key
+            && usize::from(*letter) < LETTERS
+        {
+            self.letters[usize::from(*letter)] += 1;
+            return usize::from(*letter);
+        }
+        let row = self.odd_phases.row(key);
+        self.odd_phases.add(row, &Usage { events: 1, ..Usage::default() });
+        LETTERS + row
+    }
+
+    fn lane(&mut self, event: &Event<'_>) -> usize {
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        let tid = event.field(Field::Tid).unwrap_or_default();
+        if let Some(lane) = self.lane
+            && super::lanes::ids(self.lanes.key(lane)) == (pid, tid)
+        {
+            return lane;
+        }
+        lane_key(pid, tid, &mut self.scratch);
+        *self.lane.insert(self.lanes.row(&self.scratch))
+    }
+
+    /// A timed event that is no metadata.
+    #[inline]
+    fn timed(&mut self, (ts, dur): (Nanos, u64), moment: impl FnOnce(i64) -> Moment) {
+        let start = ts.floor;
+        let end = start.saturating_add_unsigned(dur);
+        let bounds = self.bounds.unwrap_or((start, end));
+        self.bounds = Some((bounds.0.min(start), bounds.1.max(end)));
+        if start == 0 && ts.exact {
+            self.at_zero += 1;
+            return;
+        }
+        self.timeline.note(start, end);
+        match &mut self.moments {
+            Some([first, last]) => {
+                if start < first.ts {
+                    *first = moment(start);
+                } else if start >= last.ts {
+                    *last = moment(start);
+                }
+            }
+            None => self.moments = Some([moment(start); 2]),
+        }
+    }
+
+    /// Notes an X, B or E of a thread and name.
+    fn slice(&mut self, ts: i64, dur: u64, (lane, name): (usize, usize), offset: u64, phase: u8) {
+        // what takes no time has none for itself
+        if phase == b'X' && dur > 0 || matches!(phase, b'B' | b'E') {
+            let (lane, name) = (self.lanes.entry(lane).hash, self.names.entry(name).hash);
+            let dur = if phase == b'X' { dur } else { 0 };
+            self.slices.push(Slice::new(lane, (ts, dur), name, offset, phase));
+        }
+    }
+}
+
+/// A field's value as a key of tables: strings without escapes but with their quotes, so that they are not taken for
+/// numbers; anything else as written; empty if missing.
+#[inline]
+fn key_of<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
+    match event.field_and_rest(field) {
+        None => b"",
+        Some(value @ [b'"', content @ ..]) => match memchr2(b'"', b'\\', content) {
+            Some(end) if content[end] == b'"' => &value[..end + 2],
+            _ => key_slowly(event, field, scratch),
+        },
+        Some(_) => key_slowly(event, field, scratch),
+    }
+}
+
+#[cold]
+fn key_slowly<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
+    match event.field(field) {
+        Some([b'"', content @ .., b'"']) => {
+            scratch.clear();
+            scratch.push(b'"');
+            unescape(content, scratch);
+            scratch.push(b'"');
+            scratch
+        }
+        value => value.unwrap_or_default(),
+    }
+}
+
+/// The text of a key as [`key_of`] makes it; `None` if the value is missing.
+pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
+    let text = match key {
+        [] => return None,
+        [b'"', content @ .., b'"'] => content,
+        value => value,
+    };
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+impl Sink for Part {
+    fn event(&mut self, event: &Event<'_>) {
+        self.facts.events += 1;
+        let bytes = event.bytes.len() as u64;
+        self.bytes += bytes;
+        let phase = self.phase(event);
+        let (ts, dur) = (event.ts(), event.dur());
+        let class = match ts {
+            _ if phase == usize::from(b'M') => Class::Metadata,
+            None => Class::Untimed,
+            Some(_) => Class::Timed,
+        };
+        let time_ns = match dur {
+            Some(dur) if class != Class::Metadata => dur.floor.max(0) as u64,
+            _ => 0,
+        };
+        let usage = Usage { events: 1, bytes, time_ns, self_ns: 0 };
+        let lane = self.lane(event);
+        self.lanes.add(lane, &usage);
+        let name = self.names.row(key_of(event, Field::Name, &mut self.scratch));
+        self.names.add(name, &usage);
+        let cat = self.cats.row(key_of(event, Field::Cat, &mut self.scratch));
+        self.cats.add(cat, &usage);
+        let offset = self.base + event.offset;
+        match (class, ts) {
+            (Class::Metadata, _) => {
+                self.metadata += 1;
+                self.titles.note(event);
+            }
+            (Class::Timed, Some(ts)) => {
+                self.timed((ts, time_ns), |ts| Moment { ts, offset, lane, name, phase });
+                if self.full {
+                    self.slice(ts.floor, time_ns, (lane, name), offset, phase as u8);
+                }
+            }
+            _ => self.untimed += 1,
+        }
+        if let Some(role) = Role::of(event)
+            && class != Class::Metadata
+        {
+            self.profiles.note(event, role);
+        }
+        if self.full
+            && let Some(args) = event.field_and_rest(Field::Args)
+        {
+            note_args(args, time_ns, &mut self.args, &mut self.scratch);
+        }
+        self.ranks.note(Rank::of(event, class, (ts, dur)));
+    }
+
+    fn document(&mut self, form: Form) {
+        self.documents.push(Document { form, keys: Vec::new() });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        note_member(&mut self.documents, &mut self.keys, member, self.base);
+    }
+
+    fn damage(&mut self, damage: Damage<'_>) {
+        self.facts.losses.add(&damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.facts.note(note);
+    }
+}
+
+impl Collect for Part {
+    fn seal(&mut self) {
+        sort(&mut self.slices);
+    }
+}

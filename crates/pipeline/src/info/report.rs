@@ -1,0 +1,191 @@
+//! What `info` says.
+
+use crate::report::InputReport;
+
+/// What `info` found; the counts are over all inputs.
+#[derive(Clone, Debug, Default)]
+pub struct InfoReport {
+    /// Per input, in order.
+    pub inputs: Vec<InputReport>,
+    /// Events.
+    pub events: u64,
+    /// Bytes of events.
+    pub event_bytes: u64,
+    /// Metadata events (phase `M`).
+    pub metadata: u64,
+    /// Events without a time.
+    pub untimed: u64,
+    /// Events at time 0 that are no metadata.
+    pub at_zero: u64,
+    /// Least time stamp of an event that is no metadata, in nanoseconds.
+    pub start_ns: Option<i64>,
+    /// Greatest end (time stamp and duration) of an event that is no metadata, in nanoseconds.
+    pub end_ns: Option<i64>,
+    /// The earliest real event, in whole nanoseconds; of several that which stands first in the inputs. Real events are
+    /// no metadata and have a time other than 0.
+    pub first: Option<RealEvent>,
+    /// The real event that begins last; of several that which stands last in the inputs.
+    pub last: Option<RealEvent>,
+    /// Real events over time.
+    pub density: Option<Density>,
+    /// The longest stretches without a real event.
+    pub gaps: Vec<Gap>,
+    /// Gaps shorter than this many nanoseconds are not looked for.
+    pub least_gap_ns: u64,
+    /// Whether the events stand in the order that `merge` would write.
+    pub sorted: bool,
+    /// Neighbours out of that order.
+    pub inversions: u64,
+    /// Per phase (`X`, or longer if odd; `none`), events, most first.
+    pub phases: Vec<(String, u64)>,
+    /// Per process, most events first.
+    pub processes: Vec<ProcessInfo>,
+    /// By name of events.
+    pub names: TopList,
+    /// By category: an event of several counts under each.
+    pub categories: TopList,
+    /// By key of args, and under those that are objects by the keys in them (`data.frame`); only if it was asked for.
+    pub args: Option<TopList>,
+    /// Per CPU profile, in order of their first events.
+    pub profiles: Vec<ProfileCount>,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<String>,
+    /// Names of the keys beside the events, per input and document in order of first appearance.
+    pub keys: Vec<String>,
+}
+
+/// What some events come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// How many.
+    pub events: u64,
+    /// Their bytes; of keys of args those of key and value.
+    pub bytes: u64,
+    /// The sum of their durations (`dur`) in nanoseconds, each rounded down; negative ones and those of metadata are none.
+    pub time_ns: u64,
+    /// Time in them and in nothing that they called (X, and B with E), in nanoseconds: see [`crate::InfoConfig::full`].
+    pub self_ns: u64,
+}
+
+impl Usage {
+    /// Sums stay at the greatest number there is rather than begin anew: so they do not depend on the order.
+    #[inline]
+    pub(super) fn add(&mut self, other: &Usage) {
+        self.events += other.events;
+        self.bytes += other.bytes;
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        self.self_ns = self.self_ns.saturating_add(other.self_ns);
+    }
+}
+
+/// The greatest of many names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TopList {
+    /// How many different names there are.
+    pub distinct: u64,
+    /// Those of most bytes.
+    pub by_bytes: Vec<TopRow>,
+    /// Those of most time, if any.
+    pub by_time: Vec<TopRow>,
+    /// Those of most self time, if any.
+    pub by_self: Vec<TopRow>,
+}
+
+/// A name and what there is of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopRow {
+    /// `None` for events without it.
+    pub name: Option<String>,
+    /// What its events come to.
+    pub usage: Usage,
+}
+
+/// An event and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RealEvent {
+    /// Its time stamp, rounded down.
+    pub ts_ns: i64,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its phase; `none` if it has none.
+    pub phase: String,
+    /// `pid` as written; empty if missing.
+    pub pid: String,
+    /// `tid` as written; empty if missing.
+    pub tid: String,
+    /// The input in which it stands.
+    pub input: String,
+    /// The offset there of its first byte.
+    pub offset: u64,
+}
+
+/// How many real events begin in each of some stretches of time of one length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Density {
+    /// Where the first stretch begins: a multiple of the length, at or before the first event.
+    pub start_ns: i64,
+    /// Their length: a power of two.
+    pub column_ns: u64,
+    /// Events in each; at most [`Density::COLUMNS`].
+    pub events: Vec<u64>,
+}
+
+impl Density {
+    /// The most stretches.
+    pub const COLUMNS: usize = 64;
+}
+
+/// A stretch of time in which no real event begins or lasts (by its `dur`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// When the last event before it ends.
+    pub from_ns: i64,
+    /// When the next begins.
+    pub to_ns: i64,
+}
+
+impl Gap {
+    /// How long it is.
+    pub fn length_ns(&self) -> u64 {
+        self.to_ns.abs_diff(self.from_ns)
+    }
+}
+
+/// A process in a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// `pid` as written; empty if missing.
+    pub pid: String,
+    /// From its last `process_name` event.
+    pub name: Option<String>,
+    /// What its events come to.
+    pub usage: Usage,
+    /// Its threads, most events first.
+    pub threads: Vec<ThreadInfo>,
+}
+
+/// A thread in a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// `tid` as written; empty if missing.
+    pub tid: String,
+    /// From its last `thread_name` event.
+    pub name: Option<String>,
+    /// What its events come to; its self time is the time in which any of its slices is open.
+    pub usage: Usage,
+}
+
+/// A CPU profile in a trace, as far as its events' envelopes tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileCount {
+    /// `pid` as written; empty if missing.
+    pub pid: String,
+    /// `tid` of its thread as written; empty if no `Profile` event says which.
+    pub tid: String,
+    /// `id` of its stream (`id2` where there is no other) as written; empty if missing.
+    pub id: String,
+    /// Its `ProfileChunk` events, or 1 for a `CpuProfile`.
+    pub chunks: u64,
+    /// Bytes of all its events.
+    pub bytes: u64,
+}

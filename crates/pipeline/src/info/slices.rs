@@ -1,0 +1,135 @@
+//! X, B and E events that are to be nested: 40 bytes each, sorted by thread and time, on disk beyond the budget.
+
+use super::runs::{RunFile, Runs};
+use crate::error::Error;
+use crate::order::LoserTree;
+use std::cmp::Ordering;
+use std::path::Path;
+
+/// What of an event says how it nests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slice {
+    /// Hash of its thread.
+    pub(super) lane: u64,
+    /// Nanoseconds, rounded down.
+    pub(super) ts: i64,
+    /// Nanoseconds of an X; 0 for B and E.
+    pub(super) dur: u64,
+    /// Hash of its name.
+    pub(super) name: u64,
+    /// Offset among all inputs, above the phase.
+    place: u64,
+}
+
+const SIZE: usize = size_of::<Slice>();
+
+impl Slice {
+    pub(super) fn new(lane: u64, (ts, dur): (i64, u64), name: u64, offset: u64, phase: u8) -> Self {
+        Slice { lane, ts, dur, name, place: offset << 8 | u64::from(phase) }
+    }
+
+    pub(super) fn phase(&self) -> u8 {
+        self.place as u8
+    }
+
+    /// By thread, in each by time; at one time the longer one first, then as they stand in the inputs.
+    fn compare(&self, other: &Slice) -> Ordering {
+        let key = |slice: &Slice| (slice.lane, slice.ts, !slice.dur, slice.place);
+        key(self).cmp(&key(other))
+    }
+
+    fn encode(&self) -> [u8; SIZE] {
+        let words = [self.lane, self.ts as u64, self.dur, self.name, self.place];
+        let mut bytes = [0; SIZE];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8; SIZE]) -> Self {
+        let word = |at: usize| {
+            let bytes = bytes[8 * at..].first_chunk::<8>().copied().unwrap_or_default();
+            u64::from_le_bytes(bytes)
+        };
+        Slice { lane: word(0), ts: word(1) as i64, dur: word(2), name: word(3), place: word(4) }
+    }
+}
+
+/// Sorts what one worker found.
+pub(super) fn sort(slices: &mut Vec<Slice>) {
+    slices.sort_unstable_by(Slice::compare);
+    slices.shrink_to_fit();
+}
+
+/// Slices that are being collected, in sorted runs.
+pub(super) struct Slices {
+    runs: Vec<Vec<Slice>>,
+    /// Bytes of them, and how many there may be.
+    heap: u64,
+    limit: u64,
+    file: RunFile,
+}
+
+impl Slices {
+    pub(super) fn new(limit: u64, tmp_dir: &Path) -> Self {
+        Slices { runs: Vec::new(), heap: 0, limit, file: RunFile::new(tmp_dir) }
+    }
+
+    /// Takes slices, which must be sorted.
+    pub(super) fn push(&mut self, run: Vec<Slice>) -> Result<(), Error> {
+        if !run.is_empty() {
+            self.heap += size_of_val(&run[..]) as u64;
+            self.runs.push(run);
+        }
+        if self.heap > self.limit { self.spill() } else { Ok(()) }
+    }
+
+    fn spill(&mut self) -> Result<(), Error> {
+        self.heap = 0;
+        let runs = std::mem::take(&mut self.runs);
+        let memory = runs.iter().map(|run| run.iter().copied());
+        each(memory.collect(), |slice| self.file.write(&slice.encode()))?;
+        self.file.end_run();
+        Ok(())
+    }
+
+    /// Ends collecting.
+    pub(super) fn finish(mut self) -> Result<Sorted, Error> {
+        if !self.file.is_empty() {
+            self.spill()?;
+        }
+        Ok(Sorted { runs: self.runs, disk: self.file.finish()? })
+    }
+}
+
+/// All slices.
+pub(super) struct Sorted {
+    runs: Vec<Vec<Slice>>,
+    disk: Runs,
+}
+
+impl Sorted {
+    /// Gives all of them to `visit`, in order.
+    pub(super) fn each(&self, visit: impl FnMut(Slice) -> Result<(), Error>) -> Result<(), Error> {
+        let disk = self.disk.iter().map(|run| run.as_chunks::<SIZE>().0.iter().map(Slice::decode));
+        match self.runs.is_empty() {
+            true => each(disk.collect(), visit),
+            false => each(self.runs.iter().map(|run| run.iter().copied()).collect(), visit),
+        }
+    }
+}
+
+/// Merges sorted runs.
+fn each<I: Iterator<Item = Slice>>(
+    mut runs: Vec<I>,
+    mut visit: impl FnMut(Slice) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let heads = runs.iter_mut().map(Iterator::next).collect();
+    let mut tree = LoserTree::new(heads, &Slice::compare);
+    while let Some((run, slice)) = tree.winner() {
+        visit(slice)?;
+        tree.replace(runs[run].next(), &Slice::compare);
+    }
+    Ok(())
+}

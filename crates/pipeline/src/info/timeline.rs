@@ -1,0 +1,220 @@
+//! Events over time in constant memory: how many begin when, and where none is for long.
+//!
+//! Time is cut into bins of 2^k ns at multiples of 2^k, with the least k for which all events fit into so many bins. Two
+//! neighbours make one of twice the length, so bins are refined from small to large as the range grows, and what is in
+//! them in the end depends on the events only, not on their order or on how they were cut into parts.
+//!
+//! Each bin keeps the first begin and the last end of its events. A gap at least as long as a bin therefore has its two
+//! ends in different bins and is found exactly; shorter ones are not looked for.
+
+use super::report::{Density, Gap};
+
+/// Bins over the whole range: a gap of a two-thousandth of it is found in any case.
+const BINS: usize = 4096;
+
+/// What begins in one stretch of time.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    events: u64,
+    first: i64,
+    end: i64,
+}
+
+impl Bin {
+    #[inline]
+    fn add(&mut self, other: Bin) {
+        if self.events == 0 {
+            *self = other;
+        } else if other.events > 0 {
+            self.events += other.events;
+            self.first = self.first.min(other.first);
+            self.end = self.end.max(other.end);
+        }
+    }
+}
+
+/// Events over time.
+#[derive(Default)]
+pub(super) struct Timeline {
+    /// Bin `n`, of times from `n << shift` on, is in slot `n % BINS`; none before the first event.
+    bins: Vec<Bin>,
+    /// As many empty ones, for when bins are joined: fresh memory is dear.
+    spare: Vec<Bin>,
+    shift: u32,
+    /// The first and last bin with events.
+    low: i64,
+    high: i64,
+}
+
+/// Where a bin is.
+fn slot(number: i64) -> usize {
+    number as usize % BINS
+}
+
+impl Timeline {
+    /// An event from `ts` to `end`, in nanoseconds.
+    #[inline]
+    pub(super) fn note(&mut self, ts: i64, end: i64) {
+        let number = ts >> self.shift;
+        if self.bins.is_empty() || number < self.low || number > self.high {
+            return self.note_outside(ts, end);
+        }
+        self.bins[slot(number)].add(Bin { events: 1, first: ts, end });
+    }
+
+    fn note_outside(&mut self, ts: i64, end: i64) {
+        if self.bins.is_empty() {
+            self.bins = vec![Bin::default(); BINS];
+            (self.low, self.high) = (ts, ts);
+        }
+        self.extend(self.shift, ts >> self.shift, ts >> self.shift);
+        self.bins[slot(ts >> self.shift)].add(Bin { events: 1, first: ts, end });
+    }
+
+    /// Makes room for bins `low` to `high` of 2^`shift` ns, which is at least the own length.
+    fn extend(&mut self, shift: u32, low: i64, high: i64) {
+        let coarser = shift - self.shift;
+        let mut low = low.min(self.low >> coarser);
+        let mut high = high.max(self.high >> coarser);
+        let mut more = coarser;
+        while high.wrapping_sub(low) as u64 >= BINS as u64 {
+            (low, high, more) = (low >> 1, high >> 1, more + 1);
+        }
+        if more > 0 {
+            self.spare.resize(BINS, Bin::default());
+            std::mem::swap(&mut self.bins, &mut self.spare);
+            for number in self.low..=self.high {
+                let bin = std::mem::take(&mut self.spare[slot(number)]);
+                self.bins[slot(number >> more)].add(bin);
+            }
+            self.shift += more;
+        }
+        (self.low, self.high) = (low, high);
+    }
+
+    /// Adds the events of another.
+    pub(super) fn append(&mut self, later: Timeline) {
+        if self.bins.is_empty() {
+            *self = later;
+            return;
+        }
+        if later.bins.is_empty() {
+            return;
+        }
+        let shift = self.shift.max(later.shift);
+        let coarser = shift - later.shift;
+        self.extend(shift, later.low >> coarser, later.high >> coarser);
+        let coarser = self.shift - later.shift;
+        for number in later.low..=later.high {
+            self.bins[slot(number >> coarser)].add(later.bins[slot(number)]);
+        }
+    }
+
+    /// Bins with events, by time.
+    fn filled(&self) -> impl Iterator<Item = (i64, &Bin)> {
+        let numbers = (!self.bins.is_empty()).then_some(self.low..=self.high);
+        let bins = numbers.into_iter().flatten().map(|number| (number, &self.bins[slot(number)]));
+        bins.filter(|(_, bin)| bin.events > 0)
+    }
+
+    /// Events in a few columns.
+    pub(super) fn density(&self) -> Option<Density> {
+        if self.bins.is_empty() {
+            return None;
+        }
+        let (mut low, mut high, mut more) = (self.low, self.high, 0);
+        while high.wrapping_sub(low) as u64 >= Density::COLUMNS as u64 {
+            (low, high, more) = (low >> 1, high >> 1, more + 1);
+        }
+        let mut events = vec![0; (high - low) as usize + 1];
+        for (number, bin) in self.filled() {
+            events[((number >> more) - low) as usize] += bin.events;
+        }
+        let shift = self.shift + more;
+        Some(Density { start_ns: low << shift, column_ns: 1 << shift, events })
+    }
+
+    /// The shortest gap that is found, in nanoseconds.
+    pub(super) fn least_gap(&self) -> u64 {
+        1 << self.shift
+    }
+
+    /// At most so many of the longest gaps, by length; of one length by time.
+    pub(super) fn gaps(&self, most: usize) -> Vec<Gap> {
+        let mut gaps = Vec::new();
+        let mut end: Option<i64> = None;
+        for (_, bin) in self.filled() {
+            if let Some(from_ns) = end.filter(|&end| end < bin.first) {
+                gaps.push(Gap { from_ns, to_ns: bin.first });
+            }
+            end = Some(end.map_or(bin.end, |end| end.max(bin.end)));
+        }
+        gaps.retain(|gap| gap.length_ns() >= self.least_gap());
+        gaps.sort_by_key(|gap| (!gap.length_ns(), gap.from_ns));
+        gaps.truncate(most);
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::Rng;
+
+    fn naive_gaps(events: &[(i64, i64)], least: u64) -> Vec<Gap> {
+        let mut sorted = events.to_vec();
+        sorted.sort_unstable();
+        let (mut gaps, mut end) = (Vec::new(), sorted[0].1);
+        for &(ts, own) in &sorted {
+            let gap = Gap { from_ns: end, to_ns: ts };
+            if ts > end && gap.length_ns() >= least {
+                gaps.push(gap);
+            }
+            end = end.max(own);
+        }
+        gaps.sort_by_key(|gap| (!gap.length_ns(), gap.from_ns));
+        gaps
+    }
+
+    #[test]
+    fn bins_do_not_depend_on_order_or_parts() {
+        for seed in 0..300 {
+            let mut rng = Rng::new(seed);
+            let spread = 1 + rng.below(62);
+            let mut time = || (rng.bits() as i64) >> (63 - spread);
+            let mut events: Vec<(i64, i64)> = (0..1 + seed % 90)
+                .map(|_| (time(), time()))
+                .map(|(ts, dur)| (ts, ts.saturating_add((dur.saturating_abs()) >> 5)))
+                .collect();
+            if seed % 5 == 0 {
+                events.extend([(i64::MIN, i64::MIN), (i64::MAX, i64::MAX)]);
+            }
+            let of = |events: &[(i64, i64)]| {
+                let mut timeline = Timeline::default();
+                events.iter().for_each(|&(ts, end)| timeline.note(ts, end));
+                timeline
+            };
+            let whole = of(&events);
+            let mut parts = Timeline::default();
+            events.chunks(1 + seed as usize % 7).rev().for_each(|part| parts.append(of(part)));
+            assert_eq!(parts.density(), whole.density(), "{seed}");
+            let gaps = naive_gaps(&events, whole.least_gap());
+            for timeline in [&whole, &parts] {
+                assert_eq!(timeline.gaps(usize::MAX), gaps, "{seed}");
+            }
+            let density = whole.density().expect("events");
+            assert_eq!(density.events.iter().sum::<u64>(), events.len() as u64);
+            let first = events.iter().map(|event| event.0).min().expect("events");
+            assert!(
+                density.start_ns <= first && first - density.start_ns < density.column_ns as i64
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_density() {
+        let mut empty = Timeline::default();
+        empty.append(Timeline::default());
+        assert_eq!((empty.density(), empty.gaps(5)), (None, Vec::new()));
+    }
+}
