@@ -16,9 +16,11 @@
 //! of its own for the key: then it is another profile that happens to have the same ids.
 
 use super::chunk::Chunk;
+use super::skim::Skim;
 use crate::order::{Entry, rank};
 use crate::store::{Long, Place};
-use std::collections::HashMap;
+use crate::streams::may_swap;
+use std::collections::{HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field, canonical, string_is, unescape};
 
 /// A value as it is written.
@@ -124,8 +126,19 @@ pub(crate) struct Found {
     /// Where the input begins that it is in.
     pub(crate) input: u64,
     pub(crate) counts: Counts,
-    /// Its args, unless there was no room for them.
+    /// Its args, unless there was no room for them, or they were only skimmed.
     pub(crate) decoded: Option<Box<Chunk>>,
+    /// What was found of its args, if they were skimmed.
+    pub(crate) skim: Option<Skim>,
+}
+
+/// How much of the args of chunks is found while they are scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Everything.
+    All,
+    /// Times and ids of nodes, where that is quick to find; everything elsewhere (see `skim`).
+    Times,
 }
 
 /// All events of one stream, in input order.
@@ -147,20 +160,54 @@ pub(crate) struct Streams {
     /// Bytes of heap of what is decoded.
     pub(crate) decoded: usize,
     scratch: Chunk,
+    /// Streams of the last skimmed chunks, by their ids as written.
+    recent: Vec<(WrittenIds, usize)>,
+}
+
+/// pid, id, id2
+type WrittenIds = [Option<Written>; 3];
+
+/// Streams that are known by their ids as written: a few are recorded at one time.
+const RECENT: usize = 16;
+
+impl Stream {
+    /// An empty one, for the first event of it.
+    fn of(event: &Event<'_>) -> Self {
+        let field = |field| Box::from(event.field(field).unwrap_or_default());
+        let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
+        Stream {
+            pid: field(Field::Pid),
+            id: id.into(),
+            tid: field(Field::Tid),
+            events: Vec::new(),
+        }
+    }
 }
 
 impl Streams {
+    /// Streams whose chunks may not stand in time order (see `crate::streams`).
+    pub(crate) fn suspects(&self) -> HashSet<StreamKey> {
+        let may_swap = |stream: &Stream| {
+            let chunks = stream.events.iter().filter(|found| found.role == Role::Chunk);
+            let entries: Vec<Entry> = chunks.map(|found| found.entry).collect();
+            entries.array_windows().any(|&[a, b]| may_swap(a, b))
+        };
+        let suspects = self.all.iter().filter(|(_, stream)| may_swap(stream));
+        suspects.map(|(key, _)| key.clone()).collect()
+    }
+
     /// Takes an event that is part of a stream; `offset` is its place among all inputs.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, offset: u64) {
         if let Some(role) = Role::of(event)
             && !event.is_metadata()
         {
-            self.take(event, offset, role);
+            self.take(event, offset, role, Detail::All);
         }
     }
 
-    fn take(&mut self, event: &Event<'_>, offset: u64, role: Role) {
+    /// As [`Streams::note`], of an event whose role is known.
+    pub(crate) fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) {
         let len = event.bytes.len();
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -172,12 +219,27 @@ impl Streams {
             }
             None => Entry { time: i64::MIN, place: Place::new(offset, len, 0) },
         };
+        if detail == Detail::Times
+            && role == Role::Chunk
+            && let Some((skim, counts)) = Skim::of(event)
+        {
+            let found = Found {
+                role,
+                entry,
+                tid: Box::default(),
+                input: 0,
+                counts,
+                decoded: None,
+                skim: Some(skim),
+            };
+            let at = self.number_of(event);
+            return self.all[at].1.events.push(found);
+        }
         decode_into(event, offset, &mut self.scratch);
         // a copy takes as much as it holds, and the scratch keeps its room for the next
         let decoded = Box::new(self.scratch.clone());
         self.decoded += decoded.heap();
         let field = |field| Box::from(event.field(field).unwrap_or_default());
-        let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
         let mut key = stream_key(event);
         if role == Role::Whole {
             // each is a profile of its own
@@ -185,26 +247,35 @@ impl Streams {
         }
         let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
         let counts = Counts::of(&decoded);
-        let found = Found { role, entry, tid, input: 0, counts, decoded: Some(decoded) };
-        let stream = || Stream {
-            pid: field(Field::Pid),
-            id: id.into(),
-            tid: field(Field::Tid),
-            events: Vec::new(),
-        };
-        self.stream(key, stream).events.push(found);
+        let found =
+            Found { role, entry, tid, input: 0, counts, decoded: Some(decoded), skim: None };
+        let at = self.stream(key, || Stream::of(event));
+        self.all[at].1.events.push(found);
     }
 
-    fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> &mut Stream {
-        let at = match self.numbers.get(&key) {
-            Some(&at) => at,
-            None => {
-                self.numbers.insert(key.clone(), self.all.len());
-                self.all.push((key, new()));
-                self.all.len() - 1
-            }
-        };
-        &mut self.all[at].1
+    /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
+    /// same.
+    fn number_of(&mut self, event: &Event<'_>) -> usize {
+        let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
+        let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
+        if let Some(&(_, at)) = self.recent.iter().find(same) {
+            return at;
+        }
+        let at = self.stream(stream_key(event), || Stream::of(event));
+        if self.recent.len() == RECENT {
+            self.recent.clear();
+        }
+        self.recent.push((ids.map(|id| id.map(Box::from)), at));
+        at
+    }
+
+    fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> usize {
+        if let Some(&at) = self.numbers.get(&key) {
+            return at;
+        }
+        self.numbers.insert(key.clone(), self.all.len());
+        self.all.push((key, new()));
+        self.all.len() - 1
     }
 
     /// Takes over what a later part of the input that begins at `input` has; keeps at most `most` bytes decoded.
@@ -216,8 +287,8 @@ impl Streams {
         }
         for (key, stream) in later.all {
             let Stream { pid, id, tid, events } = stream;
-            let own = self.stream(key, || Stream { pid, id, tid, events: Vec::new() });
-            own.events.extend(events.into_iter().map(|mut found| {
+            let at = self.stream(key, || Stream { pid, id, tid, events: Vec::new() });
+            self.all[at].1.events.extend(events.into_iter().map(|mut found| {
                 found.input = input;
                 // heads are small, and looked at more than once
                 if !room && found.role != Role::Head {

@@ -11,11 +11,10 @@
 
 use super::kinds::{Kind, Phase, Step};
 use super::splice::member;
+use crate::check::{mix, whole};
 use crate::order::{EXACT, Entry};
-use crate::profile::push_canonical;
 use crate::store::Store;
-use std::hash::{DefaultHasher, Hasher};
-use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
 #[derive(Clone, Copy)]
@@ -41,70 +40,143 @@ impl Part {
 pub(super) struct Keys(Vec<u8>);
 
 impl Keys {
-    /// The part that an event is; `None` if it is none.
-    pub(super) fn part(&mut self, event: &Event<'_>, entry: Entry) -> Option<Part> {
-        let Phase::Part(kind, step) = Phase::of(event) else { return None };
+    /// The part that an event is.
+    #[inline]
+    pub(super) fn part(
+        &mut self,
+        event: &Event<'_>,
+        entry: Entry,
+        kind: Kind,
+        step: Step,
+    ) -> Part {
         let key = self.of(event, kind);
         let name = if kind == Kind::Slice { self.name(event) } else { 0 };
-        Some(Part { entry, key, name, kind, step })
+        Part { entry, key, name, kind, step }
     }
 
-    /// As [`Keys::part`], of an event that is read again.
+    /// As [`Keys::part`], of an event that is read again; `None` if it is none.
     pub(super) fn part_at(&mut self, entry: Entry, store: &Store<'_>) -> Option<Part> {
         let bytes = store.event(entry.place);
-        self.part(&fields_of(bytes).of(bytes), entry)
+        let spans = fields_of(bytes);
+        let event = spans.of(bytes);
+        let Phase::Part(kind, step) = Phase::of(&event) else { return None };
+        Some(self.part(&event, entry, kind, step))
     }
 
     /// The key of a part of something that lasts; `None` if it has no id and needs one.
+    #[inline]
     fn of(&mut self, event: &Event<'_>, kind: Kind) -> Option<[u64; 2]> {
-        self.0.clear();
-        self.0.push(kind as u8);
         let fields: &[Field] = match kind {
             Kind::Slice => &[Field::Pid, Field::Tid],
             Kind::Counter => &[Field::Pid, Field::Name],
             Kind::Async | Kind::Legacy | Kind::Flow => &[Field::Cat, Field::Name, Field::Scope],
         };
+        let mut hash = Hash::new(kind as u8);
         for &field in fields {
-            push_canonical(event.field(field), &mut self.0);
+            hash.value(event.field(field), &mut self.0);
         }
-        if kind != Kind::Slice && !self.push_id(event) && kind != Kind::Counter {
-            return None;
-        }
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write_u8(salt);
-            hasher.write(&self.0);
-            hasher.finish()
-        };
-        Some([half(0), half(1)])
+        let has_id = kind == Kind::Slice || self.id(event, &mut hash);
+        (has_id || kind == Kind::Counter).then_some(hash.0)
     }
 
-    /// Appends the id; false if there is none.
-    fn push_id(&mut self, event: &Event<'_>) -> bool {
+    /// Takes the id; false if there is none.
+    #[inline]
+    fn id(&mut self, event: &Event<'_>, hash: &mut Hash) -> bool {
         if let Some(id) = event.field(Field::Id) {
-            push_canonical(Some(id), &mut self.0);
+            hash.value(Some(id), &mut self.0);
             return true;
         }
         let Some(id2) = event.field(Field::Id2) else { return false };
         if let Some(global) = member(id2, b"global") {
-            push_canonical(Some(global), &mut self.0);
+            hash.value(Some(global), &mut self.0);
             return true;
         }
         let Some(local) = member(id2, b"local") else { return false };
-        self.0.push(b'@');
-        push_canonical(Some(local), &mut self.0);
-        push_canonical(event.field(Field::Pid), &mut self.0);
+        hash.bytes(b"", Type::Local);
+        hash.value(Some(local), &mut self.0);
+        hash.value(event.field(Field::Pid), &mut self.0);
         true
     }
 
     /// A number for a name; 0 if there is none.
     fn name(&mut self, event: &Event<'_>) -> u64 {
         let Some(name) = event.field(Field::Name) else { return 0 };
-        self.0.clear();
-        push_canonical(Some(name), &mut self.0);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&self.0);
-        hasher.finish().max(1)
+        let mut hash = Hash::new(0);
+        hash.value(Some(name), &mut self.0);
+        hash.0[0].max(1)
+    }
+}
+
+/// What some bytes of a key are.
+#[derive(Clone, Copy)]
+enum Type {
+    Missing = 1,
+    Text,
+    Integer,
+    Number,
+    Other,
+    Local,
+}
+
+/// A hash of 128 bits. It has no seed, so that answers do not differ from run to run (contract C4).
+struct Hash([u64; 2]);
+
+impl Hash {
+    fn new(tag: u8) -> Self {
+        Hash([u64::from(tag), u64::from(tag) << 32])
+    }
+
+    #[inline(always)]
+    fn word(&mut self, word: u64) {
+        let [a, b] = self.0;
+        // the halves are independent: the second sees the words turned round
+        self.0 = [mix(a, word), mix(b, !word.rotate_left(32))];
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8], of: Type) {
+        self.word((bytes.len() as u64) << 8 | of as u64);
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            self.word(u64::from_le_bytes(last));
+        }
+    }
+
+    /// Takes a value, so that equal values of one type only are equal; a missing one is a value too.
+    #[inline]
+    fn value(&mut self, value: Option<&[u8]>, scratch: &mut Vec<u8>) {
+        match value {
+            Some([b'"', content @ .., b'"']) if !content.contains(&b'\\') => {
+                self.bytes(content, Type::Text);
+            }
+            Some(digits @ [b'1'..=b'9', ..])
+                if digits.len() <= 20 && digits.iter().all(u8::is_ascii_digit) =>
+            {
+                self.bytes(digits, Type::Integer);
+            }
+            Some(b"0") => self.bytes(b"0", Type::Integer),
+            value => self.odd(value, scratch),
+        }
+    }
+
+    #[cold]
+    fn odd(&mut self, value: Option<&[u8]>, scratch: &mut Vec<u8>) {
+        scratch.clear();
+        match value {
+            None => self.bytes(b"", Type::Missing),
+            Some([b'"', content @ .., b'"']) => {
+                unescape(content, scratch);
+                self.bytes(scratch, Type::Text);
+            }
+            Some(value) if canonical(value, scratch) => match whole(scratch) {
+                Some(digits) => self.bytes(&digits, Type::Integer),
+                None => self.bytes(scratch, Type::Number),
+            },
+            Some(value) => self.bytes(value, Type::Other),
+        }
     }
 }
 
