@@ -90,7 +90,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         // a stream that lies in windows with all its events may lie there with all its samples
         let mut events = group.heads.iter().chain(chunks).map(|found| found.entry.time);
         let outside = events.any(|time| time != i64::MIN && windows.at(time).is_none());
-        if !outside || !chunks.iter().all(|found| plain(found)) || !in_order() {
+        if !outside || !chunks.iter().all(plain) || !in_order() {
             return None;
         }
         let mut time = start_at(group.heads.last()?.entry, store)?.0;

@@ -175,12 +175,7 @@ impl Stream {
     fn of(event: &Event<'_>) -> Self {
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
-        Stream {
-            pid: field(Field::Pid),
-            id: id.into(),
-            tid: field(Field::Tid),
-            events: Vec::new(),
-        }
+        Stream { pid: field(Field::Pid), id: id.into(), tid: field(Field::Tid), events: Vec::new() }
     }
 }
 

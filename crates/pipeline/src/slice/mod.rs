@@ -84,11 +84,13 @@ pub enum Edges {
 ///
 /// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
 ///
-/// Cost: one pass over the inputs; parts of pairs and profile streams are read again. Heap: where all windows are given
-/// as absolute times, 16 bytes for each event inside or reaching in, and 48 for each part of a pair before the last
-/// window's end; otherwise for each event, since where a window begins is known only at the end. Beyond a quarter of the
-/// budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150 bytes for each pair that is open at one time and each
-/// counter, some 120 for each chunk of a CPU profile, and one call tree at a time.
+/// Cost: one pass over the inputs; another if windows count from the start of a trace, all inputs are files, and the
+/// trace begins more than a second before its first events. Profile streams are read again where windows need them. Heap:
+/// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
+/// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
+/// Beyond a quarter of the budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150
+/// bytes for each pair that is open at one time and each counter, some 120 for each chunk of a CPU profile, and one call
+/// tree at a time.
 ///
 /// # Errors
 /// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.

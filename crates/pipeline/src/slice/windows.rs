@@ -151,9 +151,9 @@ impl Windows {
             Moment::BeforeEnd(_) => i64::MAX,
             Moment::At(time) => time,
         };
-        let spans = windows.iter().map(|window| {
-            (window.from.map_or(i64::MIN, from), window.to.map_or(i64::MAX, to))
-        });
+        let spans = windows
+            .iter()
+            .map(|window| (window.from.map_or(i64::MIN, from), window.to.map_or(i64::MAX, to)));
         Windows::united(spans.filter(|(from, to)| from < to).collect())
     }
 
@@ -279,14 +279,11 @@ mod tests {
 
     #[test]
     fn windows_around_hold_all_that_windows_can() {
-        let from_start = TimeWindow {
-            from: Some(Moment::FromStart(50)),
-            to: Some(Moment::FromStart(60)),
-        };
+        let from_start =
+            TimeWindow { from: Some(Moment::FromStart(50)), to: Some(Moment::FromStart(60)) };
         let to_end = TimeWindow { from: Some(Moment::At(7)), to: Some(Moment::BeforeEnd(1)) };
-        let around = |windows: &[TimeWindow], least| {
-            Windows::around(windows, Start { least, most: 1000 }).0
-        };
+        let around =
+            |windows: &[TimeWindow], least| Windows::around(windows, Start { least, most: 1000 }).0;
         assert_eq!(around(&[from_start], Some(900)), [(950, 1060)]);
         assert_eq!(around(&[from_start], None), [(i64::MIN, 1060)]);
         assert_eq!(around(&[to_end], Some(900)), [(7, i64::MAX)]);
