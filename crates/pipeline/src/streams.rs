@@ -72,7 +72,7 @@ impl StreamOrders {
 }
 
 /// Whether `later`, which stands behind `earlier` in the input, may come before it in the output.
-fn may_swap(earlier: Entry, later: Entry) -> bool {
+pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     let (before, after) = (earlier.place.rank(), later.place.rank());
     let tie = later.time == earlier.time
         && (after > before || after == EXACT || before == EXACT || (after == before && after != 0));

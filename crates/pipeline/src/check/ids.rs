@@ -12,7 +12,7 @@ const TOPS: u64 = ONES << 7;
 
 /// Mixes two words: the halves of their product.
 #[inline(always)]
-pub(super) fn mix(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD6E8_FEB8_6659_FD93);
     (product as u64) ^ (product >> 64) as u64
 }
@@ -124,7 +124,7 @@ fn hash_slowly(value: Option<&[u8]>) -> u64 {
 
 /// The digits of a canonical number (`12e3` is 120: digits, then how many stand before the point) if it is a whole one,
 /// not negative and not huge.
-fn whole(canonical: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn whole(canonical: &[u8]) -> Option<Vec<u8>> {
     const MOST: usize = 400;
     if canonical == b"0" {
         return Some(b"0".to_vec());

@@ -26,6 +26,7 @@ mod text;
 mod viewers;
 mod walk;
 
+pub(crate) use ids::{mix, whole};
 pub use report::{CheckReport, Finding, FoundAt};
 pub use rules::{CheckFor, Severity};
 

@@ -210,10 +210,21 @@ impl<'c> Group<'c> {
         for &entry in &entries {
             assembler.add(decoded(entry).view(), entry.place.offset())?;
         }
+        self.finish(assembler, order, entries.first(), store)
+    }
+
+    /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
+    pub(super) fn finish<'s, 'p>(
+        &self,
+        mut assembler: Assembler<'s, 'p>,
+        order: ChunkOrder,
+        first: Option<&Entry>,
+        store: &'s Store<'p>,
+    ) -> Result<Whole<'s, 'p>, Error> {
         let mut flaws = Flaws::default();
-        let start = self.start(store, entries.first(), &mut flaws);
-        if order == ChunkOrder::Neither {
-            flaws.add(FlawKind::Unordered, entries[0].place.offset());
+        let start = self.start(store, first, &mut flaws);
+        if let (ChunkOrder::Neither, Some(first)) = (order, first) {
+            flaws.add(FlawKind::Unordered, first.place.offset());
         }
         assembler.set_start(start.as_ref().map(|(start, _)| *start), self.own_start());
         let mut profile = assembler.finish()?;
@@ -237,9 +248,14 @@ impl<'c> Group<'c> {
             None => self.chunks.partition_point(|found| place(found) < offset),
         };
         *next = at + 1;
-        match self.chunks[at].decoded {
+        self.content(self.chunks[at], store)
+    }
+
+    /// What one of its chunks holds.
+    pub(super) fn content(&self, found: &Found, store: &Store<'_>) -> Decoded<'c> {
+        match found.decoded {
             Some((stretch, number)) => Decoded::Kept(self.kept[stretch as usize].get(number)),
-            None => Decoded::Again(Box::new(decode_again(entry, store))),
+            None => Decoded::Again(Box::new(decode_again(found.entry, store))),
         }
     }
 
@@ -283,7 +299,7 @@ fn guess(profile: &Profile<'_, '_>, chunks: &[&Found], flaws: &mut Flaws) -> Sta
 }
 
 /// The time of an event, if it has one.
-fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
+pub(super) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
     let event = store.event(entry.place);
     let value = fields_of(event).field(event, Field::Ts)?;
     let mut scratch = Vec::new();
@@ -291,7 +307,7 @@ fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
     Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
 }
 
-fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
+pub(super) fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
     let event = store.event(entry.place);
     decode(&fields_of(event).of(event), entry.place.offset())
 }

@@ -18,6 +18,7 @@ mod chunk;
 mod collect;
 mod column;
 mod events;
+mod excerpt;
 mod flaws;
 mod identity;
 mod json;
@@ -26,6 +27,7 @@ mod nested;
 mod order;
 mod rebase;
 mod router;
+mod skim;
 mod tree;
 mod verbs;
 mod window;
@@ -42,7 +44,7 @@ pub(crate) use kept::Decoded;
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
 pub(crate) use router::{
-    Names, Role, StreamKey, Streams, decode, printable, push_canonical, stream_key,
+    Detail, Names, Role, StreamKey, Streams, decode, printable, push_canonical, stream_key,
 };
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,

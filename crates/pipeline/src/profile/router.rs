@@ -17,9 +17,11 @@
 
 use super::chunk::{Chunk, ProfileSource};
 use super::kept::Kept;
+use super::skim::Skim;
 use crate::order::{Entry, rank};
 use crate::store::{Long, Place};
-use std::collections::HashMap;
+use crate::streams::may_swap;
+use std::collections::{HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field, canonical, string_is, unescape};
 
 /// A value as it is written.
@@ -128,8 +130,20 @@ pub(crate) struct Found {
     /// What it says of start and origin.
     pub(crate) start: Option<i64>,
     pub(crate) source: Option<ProfileSource>,
-    /// Its args among [`Streams::kept`], unless there was no room for them: the stretch, and the number in it.
+    /// Its args among [`Streams::kept`], unless there was no room for them, or they were only skimmed: the
+    /// stretch, and the number in it.
     pub(crate) decoded: Option<(u32, u32)>,
+    /// What was found of its args, if they were skimmed.
+    pub(crate) skim: Option<Skim>,
+}
+
+/// How much of the args of chunks is found while they are scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Everything.
+    All,
+    /// Times and ids of nodes, where that is quick to find; everything elsewhere (see `skim`).
+    Times,
 }
 
 /// All events of one stream, in input order.
@@ -139,8 +153,6 @@ pub(crate) struct Stream {
     pub(crate) id: Written,
     /// `tid` of its first event.
     pub(crate) tid: Written,
-    /// Whether its key is not (pid, id) alone.
-    by_id2: bool,
     pub(crate) events: Vec<Found>,
 }
 
@@ -155,20 +167,49 @@ pub(crate) struct Streams {
     /// Bytes of heap of that.
     decoded: usize,
     scratch: Chunk,
+    /// Streams of the last events, by their ids as written.
+    recent: Vec<(WrittenIds, usize)>,
+}
+
+/// pid, id, id2
+type WrittenIds = [Option<Written>; 3];
+
+/// Streams that are known by their ids as written: a few are recorded at one time.
+const RECENT: usize = 16;
+
+impl Stream {
+    /// An empty one, for the first event of it.
+    fn of(event: &Event<'_>) -> Self {
+        let field = |field| Box::from(event.field(field).unwrap_or_default());
+        let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
+        Stream { pid: field(Field::Pid), id: id.into(), tid: field(Field::Tid), events: Vec::new() }
+    }
 }
 
 impl Streams {
+    /// Streams whose chunks may not stand in time order (see `crate::streams`).
+    pub(crate) fn suspects(&self) -> HashSet<StreamKey> {
+        let may_swap = |stream: &Stream| {
+            let chunks = stream.events.iter().filter(|found| found.role == Role::Chunk);
+            let entries: Vec<Entry> = chunks.map(|found| found.entry).collect();
+            entries.array_windows().any(|&[a, b]| may_swap(a, b))
+        };
+        let suspects = self.all.iter().filter(|(_, stream)| may_swap(stream));
+        suspects.map(|(key, _)| key.clone()).collect()
+    }
+
     /// Takes an event that is part of a stream; `offset` is its place among all inputs.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, offset: u64) {
         if let Some(role) = Role::of(event)
             && !event.is_metadata()
         {
-            self.take(event, offset, role);
+            self.take(event, offset, role, Detail::All);
         }
     }
 
-    fn take(&mut self, event: &Event<'_>, offset: u64, role: Role) {
+    /// As [`Streams::note`], of an event whose role is known.
+    pub(crate) fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) {
         let len = event.bytes.len();
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -180,14 +221,41 @@ impl Streams {
             }
             None => Entry { time: i64::MIN, place: Place::new(offset, len, 0) },
         };
+        if detail == Detail::Times
+            && role == Role::Chunk
+            && let Some((skim, counts)) = Skim::of(event)
+        {
+            let found = Found {
+                role,
+                entry,
+                tid: Box::default(),
+                input: 0,
+                counts,
+                start: None,
+                source: None,
+                decoded: None,
+                skim: Some(skim),
+            };
+            let at = self.number_of(event);
+            return self.all[at].1.events.push(found);
+        }
         decode_into(event, offset, &mut self.scratch);
         let decoded = (role != Role::Head).then(|| self.keep());
         let (start, source) = (self.scratch.start, self.scratch.source);
         let counts = Counts::of(&self.scratch);
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
-        let found = Found { role, entry, tid, input: 0, counts, start, source, decoded };
-        let at = self.stream_of(event, offset, role);
+        let found =
+            Found { role, entry, tid, input: 0, counts, start, source, decoded, skim: None };
+        let at = match role {
+            // each is a profile of its own
+            Role::Whole => {
+                let mut key = stream_key(event);
+                key.extend_from_slice(&offset.to_le_bytes());
+                self.stream(key, || Stream::of(event))
+            }
+            Role::Head | Role::Chunk => self.number_of(event),
+        };
         self.all[at].1.events.push(found);
     }
 
@@ -200,45 +268,29 @@ impl Streams {
         (stretch, self.kept[stretch as usize].push(&self.scratch))
     }
 
-    /// The number of an event's stream, which may be new.
-    fn stream_of(&mut self, event: &Event<'_>, offset: u64, role: Role) -> usize {
-        let field = |field| event.field(field).unwrap_or_default();
-        let (pid, id) = (field(Field::Pid), event.field(Field::Id));
-        if role != Role::Whole
-            && let Some(id) = id
-        {
-            // what is written the same is the same, and there are few streams
-            let few = self.all.iter().take(8);
-            let same = |(_, stream): &(StreamKey, Stream)| {
-                !stream.by_id2 && *stream.id == *id && *stream.pid == *pid
-            };
-            if let Some(at) = few.into_iter().position(same) {
-                return at;
-            }
+    /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
+    /// same.
+    fn number_of(&mut self, event: &Event<'_>) -> usize {
+        let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
+        let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
+        if let Some(&(_, at)) = self.recent.iter().find(same) {
+            return at;
         }
-        let mut key = stream_key(event);
-        if role == Role::Whole {
-            // each is a profile of its own
-            key.extend_from_slice(&offset.to_le_bytes());
+        let at = self.stream(stream_key(event), || Stream::of(event));
+        if self.recent.len() == RECENT {
+            self.recent.clear();
         }
-        self.stream(key, || Stream {
-            pid: pid.into(),
-            id: id.unwrap_or_else(|| field(Field::Id2)).into(),
-            tid: field(Field::Tid).into(),
-            by_id2: id.is_none() || role == Role::Whole,
-            events: Vec::new(),
-        })
+        self.recent.push((ids.map(|id| id.map(Box::from)), at));
+        at
     }
 
     fn stream(&mut self, key: StreamKey, new: impl FnOnce() -> Stream) -> usize {
-        match self.numbers.get(&key) {
-            Some(&at) => at,
-            None => {
-                self.numbers.insert(key.clone(), self.all.len());
-                self.all.push((key, new()));
-                self.all.len() - 1
-            }
+        if let Some(&at) = self.numbers.get(&key) {
+            return at;
         }
+        self.numbers.insert(key.clone(), self.all.len());
+        self.all.push((key, new()));
+        self.all.len() - 1
     }
 
     /// Takes over what a later part of the input that begins at `input` has; keeps at most `most` bytes decoded.

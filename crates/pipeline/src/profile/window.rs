@@ -2,6 +2,7 @@
 
 use super::assemble::Wanted;
 use super::collect::{Group, Whole, groups};
+use super::excerpt::excerpt;
 use super::flaws::Flaws;
 use super::rebase::Rebase;
 use super::router::{Role, Streams};
@@ -51,7 +52,15 @@ pub(crate) fn cut_streams(
     // as many at a time as there are threads: what is put together takes memory
     for some in groups.chunks(config.threads.max(1)) {
         let found = in_parallel(some, |group| {
-            let whole = group.assemble(store, memory / some.len() as u64, config)?;
+            let memory = memory / some.len() as u64;
+            let part = match edges {
+                Edges::Clip => excerpt(group, windows, store, memory, config)?,
+                Edges::Keep | Edges::Drop => None,
+            };
+            let whole = match part {
+                Some(part) => part,
+                None => group.assemble(store, memory, config)?,
+            };
             Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
         });
         for (group, found) in some.iter().zip(found) {

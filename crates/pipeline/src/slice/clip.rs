@@ -17,7 +17,7 @@
 //!
 //! Heap: about 150 bytes for each pair that is open at one time and each counter.
 
-use super::keys::{Part, has_rest};
+use super::keys::{KeyMap, Part, has_rest};
 use super::kinds::{Kind, Step};
 use super::made::Made;
 use super::sorter::Gather;
@@ -27,7 +27,6 @@ use crate::error::Error;
 use crate::order::{EXACT, Entry};
 use crate::profile::push_micros;
 use crate::store::Store;
-use std::collections::HashMap;
 use tracemill_tokenizer::{Field, fields_of};
 
 /// Something that has begun.
@@ -57,8 +56,8 @@ pub(super) struct Clip<'a, 'p> {
     store: &'a Store<'p>,
     windows: &'a Windows,
     bounds: Bounds,
-    open: HashMap<u128, Vec<Open>>,
-    counters: HashMap<u128, Open>,
+    open: KeyMap<Vec<Open>>,
+    counters: KeyMap<Open>,
     begun: u64,
     /// The window at hand, and the one that comes next.
     current: Option<usize>,
@@ -76,8 +75,8 @@ impl<'a, 'p> Clip<'a, 'p> {
             store,
             windows,
             bounds,
-            open: HashMap::new(),
-            counters: HashMap::new(),
+            open: KeyMap::default(),
+            counters: KeyMap::default(),
             begun: 0,
             current: None,
             next: 0,

@@ -1,56 +1,111 @@
 //! What a scan for a slice leaves behind: 16 bytes for each event that may matter, apart by what it takes to decide.
 //!
+//! Where windows count from the start of the trace, the start is guessed: little before the first events seen. If that
+//! proves wrong the inputs are read once more, with the start known. Inputs that can be read once only are not guessed
+//! about: all before the last window is kept until the start is certain.
+//!
 //! ```text
 //!   metadata, untimed ──────────> lists          always kept
-//!   X, moments ─────────────────> plain          inside or reaching in; all of them if windows count from start or end
+//!   X, moments ─────────────────> plain          that may be inside or reach in
 //!   B E b e S F s t f (and C) ──> parts          all before the last window's end; all of them where pairs stay whole
-//!   Profile, ProfileChunk ──────> streams        decoded on the worker
-//!   TracingStartedInBrowser … ──> essential      those outside
+//!   Profile, ProfileChunk ──────> streams        times of the samples, or everything, decoded on the worker
+//!   TracingStartedInBrowser … ──> essential
 //! ```
 
 use super::Edges;
 use super::keys::{self, Keys};
-use super::kinds::{Kind, Phase, is_essential};
+use super::kinds::{Kind, Phase, is_essential, may_be_special};
 use super::parts::Parts;
 use super::sorter::Sorter;
-use super::windows::{Bounds, Windows};
+use super::windows::{Bounds, Start, TimeWindow, Windows};
 use crate::config::Config;
 use crate::error::Error;
 use crate::index::{
     Document, InputOrder, KeyValue, METADATA, UNTIMED, append_documents, note_member,
 };
 use crate::order::{Entry, Order, rank};
-use crate::profile::{Role, Streams};
+use crate::profile::{Detail, Role, Streams};
 use crate::read::{Current, Facts, Maker, Reader};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
-use crate::streams::StreamOrders;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use tracemill_tokenizer::{Damage, Event, Form, Member, Nanos, Note, Sink};
+
+/// Nanoseconds that a trace may begin before the first events seen of it: events are written when they end, and by
+/// threads in turn.
+const SLACK: i64 = 1_000_000_000;
 
 /// What decides which events are left out at once.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// `None` while they are not known.
-    pub(super) windows: Option<Windows>,
-    pub(super) edges: Edges,
+    windows: Vec<TimeWindow>,
+    edges: Edges,
+    /// Whether where the trace begins may be guessed: then the inputs can be read again.
+    guesses: bool,
+    /// The least time of the trace, if it was read before.
+    known: Option<i64>,
+    /// The least time that any worker saw: it says nothing certain, and decides nothing but what is looked at later.
+    first: AtomicI64,
 }
 
-/// Events by what it takes to decide on them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Plain,
-    Part,
-    Essential,
+impl Plan {
+    /// `known` is the least time of the trace, if it was read before.
+    pub(super) fn new(
+        windows: Vec<TimeWindow>,
+        edges: Edges,
+        guesses: bool,
+        known: Option<i64>,
+    ) -> Self {
+        let first = AtomicI64::new(known.unwrap_or(i64::MAX));
+        Plan { windows, edges, guesses, known, first }
+    }
+}
+
+/// Windows that hold those asked for, as far as a worker knows them.
+struct Guess {
+    windows: Windows,
+    /// The windows' first and last edge.
+    from: i64,
+    to: i64,
+    /// The trace is thought to begin here or less than [`SLACK`] before.
+    start: i64,
+    /// If it begins before this, events were left out wrongly.
+    trusted: i64,
+}
+
+impl Guess {
+    fn new(plan: &Plan) -> Self {
+        let nothing = Guess {
+            windows: Windows(vec![(i64::MIN, i64::MAX)]),
+            from: i64::MIN,
+            to: i64::MAX,
+            start: i64::MAX,
+            trusted: i64::MIN,
+        };
+        match plan.first.load(Ordering::Relaxed) {
+            i64::MAX => nothing,
+            first => nothing.at(first, plan),
+        }
+    }
+
+    /// For a trace that begins about `start`.
+    fn at(self, start: i64, plan: &Plan) -> Self {
+        let least = plan.guesses.then(|| start.saturating_sub(SLACK));
+        let windows = Windows::around(&plan.windows, Start { least, most: start });
+        let (from, to) = (windows.begin(), windows.end());
+        Guess { windows, from, to, start, trusted: self.trusted.max(least.unwrap_or(i64::MIN)) }
+    }
 }
 
 /// The findings of one chunk of an input.
 pub(super) struct Part {
     plan: Arc<Plan>,
+    guess: Guess,
     base: u64,
     facts: Facts,
-    bounds: Option<Bounds>,
+    bounds: Bounds,
     plain: Vec<Entry>,
     parts: Vec<keys::Part>,
     essential: Vec<Entry>,
@@ -58,65 +113,84 @@ pub(super) struct Part {
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
     streams: Streams,
-    stream_orders: StreamOrders,
     order: InputOrder,
     keys: Vec<KeyValue>,
     documents: Vec<Document>,
 }
 
 impl Part {
-    fn new(plan: &Arc<Plan>, base: u64, bytes: usize) -> Self {
-        let plain = match plan.windows {
-            Some(_) => Vec::new(),
-            None => Vec::with_capacity(bytes / 256),
-        };
+    fn new(plan: &Arc<Plan>, base: u64) -> Self {
         Part {
             plan: Arc::clone(plan),
+            guess: Guess::new(plan),
             base,
             facts: Facts::default(),
-            bounds: None,
-            plain,
+            bounds: Bounds::NONE,
+            plain: Vec::new(),
             parts: Vec::new(),
             essential: Vec::new(),
             names: Keys::default(),
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
             streams: Streams::default(),
-            stream_orders: StreamOrders::default(),
             order: InputOrder::default(),
             keys: Vec::new(),
             documents: Vec::new(),
         }
     }
 
-    /// Where to keep an event, if it may matter.
+    /// The time at which the trace may begin.
+    #[cold]
+    fn begin(&mut self, time: i64) {
+        let nothing = Guess::new(&self.plan);
+        let guess = std::mem::replace(&mut self.guess, nothing);
+        self.guess = guess.at(time, &self.plan);
+    }
+
+    /// Whether an event from `first` to `last` may matter, as far as its times tell.
     #[inline]
-    fn class(
-        &self,
-        event: &Event<'_>,
-        phase: Phase,
-        ts: Nanos,
-        dur: Option<Nanos>,
-    ) -> Option<Class> {
-        if is_essential(event) {
-            return Some(Class::Essential);
-        }
+    fn may_matter(&self, phase: Phase, first: i64, last: i64) -> bool {
         let whole_pairs = self.plan.edges != Edges::Clip;
-        let class = match phase {
-            Phase::Part(Kind::Counter, _) if whole_pairs => Class::Plain,
-            Phase::Part(..) => Class::Part,
-            Phase::Complete | Phase::Moment => Class::Plain,
-        };
-        let Some(windows) = &self.plan.windows else { return Some(class) };
-        let wanted = match class {
-            Class::Part => whole_pairs || ts.floor < windows.end(),
-            _ => {
-                let dur = dur.filter(|_| phase == Phase::Complete);
-                let dur = dur.map_or(0, |dur| dur.floor.saturating_add(2).max(0));
-                windows.touch(ts.floor, ts.floor.saturating_add(dur))
+        match phase {
+            Phase::Part(Kind::Counter, _) if whole_pairs => {}
+            Phase::Part(..) => return whole_pairs || first < self.guess.to,
+            _ => {}
+        }
+        first < self.guess.to && last >= self.guess.from && self.guess.windows.touch(first, last)
+    }
+
+    /// An event without a time.
+    #[cold]
+    fn untimed(&mut self, event: &Event<'_>, offset: u64) {
+        let place = Place::new(offset, event.bytes.len(), 0);
+        self.order.note(Entry { time: i64::MIN + 1, place });
+        if let Some(role) = Role::of(event) {
+            self.streams.take(event, offset, role, self.detail());
+        }
+        self.lists[UNTIMED].push(place);
+    }
+
+    /// How much of CPU profiles must be known.
+    fn detail(&self) -> Detail {
+        if self.plan.edges == Edges::Clip { Detail::Times } else { Detail::All }
+    }
+
+    /// Notes the times of an event; returns its last nanosecond, or one behind it.
+    #[inline]
+    fn note_times(&mut self, phase: Phase, ts: Nanos, dur: Option<Nanos>) -> i64 {
+        let end = match dur.filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
+            // rounded up: beyond an edge in doubt
+            Some(dur) => {
+                let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
+                ts.floor.saturating_add(dur.floor).saturating_add(rest)
             }
+            None => ts.floor,
         };
-        wanted.then_some(class)
+        self.bounds = self.bounds.unite(Bounds { first: ts.floor, last: ts.floor, end });
+        if ts.floor < self.guess.start.saturating_sub(SLACK / 4) {
+            self.begin(ts.floor);
+        }
+        end
     }
 }
 
@@ -129,40 +203,41 @@ impl Sink for Part {
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
-        if event.is_metadata() {
+        let phase = Phase::of(event);
+        if phase == Phase::Metadata {
             let place = Place::new(offset, len, 0);
             self.order.note(Entry { time: i64::MIN, place });
             return self.lists[METADATA].push(place);
         }
-        let Some(ts) = event.ts() else {
-            let place = Place::new(offset, len, 0);
-            self.order.note(Entry { time: i64::MIN + 1, place });
-            self.stream_orders.note(event, Entry { time: i64::MIN, place });
-            self.streams.note(event, offset);
-            return self.lists[UNTIMED].push(place);
-        };
-        let (dur, phase) = (event.dur(), Phase::of(event));
+        let Some(ts) = event.ts() else { return self.untimed(event, offset) };
+        let dur = event.dur();
+        let end = self.note_times(phase, ts, dur);
+        let special = may_be_special(event);
+        if !special && !self.may_matter(phase, ts.floor, end) {
+            return;
+        }
         let entry = Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, dur)) };
         self.order.note(entry);
-        let end = match dur.filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
-            // rounded up: beyond an edge in doubt
-            Some(dur) => {
-                let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
-                ts.floor.saturating_add(dur.floor).saturating_add(rest)
+        if special {
+            if let Some(role) = Role::of(event) {
+                return self.streams.take(event, offset, role, self.detail());
             }
-            None => ts.floor,
-        };
-        let own = Bounds { first: ts.floor, last: ts.floor, end };
-        self.bounds = Some(self.bounds.map_or(own, |bounds| bounds.unite(own)));
-        if Role::of(event).is_some() {
-            self.stream_orders.note(event, entry);
-            return self.streams.note(event, offset);
+            if is_essential(event) {
+                return self.essential.push(entry);
+            }
+            if !self.may_matter(phase, ts.floor, end) {
+                return;
+            }
         }
-        match self.class(event, phase, ts, dur) {
-            Some(Class::Plain) => self.plain.push(entry),
-            Some(Class::Part) => self.parts.extend(self.names.part(event, entry)),
-            Some(Class::Essential) => self.essential.push(entry),
-            None => {}
+        match phase {
+            Phase::Part(Kind::Counter, _) if self.plan.edges != Edges::Clip => {
+                self.plain.push(entry);
+            }
+            Phase::Part(kind, step) => {
+                let part = self.names.part(event, entry, kind, step);
+                self.parts.push(part);
+            }
+            _ => self.plain.push(entry),
         }
     }
 
@@ -196,7 +271,10 @@ impl Collect for Part {
         }
         self.parts.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
-        self.facts.span = self.bounds.map(|bounds| (bounds.first, bounds.last));
+        if let Some(bounds) = self.bounds.known() {
+            self.facts.span = Some((bounds.first, bounds.last));
+            self.plan.first.fetch_min(bounds.first, Ordering::Relaxed);
+        }
     }
 }
 
@@ -204,7 +282,9 @@ impl Collect for Part {
 pub(super) struct Index {
     plan: Arc<Plan>,
     pub(super) events: u64,
-    pub(super) bounds: Option<Bounds>,
+    bounds: Bounds,
+    /// See [`Guess::trusted`].
+    trusted: i64,
     /// With the lists.
     pub(super) plain: Sorter,
     pub(super) parts: Parts,
@@ -214,7 +294,6 @@ pub(super) struct Index {
     /// Bytes of decoded chunks that may be kept.
     most: usize,
     tmp_dir: PathBuf,
-    pub(super) stream_orders: StreamOrders,
     pub(super) order: InputOrder,
     pub(super) documents: Vec<Document>,
 }
@@ -225,7 +304,8 @@ impl Index {
         Index {
             plan: Arc::new(plan),
             events: 0,
-            bounds: None,
+            bounds: Bounds::NONE,
+            trusted: i64::MIN,
             plain: Sorter::new(quarter, &config.tmp_dir),
             parts: Parts::new(quarter / 2),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
@@ -233,23 +313,34 @@ impl Index {
             long: Vec::new(),
             streams: Streams::default(),
             most: quarter as usize,
-            stream_orders: StreamOrders::default(),
             order: InputOrder::default(),
             documents: Vec::new(),
         }
+    }
+
+    /// The bounds of all events that have a time; `None` if there are none.
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        self.bounds.known()
+    }
+
+    /// Whether the trace begins where it was thought to; if not, events are missing.
+    pub(super) fn guessed_right(&self) -> bool {
+        let known = self.plan.known.unwrap_or(i64::MAX);
+        self.bounds.known().is_none_or(|bounds| (self.trusted..=known).contains(&bounds.first))
     }
 }
 
 impl Reader for Index {
     type Part = Part;
 
-    fn part(base: u64, bytes: usize) -> Part {
-        Part::new(&Arc::new(Plan { windows: None, edges: Edges::Clip }), base, bytes)
+    fn part(base: u64, _bytes: usize) -> Part {
+        let all = TimeWindow { from: None, to: None };
+        Part::new(&Arc::new(Plan::new(vec![all], Edges::Clip, false, None)), base)
     }
 
     fn maker(&self) -> Maker<Part> {
         let plan = Arc::clone(&self.plan);
-        Box::new(move |base, bytes| Part::new(&plan, base, bytes))
+        Box::new(move |base, _| Part::new(&plan, base))
     }
 
     fn facts(part: &Part) -> &Facts {
@@ -267,14 +358,11 @@ impl Reader for Index {
 
     fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.facts.events;
-        self.bounds = match (self.bounds, part.bounds) {
-            (Some(own), Some(later)) => Some(own.unite(later)),
-            (own, later) => own.or(later),
-        };
+        self.bounds = self.bounds.unite(part.bounds);
+        self.trusted = self.trusted.max(part.guess.trusted);
         self.long.extend(part.long);
         append_documents(&mut self.documents, part.keys, part.documents);
         self.streams.append(part.streams, base, self.most);
-        self.stream_orders.append(part.stream_orders);
         self.order.append(part.order);
         let [metadata, untimed] = part.lists;
         self.plain.list(METADATA, metadata);

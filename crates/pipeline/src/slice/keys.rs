@@ -11,18 +11,19 @@
 
 use super::kinds::{Kind, Phase, Step};
 use super::splice::member;
+use crate::check::{mix, whole};
 use crate::order::{EXACT, Entry};
-use crate::profile::push_canonical;
 use crate::store::Store;
-use std::hash::{DefaultHasher, Hasher};
-use tracemill_tokenizer::{Event, Field, fields_of};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) entry: Entry,
-    /// `None` if it has no id and needs one.
-    key: Option<[u64; 2]>,
+    /// 0 if it has no id and needs one.
+    key: [u64; 2],
     /// Of its name; 0 if there is none, or the key has it.
     pub(super) name: u64,
     pub(super) kind: Kind,
@@ -32,84 +33,276 @@ pub(super) struct Part {
 impl Part {
     /// What it belongs to.
     pub(super) fn key(&self) -> Option<u128> {
-        self.key.map(|[high, low]| u128::from(high) << 64 | u128::from(low))
+        let [high, low] = self.key;
+        Some(u128::from(high) << 64 | u128::from(low)).filter(|&key| key != 0)
     }
 }
+
+/// For keys that are hashes already.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+}
+
+/// By key of a part.
+pub(super) type KeyMap<T> = HashMap<u128, T, BuildHasherDefault<Hashed>>;
 
 /// Makes keys.
 #[derive(Default)]
 pub(super) struct Keys(Vec<u8>);
 
 impl Keys {
-    /// The part that an event is; `None` if it is none.
-    pub(super) fn part(&mut self, event: &Event<'_>, entry: Entry) -> Option<Part> {
-        let Phase::Part(kind, step) = Phase::of(event) else { return None };
-        let key = self.of(event, kind);
+    /// The part that an event is.
+    #[inline]
+    pub(super) fn part(&mut self, event: &Event<'_>, entry: Entry, kind: Kind, step: Step) -> Part {
+        let key = self.of(event, kind).unwrap_or_default();
         let name = if kind == Kind::Slice { self.name(event) } else { 0 };
-        Some(Part { entry, key, name, kind, step })
+        Part { entry, key, name, kind, step }
     }
 
-    /// As [`Keys::part`], of an event that is read again.
+    /// As [`Keys::part`], of an event that is read again; `None` if it is none.
     pub(super) fn part_at(&mut self, entry: Entry, store: &Store<'_>) -> Option<Part> {
         let bytes = store.event(entry.place);
-        self.part(&fields_of(bytes).of(bytes), entry)
+        let spans = fields_of(bytes);
+        let event = spans.of(bytes);
+        let Phase::Part(kind, step) = Phase::of(&event) else { return None };
+        Some(self.part(&event, entry, kind, step))
     }
 
     /// The key of a part of something that lasts; `None` if it has no id and needs one.
+    #[inline]
     fn of(&mut self, event: &Event<'_>, kind: Kind) -> Option<[u64; 2]> {
-        self.0.clear();
-        self.0.push(kind as u8);
         let fields: &[Field] = match kind {
             Kind::Slice => &[Field::Pid, Field::Tid],
             Kind::Counter => &[Field::Pid, Field::Name],
             Kind::Async | Kind::Legacy | Kind::Flow => &[Field::Cat, Field::Name, Field::Scope],
         };
+        let mut hash = Hash::new(kind as u8);
         for &field in fields {
-            push_canonical(event.field(field), &mut self.0);
+            hash.field(event, field, &mut self.0);
         }
-        if kind != Kind::Slice && !self.push_id(event) && kind != Kind::Counter {
-            return None;
-        }
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write_u8(salt);
-            hasher.write(&self.0);
-            hasher.finish()
-        };
-        Some([half(0), half(1)])
+        let has_id = kind == Kind::Slice || self.id(event, &mut hash);
+        (has_id || kind == Kind::Counter).then_some(hash.0)
     }
 
-    /// Appends the id; false if there is none.
-    fn push_id(&mut self, event: &Event<'_>) -> bool {
-        if let Some(id) = event.field(Field::Id) {
-            push_canonical(Some(id), &mut self.0);
+    /// Takes the id; false if there is none.
+    #[inline]
+    fn id(&mut self, event: &Event<'_>, hash: &mut Hash) -> bool {
+        if event.field_and_rest(Field::Id).is_some() {
+            hash.field(event, Field::Id, &mut self.0);
             return true;
         }
         let Some(id2) = event.field(Field::Id2) else { return false };
         if let Some(global) = member(id2, b"global") {
-            push_canonical(Some(global), &mut self.0);
+            hash.value(global, &mut self.0);
             return true;
         }
         let Some(local) = member(id2, b"local") else { return false };
-        self.0.push(b'@');
-        push_canonical(Some(local), &mut self.0);
-        push_canonical(event.field(Field::Pid), &mut self.0);
+        hash.bytes(b"", Type::Local);
+        hash.value(local, &mut self.0);
+        hash.field(event, Field::Pid, &mut self.0);
         true
     }
 
     /// A number for a name; 0 if there is none.
     fn name(&mut self, event: &Event<'_>) -> u64 {
-        let Some(name) = event.field(Field::Name) else { return 0 };
-        self.0.clear();
-        push_canonical(Some(name), &mut self.0);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&self.0);
-        hasher.finish().max(1)
+        if event.field_and_rest(Field::Name).is_none() {
+            return 0;
+        }
+        let mut hash = Hash::new(0);
+        hash.field(event, Field::Name, &mut self.0);
+        hash.0[0].max(1)
     }
+}
+
+/// What some bytes of a key are.
+#[derive(Clone, Copy)]
+enum Type {
+    Missing = 1,
+    Text,
+    Integer,
+    Number,
+    Other,
+    Local,
+}
+
+/// A hash of 128 bits, made in one pass over strings. It has no seed, so that answers do not differ from run to run (contract C4).
+#[derive(Clone, Copy)]
+struct Hash([u64; 2]);
+
+impl Hash {
+    fn new(tag: u8) -> Self {
+        Hash([u64::from(tag), u64::from(tag) << 32])
+    }
+
+    #[inline(always)]
+    fn word(&mut self, word: u64) {
+        let [a, b] = self.0;
+        // the halves are independent: the second sees the words turned round
+        self.0 = [mix(a, word), mix(b, !word.rotate_left(32))];
+    }
+
+    /// Takes bytes of one type; the last word is there even if it holds none.
+    fn bytes(&mut self, bytes: &[u8], of: Type) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+        self.word((bytes.len() as u64) << 8 | of as u64);
+    }
+
+    /// As [`Hash::bytes`], of the content of a string up to its end; `None` if that is not plain to see.
+    #[inline]
+    fn string(mut self, content: &[u8]) -> Option<Self> {
+        const ONES: u64 = u64::from_ne_bytes([1; 8]);
+        // the lowest bit that is set is right
+        let find = |word: u64, byte: u8| {
+            let zero = word ^ (ONES * u64::from(byte));
+            zero.wrapping_sub(ONES) & !zero & (ONES << 7)
+        };
+        let mut len = 0;
+        loop {
+            let bytes: &[u8; 8] = content[len..].first_chunk()?;
+            let word = u64::from_le_bytes(*bytes);
+            let end = find(word, b'"') | find(word, b'\\');
+            if end == 0 {
+                self.word(word);
+                len += 8;
+                continue;
+            }
+            let rest = end.trailing_zeros() as usize / 8;
+            if bytes[rest] != b'"' {
+                return None;
+            }
+            self.word(word & !(u64::MAX << (8 * rest)));
+            self.word(((len + rest) as u64) << 8 | Type::Text as u64);
+            return Some(self);
+        }
+    }
+
+    fn integer(&mut self, number: u64) {
+        self.word(number);
+        self.word(Type::Integer as u64);
+    }
+
+    /// Takes a field, so that equal values of one type only are equal; a missing one is a value too.
+    #[inline]
+    fn field(&mut self, event: &Event<'_>, field: Field, scratch: &mut Vec<u8>) {
+        match event.field_and_rest(field) {
+            None => self.bytes(b"", Type::Missing),
+            Some([b'"', content @ ..]) if let Some(hash) = self.string(content) => *self = hash,
+            Some(digits @ [b'1'..=b'9', ..]) if let Some(number) = integer(digits) => {
+                self.integer(number);
+            }
+            _ => self.value(event.field(field).unwrap_or_default(), scratch),
+        }
+    }
+
+    /// As [`Hash::field`], of any value.
+    fn value(&mut self, value: &[u8], scratch: &mut Vec<u8>) {
+        scratch.clear();
+        match value {
+            [b'"', content @ .., b'"'] => {
+                unescape(content, scratch);
+                self.bytes(scratch, Type::Text);
+            }
+            value if canonical(value, scratch) => {
+                let digits = whole(scratch);
+                let text = digits.as_deref().and_then(|digits| std::str::from_utf8(digits).ok());
+                match text.and_then(|digits| digits.parse().ok()) {
+                    Some(number) => self.integer(number),
+                    None => self.bytes(scratch, Type::Number),
+                }
+            }
+            value => self.bytes(value, Type::Other),
+        }
+    }
+}
+
+/// A plain integer of at most 18 digits.
+#[inline]
+fn integer(digits: &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for (len, &byte) in digits.iter().enumerate().take(19) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            let ends = len > 0 && matches!(byte, b',' | b'}');
+            return ends.then_some(number);
+        }
+        number = number * 10 + u64::from(digit);
+    }
+    None
 }
 
 /// Whether the time of an event has digits below a nanosecond.
 pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
     let bytes = store.event(entry.place);
     entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Place;
+
+    /// The key of a counter with this id.
+    fn key(id: &str) -> u128 {
+        let event = format!("{{\"ph\":\"C\",\"name\":\"n\",\"pid\":7,\"id\":{id}}}");
+        let spans = fields_of(event.as_bytes());
+        let entry = Entry { time: 0, place: Place::new(0, event.len(), 0) };
+        let event = spans.of(event.as_bytes());
+        let part = Keys::default().part(&event, entry, Kind::Counter, Step::Middle);
+        part.key().expect("a counter has a key")
+    }
+
+    #[test]
+    fn equal_values_of_one_type_have_one_key() {
+        for (a, b) in [
+            ("100", "1e2"),
+            ("0", "-0.0"),
+            ("-5", "-5.0"),
+            ("1.5", "15e-1"),
+            ("12345678901234567890", "1234567890123456789e1"),
+            ("123456789012345678901", "12345678901234567890.1e1"),
+            (r#""a""#, r#""\u0061""#),
+            (r#""01234567""#, r#""\u00301234567""#),
+        ] {
+            assert_eq!(key(a), key(b), "{a} {b}");
+        }
+        let long = format!("\"{}\"", "a".repeat(64));
+        let all = [
+            "1",
+            "\"1\"",
+            "10",
+            "-1",
+            "0.1",
+            "null",
+            "\"\"",
+            "\"a\"",
+            "\"a\\u0000\"",
+            "123456789",
+            "12345678",
+            "123456789012345678901",
+            "true",
+            &long,
+            "\"aaaaaaaa\"",
+            "\"aaaaaaaaa\"",
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|b| key(a) != key(b)), "{a}");
+        }
+    }
 }

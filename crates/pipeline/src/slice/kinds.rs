@@ -13,12 +13,22 @@ const ESSENTIAL: [&[u8]; 6] = [
     b"TracingSessionIdForWorker",
 ];
 
-/// Whether an event is kept wherever it stands.
+/// Whether an event may be essential or part of a CPU profile: what two bytes of its name tell.
 #[inline]
+pub(super) fn may_be_special(event: &Event<'_>) -> bool {
+    let Some([b'"', first, second, ..]) = event.field_and_rest(Field::Name) else { return false };
+    match first {
+        b'T' | b'F' | b'P' => matches!(second, b'r' | b'\\'),
+        b'n' => matches!(second, b'a' | b'\\'),
+        b'C' => matches!(second, b'o' | b'p' | b'\\'),
+        b'\\' => true,
+        _ => false,
+    }
+}
+
+/// Whether an event is kept wherever it stands.
 pub(super) fn is_essential(event: &Event<'_>) -> bool {
-    let first = event.field_and_rest(Field::Name).and_then(|name| name.get(1));
-    let may_be = matches!(first, Some(b'T' | b'n' | b'C' | b'F' | b'\\'));
-    may_be && ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
+    ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
 }
 
 /// Whether an event is the one at which DevTools lets a trace begin (§11).
@@ -67,6 +77,8 @@ pub(super) enum Phase {
     /// `X`
     Complete,
     Part(Kind, Step),
+    /// `M`
+    Metadata,
     /// Anything else happens at one moment.
     Moment,
 }
@@ -84,6 +96,7 @@ impl Phase {
     fn named(letter: u8) -> Phase {
         match letter {
             b'X' => Phase::Complete,
+            b'M' => Phase::Metadata,
             b'B' => Phase::Part(Kind::Slice, Step::Begin),
             b'E' => Phase::Part(Kind::Slice, Step::End),
             b'b' => Phase::Part(Kind::Async, Step::Begin),
@@ -124,11 +137,20 @@ mod tests {
         assert_eq!(phase(r#"{"ph":"XX"}"#), Phase::Moment);
         assert_eq!(phase(r#"{"ph":5}"#), Phase::Moment);
         assert_eq!(phase(r#"{}"#), Phase::Moment);
+        assert_eq!(phase(r#"{"ph":"M"}"#), Phase::Metadata);
+        assert_eq!(phase(r#"{"ph":"\u004d"}"#), Phase::Metadata);
         assert_eq!(phase(r#"{"ph":"f"}"#), Phase::Part(Kind::Flow, Step::End));
         let essential =
             |event: &str| is_essential(&fields_of(event.as_bytes()).of(event.as_bytes()));
         for name in ["CommitLoad", "navigationStart", r"n\u0061vigationStart", r"\u0043ommitLoad"] {
             assert!(essential(&format!("{{\"name\":\"{name}\"}}")), "{name}");
+        }
+        let special =
+            |event: &str| may_be_special(&fields_of(event.as_bytes()).of(event.as_bytes()));
+        let streams = ["Profile", "ProfileChunk", "CpuProfile", r"P\u0072ofile", r"\u0050rofile"];
+        let all = ESSENTIAL.map(|name| std::str::from_utf8(name).expect("ASCII"));
+        for name in all.into_iter().chain(streams) {
+            assert!(special(&format!("{{\"name\":\"{name}\"}}")), "{name}");
         }
         for name in ["CommitLoad2", "xCommitLoad", "", "T"] {
             assert!(!essential(&format!("{{\"name\":\"{name}\"}}")), "{name}");

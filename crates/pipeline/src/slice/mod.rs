@@ -46,6 +46,7 @@ use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout};
 use crate::error::Error;
 use crate::index::Document;
+use crate::input::expand;
 use crate::keys::unite;
 use crate::merge::{check_intact, default_format, warn, warn_of_annotations};
 use crate::order::{Entry, Lists, Order, Spill};
@@ -62,6 +63,8 @@ use pairs::Pairs;
 use parts::Parts;
 use sorter::{Gather, Runs, Sorter};
 use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::Ordering;
 use tracemill_tokenizer::{Cursor, fields_of, string_is};
 use windows::Bounds;
 
@@ -81,11 +84,13 @@ pub enum Edges {
 ///
 /// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
 ///
-/// Cost: one pass over the inputs; parts of pairs and profile streams are read again. Heap: where all windows are given
-/// as absolute times, 16 bytes for each event inside or reaching in, and 48 for each part of a pair before the last
-/// window's end; otherwise for each event, since where a window begins is known only at the end. Beyond a quarter of the
-/// budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150 bytes for each pair that is open at one time and each
-/// counter, some 120 for each chunk of a CPU profile, and one call tree at a time.
+/// Cost: one pass over the inputs; another if windows count from the start of a trace, all inputs are files, and the
+/// trace begins more than a second before its first events. Profile streams are read again where windows need them. Heap:
+/// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
+/// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
+/// Beyond a quarter of the budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150
+/// bytes for each pair that is open at one time and each counter, some 120 for each chunk of a CPU profile, and one call
+/// tree at a time.
 ///
 /// # Errors
 /// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
@@ -99,10 +104,8 @@ pub fn slice(
     config.check()?;
     windows::check(windows)?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let plan = Plan { windows: Windows::absolute(windows), edges };
-    let mut index = Index::new(plan, config);
-    let inputs = read_all(sources, config, &mut index)?;
-    let found = index.bounds;
+    let (inputs, index) = read(sources, windows, edges, config)?;
+    let found = index.bounds();
     let bounds = found.unwrap_or(Bounds { first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
@@ -124,6 +127,34 @@ pub fn slice(
     chosen.write(written, output, config, &mut report)?;
     report.end(inputs, found);
     Ok(report)
+}
+
+/// Reads everything; once more if the trace does not begin where it was thought to.
+fn read(
+    sources: &[Source],
+    windows: &[TimeWindow],
+    edges: Edges,
+    config: &Config,
+) -> Result<(Inputs, Index), Error> {
+    let mut first = None;
+    // who reads a file that grows is not misled twice
+    for guesses in [can_be_read_again(sources)?, true, false] {
+        let plan = Plan::new(windows.to_vec(), edges, guesses, first.filter(|_| guesses));
+        let mut index = Index::new(plan, config);
+        let inputs = read_all(sources, config, &mut index)?;
+        if index.guessed_right() {
+            return Ok((inputs, index));
+        }
+        first = index.bounds().map(|bounds| bounds.first);
+        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+    }
+    unreachable!("what was not guessed is not wrong")
+}
+
+/// Whether every input is a file.
+fn can_be_read_again(sources: &[Source]) -> Result<bool, Error> {
+    let is_file = |path: &Path| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    Ok(expand(sources)?.iter().all(|input| is_file(input.source.path())))
 }
 
 /// What decides on an event.
@@ -181,7 +212,7 @@ impl<'j, 'p> Place<'j, 'p> {
         } else if index.order.moved {
             warn_of_annotations(&documents, self.store, &mut report.written.warnings);
         }
-        let suspects = index.stream_orders.suspects();
+        let suspects = streams.suspects();
         let delays = if suspects.is_empty() {
             Delays::default()
         } else {

@@ -7,14 +7,13 @@
 //! Heap: about 100 bytes for each pair that is open at one time, 16 for each step of an open flow.
 
 use super::Edges;
-use super::keys::{Part, has_rest};
+use super::keys::{KeyMap, Part, has_rest};
 use super::kinds::{Kind, Step};
 use super::sorter::Gather;
 use super::windows::Windows;
 use crate::error::Error;
 use crate::order::Entry;
 use crate::store::Store;
-use std::collections::HashMap;
 
 /// Something that has begun.
 struct Open {
@@ -29,12 +28,12 @@ pub(super) struct Pairs<'a, 'p> {
     store: &'a Store<'p>,
     windows: &'a Windows,
     edges: Edges,
-    open: HashMap<u128, Vec<Open>>,
+    open: KeyMap<Vec<Open>>,
 }
 
 impl<'a, 'p> Pairs<'a, 'p> {
     pub(super) fn new(store: &'a Store<'p>, windows: &'a Windows, edges: Edges) -> Self {
-        Pairs { store, windows, edges, open: HashMap::new() }
+        Pairs { store, windows, edges, open: KeyMap::default() }
     }
 
     /// Takes the next part in order.

@@ -9,6 +9,11 @@ use crate::error::Error;
 use crate::order::{Entry, Order};
 use std::path::Path;
 
+/// Parts that are put in order at a time, about.
+const STRETCH: usize = 8 * 1024;
+/// One of this many parts of each run is looked at to find where stretches begin.
+const SAMPLE: usize = 64;
+
 /// Collects parts.
 pub(super) struct Parts {
     /// Each sorted by its entries.
@@ -57,11 +62,7 @@ impl Parts {
         mut each: impl FnMut(&Part) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let Some(sorter) = self.beyond else {
-            let mut all = Vec::with_capacity(self.memory.iter().map(Vec::len).sum());
-            self.memory.into_iter().for_each(|parts| all.extend(parts));
-            // the stable sort finds the runs and merges them
-            all.sort_by(|a, b| order.compare(&a.entry, &b.entry));
-            return all.iter().try_for_each(each).map(|()| 0);
+            return each_of_runs(&self.memory, order, each).map(|()| 0);
         };
         let mut keys = Keys::default();
         let (runs, _) = sorter.finish(order.0)?;
@@ -70,6 +71,40 @@ impl Parts {
         })?;
         Ok(runs.spilled())
     }
+}
+
+/// Gives the parts of sorted runs in order, a stretch of time after the other: none is copied that is not in cache.
+fn each_of_runs(
+    runs: &[Vec<Part>],
+    order: Order<'_, '_>,
+    mut each: impl FnMut(&Part) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let sampled = runs.iter().flat_map(|run| run.iter().step_by(SAMPLE));
+    let mut samples: Vec<i64> = sampled.map(|part| part.entry.time).collect();
+    samples.sort_unstable();
+    let mut borders: Vec<i64> = samples.chunks(STRETCH / SAMPLE).map(|chunk| chunk[0]).collect();
+    borders.dedup();
+    let mut passed = vec![0; runs.len()];
+    let (mut stretch, mut turns): (Vec<&Part>, Vec<(Entry, u32)>) = (Vec::new(), Vec::new());
+    for at in 0..borders.len() {
+        stretch.clear();
+        turns.clear();
+        for (run, passed) in runs.iter().zip(&mut passed) {
+            let rest = &run[*passed..];
+            let count = match borders.get(at + 1) {
+                Some(&border) => rest.partition_point(|part| part.entry.time < border),
+                None => rest.len(),
+            };
+            stretch.extend(&rest[..count]);
+            *passed += count;
+        }
+        turns.extend((0..).zip(&stretch).map(|(number, part)| (part.entry, number)));
+        // entries of one time and place do not exist: the number decides nothing
+        turns.sort_unstable();
+        turns.sort_by(|a, b| order.compare(&a.0, &b.0));
+        turns.iter().try_for_each(|&(_, number)| each(stretch[number as usize]))?;
+    }
+    Ok(())
 }
 
 fn entries(parts: &[Part]) -> Vec<Entry> {

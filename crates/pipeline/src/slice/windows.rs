@@ -104,6 +104,15 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// Of no events.
+    pub(super) const NONE: Bounds = Bounds { first: i64::MAX, last: i64::MIN, end: i64::MIN };
+
+    /// `None` if there are no events.
+    pub(super) fn known(self) -> Option<Bounds> {
+        (self.first <= self.last).then_some(self)
+    }
+
+    #[inline]
     pub(super) fn unite(self, other: Bounds) -> Bounds {
         Bounds {
             first: self.first.min(other.first),
@@ -111,6 +120,13 @@ impl Bounds {
             end: self.end.max(other.end),
         }
     }
+}
+
+/// What is known of the start of a trace while it is read: it lies neither behind `most` nor before `least`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    pub(super) least: Option<i64>,
+    pub(super) most: i64,
 }
 
 /// A stretch of time from the first to before the second nanosecond.
@@ -121,12 +137,24 @@ pub(crate) type Span = (i64, i64);
 pub(crate) struct Windows(pub(crate) Vec<Span>);
 
 impl Windows {
-    /// Windows that no trace moves; `None` if there is one that counts from a start or end.
-    pub(super) fn absolute(windows: &[TimeWindow]) -> Option<Self> {
-        let is_fixed = |moment: Option<Moment>| matches!(moment, None | Some(Moment::At(_)));
-        let nowhere = Bounds { first: 0, last: 0, end: 0 };
-        let fixed = windows.iter().all(|window| is_fixed(window.from) && is_fixed(window.to));
-        fixed.then(|| Windows::of(windows, nowhere).ok()).flatten()
+    /// Windows that hold all that those asked for can hold in a trace that begins there.
+    pub(super) fn around(windows: &[TimeWindow], start: Start) -> Self {
+        let from = |moment| match moment {
+            Moment::FromStart(after) => {
+                start.least.map_or(i64::MIN, |least| least.saturating_add(after))
+            }
+            Moment::BeforeEnd(_) => i64::MIN,
+            Moment::At(time) => time,
+        };
+        let to = |moment| match moment {
+            Moment::FromStart(after) => start.most.saturating_add(after),
+            Moment::BeforeEnd(_) => i64::MAX,
+            Moment::At(time) => time,
+        };
+        let spans = windows
+            .iter()
+            .map(|window| (window.from.map_or(i64::MIN, from), window.to.map_or(i64::MAX, to)));
+        Windows::united(spans.filter(|(from, to)| from < to).collect())
     }
 
     /// Windows on a trace with these bounds.
@@ -152,6 +180,11 @@ impl Windows {
             }
             spans.push((from, to));
         }
+        Ok(Windows::united(spans))
+    }
+
+    /// Spans, none of them empty, in order; those that overlap or touch are one.
+    fn united(mut spans: Vec<Span>) -> Self {
         spans.sort_unstable();
         let mut united: Vec<Span> = Vec::with_capacity(spans.len());
         for (from, to) in spans {
@@ -160,7 +193,7 @@ impl Windows {
                 _ => united.push((from, to)),
             }
         }
-        Ok(Windows(united))
+        Windows(united)
     }
 
     /// The window that a time, rounded down, lies in.
@@ -176,6 +209,11 @@ impl Windows {
     pub(crate) fn touch(&self, first: i64, last: i64) -> bool {
         let after = self.0.partition_point(|window| window.0 <= last);
         after.checked_sub(1).is_some_and(|number| self.0[number].1 > first)
+    }
+
+    /// The time of the first window's edge.
+    pub(super) fn begin(&self) -> i64 {
+        self.0.first().map_or(i64::MAX, |window| window.0)
     }
 
     /// The time behind the last window.
@@ -229,7 +267,7 @@ mod tests {
         let window =
             |from, to| TimeWindow { from: Some(Moment::At(from)), to: Some(Moment::At(to)) };
         let windows = [window(50, 60), window(10, 20), window(15, 30), window(30, 40)];
-        let windows = Windows::absolute(&windows).unwrap();
+        let windows = Windows::of(&windows, Bounds::NONE).unwrap();
         assert_eq!(windows.0, [(10, 40), (50, 60)]);
         assert_eq!(
             [9, 10, 39, 40, 50, 60].map(|t| windows.at(t)),
@@ -237,6 +275,19 @@ mod tests {
         );
         assert!(windows.touch(0, 10) && windows.touch(39, 45) && windows.touch(0, 99));
         assert!(!windows.touch(0, 9) && !windows.touch(40, 49) && !windows.touch(60, 99));
+    }
+
+    #[test]
+    fn windows_around_hold_all_that_windows_can() {
+        let from_start =
+            TimeWindow { from: Some(Moment::FromStart(50)), to: Some(Moment::FromStart(60)) };
+        let to_end = TimeWindow { from: Some(Moment::At(7)), to: Some(Moment::BeforeEnd(1)) };
+        let around =
+            |windows: &[TimeWindow], least| Windows::around(windows, Start { least, most: 1000 }).0;
+        assert_eq!(around(&[from_start], Some(900)), [(950, 1060)]);
+        assert_eq!(around(&[from_start], None), [(i64::MIN, 1060)]);
+        assert_eq!(around(&[to_end], Some(900)), [(7, i64::MAX)]);
+        assert_eq!(around(&[to_end, from_start], Some(900)), [(7, i64::MAX)]);
     }
 
     #[test]

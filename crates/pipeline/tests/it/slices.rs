@@ -380,3 +380,34 @@ fn crowded_traces_with_edges_among_them() {
     }
     assert!(made > 4000 && dropped > 100, "{made} made, {dropped} shorter");
 }
+
+#[test]
+fn a_trace_that_begins_later_in_the_file_is_sliced_from_there() {
+    // ten seconds before all that comes first in the file, which is of two threads in turn
+    let event = |ts: u64, tid: u64| {
+        format!(r#"{{"name":"n","ph":"X","pid":1,"tid":{tid},"ts":{ts},"dur":70}}"#)
+    };
+    let mut events: Vec<String> = (0..400).map(|i| event(10_000_000 + i * 1000, 1)).collect();
+    events.extend((0..400).map(|i| event(i * 1000, 2)));
+    let input = format!("[{}]", events.join(",\n"));
+    let window = |from: i64, to: i64| TimeWindow {
+        from: Some(Moment::FromStart(from)),
+        to: Some(Moment::FromStart(to)),
+    };
+    for (from, to) in [(200_000_000, 300_000_000), (10_200_000_000, 10_300_000_000)] {
+        let asked = [window(from, to)];
+        let expected = reference::slice(
+            &[input.as_bytes()],
+            &[(Some(from), Some(to))],
+            reference::Edges::Clip,
+            None,
+        );
+        for corner in (0..8).map(knobs) {
+            let (output, report) =
+                run_slice(&[input.as_bytes()], &asked, Edges::Clip, None, corner).expect("sound");
+            let what = format!("{from} to {to}, {corner:?}");
+            assert_same(&what, expected.as_ref().expect("sound"), &output);
+            assert_eq!(report.written.events, 100, "{what}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A look at a chunk of a CPU profile that finds its times and the ids of its nodes, and leaves the rest: what a window
+//! of time needs of the chunks outside it.
+//!
+//! It reads what V8 writes, key by key, and nothing else:
+//!
+//! ```text
+//!   {"data":{"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"columns":[…],"timeDeltas":[…]}}
+//!                          ^ may be missing           ^ any order, timeDeltas must be there
+//! ```
+//!
+//! A list ends at the next `]`: lists of numbers hold no other, and one in a name or in a list of children makes what
+//! follows something else, so that the chunk is decoded in full. So is any that is not quite so.
+//!
+//! Cost: 0.2 ns a byte; decoding takes 1 ns.
+
+use super::router::Counts;
+use memchr::{memchr, memmem};
+use std::sync::LazyLock;
+use tracemill_tokenizer::{Event, Field};
+
+/// What was found of a chunk: of its times beside what [`Counts`] has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Skim {
+    /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
+    /// are no samples.
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+    /// Ids of all nodes lie between these; the first is greater if there are no nodes.
+    pub(crate) ids: (u64, u64),
+    /// Whether it has lines, and columns.
+    pub(crate) positions: [bool; 2],
+}
+
+/// Digits of a number that is read here.
+const DIGITS: usize = 12;
+
+impl Skim {
+    /// Of the args of a `ProfileChunk` event; `None` if they must be decoded.
+    pub(crate) fn of(event: &Event<'_>) -> Option<(Skim, Counts)> {
+        let args = event.field_and_rest(Field::Args)?;
+        let mut rest = args.strip_prefix(b"{\"data\":{\"cpuProfile\":{")?;
+        let mut ids = (u64::MAX, 0);
+        if let Some(nodes) = rest.strip_prefix(b"\"nodes\":[") {
+            let (nodes, behind) = list(nodes)?;
+            ids = ids_of(nodes);
+            rest = behind.strip_prefix(b",")?;
+        }
+        let (samples, mut rest) = list(rest.strip_prefix(b"\"samples\":[")?)?;
+        let count = count(samples)?;
+        rest = rest.strip_prefix(b"}")?;
+        let mut skim = Skim { low: 0, high: 0, ids, positions: [false; 2] };
+        let mut steps = None;
+        while let Some(member) = rest.strip_prefix(b",\"") {
+            let behind;
+            if let Some(deltas) = member.strip_prefix(b"timeDeltas\":[") {
+                let deltas = (list(deltas)?, steps.is_none());
+                let ((deltas, end), true) = deltas else { return None };
+                steps = Some(skim.steps(deltas, count)?);
+                behind = end;
+            } else {
+                let (which, numbers) = match member.strip_prefix(b"lines\":[") {
+                    Some(lines) => (0, lines),
+                    None => (1, member.strip_prefix(b"columns\":[")?),
+                };
+                let (numbers, end) = list(numbers)?;
+                if self::count(numbers)? != count || skim.positions[which] {
+                    return None;
+                }
+                skim.positions[which] = true;
+                behind = end;
+            }
+            rest = behind;
+        }
+        let behind = rest.strip_prefix(b"}}")?;
+        let ends = matches!(behind, [b',', ..] | [b'}']);
+        let counts = Counts { nodes: 0, samples: count, deltas: count, duration: steps? };
+        ends.then_some((skim, counts))
+    }
+
+    /// Reads as many steps as there are samples; returns their sum.
+    fn steps(&mut self, deltas: &[u8], count: u32) -> Option<i64> {
+        let (mut sum, mut found) = (0i64, 0);
+        (self.low, self.high) = (i64::MAX, i64::MIN);
+        let mut rest = deltas;
+        while !rest.is_empty() {
+            let negative = rest[0] == b'-';
+            let digits = &rest[usize::from(negative)..];
+            let (mut number, mut len) = (0i64, 0);
+            while let Some(digit) = digits.get(len).map(|byte| byte.wrapping_sub(b'0'))
+                && digit <= 9
+            {
+                number = number * 10 + i64::from(digit);
+                len += 1;
+                if len > DIGITS {
+                    return None;
+                }
+            }
+            if len == 0 || (len > 1 && digits[0] == b'0') {
+                return None;
+            }
+            sum = sum.checked_add(if negative { -number } else { number } * 1000)?;
+            (self.low, self.high) = (self.low.min(sum), self.high.max(sum));
+            found += 1;
+            rest = match &digits[len..] {
+                [] => &[],
+                // a comma stands between two numbers
+                [b',', more @ ..] if !more.is_empty() => more,
+                _ => return None,
+            };
+        }
+        if found == 0 {
+            (self.low, self.high) = (0, 0);
+        }
+        (found == count).then_some(sum)
+    }
+
+    /// Whether a node of it may have an id in `ids`.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.ids.0 <= self.ids.1
+    }
+}
+
+/// A list from behind its bracket to the next `]`, and what follows.
+fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr(b']', rest)?;
+    Some((&rest[..end], &rest[end + 1..]))
+}
+
+/// How many whole numbers there are in a list of nothing else.
+fn count(list: &[u8]) -> Option<u32> {
+    let (Some(first), Some(last)) = (list.first(), list.last()) else { return Some(0) };
+    let (mut commas, mut odd) = (0u32, *first == b',' || *last == b',');
+    for (&byte, &next) in list.iter().zip(&list[1..]) {
+        let comma = byte == b',';
+        commas += u32::from(comma);
+        odd |= comma & (next == b',') | !(comma | byte.is_ascii_digit());
+    }
+    odd |= !last.is_ascii_digit();
+    (!odd).then_some(commas + 1)
+}
+
+/// The least and the greatest id of nodes; all there can be if one is not plain.
+fn ids_of(nodes: &[u8]) -> (u64, u64) {
+    const ANY: (u64, u64) = (0, u64::MAX);
+    static KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("\"id\""));
+    if memchr(b'\\', nodes).is_some() {
+        return ANY;
+    }
+    let (mut least, mut greatest) = (u64::MAX, 0);
+    for at in KEY.find_iter(nodes) {
+        let value = nodes[at + 4..].trim_ascii_start();
+        // a name may be "id" too
+        let Some(value) = value.strip_prefix(b":") else { continue };
+        let value = value.trim_ascii_start();
+        let len = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let ends = matches!(value.get(len), Some(b',' | b'}'));
+        if !ends || !(1..=DIGITS).contains(&len) {
+            return ANY;
+        }
+        let id = value[..len].iter().fold(0, |id, &digit| id * 10 + u64::from(digit & 15));
+        (least, greatest) = (least.min(id), greatest.max(id));
+    }
+    (least, greatest)
+}
