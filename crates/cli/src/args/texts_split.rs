@@ -8,7 +8,7 @@ threads, all keys beside traceEvents (of stackFrames those that its events name)
 thread that they are of, whichever thread wrote them. All other events are in one part each.
 
 Where parts are stretches of time, B events that are open at a cut are repeated at the start of the next part and \
-listed in its key tracemill: {\"copies\":[…]}. A CPU profile is in the part in which it begins.
+listed in its key tracemill: {\"copies\":[…]}, by which merge takes them out again. A CPU profile is in the part in which it begins.
 
 Files appear when they are complete. Nothing is written unless all inputs could be read and no file is in the way.";
 

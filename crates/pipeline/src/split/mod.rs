@@ -22,7 +22,7 @@
 //!
 //! Parts of a cut have the metadata of threads that live in them: whose first and last event are not both before or behind.
 //! Begins are matched with ends as a stack for each thread, in time order; of a thread at most 1024 are repeated.
-//! `{"tracemill":{"copies":[event,…]}}` has them as they are written, so that whoever puts parts together again can take
+//! `{"tracemill":{"copies":[event,…]}}` has them as they are written, so that [`crate::merge()`] takes
 //! out one equal event for each. The array form has no place for it, so nothing is repeated there.
 
 mod cut;
