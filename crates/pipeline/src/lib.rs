@@ -68,6 +68,7 @@ mod slice;
 mod split;
 mod store;
 mod streams;
+mod time;
 mod whole;
 
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
@@ -77,7 +78,7 @@ pub use config::{
 };
 pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
-pub use filter::{Duration, Filter, Glob, Pattern, Preset, TimePoint, filter};
+pub use filter::{Filter, Glob, Pattern, Preset, filter};
 pub use ids::IdSet;
 pub use info::info;
 pub use merge::merge;
@@ -90,6 +91,7 @@ pub use report::{
     ConvertReport, Dropped, Example, FilterReport, InfoReport, InputReport, Losses, MergeReport,
     ProcessInfo, ProfileCount, Tally, ThreadInfo, excerpt,
 };
-pub use slice::{Edges, Moment, SliceReport, TimeWindow, parse_duration, slice};
+pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
+pub use time::{Duration, TimePoint, parse_time};
 pub use tracemill_tokenizer::{DamageKind, Tier};

@@ -33,7 +33,7 @@ pub(super) const BY_HELP: &str = "\
 What makes a part
 
 pid: a process. tid (or pid,tid): a thread of a process. cat: the first of an event's categories. time=DUR: a stretch of \
-time, counted from the first event (a bare number is µs; ns us ms s m). size=BYTES: at most so many before packing (K, M \
+time, counted from the first event (a bare number is µs; ns us ms s m h). size=BYTES: at most so many before packing (K, M \
 and G are powers of 1024), unless one event is larger. events=N: at most so many, metadata and repeated ones not counted.";
 
 pub(super) const TEMPLATE_HELP: &str = "\
