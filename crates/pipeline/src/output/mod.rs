@@ -124,14 +124,14 @@ fn metadata_of(stream: &impl std::os::fd::AsFd) -> Option<Metadata> {
 }
 
 impl<'c> Output<'c> {
-    /// Opens the output; `len` is its length if that is known.
+    /// Opens the output; `len` is its length, and that of all outputs of the run, if that is known.
     pub(crate) fn create(
         output: &OutputConfig,
         config: &'c Config,
-        len: Option<u64>,
+        len: Option<(u64, u64)>,
     ) -> Result<Self, Error> {
         let progress = &*config.progress;
-        if let Some(len) = len {
+        if let Some((len, _)) = len {
             // of several outputs the whole was said before
             progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
         }
@@ -152,9 +152,10 @@ impl<'c> Output<'c> {
         }
         let file = AtomicFile::create(path, replace, existing.as_ref())?;
         match (len, output.compression) {
-            (Some(len), Compression::None) => {
-                reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
-                let places = Places::new(&file.file, len).map_err(|e| Error::write(&name, e))?;
+            (Some((len, of_run)), Compression::None) => {
+                let failed = |e| Error::write(&name, e);
+                reserve(&file.file, len).map_err(failed)?;
+                let places = Places::new(&file.file, len, of_run).map_err(failed)?;
                 let sink = Sink::Placed { file, places };
                 Ok(Output { progress, name, sink })
             }

@@ -200,7 +200,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// Cost: one pass over the input at scanning speed and one write of all parts; 16 bytes of heap an event (24 for B and E
 /// events where parts are cut), and beyond a quarter of the budget none, for sorted runs on disk; some hundred bytes a
 /// thread, a stream and a part. Parts that are cut cost a walk over the sorted index, and where the trace has `stackFrames`
-/// each part is read once more. No more files are open than threads.
+/// each part is read once more. No more files are open than twice the threads.
 ///
 /// # Errors
 /// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, or there are too many. Nothing is written
