@@ -7,6 +7,7 @@ mod filter;
 mod help;
 mod oracle;
 mod outputs;
+mod pipelines;
 mod pipes;
 mod profiles;
 mod slices;
