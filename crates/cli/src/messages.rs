@@ -225,6 +225,8 @@ pub(crate) struct Summary {
     pub(crate) input: (u64, u64),
     /// Events and bytes written, where the output is a trace.
     pub(crate) output: Option<(u64, u64)>,
+    /// Events left out because they were copies of others.
+    pub(crate) copies: u64,
     /// Pieces lost.
     pub(crate) lost: u64,
     /// How long it took.
@@ -241,7 +243,8 @@ impl Summary {
     ) -> Self {
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
         let input = (sum(|input| input.events), sum(|input| input.bytes));
-        Summary { verb, inputs: inputs.len() as u64, input, output: None, lost, elapsed }
+        let inputs = inputs.len() as u64;
+        Summary { verb, inputs, input, output: None, copies: 0, lost, elapsed }
     }
 
     fn text(&self) -> String {
@@ -249,8 +252,13 @@ impl Summary {
         let seconds = self.elapsed.as_secs_f64();
         let rate = (self.input.1 as f64 / seconds.max(1e-6)) as u64;
         let output = self.output.map_or(String::new(), |output| format!("{} out, ", stage(output)));
+        let copies = match self.copies {
+            0 => String::new(),
+            1 => "1 copy left out, ".to_owned(),
+            copies => format!("{} copies left out, ", grouped(copies)),
+        };
         format!(
-            "{}: {}, {} in, {output}{} lost, {seconds:.3} s, {}/s",
+            "{}: {}, {} in, {output}{copies}{} lost, {seconds:.3} s, {}/s",
             self.verb,
             plural(self.inputs, "input"),
             stage(self.input),

@@ -16,7 +16,7 @@
 //!   merge:
 //!   "output":   {"name": null for standard output, "format", "compression": null | {"codec", "level"},
 //!                "events", "bytes" (before packing)},
-//!   "keys_lost", "warnings": [sentence],
+//!   "copies": events left out that split had repeated at cuts, "keys_lost", "warnings": [sentence],
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -98,6 +98,7 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["decisions"]["spilled_runs"] = json!(report.spilled_runs);
     value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
     value["decisions"]["delayed_chunks"] = json!(report.delayed_chunks);
+    value["copies"] = json!(report.copies);
     value["output"] = written(output, report.format, (report.events, report.bytes));
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
@@ -398,6 +399,7 @@ mod tests {
             spilled_runs: 1,
             spooled_bytes: 2,
             delayed_chunks: 3,
+            copies: 5,
             keys_lost: 4,
             warnings: vec!["hm".into()],
         };

@@ -40,12 +40,13 @@
 //!
 //! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
 //! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
-//! (CPU profile chunks), `keys` (what stands beside the events), `emit` (order to bytes), `output` (bytes to disk).
+//! (CPU profile chunks), `keys` (what stands beside the events), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
 mod check;
 mod config;
 mod convert;
+mod copies;
 mod emit;
 mod error;
 mod filter;
@@ -67,6 +68,7 @@ mod slice;
 mod split;
 mod store;
 mod streams;
+mod time;
 mod whole;
 
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
@@ -76,7 +78,7 @@ pub use config::{
 };
 pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
-pub use filter::{Duration, Filter, Glob, Pattern, Preset, TimePoint, filter};
+pub use filter::{Filter, Glob, Pattern, Preset, filter};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
@@ -91,6 +93,7 @@ pub use profile::{
 pub use report::{
     ConvertReport, Dropped, Example, FilterReport, InputReport, Losses, MergeReport, Tally, excerpt,
 };
-pub use slice::{Edges, Moment, SliceReport, TimeWindow, parse_duration, slice};
+pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
+pub use time::{Duration, TimePoint, parse_time};
 pub use tracemill_tokenizer::{DamageKind, Tier};

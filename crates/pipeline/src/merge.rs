@@ -9,10 +9,11 @@
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
 use crate::config::{Config, Format, OutputConfig, Source};
+use crate::copies::Copies;
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
 use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED, append_documents};
-use crate::keys::{United, unite};
+use crate::keys::{Bytes, Key, United, free_name, unite};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
 use crate::read::{Current, Facts, Inputs, Own, Reader, read_all};
@@ -31,6 +32,9 @@ use tracemill_tokenizer::{Form, Tier, members, string_is};
 /// # Errors
 /// See [`ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
 /// [`Config::strict`]): what was lost is in the report.
+///
+/// Parts that [`crate::split()`] made of one trace give its events, each as often as it was there: what was repeated at a
+/// cut is taken out and counted. Only metadata events, which several parts have, stay as often as they are.
 pub fn merge(
     sources: &[Source],
     output: &OutputConfig,
@@ -162,6 +166,21 @@ enum Runs {
     Disk(SpilledRuns),
 }
 
+impl Runs {
+    /// Every entry of a time, in no particular order.
+    fn at(&self, time: i64) -> Vec<Entry> {
+        let in_part = |part: &Vec<Entry>| {
+            let start = part.partition_point(|entry| entry.time < time);
+            let own = part[start..].iter().take_while(|entry| entry.time == time);
+            own.copied().collect::<Vec<Entry>>()
+        };
+        match self {
+            Runs::Memory(parts) => parts.iter().flat_map(in_part).collect(),
+            Runs::Disk(runs) => runs.at(time).collect(),
+        }
+    }
+}
+
 impl Index {
     /// The second half of a merge: order and output.
     fn write(
@@ -175,12 +194,22 @@ impl Index {
         let store = &Store::new(payloads, long);
         let order = Order(store);
         let (runs, lists) = self.end_reading(store)?;
-        let delays = find_delays(std::mem::take(&mut self.streams), &runs, &lists, order);
-        let united = unite(&self.documents, store);
-        let format = output.format.unwrap_or_else(|| default_format(&self.documents));
+        let mut delays = find_delays(std::mem::take(&mut self.streams), &runs, &lists, order);
+        let taken_out =
+            Copies::take_lists(&mut self.documents, store).take_out(store, |time| runs.at(time));
+        let mut united = unite(&self.documents, store);
+        let mut format = default_format(&self.documents);
+        if let Some(list) = taken_out.still_listed {
+            united.keys.push(Key { name: free_name(&united), value: vec![Bytes::Made(list)] });
+            format = if format == Format::Array { Format::Object } else { format };
+        }
+        let format = output.format.unwrap_or(format);
+        let copies = taken_out.offsets.len() as u64;
+        let size = (self.events - copies, self.bytes - taken_out.bytes);
+        delays.leave_out(taken_out.offsets);
         let mut report = MergeReport {
             inputs: Vec::new(),
-            events: self.events,
+            events: size.0,
             bytes: 0,
             format,
             tier: config.tier.unwrap_or_else(Tier::best),
@@ -188,6 +217,7 @@ impl Index {
             spilled_runs: if let Runs::Disk(runs) = &runs { runs.count() } else { 0 },
             spooled_bytes: inputs.spooled,
             delayed_chunks: delays.count(),
+            copies,
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
             warnings: Vec::new(),
         };
@@ -205,14 +235,9 @@ impl Index {
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
         };
         let emit = Emit { order, layout: Layout::of(format), delays, lists: &lists, timed };
-        let bytes = emit.write_all(
-            &united,
-            (self.events, self.bytes),
-            output,
-            config,
-            &mut report.warnings,
-            || check_intact(&inputs),
-        )?;
+        let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
+            check_intact(&inputs)
+        })?;
         report.bytes = bytes;
         report.inputs = inputs.reports;
         Ok(report)

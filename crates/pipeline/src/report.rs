@@ -153,6 +153,8 @@ pub struct MergeReport {
     pub spooled_bytes: u64,
     /// Chunks of CPU profiles written later than their time, behind their predecessor (contract C6).
     pub delayed_chunks: u64,
+    /// Events left out because `split` had repeated them, at the start of a part, from an earlier part.
+    pub copies: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
     /// What the user should know, one sentence each.

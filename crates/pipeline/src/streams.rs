@@ -79,11 +79,13 @@ pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     later.time < earlier.time || tie
 }
 
-/// Chunks that are written later than their time.
+/// Chunks that are written later than their time, and events that are not written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
     /// Offsets of the delayed chunks.
     held: HashSet<u64>,
+    /// Offsets of events that are left out.
+    left_out: HashSet<u64>,
     /// Behind the event at this offset follow these chunks.
     after: HashMap<u64, Vec<Place>>,
     /// Streams that no order satisfies.
@@ -151,7 +153,12 @@ impl Delays {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        self.held.is_empty() && self.left_out.is_empty()
+    }
+
+    /// Leaves the events at these offsets out; none of them is a chunk.
+    pub(crate) fn leave_out(&mut self, offsets: HashSet<u64>) {
+        self.left_out = offsets;
     }
 
     /// Chunks delayed.
@@ -159,11 +166,12 @@ impl Delays {
         self.held.len() as u64
     }
 
-    /// Takes delayed chunks out of a stretch of the output and puts those in that have waited for its events.
+    /// Takes delayed chunks and what is left out from a stretch of the output, and puts chunks in that have waited for its events.
     pub(crate) fn apply(&self, entries: &mut Vec<Entry>) {
         let turn = |entry: Entry| {
             let offset = entry.place.offset();
-            let own = (!self.held.contains(&offset)).then_some(entry);
+            let stays = !self.held.contains(&offset) && !self.left_out.contains(&offset);
+            let own = stays.then_some(entry);
             let waiting = self.after.get(&offset).into_iter().flatten();
             own.into_iter().chain(waiting.map(move |&place| Entry { place, ..entry }))
         };

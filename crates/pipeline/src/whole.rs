@@ -6,25 +6,43 @@ use crate::error::Error;
 use crate::keys::United;
 use crate::output::{Length, Output};
 
+/// How much there is to write.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    /// Events that the lists and runs hold.
+    pub(crate) events: u64,
+    /// Bytes of those.
+    pub(crate) bytes: u64,
+    /// Bytes of all outputs of the run, if there are several.
+    pub(crate) of_run: u64,
+}
+
+impl From<(u64, u64)> for Size {
+    /// Of the only output of a run.
+    fn from((events, bytes): (u64, u64)) -> Self {
+        Size { events, bytes, of_run: 0 }
+    }
+}
+
 impl Emit<'_, '_, '_> {
     /// Opening, events, closing; returns the bytes written, before packing.
     ///
-    /// `events` and `event_bytes` count the events that the lists and runs of this hold. `check` has the last
-    /// word: the output appears only if it agrees.
+    /// `check` has the last word: the output appears only if it agrees.
     pub(crate) fn write_all(
         &self,
         united: &United<'_>,
-        (events, event_bytes): (u64, u64),
+        size: impl Into<Size>,
         output: &OutputConfig,
         config: &Config,
         warnings: &mut Vec<String>,
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<u64, Error> {
+        let Size { events, bytes: event_bytes, of_run } = size.into();
         let opening = self.layout.opening(united);
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
         let len = closing_at + self.layout.closing_len(united);
         let length = match self.layout.is_verbatim() {
-            true => Length::Exactly(len),
+            true => Length::Exactly { len, of_run: of_run.max(len) },
             false => Length::Unknown,
         };
         let sink = Output::create(output, config, length)?;

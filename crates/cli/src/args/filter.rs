@@ -14,10 +14,10 @@ that share their id (they match if one of them does, and last from the first to 
 with all its chunks, as its Profile event does. What went, and by which criterion, is said with -v and in --report.
 
 Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
-microseconds; ns, us, ms, s and m may follow. --from and --to count from the start of the trace, the least ts of an \
+microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, the least ts of an \
 event that is no metadata; with @ they are time stamps. What has no time is in no window.
 
--v says more; it does not invert, as it does for grep: that is --invert.
+What grep -v does is --invert here: -v says more, as it does for every verb.
 
 --drop knows, by event names, categories and names of threads and processes:
   network     Resource*, WebSocket*, URLLoader::*, ThrottlingURLLoader::*, CorsURLLoader*, MojoURLLoaderClient::*,
@@ -104,8 +104,8 @@ pub(crate) struct CriteriaArgs {
     /// That do not belong to these: network, gpu, animation, threadpool, compile
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) drop: Vec<Preset>,
-    /// Keep what would go, drop what would stay
-    #[arg(long)]
+    /// Keep what would go, drop what would stay, as grep -v does
+    #[arg(long, visible_alias = "invert-match")]
     pub(crate) invert: bool,
     /// Of what stays, the longest events, so that the output, before packing, has at most this size
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]

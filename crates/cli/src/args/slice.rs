@@ -3,12 +3,12 @@
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
-use tracemill_pipeline::{Edges, Moment, TimeWindow, parse_duration};
+use tracemill_pipeline::{Edges, Moment, TimeWindow, parse_time};
 
 pub(super) const SLICE_ABOUT: &str = "\
 Writes what of a trace lies in a window of time, as a trace that still renders.
 
-Times are microseconds, or have a unit: ns us ms s m. They count from the start of the trace, the least ts of an event \
+Times are microseconds, or have a unit: ns us ms s m h. They count from the start of the trace, the least ts of an event \
 that is no metadata; with an @ they are as written in the trace. A window is half open: what happens at its end is \
 behind it. Several windows make one trace.
 
@@ -101,7 +101,7 @@ pub(crate) enum EdgeRule {
 }
 
 fn positive(text: &str) -> Result<i64, String> {
-    match parse_duration(text)? {
+    match parse_time(text)? {
         time if time > 0 => Ok(time),
         _ => Err(format!("expected a time above 0: {text}")),
     }

@@ -26,6 +26,9 @@ Events keep the bytes they were read with. First come metadata events (ph M) in 
 ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
 The output does not depend on threads, memory, or whether an input is a file or a pipe.
 
+Parts that split made become one again: what they repeat at cuts is left out, and counted. Only metadata events stay as \
+often as parts have them.
+
 A .cpuprofile becomes the events that V8 would have streamed, of the process and thread that its name says \
 (CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile).
 

@@ -8,7 +8,7 @@ threads, all keys beside traceEvents (of stackFrames those that its events name)
 thread that they are of, whichever thread wrote them. All other events are in one part each.
 
 Where parts are stretches of time, B events that are open at a cut are repeated at the start of the next part and \
-listed in its key tracemill: {\"copies\":[…]}. A CPU profile is in the part in which it begins.
+listed in its key tracemill: {\"copies\":[…]}, by which merge takes them out again. A CPU profile is in the part in which it begins.
 
 Files appear when they are complete. Nothing is written unless all inputs could be read and no file is in the way.";
 
@@ -33,7 +33,7 @@ pub(super) const BY_HELP: &str = "\
 What makes a part
 
 pid: a process. tid (or pid,tid): a thread of a process. cat: the first of an event's categories. time=DUR: a stretch of \
-time, counted from the first event (a bare number is µs; ns us ms s m). size=BYTES: at most so many before packing (K, M \
+time, counted from the first event (a bare number is µs; ns us ms s m h). size=BYTES: at most so many before packing (K, M \
 and G are powers of 1024), unless one event is larger. events=N: at most so many, metadata and repeated ones not counted.";
 
 pub(super) const TEMPLATE_HELP: &str = "\

@@ -35,6 +35,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     messages.losses(&report.inputs);
     let mut summary = Summary::new("merge", &report.inputs, report.lost(), elapsed);
     summary.output = Some((report.events, report.bytes));
+    summary.copies = report.copies;
     messages.summary(&summary);
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed };
@@ -69,6 +70,10 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
             "{chunks} of CPU profiles came before what they build on and were moved behind it"
         ));
     }
+    if report.copies > 0 {
+        let events = plural(report.copies, "event");
+        texts.push(format!("{events} that split had repeated at cuts were left out"));
+    }
     texts
 }
 
@@ -90,6 +95,7 @@ mod tests {
             spilled_runs: 0,
             spooled_bytes: 0,
             delayed_chunks: 0,
+            copies: 0,
             keys_lost: 0,
             warnings: Vec::new(),
         };
@@ -99,9 +105,11 @@ mod tests {
             ["2 threads, scan by scalar, at most 64.0 MiB of heap", "written as object"]
         );
         (report.spilled_runs, report.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
+        report.copies = 4;
         let texts = decisions(&report, &config);
         assert!(texts[2].starts_with("1 sorted run of the index went to /t"));
         assert!(texts[3].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
         assert!(texts[4].starts_with("3 chunks of CPU profiles"));
+        assert!(texts[5].starts_with("4 events that split had repeated"));
     }
 }

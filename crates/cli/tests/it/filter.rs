@@ -1,6 +1,6 @@
 //! `filter`: criteria as written, whole things, what is said of what went, refusals.
 
-use crate::support::{Folder, trace};
+use crate::support::{Folder, Run, trace};
 use serde_json::{Value, json};
 
 const TRACE: &str = r#"{"traceEvents":[
@@ -62,6 +62,40 @@ fn every_criterion_and_whole_things() {
     check("--from @899", &[7, 8, 9, 10]);
     check("--from @900", &[9, 10]);
     check("--from 700 --to 0.8ms --cat net", &[7, 8]);
+}
+
+/// Ids are numbers or strings, as they are written or not; presets by event, category, thread and process.
+#[test]
+fn ids_of_every_kind_and_every_preset() {
+    let events = [
+        r#"{"ph":"X","name":"one","pid":"rank 0","tid":"stream 7","ts":1,"dur":1}"#,
+        r#"{"ph":"X","name":"two","pid":"12","tid":3,"ts":2,"dur":1}"#,
+        r#"{"ph":"X","name":"three","pid":-1,"tid":12,"ts":3,"dur":1}"#,
+        r#"{"ph":"X","name":"GPUTask","pid":1,"tid":1,"ts":4,"dur":1}"#,
+        r#"{"ph":"X","name":"v8.compileModule","pid":1,"tid":1,"ts":5,"dur":1}"#,
+        r#"{"ph":"X","name":"FireAnimationFrame","pid":1,"tid":1,"ts":6,"dur":1}"#,
+        r#"{"ph":"X","name":"ResourceFinish","pid":1,"tid":1,"ts":7,"dur":1}"#,
+        r#"{"ph":"X","name":"x","cat":"a,viz.b","pid":1,"tid":1,"ts":8,"dur":1}"#,
+    ];
+    let folder = Folder::new().with("a.json", format!("[{}]", events.join(",\n")));
+    for (flags, expected) in [
+        ("--pid rank.0", &[][..]),
+        ("--tid stream.7,3", &[2]),
+        ("--pid 12", &[2]),
+        ("--pid 10-19", &[2]),
+        ("--pid=-1,12", &[2, 3]),
+        ("--pid 12 --pid=-1 --tid 12", &[3]),
+        ("--drop gpu", &[1, 2, 3, 5, 6, 7]),
+        ("--drop compile,animation", &[1, 2, 3, 4, 7, 8]),
+        ("--drop network --drop gpu", &[1, 2, 3, 5, 6]),
+        ("--invert-match --pid 1", &[1, 2, 3]),
+    ] {
+        let run = folder.run(&format!("filter a.json {flags}")).ends(0).quietly();
+        assert_eq!(run.times(), expected, "{flags}");
+    }
+    let mut command = folder.command("filter a.json --pid");
+    let run = Run::of(command.args(["rank 0,7", "--tid", "stream 7"]).output().expect("it runs"));
+    assert_eq!(run.ends(0).times(), [1]);
 }
 
 #[test]

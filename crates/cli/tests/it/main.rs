@@ -8,6 +8,7 @@ mod help;
 mod info;
 mod oracle;
 mod outputs;
+mod pipelines;
 mod pipes;
 mod profiles;
 mod slices;

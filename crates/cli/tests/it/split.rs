@@ -91,6 +91,26 @@ fn what_is_open_at_a_cut_is_repeated_and_listed() {
 }
 
 #[test]
+fn parts_of_time_merge_to_the_whole() {
+    let folder = Folder::new().with("t.json", example());
+    folder.run("split t.json --by time=10").ends(0).quietly();
+    let merged = folder.run("merge t.001.json t.002.json -v --report r.json").ends(0);
+    assert!(merged.stderr.contains(" out, 1 copy left out, 0 lost, "), "{}", merged.stderr);
+    assert!(merged.stderr.contains("1 event that split had repeated at cuts"), "{}", merged.stderr);
+    assert_eq!(json(&folder.read("r.json"))["copies"], json!(1));
+    let (merged, whole) = (json(&merged.stdout), json(&folder.run("merge t.json").ends(0).stdout));
+    let of_time = |trace: &Value| -> Vec<Value> {
+        let events = trace["traceEvents"].as_array().expect("events");
+        events.iter().filter(|event| event["ph"] != "M").cloned().collect()
+    };
+    assert_eq!(of_time(&merged), of_time(&whole));
+    assert_eq!(merged.get("tracemill"), None);
+    // a part alone is sorted, and stays what it is
+    let alone = folder.run("merge t.002.json").ends(0).quietly();
+    assert_eq!(alone.stdout, folder.read("t.002.json"));
+}
+
+#[test]
 fn a_dry_run_says_and_writes_nothing() {
     let folder = Folder::new().with("t.json", example());
     let run = folder.run("split t.json --by pid --dry-run -d nowhere").ends(0).quietly();

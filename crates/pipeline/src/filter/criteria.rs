@@ -10,9 +10,10 @@
 
 use super::lanes::{Lane, Names};
 use super::pattern::{any_glob, any_of, glob_text};
-use super::{Filter, Preset, TimePoint};
+use super::{Filter, Preset};
 use crate::error::Error;
 use crate::report::Dropped;
+use crate::time::TimePoint;
 use regex::bytes::Regex;
 use tracemill_tokenizer::{Event, Field, unescape};
 

@@ -21,7 +21,6 @@ mod lanes;
 mod part;
 mod pattern;
 mod records;
-mod time;
 
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout, Timed};
@@ -37,12 +36,12 @@ use crate::read::{Current, Facts, Maker, Reader, read_all};
 use crate::report::FilterReport;
 use crate::store::{Long, Store};
 use crate::streams::Delays;
+use crate::time::{Duration, TimePoint};
 use criteria::{Criteria, Tallies};
 use lanes::{Lanes, Names};
 use part::Part;
 pub use pattern::{Glob, Pattern, Preset};
 use records::{Record, Records};
-pub use time::{Duration, TimePoint};
 use tracemill_tokenizer::Tier;
 
 /// Which events stay: those that match one of each kind that is given, and no preset.
@@ -84,7 +83,7 @@ pub struct Filter {
 ///
 /// Cost: one pass over the input at scanning speed and one write of the output. Of heap 8 bytes an event that stays and
 /// 32 an event that waits; beyond a third of the budget none, for lists and sorted runs on disk. Besides, what the threads
-/// of the trace take, and 16 bytes a B that is open at a time.
+/// of the trace take, and 32 bytes a B that is open at a time.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].

@@ -29,13 +29,19 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
 
-/// How long an output will be.
+/// How many bytes an output will have, and all outputs of the run.
 #[derive(Clone, Copy)]
 pub(crate) enum Length {
-    /// To the byte: batches may be written at their places, in any order.
-    Exactly(u64),
+    /// So many: batches may be written at their places, in any order.
+    Exactly {
+        len: u64,
+        of_run: u64,
+    },
     /// More or less: for outputs of a single batch.
-    About(u64),
+    About {
+        len: u64,
+        of_run: u64,
+    },
     Unknown,
 }
 
@@ -141,7 +147,7 @@ impl<'c> Output<'c> {
         length: Length,
     ) -> Result<Self, Error> {
         let progress = &*config.progress;
-        if let Length::Exactly(len) = length {
+        if let Length::Exactly { len, .. } = length {
             // of several outputs the whole was said before
             progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
         }
@@ -162,11 +168,15 @@ impl<'c> Output<'c> {
         }
         let file = AtomicFile::create(path, replace, existing.as_ref())?;
         match (length, output.compression) {
-            (Length::Exactly(len) | Length::About(len), Compression::None) => {
-                if let Length::Exactly(len) = length {
-                    reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
+            (
+                Length::Exactly { len, of_run } | Length::About { len, of_run },
+                Compression::None,
+            ) => {
+                let failed = |e| Error::write(&name, e);
+                if let Length::Exactly { len, .. } = length {
+                    reserve(&file.file, len).map_err(failed)?;
                 }
-                let places = Places::new(&file.file, len).map_err(|e| Error::write(&name, e))?;
+                let places = Places::new(&file.file, len, of_run).map_err(failed)?;
                 let sink = Sink::Placed { file, places };
                 Ok(Output { progress, name, sink })
             }

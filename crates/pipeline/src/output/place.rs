@@ -22,8 +22,10 @@ use std::thread::JoinHandle;
 
 /// Blocks of every device of today divide this.
 pub(super) const BLOCK: usize = 4096;
-/// Shorter outputs take the usual way.
-const DIRECT_MIN: u64 = 16 << 20;
+/// Where all outputs of a run are shorter than this together, they take the usual way, and are in the cache for their reader.
+const DIRECT_MIN: u64 = 64 << 20;
+/// So do outputs that are shorter than this.
+const DIRECT_MIN_EACH: u64 = 1 << 20;
 /// Bytes written between two requests to the disk.
 const STEP: u64 = 64 << 20;
 
@@ -39,9 +41,11 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(file: &File, len: u64) -> io::Result<Self> {
+    /// `len` is the length of the file, `of_run` that of all files of the run.
+    pub(super) fn new(file: &File, len: u64, of_run: u64) -> io::Result<Self> {
         let cached = file.try_clone()?;
-        let direct = (len >= DIRECT_MIN).then(|| open_direct(file)).flatten();
+        let is_large = of_run >= DIRECT_MIN && len >= DIRECT_MIN_EACH;
+        let direct = is_large.then(|| open_direct(file)).flatten();
         let syncer = if direct.is_none() { Syncer::start(file, len) } else { None };
         Ok(Places { cached, direct, refused: AtomicBool::new(false), writing: Mutex::new(syncer) })
     }
@@ -173,8 +177,8 @@ mod tests {
             // a file on disk: memory file systems have no direct access
             let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
             file.set_len(len as u64).expect("a plain file grows");
-            let places =
-                Places::new(&file, if short { 0 } else { len as u64 }).expect("a plain file");
+            let of_run = if short { 0 } else { len as u64 };
+            let places = Places::new(&file, len as u64, of_run).expect("a plain file");
             let mut cuts: Vec<usize> =
                 (0..len).step_by(999_983).chain([1, 4095, 4096, 4097, 8192, len]).collect();
             cuts.sort_unstable();

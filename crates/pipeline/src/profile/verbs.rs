@@ -159,7 +159,8 @@ fn run(
     let mut groups = groups(&collector.streams);
     let all = groups.len();
     groups.retain(|group| choice.takes(group));
-    let job = Job { collector: &collector, inputs: &inputs, store, config };
+    let bytes = groups.iter().map(|group| group.bytes(store)).sum();
+    let job = Job { collector: &collector, inputs: &inputs, store, config, bytes };
     let mut warnings = inputs.warnings.clone();
     let targets = match target {
         None => vec![None; groups.len()],
@@ -195,6 +196,8 @@ struct Job<'j, 's, 'p> {
     inputs: &'j Inputs,
     store: &'s Store<'p>,
     config: &'j Config,
+    /// Bytes of the chunks of all.
+    bytes: u64,
 }
 
 impl<'s, 'p> Job<'_, 's, 'p> {
@@ -274,7 +277,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         group: &Group<'_>,
         target: &Target,
     ) -> Result<(), Error> {
-        let length = Length::About(group.bytes(self.store));
+        let length = Length::About { len: group.bytes(self.store), of_run: self.bytes };
         let sink = Output::create(&plain(target.clone()), self.config, length)?;
         let mut buffer = sink.buffer()?;
         let mut batch = sink.batch(0, 0, &mut buffer);

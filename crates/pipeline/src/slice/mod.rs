@@ -40,7 +40,7 @@ pub use report::SliceReport;
 pub(crate) use splice::{Splice, member};
 pub(crate) use times::Exact;
 pub(crate) use windows::Windows;
-pub use windows::{Moment, TimeWindow, parse_duration};
+pub use windows::{Moment, TimeWindow};
 
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout};

@@ -54,6 +54,7 @@ impl SliceReport {
             spilled_runs: 0,
             spooled_bytes: 0,
             delayed_chunks: 0,
+            copies: 0,
             keys_lost: 0,
             warnings: Vec::new(),
         };

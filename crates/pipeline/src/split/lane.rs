@@ -201,7 +201,9 @@ impl Lanes {
         let recent = self.recent[slot];
         if let Some(lane) = self.all.get(recent as usize)
             && lane.kind == Kind::Thread
-            && lane.ids() == ids
+            && same(&lane.pid, ids.pid)
+            && same(&lane.tid, ids.tid)
+            && same(&lane.cat, ids.cat)
         {
             return recent;
         }
@@ -241,6 +243,12 @@ impl Lanes {
         self.all.push(lane);
         number
     }
+}
+
+/// Equality of two short values: a call costs more than comparing them.
+#[inline(always)]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 /// Of the last few bytes of each id: threads of a process differ there.

@@ -22,7 +22,7 @@
 //!
 //! Parts of a cut have the metadata of threads that live in them: whose first and last event are not both before or behind.
 //! Begins are matched with ends as a stack for each thread, in time order; of a thread at most 1024 are repeated.
-//! `{"tracemill":{"copies":[event,…]}}` has them as they are written, so that whoever puts parts together again can take
+//! `{"tracemill":{"copies":[event,…]}}` has them as they are written, so that [`crate::merge()`] takes
 //! out one equal event for each. The array form has no place for it, so nothing is repeated there.
 
 mod cut;
@@ -200,7 +200,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// Cost: one pass over the input at scanning speed and one write of all parts; 16 bytes of heap an event (24 for B and E
 /// events where parts are cut), and beyond a quarter of the budget none, for sorted runs on disk; some hundred bytes a
 /// thread, a stream and a part. Parts that are cut cost a walk over the sorted index, and where the trace has `stackFrames`
-/// each part is read once more. No more files are open than threads.
+/// each part is read once more. No more files are open than twice the threads.
 ///
 /// # Errors
 /// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, or there are too many. Nothing is written

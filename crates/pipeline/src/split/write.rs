@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!   parts larger than an even share   one after the other, each by all threads
-//!   all others                        largest first, each by one thread, as many at once as there are threads
+//!   all others                        largest first, each by one thread, twice as many at once as there are threads
 //! ```
 //!
-//! A part is opened when its turn comes and complete before its thread takes the next: no more files are open than threads.
+//! Of threads that write to a disk half are waiting for it. A part is opened when its turn comes and complete before its
+//! thread takes the next, so no more files are open than that.
 
 use super::frames::Frames;
 use super::plan::{Group, Part, Planner};
@@ -17,10 +18,14 @@ use crate::merge::check_intact;
 use crate::order::{Lists, MergedRuns, Order, Sequence};
 use crate::read::Inputs;
 use crate::streams::Delays;
+use crate::whole::Size;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs.
+const WRITER: u64 = 16 << 20;
 
 /// What all parts share.
 pub(super) struct Job<'j, 's, 'p> {
@@ -83,12 +88,12 @@ impl<'p> Job<'_, '_, 'p> {
         files: &[PathBuf],
         warnings: &mut Vec<String>,
     ) -> Result<Vec<u64>, Error> {
-        let mut lens = vec![0; parts.len()];
-        let share = parts.iter().map(|part| part.bytes).sum::<u64>() / self.config.threads as u64;
-        let mut rest: Vec<usize> = Vec::new();
+        let all = parts.iter().map(|part| part.bytes).sum::<u64>();
+        let share = all / self.config.threads as u64;
+        let (mut lens, mut rest) = (vec![0; parts.len()], Vec::new());
         for (number, part) in parts.iter().enumerate() {
             if part.bytes > share {
-                lens[number] = self.write(part, &files[number], self.config, warnings)?;
+                lens[number] = self.write((part, all), &files[number], self.config, warnings)?;
             } else {
                 rest.push(number);
             }
@@ -99,7 +104,7 @@ impl<'p> Job<'_, '_, 'p> {
         let work = || -> Result<(), Error> {
             while let Some(&number) = rest.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut said = Vec::new();
-                let written = self.write(&parts[number], &files[number], config, &mut said);
+                let written = self.write((&parts[number], all), &files[number], config, &mut said);
                 if written.is_err() {
                     // the others need not begin any more
                     next.store(rest.len(), Ordering::Relaxed);
@@ -111,7 +116,7 @@ impl<'p> Job<'_, '_, 'p> {
             Ok(())
         };
         std::thread::scope(|scope| {
-            let threads = self.config.threads.min(rest.len());
+            let threads = self.writers().min(rest.len());
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let own = work();
             let joined = others
@@ -122,9 +127,18 @@ impl<'p> Job<'_, '_, 'p> {
         Ok(lens)
     }
 
+    /// Threads that write parts side by side.
+    fn writers(&self) -> usize {
+        let threads = self.config.threads;
+        let most = usize::try_from(self.config.memory / WRITER).unwrap_or(usize::MAX);
+        // one thread alone is asked for by who wants one
+        if threads > 1 { (2 * threads).min(most).max(threads) } else { 1 }
+    }
+
+    /// Writes a part; all parts have so many bytes.
     fn write(
         &self,
-        part: &Part,
+        (part, of_run): (&Part, u64),
         file: &Path,
         config: &Config,
         warnings: &mut Vec<String>,
@@ -150,7 +164,7 @@ impl<'p> Job<'_, '_, 'p> {
         };
         let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed };
         let mut said = Vec::new();
-        let size = (part.events, part.bytes);
+        let size = Size { events: part.events, bytes: part.bytes, of_run };
         let check = || check_intact(self.inputs);
         let len = emit.write_all(&keys, size, &output, config, &mut said, check)?;
         warnings.extend(said.into_iter().map(|text| format!("{}: {text}", file.display())));

@@ -230,12 +230,65 @@ fn parts_hold_each_event_once() {
             }
         }
         assert!(left.values().all(|&count| count == 0), "seed {seed}: {settings:?}");
-        let all: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        let (merged, _) = run(&all, None, PLAIN).expect("parts are traces");
-        let (whole, _) = run(&[&input], None, PLAIN).expect("sound");
-        let metadata = |trace: &[u8]| multiset(trace, true).into_keys().collect::<Vec<_>>();
-        assert_eq!(metadata(&merged), metadata(&whole), "seed {seed}");
     }
+}
+
+/// The law merge(split(t)) = t: all parts at once, some before the others, and one after the other in one input.
+#[test]
+fn parts_put_together_are_the_whole() {
+    let mut taken = 0;
+    for seed in 3000..3200 {
+        let mut rng = Rng::new(seed);
+        let input = tidy(&mut rng, seed);
+        let format = [Format::Object, Format::Ndjson][rng.index(2)];
+        let settings = SplitConfig { format: Some(format), ..ways(&mut rng) };
+        let (parts, report) = run_split(&[&input], &settings, PLAIN).expect("sound");
+        let copies = report.parts.iter().map(|part| part.copies).sum::<u64>();
+        taken += copies;
+        let all: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let knobs = knobs(seed as usize);
+        let (merged, merge) = run(&all, None, knobs).expect("parts are traces");
+        assert!(reference::merge(&all, None).expect("sound") == merged, "seed {seed}, {knobs:?}");
+        assert_eq!(merge.copies, if parts.len() > 1 { copies } else { 0 }, "seed {seed}");
+        // parts of NDJSON have no raw line breaks in events
+        let (whole, _) = run(&[&input], Some(format), PLAIN).expect("sound");
+        let check = |merged: &[u8], how: &str| {
+            assert!(multiset(merged, false) == multiset(&whole, false), "seed {seed}, {how}");
+            let metadata = |trace: &[u8]| multiset(trace, true).into_keys().collect::<Vec<_>>();
+            assert_eq!(metadata(merged), metadata(&whole), "seed {seed}, {how}");
+            assert!(listed(merged).is_empty(), "seed {seed}, {how}");
+        };
+        check(&merged, "all at once");
+        if format == Format::Object {
+            let joined = all.concat();
+            check(&run(&[&joined], None, knobs).expect("parts are traces").0, "in one input");
+        }
+        let (early, late) = all.split_at(rng.index(all.len() + 1));
+        let late = run(late, Some(format), PLAIN).expect("parts are traces").0;
+        let in_turn: Vec<&[u8]> = early.iter().copied().chain([&*late]).collect();
+        check(&run(&in_turn, None, knobs).expect("traces").0, "one after the other");
+    }
+    assert!(taken > 200, "{taken} copies");
+}
+
+/// Parts without those that begin: one copy of each begin stays, and stays listed.
+#[test]
+fn parts_without_the_first_ones_keep_what_they_repeat() {
+    let mut kept = 0;
+    for seed in 3200..3260 {
+        let mut rng = Rng::new(seed);
+        let input = tidy(&mut rng, seed);
+        let way = SplitBy::Events(rng.range(1, 20));
+        let settings = settings(way, None, Some(Format::Object));
+        let (parts, _) = run_split(&[&input], &settings, PLAIN).expect("sound");
+        let late: Vec<&[u8]> = parts.iter().skip(parts.len() / 2).map(Vec::as_slice).collect();
+        let (merged, report) = run(&late, None, knobs(seed as usize)).expect("parts are traces");
+        let expected = reference::merge_with_notes(&late, None).expect("sound");
+        assert!(expected.0 == merged, "seed {seed}");
+        assert_eq!(expected.1.copies as u64, report.copies, "seed {seed}");
+        kept += listed(&merged).len();
+    }
+    assert!(kept > 20, "{kept} kept");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
     }
     if !extras.is_empty() {
         let value = format!("{{\"inputs\":[{}]}}", extras.join(","));
-        keys.push((free_name(&first.keys), value));
+        keys.push((free_name(&keys), value));
     }
     keys
 }
@@ -97,9 +97,11 @@ fn append(container: &str, new: &[String]) -> String {
     format!("{inside}{comma}{}{closing}", new.join(","))
 }
 
-fn free_name(first: &Fields<'_>) -> String {
+/// `"tracemill"`, or with the first number behind it that `keys` do not have.
+pub(super) fn free_name(keys: &[(String, String)]) -> String {
     let names = std::iter::once("tracemill".to_owned());
     let mut names = names.chain((2..).map(|n: u64| format!("tracemill.{n}")));
-    let name = names.find(|name| first.get(name).is_none()).expect("names do not end");
+    let is_free = |name: &String| !keys.iter().any(|(key, _)| is_string(key, name));
+    let name = names.find(is_free).expect("names do not end");
     format!("\"{name}\"")
 }

@@ -4,6 +4,7 @@
 //! text, sorted with one stable sort, and put together again. Damaged input is an error here.
 
 mod check;
+mod copies;
 mod cpuprofile;
 mod decimal;
 mod filter;
@@ -53,6 +54,8 @@ pub struct Notes {
     pub inconsistent_profiles: usize,
     /// Profile chunks written after later events because they follow a later chunk (C6).
     pub delayed_chunks: usize,
+    /// Events taken out because a split had repeated them.
+    pub copies: usize,
     /// Top-level keys, as JSON strings, that an array has no room for.
     pub lost_keys: Vec<String>,
 }
@@ -79,11 +82,19 @@ pub fn merge_with_notes(
     for (index, input) in inputs.iter().enumerate() {
         sources.extend(read::sources(input).map_err(|e| format!("input {index}: {e}"))?);
     }
-    let format = format.unwrap_or_else(|| default_format(&sources));
+    let (copies, still_listed) = copies::take_out(&mut sources);
+    let format = format.unwrap_or_else(|| match default_format(&sources) {
+        Format::Array if !still_listed.is_empty() => Format::Object,
+        format => format,
+    });
     let events: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
     let order = order::output_order(&events);
     let sorted: Vec<&str> = order.events.iter().map(|&i| events[i]).collect();
     let mut keys = keys::unite(&sources);
+    if !still_listed.is_empty() {
+        let list = format!("{{\"copies\":[{}]}}", still_listed.join(","));
+        keys.push((keys::free_name(&keys), list));
+    }
     let mut lost_keys = Vec::new();
     if format == Format::Array {
         lost_keys = keys.drain(..).map(|(key, _)| key).collect();
@@ -95,6 +106,7 @@ pub fn merge_with_notes(
         events: sorted.len(),
         inconsistent_profiles: order.inconsistent_profiles,
         delayed_chunks: order.delayed_chunks,
+        copies,
         lost_keys,
     };
     Ok((output, notes))

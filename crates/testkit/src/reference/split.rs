@@ -379,7 +379,7 @@ impl<'a> Splitter<'a> {
         let mut keys = with_used_frames(united, &events);
         if !stretch.copies.is_empty() {
             let copies: Vec<&str> = stretch.copies.iter().map(|&i| self.known[i].text).collect();
-            keys.push((free_name(&keys), format!("{{\"copies\":[{}]}}", copies.join(","))));
+            keys.push((keys::free_name(&keys), format!("{{\"copies\":[{}]}}", copies.join(","))));
         }
         SplitPart {
             bytes: write::trace(format, &events, &keys),
@@ -387,17 +387,6 @@ impl<'a> Splitter<'a> {
             metadata: stretch.metadata.len(),
             copies: stretch.copies.len(),
         }
-    }
-}
-
-fn free_name(keys: &[(String, String)]) -> String {
-    let mut number = 1;
-    loop {
-        let name = if number == 1 { "tracemill".to_owned() } else { format!("tracemill.{number}") };
-        if !keys.iter().any(|(key, _)| is_string(key, &name)) {
-            return format!("\"{name}\"");
-        }
-        number += 1;
     }
 }
 
