@@ -11,8 +11,10 @@
 //! place a chunk).
 
 use crate::order::{EXACT, Entry, Order};
-use crate::profile::{ChunkOrder, Decoded, StreamKey, decode, settle, stream_key};
-use crate::store::Place;
+use crate::profile::{
+    Chunk, ChunkOrder, ChunkRef, Chunks, StreamKey, decode_into, settle, stream_key,
+};
+use crate::store::{Place, Store};
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field, fields_of};
@@ -79,6 +81,20 @@ pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     later.time < earlier.time || tie
 }
 
+/// Decodes chunks when they are asked for.
+struct Decoding<'s, 'p> {
+    store: &'s Store<'p>,
+    chunk: Chunk,
+}
+
+impl Chunks for Decoding<'_, '_> {
+    fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
+        let event = self.store.event(entry.place);
+        decode_into(&fields_of(event).of(event), entry.place.offset(), &mut self.chunk);
+        self.chunk.view()
+    }
+}
+
 /// Chunks that are written later than their time, and events that are not written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
@@ -123,12 +139,8 @@ impl Delays {
         let mut by_input = chunks;
         by_input.sort_unstable_by_key(|entry| entry.place.offset());
         let mut by_stream = by_input.clone();
-        let decode = |chunk: Entry| {
-            let event = order.0.event(chunk.place);
-            let chunk = decode(&fields_of(event).of(event), chunk.place.offset());
-            Decoded::Again(Box::new(chunk))
-        };
-        match settle(&mut by_stream, order, decode) {
+        let mut contents = Decoding { store: order.0, chunk: Chunk::default() };
+        match settle(&mut by_stream, order, &mut contents) {
             ChunkOrder::Both | ChunkOrder::Time => return,
             ChunkOrder::Neither => return self.note_unordered(by_input[0], order),
             ChunkOrder::Input => {}

@@ -4,9 +4,9 @@ use super::assemble::{Assembler, Profile};
 use super::chunk::{Chunk, ProfileSource};
 use super::flaws::{FlawKind, Flaws};
 use super::json::micros;
-use super::kept::{Decoded, Kept};
+use super::kept::{ChunkRef, Chunks, Kept};
 use super::order::{ChunkOrder, settle};
-use super::router::{Found, Names, Role, Stream, Streams, decode};
+use super::router::{Found, Names, Role, Stream, Streams, decode, decode_into};
 use super::write::Bounds;
 use crate::config::Config;
 use crate::error::Error;
@@ -199,16 +199,15 @@ impl<'c> Group<'c> {
         memory: u64,
         config: &Config,
     ) -> Result<Whole<'s, 'p>, Error> {
-        let mut next = 0;
-        let mut decoded = |entry: Entry| self.decoded(entry, store, &mut next);
+        let mut contents = self.contents(store);
         let mut entries: Vec<Entry> = self.chunks.iter().map(|found| found.entry).collect();
-        let order = settle(&mut entries, Order(store), &mut decoded);
+        let order = settle(&mut entries, Order(store), &mut contents);
         let counts = self.chunks.iter().fold((0, 0), |(samples, deltas), found| {
             (samples + u64::from(found.counts.samples), deltas + u64::from(found.counts.deltas))
         });
         let mut assembler = Assembler::new(store, counts, memory, &config.tmp_dir);
         for &entry in &entries {
-            assembler.add(decoded(entry).view(), entry.place.offset())?;
+            assembler.add(contents.get(entry), entry.place.offset())?;
         }
         self.finish(assembler, order, entries.first(), store)
     }
@@ -237,26 +236,10 @@ impl<'c> Group<'c> {
         Ok(Whole { profile, bounds, start, order })
     }
 
-    /// What a chunk of this profile holds. `next` is the number of the chunk to look at first, and then of the next.
-    fn decoded(&self, entry: Entry, store: &Store<'_>, next: &mut usize) -> Decoded<'c> {
-        let place = |found: &Found| found.entry.place.offset();
-        let offset = entry.place.offset();
-        // they are asked for in an order that is nearly always that of the input
-        let found = self.chunks.get(*next).filter(|found| place(found) == offset);
-        let at = match found {
-            Some(_) => *next,
-            None => self.chunks.partition_point(|found| place(found) < offset),
-        };
-        *next = at + 1;
-        self.content(self.chunks[at], store)
-    }
-
-    /// What one of its chunks holds.
-    pub(super) fn content(&self, found: &Found, store: &Store<'_>) -> Decoded<'c> {
-        match found.decoded {
-            Some((stretch, number)) => Decoded::Kept(self.kept[stretch as usize].get(number)),
-            None => Decoded::Again(Box::new(decode_again(found.entry, store))),
-        }
+    /// What its chunks hold.
+    pub(super) fn contents<'g, 's, 'p>(&'g self, store: &'s Store<'p>) -> Contents<'g, 's, 'p> {
+        let (chunks, kept) = (&*self.chunks, self.kept);
+        Contents { chunks, kept, store, next: 0, scratch: Chunk::default() }
     }
 
     /// The start: the time of the last `Profile` event, as in DevTools.
@@ -284,6 +267,44 @@ impl<'c> Group<'c> {
     /// The start in the clock of the data.
     fn own_start(&self) -> Option<i64> {
         self.heads.last()?.start
+    }
+}
+
+/// What the chunks of a profile hold: kept, or decoded again.
+pub(super) struct Contents<'g, 's, 'p> {
+    chunks: &'g [&'g Found],
+    kept: &'g [Kept],
+    store: &'s Store<'p>,
+    /// The number of the chunk that will probably be asked for.
+    next: usize,
+    scratch: Chunk,
+}
+
+impl Chunks for Contents<'_, '_, '_> {
+    fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
+        let place = |found: &Found| found.entry.place.offset();
+        let offset = entry.place.offset();
+        // they are asked for in an order that is nearly always that of the input
+        let found = self.chunks.get(self.next).filter(|found| place(found) == offset);
+        let at = match found {
+            Some(_) => self.next,
+            None => self.chunks.partition_point(|found| place(found) < offset),
+        };
+        self.next = at + 1;
+        self.of(self.chunks[at])
+    }
+}
+
+impl Contents<'_, '_, '_> {
+    /// What one of the chunks holds.
+    pub(super) fn of(&mut self, found: &Found) -> ChunkRef<'_> {
+        if let Some((stretch, number)) = found.decoded {
+            return self.kept[stretch as usize].get(number, &mut self.scratch);
+        }
+        let event = self.store.event(found.entry.place);
+        let offset = found.entry.place.offset();
+        decode_into(&fields_of(event).of(event), offset, &mut self.scratch);
+        self.scratch.view()
     }
 }
 

@@ -15,7 +15,7 @@
 
 use super::assemble::Assembler;
 use super::chunk::{Chunk, NO_ID, Node};
-use super::collect::{Group, Whole, decode_again, start_at};
+use super::collect::{Contents, Group, Whole, decode_again, start_at};
 use super::flaws::FlawKind;
 use super::order::ChunkOrder;
 use super::router::{Found, Role};
@@ -39,7 +39,7 @@ struct Piece<'c> {
 
 /// What windows need of a stream.
 struct Excerpt<'c, 's, 'p> {
-    group: &'c Group<'c>,
+    contents: Contents<'c, 's, 'p>,
     pieces: Vec<Piece<'c>>,
     store: &'s Store<'p>,
     windows: &'c Windows,
@@ -95,7 +95,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
         let mut time = start_at(group.heads.last()?.entry, store)?.0;
         let mut excerpt = Excerpt {
-            group,
+            contents: group.contents(store),
             pieces: Vec::with_capacity(chunks.len()),
             store,
             windows,
@@ -117,8 +117,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     fn piece(&mut self, found: &'c Found, before: i64) -> Option<Piece<'c>> {
         let Some(skim) = &found.skim else {
-            let decoded = self.group.content(found, self.store);
-            let chunk = decoded.view();
+            let chunk = self.contents.of(found);
             if chunk.nodes.iter().any(|node| node.children.is_some()) {
                 return None;
             }
@@ -155,8 +154,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             (None, skim) => skim.as_ref().is_some_and(|skim| skim.has_nodes()),
         };
         let Some(at) = self.pieces.iter().position(has_nodes) else { return true };
-        let decoded = self.group.content(self.pieces[at].found, self.store);
-        match decoded.view().nodes.first() {
+        match self.contents.of(self.pieces[at].found).nodes.first() {
             Some(root) if root.parent == NO_ID => {
                 self.needed.insert(root.id);
                 true
@@ -173,8 +171,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             if !piece.inside {
                 continue;
             }
-            let decoded = self.group.content(piece.found, self.store);
-            let chunk = decoded.view();
+            let chunk = self.contents.of(piece.found);
             let mut time = piece.before;
             for (&id, delta) in chunk.samples.iter().zip(chunk.deltas) {
                 time = time.saturating_add(*delta);
@@ -196,8 +193,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
                     && skim.has_nodes()
                     && needed.range(skim.ids.0..=skim.ids.1).next().is_some()
                 {
-                    let decoded = self.group.content(piece.found, self.store);
-                    let nodes = nodes_of(decoded.view().nodes);
+                    let nodes = nodes_of(self.contents.of(piece.found).nodes);
                     self.pieces[at].nodes = Some(nodes);
                 }
                 for &(id, parent) in self.pieces[at].nodes.iter().flatten().rev() {

@@ -6,10 +6,14 @@
 //!   marks                ^         ^           where each chunk ends, in every column
 //! ```
 //!
+//! Numbers take four bytes here, since memory that was never used before is what keeping costs: a chunk with numbers that
+//! do not fit is not kept, but decoded again.
+//!
 //! Measured: with a box and a list a column for each chunk, making and freeing them took a tenth of `profile extract`.
 
-use super::chunk::{Chunk, Extra, Node, ProfileSource, TraceId};
+use super::chunk::{Chunk, Extra, NO_ID, Node, ProfileSource, TraceId};
 use super::flaws::Flaws;
+use crate::order::Entry;
 use std::ops::Range;
 
 /// A piece of a profile, wherever its columns stand. See [`Chunk`] for what they are.
@@ -50,19 +54,20 @@ impl Chunk {
     }
 }
 
-/// What a chunk holds, from where it was kept or decoded once more.
-pub(crate) enum Decoded<'c> {
-    Kept(ChunkRef<'c>),
-    Again(Box<Chunk>),
+/// Gives what chunks hold, one at a time, from where they were kept or decoded once more.
+pub(crate) trait Chunks {
+    /// The chunk of this event, which is one of those that this is for.
+    fn get(&mut self, entry: Entry) -> ChunkRef<'_>;
 }
 
-impl Decoded<'_> {
-    pub(crate) fn view(&self) -> ChunkRef<'_> {
-        match self {
-            Decoded::Kept(view) => *view,
-            Decoded::Again(chunk) => chunk.view(),
-        }
-    }
+/// No sample, in four bytes.
+const NO_SAMPLE: u32 = u32::MAX;
+
+/// The numbers in four bytes each; false, with some of them appended, if one does not fit.
+fn narrow<W: Copy, N>(from: &[W], to: &mut Vec<N>, number: impl Fn(W) -> Option<N>) -> bool {
+    let before = to.len();
+    to.extend(from.iter().map_while(|&wide| number(wide)));
+    to.len() - before == from.len()
 }
 
 /// Where a chunk ends in each column, and what of it needs no column.
@@ -87,9 +92,10 @@ struct Mark {
 pub(crate) struct Kept {
     nodes: Vec<Node>,
     children: Vec<u64>,
-    samples: Vec<u64>,
-    deltas: Vec<i64>,
-    positions: [Vec<i64>; 2],
+    /// [`NO_SAMPLE`] where there is none.
+    samples: Vec<u32>,
+    deltas: Vec<i32>,
+    positions: [Vec<i32>; 2],
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
     made: Vec<u8>,
@@ -102,26 +108,30 @@ impl Kept {
         self.heap() < 1 << 30
     }
 
-    /// Keeps a copy of a chunk; returns its number.
-    pub(crate) fn push(&mut self, chunk: &Chunk) -> u32 {
+    /// Keeps a copy of a chunk; returns its number, or `None` if it has numbers that do not fit.
+    pub(crate) fn push(&mut self, chunk: &Chunk) -> Option<u32> {
+        let ends = [self.samples.len(), self.deltas.len()];
+        let positions_end = self.positions.each_ref().map(Vec::len);
+        if !self.push_numbers(chunk) {
+            self.samples.truncate(ends[0]);
+            self.deltas.truncate(ends[1]);
+            for (positions, end) in self.positions.iter_mut().zip(positions_end) {
+                positions.truncate(end);
+            }
+            return None;
+        }
         self.nodes.extend_from_slice(&chunk.nodes);
         self.children.extend_from_slice(&chunk.children);
-        self.samples.extend_from_slice(&chunk.samples);
-        self.deltas.extend_from_slice(&chunk.deltas);
         self.trace_ids.extend_from_slice(&chunk.trace_ids);
         self.extras.extend_from_slice(&chunk.extras);
         self.made.extend_from_slice(&chunk.made);
-        let [lines, columns] = &mut self.positions;
-        let positions = [(lines, &chunk.lines), (columns, &chunk.columns)].map(|(all, own)| {
-            all.extend_from_slice(own.as_deref().unwrap_or_default());
-            (own.is_some(), all.len() as u32)
-        });
+        let [lines, columns] = self.positions.each_ref().map(|all| all.len() as u32);
         self.marks.push(Mark {
             nodes: self.nodes.len() as u32,
             children: self.children.len() as u32,
             samples: self.samples.len() as u32,
             deltas: self.deltas.len() as u32,
-            positions,
+            positions: [(chunk.lines.is_some(), lines), (chunk.columns.is_some(), columns)],
             trace_ids: self.trace_ids.len() as u32,
             extras: self.extras.len() as u32,
             made: self.made.len() as u32,
@@ -130,25 +140,43 @@ impl Kept {
             source: chunk.source,
             flaws: chunk.flaws.clone(),
         });
-        self.marks.len() as u32 - 1
+        Some(self.marks.len() as u32 - 1)
     }
 
-    /// The chunk of this number.
-    pub(crate) fn get(&self, number: u32) -> ChunkRef<'_> {
+    fn push_numbers(&mut self, chunk: &Chunk) -> bool {
+        let sample = |id| match id {
+            NO_ID => Some(NO_SAMPLE),
+            id => u32::try_from(id).ok().filter(|&id| id != NO_SAMPLE),
+        };
+        let signed = |number| i32::try_from(number).ok();
+        let [lines, columns] = &mut self.positions;
+        narrow(&chunk.samples, &mut self.samples, sample)
+            && narrow(&chunk.deltas, &mut self.deltas, signed)
+            && narrow(chunk.lines.as_deref().unwrap_or_default(), lines, signed)
+            && narrow(chunk.columns.as_deref().unwrap_or_default(), columns, signed)
+    }
+
+    /// The chunk of this number; its numbers are unfolded into `scratch`.
+    pub(crate) fn get<'c>(&'c self, number: u32, scratch: &'c mut Chunk) -> ChunkRef<'c> {
         let mark = &self.marks[number as usize];
         let before = number.checked_sub(1).map(|before| &self.marks[before as usize]);
         let range = |end: fn(&Mark) -> u32| -> Range<usize> {
             before.map_or(0, end) as usize..end(mark) as usize
         };
+        scratch.clear();
+        let samples = &self.samples[range(|mark| mark.samples)];
+        let wide = |&id| if id == NO_SAMPLE { NO_ID } else { u64::from(id) };
+        scratch.samples.extend(samples.iter().map(wide));
+        let deltas = &self.deltas[range(|mark| mark.deltas)];
+        scratch.deltas.extend(deltas.iter().map(|&delta| i64::from(delta)));
         let lines = &self.positions[0][range(|mark| mark.positions[0].1)];
         let columns = &self.positions[1][range(|mark| mark.positions[1].1)];
+        let wide = |numbers: &[i32]| numbers.iter().map(|&number| i64::from(number)).collect();
+        scratch.lines = mark.positions[0].0.then(|| wide(lines));
+        scratch.columns = mark.positions[1].0.then(|| wide(columns));
         ChunkRef {
             nodes: &self.nodes[range(|mark| mark.nodes)],
             children: &self.children[range(|mark| mark.children)],
-            samples: &self.samples[range(|mark| mark.samples)],
-            deltas: &self.deltas[range(|mark| mark.deltas)],
-            lines: mark.positions[0].0.then_some(lines),
-            columns: mark.positions[1].0.then_some(columns),
             trace_ids: &self.trace_ids[range(|mark| mark.trace_ids)],
             extras: &self.extras[range(|mark| mark.extras)],
             made: &self.made[range(|mark| mark.made)],
@@ -156,18 +184,19 @@ impl Kept {
             end: mark.end,
             source: mark.source,
             flaws: &mark.flaws,
+            ..scratch.view()
         }
     }
 
     /// Bytes of heap.
     pub(crate) fn heap(&self) -> usize {
         let [lines, columns] = &self.positions;
-        let eights = self.children.capacity()
-            + self.samples.capacity()
+        let fours = self.samples.capacity()
             + self.deltas.capacity()
             + lines.capacity()
             + columns.capacity();
-        eights * 8
+        fours * 4
+            + self.children.capacity() * 8
             + self.nodes.capacity() * size_of::<Node>()
             + self.trace_ids.capacity() * size_of::<TraceId>()
             + self.extras.capacity() * size_of::<Extra>()
@@ -199,9 +228,23 @@ mod tests {
         ];
         let chunks: Vec<Chunk> = texts.map(decoded).into();
         let mut kept = Kept::default();
-        let numbers: Vec<u32> = chunks.iter().map(|chunk| kept.push(chunk)).collect();
+        let too_large = [
+            r#"{"data":{"cpuProfile":{"samples":[1,4294967295]},"timeDeltas":[1]}}"#,
+            r#"{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[1,2147484]}}"#,
+            r#"{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[1],"lines":[1,-2147483649]}}"#,
+            r#"{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[1],"columns":[2147483648]}}"#,
+        ];
+        let numbers: Vec<u32> = chunks
+            .iter()
+            .zip(too_large.iter().cycle())
+            .map(|(chunk, large)| {
+                assert_eq!(kept.push(&decoded(large)), None);
+                kept.push(chunk).expect("small numbers")
+            })
+            .collect();
+        let mut scratch = Chunk::default();
         for (chunk, number) in chunks.iter().zip(numbers) {
-            let (own, view) = (chunk.view(), kept.get(number));
+            let (own, view) = (chunk.view(), kept.get(number, &mut scratch));
             assert_eq!(format!("{:?}", own.nodes), format!("{:?}", view.nodes));
             assert_eq!((own.children, own.samples), (view.children, view.samples));
             assert_eq!(

@@ -35,16 +35,17 @@ mod write;
 
 pub(crate) use browser::{Started, browser_events};
 pub(crate) use check::{ProfileParts, Verdict};
+pub(crate) use chunk::Chunk;
 pub use chunk::ProfileSource;
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
 pub(crate) use json::push_micros;
-pub(crate) use kept::Decoded;
+pub(crate) use kept::{ChunkRef, Chunks};
 pub use order::ChunkOrder;
 pub(crate) use order::settle;
 pub(crate) use router::{
-    Detail, Names, Role, StreamKey, Streams, decode, printable, push_canonical, stream_key,
+    Detail, Names, Role, StreamKey, Streams, decode_into, printable, push_canonical, stream_key,
 };
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,

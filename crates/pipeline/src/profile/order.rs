@@ -2,7 +2,7 @@
 //! are defined already; else input order if that satisfies it; else order of time, and the user is told.
 
 use super::chunk::NO_ID;
-use super::kept::Decoded;
+use super::kept::Chunks;
 use crate::order::{Entry, Order};
 use std::collections::HashSet;
 
@@ -31,23 +31,23 @@ impl ChunkOrder {
     }
 }
 
-/// Puts the chunks of a stream, given in input order, in its own order; `decode` gives what a chunk holds.
+/// Puts the chunks of a stream, given in input order, in its own order, given what they hold.
 ///
 /// Cost: a sort; where that moves any, a look at each chunk, or two.
-pub(crate) fn settle<'c>(
+pub(crate) fn settle(
     chunks: &mut [Entry],
     order: Order<'_, '_>,
-    mut decode: impl FnMut(Entry) -> Decoded<'c>,
+    contents: &mut impl Chunks,
 ) -> ChunkOrder {
     let input: Vec<Entry> = chunks.to_vec();
     chunks.sort_unstable_by(|a, b| order.compare(a, b));
     if input == chunks {
         return ChunkOrder::Both;
     }
-    if refer_backwards(chunks, &mut decode) {
+    if refer_backwards(chunks, contents) {
         return ChunkOrder::Time;
     }
-    if !refer_backwards(&input, &mut decode) {
+    if !refer_backwards(&input, contents) {
         return ChunkOrder::Neither;
     }
     chunks.copy_from_slice(&input);
@@ -57,12 +57,11 @@ pub(crate) fn settle<'c>(
 /// Whether every parent and sample refers to a node of its own or an earlier chunk.
 ///
 /// What is no id refers to nothing and defines nothing.
-fn refer_backwards<'c>(chunks: &[Entry], decode: &mut impl FnMut(Entry) -> Decoded<'c>) -> bool {
+fn refer_backwards(chunks: &[Entry], contents: &mut impl Chunks) -> bool {
     let mut known = HashSet::new();
     let is_known = |known: &HashSet<u64>, id| id == NO_ID || known.contains(&id);
     chunks.iter().all(|&entry| {
-        let chunk = decode(entry);
-        let chunk = chunk.view();
+        let chunk = contents.get(entry);
         let nodes = chunk.nodes.iter().all(|node| {
             let parent = is_known(&known, node.parent);
             known.insert(node.id);

@@ -130,8 +130,8 @@ pub(crate) struct Found {
     /// What it says of start and origin.
     pub(crate) start: Option<i64>,
     pub(crate) source: Option<ProfileSource>,
-    /// Its args among [`Streams::kept`], unless there was no room for them, or they were only skimmed: the
-    /// stretch, and the number in it.
+    /// Its args among [`Streams::kept`], unless there was no room for them, they do not fit there or were only
+    /// skimmed: the stretch, and the number in it.
     pub(crate) decoded: Option<(u32, u32)>,
     /// What was found of its args, if they were skimmed.
     pub(crate) skim: Option<Skim>,
@@ -240,7 +240,7 @@ impl Streams {
             return self.all[at].1.events.push(found);
         }
         decode_into(event, offset, &mut self.scratch);
-        let decoded = (role != Role::Head).then(|| self.keep());
+        let decoded = if role == Role::Head { None } else { self.keep() };
         let (start, source) = (self.scratch.start, self.scratch.source);
         let counts = Counts::of(&self.scratch);
         let field = |field| Box::from(event.field(field).unwrap_or_default());
@@ -259,13 +259,14 @@ impl Streams {
         self.all[at].1.events.push(found);
     }
 
-    /// Keeps a copy of what was decoded last.
-    fn keep(&mut self) -> (u32, u32) {
+    /// Keeps a copy of what was decoded last, if it can be kept.
+    fn keep(&mut self) -> Option<(u32, u32)> {
         if !self.kept.last().is_some_and(Kept::has_room) {
             self.kept.push(Kept::default());
         }
         let stretch = self.kept.len() as u32 - 1;
-        (stretch, self.kept[stretch as usize].push(&self.scratch))
+        let number = self.kept[stretch as usize].push(&self.scratch)?;
+        Some((stretch, number))
     }
 
     /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
