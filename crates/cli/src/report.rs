@@ -17,6 +17,11 @@
 //!   "output":   {"name": null for standard output, "format", "compression": null | {"codec", "level"},
 //!                "events", "bytes" (before packing)},
 //!   "keys_lost", "warnings": [sentence],
+//!   "identity": {"inputs": [{"name", "label": null | text, "recording": inputs of one number are parts of one,
+//!                            "pids": {old: new} (as JSON has them: strings with their quotes),
+//!                            "ids": {"id" | an --args-key | "stackFrames": what was done}}], of which CPU profiles
+//!                           in an input have some of their own,
+//!                "metadata_dropped": with --dedup-metadata},
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -67,12 +72,14 @@
 //! pid and tid are JSON as it stood in the trace: an integer or a string; null if there was none, and a string of what
 //! was written if it was something else. Offsets are bytes in the unpacked input.
 
+use crate::manifest;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
-    Format, InfoReport, InputReport, Losses, MergeReport, OutputConfig, ProcessInfo, ProfileCount,
-    ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
+    Format, IdentityReport, InfoReport, InputReport, Losses, MergeReport, OutputConfig,
+    ProcessInfo, ProfileCount, ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart,
+    SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -94,7 +101,21 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["output"] = written(output, report.format, (report.events, report.bytes));
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
+    value["identity"] = identity(&report.identity);
     value
+}
+
+fn identity(identity: &IdentityReport) -> Value {
+    let inputs = identity.inputs.iter().map(|input| {
+        json!({
+            "name": input.name,
+            "label": input.label,
+            "recording": input.recording,
+            "pids": manifest::map(&input.pids),
+            "ids": manifest::map(&input.ids),
+        })
+    });
+    json!({"inputs": inputs.collect::<Value>(), "metadata_dropped": identity.metadata_dropped})
 }
 
 /// Where a trace was written, and what.
@@ -418,7 +439,7 @@ fn id(written: &str) -> Value {
 mod tests {
     use super::*;
     use crate::args::test_config;
-    use tracemill_pipeline::{DamageKind, Format};
+    use tracemill_pipeline::{DamageKind, Format, InputIdentity};
     use tracemill_tokenizer::Damage;
 
     #[test]
@@ -449,6 +470,16 @@ mod tests {
             spooled_bytes: 2,
             delayed_chunks: 3,
             keys_lost: 4,
+            identity: IdentityReport {
+                inputs: vec![InputIdentity {
+                    name: "a".into(),
+                    label: None,
+                    recording: 1,
+                    pids: vec![("7".into(), "10000007".into())],
+                    ids: Vec::new(),
+                }],
+                metadata_dropped: 2,
+            },
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -479,6 +510,12 @@ mod tests {
             },
             "keys_lost": 4,
             "warnings": ["hm"],
+            "identity": {
+                "inputs": [{
+                    "name": "a", "label": null, "recording": 1, "pids": {"7": "10000007"}, "ids": {},
+                }],
+                "metadata_dropped": 2,
+            },
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

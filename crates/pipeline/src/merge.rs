@@ -11,17 +11,20 @@
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
+use crate::identity::{
+    Census, Labels, Settled, UnitParts, Watched, deduplicate, push_provenance, settle, watched,
+};
 use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED, append_documents};
-use crate::keys::{United, unite};
+use crate::keys::{United, unite_renamed};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
-use crate::read::{Current, Facts, Inputs, Own, Reader, read_all};
-use crate::report::MergeReport;
+use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all};
+use crate::report::{IdentityReport, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use tracemill_tokenizer::{Form, Tier, members, string_is};
+use std::sync::{Arc, Mutex};
+use tracemill_tokenizer::{Event, Form, Tier, members, string_is};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -38,7 +41,7 @@ pub fn merge(
 ) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config);
+    let mut index = Index::new(config, watched(sources, &config.identity));
     let inputs = read_all(sources, config, &mut index)?;
     index.write(inputs, output, config)
 }
@@ -60,7 +63,8 @@ struct Index {
     events: u64,
     bytes: u64,
     documents: Vec<Document>,
-    streams: StreamOrders,
+    watched: Option<Arc<Watched>>,
+    units: Vec<UnitParts>,
     order: InputOrder,
     /// Whether there is the trace of a browser.
     browser: bool,
@@ -68,7 +72,7 @@ struct Index {
 }
 
 impl Index {
-    fn new(config: &Config) -> Self {
+    fn new(config: &Config, watched: Option<Arc<Watched>>) -> Self {
         Index {
             tmp_dir: config.tmp_dir.clone(),
             limit: config.shares().index,
@@ -79,7 +83,8 @@ impl Index {
             events: 0,
             bytes: 0,
             documents: Vec::new(),
-            streams: StreamOrders::default(),
+            watched,
+            units: Vec::new(),
             order: InputOrder::default(),
             browser: false,
             spill: None,
@@ -109,6 +114,15 @@ impl Reader for Index {
         Part::new(base, bytes)
     }
 
+    fn maker(&self) -> Maker<Part> {
+        let watched = self.watched.clone();
+        Box::new(move |base, bytes| {
+            let mut part = Part::new(base, bytes);
+            part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
+            part
+        })
+    }
+
     fn facts(part: &Part) -> &Facts {
         &part.facts
     }
@@ -119,13 +133,19 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
-    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.heap += part.heap() as u64;
         self.events += part.facts.events;
         self.bytes += part.bytes;
         self.long.extend(part.long);
         append_documents(&mut self.documents, part.keys, part.documents);
-        self.streams.append(part.streams);
+        if self.units.last().is_none_or(|unit| unit.base != base) {
+            self.units.push(UnitParts { base, ..UnitParts::default() });
+        }
+        if let Some(unit) = self.units.last_mut() {
+            unit.streams.append(part.streams);
+            part.census.into_iter().for_each(|census| unit.processes.append(*census));
+        }
         self.order.append(part.order);
         self.browser |= part.browser;
         if !part.timed.is_empty() {
@@ -170,14 +190,34 @@ impl Index {
         output: &OutputConfig,
         config: &Config,
     ) -> Result<MergeReport, Error> {
+        let rules = &config.identity;
+        let (mut settled, streams, labels) = self.settle(&inputs, config)?;
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let store = &Store::new(payloads, long);
+        let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
+        let store = &Store::new(payloads.chain(labels), long);
         let order = Order(store);
-        let (runs, lists) = self.end_reading(store)?;
-        let delays = find_delays(std::mem::take(&mut self.streams), &runs, &lists, order);
-        let united = unite(&self.documents, store);
-        let format = output.format.unwrap_or_else(|| default_format(&self.documents));
+        let (runs, mut lists) = self.end_reading(store)?;
+        let delays = find_delays(streams, &settled, &runs, &lists, order);
+        let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
+        let mut identity =
+            IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
+        if rules.dedup_metadata {
+            let kept = deduplicate(lists, store, &settled.rewrite, config)?;
+            self.events -= kept.events;
+            self.bytes -= kept.bytes;
+            identity.metadata_dropped = kept.events;
+            lists = kept.lists;
+        }
+        let mut format = output.format.unwrap_or_else(|| default_format(&self.documents));
+        if rules.provenance {
+            let mut said = Vec::new();
+            push_provenance(&identity.inputs, &mut said);
+            united.note(said);
+            if output.format.is_none() && format == Format::Array {
+                format = Format::Object;
+            }
+        }
         let mut report = MergeReport {
             inputs: Vec::new(),
             events: self.events,
@@ -189,6 +229,7 @@ impl Index {
             spooled_bytes: inputs.spooled,
             delayed_chunks: delays.count(),
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+            identity,
             warnings: Vec::new(),
         };
         report.warnings.extend(inputs.warnings.iter().cloned());
@@ -204,7 +245,9 @@ impl Index {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
         };
-        let emit = Emit { order, layout: Layout::of(format), delays, lists: &lists, timed };
+        let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
+        let layout = Layout::of(format);
+        let emit = Emit { order, layout, delays, lists: &lists, timed, rewrite };
         let bytes = emit.write_all(
             &united,
             (self.events, self.bytes),
@@ -216,6 +259,25 @@ impl Index {
         report.bytes = bytes;
         report.inputs = inputs.reports;
         Ok(report)
+    }
+
+    /// Decides on names, and makes the events that show labels.
+    fn settle(
+        &mut self,
+        inputs: &Inputs,
+        config: &Config,
+    ) -> Result<(Settled, StreamOrders, Option<Labels>), Error> {
+        let rules = &config.identity;
+        let (mut settled, streams) = settle(std::mem::take(&mut self.units), inputs, rules);
+        let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
+        let labels = settled.labels(inputs, rules, end.unwrap_or(0))?;
+        if let Some(labels) = &labels {
+            self.long.extend_from_slice(&labels.long);
+            self.events += labels.places.len() as u64;
+            self.bytes += labels.bytes;
+            self.lists[METADATA].push(labels.places.clone());
+        }
+        Ok((settled, streams, labels))
     }
 
     /// Ends the index: what is in memory stays there, unless some of it went to disk already.
@@ -237,18 +299,24 @@ impl Index {
 }
 
 /// Reads the streams again that time order may tear (contract C6).
-fn find_delays(streams: StreamOrders, runs: &Runs, lists: &Lists, order: Order<'_, '_>) -> Delays {
+fn find_delays(
+    streams: StreamOrders,
+    settled: &Settled,
+    runs: &Runs,
+    lists: &Lists,
+    order: Order<'_, '_>,
+) -> Delays {
     let suspects = streams.suspects();
     if suspects.is_empty() {
         return Delays::default();
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
-    match runs {
-        Runs::Memory(parts) => {
-            Delays::find(&suspects, untimed.chain(parts.iter().flatten().copied()), order)
-        }
-        Runs::Disk(runs) => Delays::find(&suspects, untimed.chain(runs.iter()), order),
-    }
+    let timed: Box<dyn Iterator<Item = Entry> + '_> = match runs {
+        Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
+        Runs::Disk(runs) => Box::new(runs.iter()),
+    };
+    let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
+    Delays::find_by(&suspects, untimed.chain(timed), order, key_of)
 }
 
 /// The first document's form; the object form where the array form would lose keys.

@@ -5,6 +5,7 @@ mod convert;
 mod exit_codes;
 mod filter;
 mod help;
+mod identity;
 mod oracle;
 mod outputs;
 mod pipes;

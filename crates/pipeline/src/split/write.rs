@@ -148,7 +148,7 @@ impl<'p> Job<'_, '_, 'p> {
             true => self.delays.clone(),
             false => Delays::default(),
         };
-        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed };
+        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed, rewrite: None };
         let mut said = Vec::new();
         let size = (part.events, part.bytes);
         let check = || check_intact(self.inputs);

@@ -11,6 +11,7 @@ mod keys;
 mod order;
 mod profile;
 mod read;
+mod rename;
 mod slice;
 mod split;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
 pub use filter::{Criteria, filter};
 use read::{Fields, Source};
+pub use rename::{Renames, rename};
 pub use slice::{Edges, Window, slice};
 pub use split::{SplitBy, SplitPart, split};
 

@@ -12,3 +12,4 @@ mod mixed;
 mod portrait;
 mod slice;
 mod stream;
+mod twice;
