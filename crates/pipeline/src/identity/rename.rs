@@ -102,16 +102,15 @@ pub(crate) struct Renamer<'r> {
     finder: FieldFinder,
     /// The unit at hand: its places and its number.
     unit: (Range<u64>, usize),
-    /// New pids by old ones as they are spelled, in the unit at hand.
-    pids: HashMap<Vec<u8>, Option<Vec<u8>>>,
-    last_pid: (Vec<u8>, Option<Vec<u8>>),
+    /// Per unit, new pids by old ones as they are spelled.
+    pids: Vec<HashMap<Vec<u8>, Option<Vec<u8>>>>,
 }
 
 impl<'r> Renamer<'r> {
     pub(crate) fn new(rewrite: &'r Rewrite, tier: Tier) -> Self {
         let finder = FieldFinder::new(tier);
-        let (unit, pids, last_pid) = ((0..0, 0), HashMap::new(), Default::default());
-        Renamer { rewrite, finder, unit, pids, last_pid }
+        let pids = vec![HashMap::new(); rewrite.units.len()];
+        Renamer { rewrite, finder, unit: (0..0, 0), pids }
     }
 
     fn unit_at(&mut self, offset: u64) -> Option<&'r RenamedUnit> {
@@ -119,10 +118,6 @@ impl<'r> Renamer<'r> {
             let number = self.rewrite.unit_at(offset)?;
             let start = self.rewrite.units[number].base;
             let end = self.rewrite.units.get(number + 1).map_or(u64::MAX, |unit| unit.base);
-            if number != self.unit.1 {
-                self.pids.clear();
-                self.last_pid = Default::default();
-            }
             self.unit = (start..end, number);
         }
         Some(&self.rewrite.units[self.unit.1]).filter(|unit| unit.changes())
@@ -175,12 +170,11 @@ impl<'r> Renamer<'r> {
     }
 
     fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut Found<'_, '_>) {
-        if self.last_pid.0 != pid {
-            let new = self.pids.entry(pid.to_owned());
-            let new = new.or_insert_with(|| renames.pid(&key_of(Some(pid))).cloned());
-            self.last_pid = (pid.to_owned(), new.clone());
+        let known = &mut self.pids[self.unit.1];
+        if !known.contains_key(pid) {
+            known.insert(pid.to_owned(), renames.pid(&key_of(Some(pid))).cloned());
         }
-        if let Some(new) = &self.last_pid.1 {
+        if let Some(Some(new)) = known.get(pid) {
             found.replaced(pid, new);
         }
     }
