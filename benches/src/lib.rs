@@ -267,6 +267,7 @@ pub fn config(threads: usize) -> Config {
         strict: false,
         progress: Arc::new(Progress::default()),
         profiles: Default::default(),
+        identity: Default::default(),
         shares: None,
     }
 }

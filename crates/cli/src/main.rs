@@ -12,6 +12,7 @@ mod args;
 mod commands;
 mod exit;
 mod inputs;
+mod manifest;
 mod memory;
 mod messages;
 mod progress;

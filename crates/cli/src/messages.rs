@@ -56,6 +56,13 @@ impl Messages {
         }
     }
 
+    /// What was done without being asked for.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            say(&lines(Level::Note, text, self.color));
+        }
+    }
+
     /// A decision, for `-v`.
     pub(crate) fn note(&self, text: &str) {
         if self.verbose {

@@ -17,6 +17,11 @@
 //!   "output":   {"name": null for standard output, "format", "compression": null | {"codec", "level"},
 //!                "events", "bytes" (before packing)},
 //!   "copies": events left out that split had repeated at cuts, "keys_lost", "warnings": [sentence],
+//!   "identity": {"inputs": [{"name", "label": null | text, "recording": inputs of one number are parts of one,
+//!                            "pids": {old: new} (as JSON has them: strings with their quotes),
+//!                            "ids": {"id" | an --args-key | "stackFrames": what was done}}], of which CPU profiles
+//!                           in an input have some of their own,
+//!                "metadata_dropped": with --dedup-metadata},
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -74,12 +79,13 @@
 //! pid and tid are JSON as it stood in the trace: an integer or a string; null if there was none, and a string of what
 //! was written if it was something else. Offsets are bytes in the unpacked input.
 
+use crate::manifest;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
-    Format, InputReport, Losses, MergeReport, OutputConfig, ProfileInfo, ProfilesReport, Severity,
-    SliceReport, SplitPart, SplitReport, Target, Tier,
+    Format, IdentityReport, InputReport, Losses, MergeReport, OutputConfig, ProfileInfo,
+    ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -102,7 +108,21 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["output"] = written(output, report.format, (report.events, report.bytes));
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
+    value["identity"] = identity(&report.identity);
     value
+}
+
+fn identity(identity: &IdentityReport) -> Value {
+    let inputs = identity.inputs.iter().map(|input| {
+        json!({
+            "name": input.name,
+            "label": input.label,
+            "recording": input.recording,
+            "pids": manifest::map(&input.pids),
+            "ids": manifest::map(&input.ids),
+        })
+    });
+    json!({"inputs": inputs.collect::<Value>(), "metadata_dropped": identity.metadata_dropped})
 }
 
 /// Where a trace was written, and what.
@@ -369,7 +389,7 @@ pub(crate) fn id(written: &str) -> Value {
 mod tests {
     use super::*;
     use crate::args::test_config;
-    use tracemill_pipeline::{DamageKind, Format};
+    use tracemill_pipeline::{DamageKind, Format, InputIdentity};
     use tracemill_tokenizer::Damage;
 
     #[test]
@@ -401,6 +421,16 @@ mod tests {
             delayed_chunks: 3,
             copies: 5,
             keys_lost: 4,
+            identity: IdentityReport {
+                inputs: vec![InputIdentity {
+                    name: "a".into(),
+                    label: None,
+                    recording: 1,
+                    pids: vec![("7".into(), "10000007".into())],
+                    ids: Vec::new(),
+                }],
+                metadata_dropped: 2,
+            },
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -429,8 +459,15 @@ mod tests {
                 "name": "o.gz", "format": "array", "compression": {"codec": "gz", "level": 6},
                 "events": 3, "bytes": 40,
             },
+            "copies": 5,
             "keys_lost": 4,
             "warnings": ["hm"],
+            "identity": {
+                "inputs": [{
+                    "name": "a", "label": null, "recording": 1, "pids": {"7": "10000007"}, "ids": {},
+                }],
+                "metadata_dropped": 2,
+            },
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

@@ -154,25 +154,71 @@ pub struct Config {
     pub progress: Arc<Progress>,
     /// What `.cpuprofile` inputs become.
     pub profiles: ProfileInputs,
+    /// What a merge does about names that inputs share.
+    pub identity: IdentityRules,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
     pub shares: Option<Shares>,
 }
 
-/// Which processes the profiles of `.cpuprofile` inputs are of.
+/// Whose the processes of several inputs are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PidPolicy {
-    /// Those that their names say.
+    /// Equal pids are one process.
     #[default]
     Keep,
-    /// All are threads of the earliest.
+    /// Equal pids are one process if the inputs are parts of one recording; else the later one is renamed.
+    Auto,
+    /// Each input has processes of its own: pids of the k-th grow by k times a power of ten.
+    Offset,
+    /// As `Auto`, and `.cpuprofile` inputs are all threads of the earliest.
     One,
+}
+
+/// Whose the ids of several inputs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdPolicy {
+    /// Equal ids are one.
+    #[default]
+    Keep,
+    /// Equal ids are one within a recording; those of a later one are renamed if they lie among earlier ones.
+    Auto,
+}
+
+/// What a merge does about names that inputs share. See the documentation of `identity`.
+#[derive(Clone, Debug, Default)]
+pub struct IdentityRules {
+    /// Of processes.
+    pub pid: PidPolicy,
+    /// Of async operations, flows and `args_keys`.
+    pub ids: IdPolicy,
+    /// Names in `args` whose values are ids too.
+    pub args_keys: Vec<String>,
+    /// What processes of single inputs are called, by path or file name.
+    pub labels: Vec<(PathBuf, String)>,
+    /// What processes of the other inputs are called: the first group of this in the path, or all that it matches.
+    pub label_from_name: Option<crate::filter::Pattern>,
+    /// Write metadata events that are equal to the byte once.
+    pub dedup_metadata: bool,
+    /// Write into `metadata` what was done.
+    pub provenance: bool,
+    /// What is known of single inputs already, instead of what would be decided.
+    pub stated: Vec<StatedInput>,
+}
+
+/// What a manifest says of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatedInput {
+    /// The input, as it is named among the sources.
+    pub path: PathBuf,
+    /// New pids by old ones, both as written in the trace; other pids keep theirs.
+    pub pids: Vec<(String, String)>,
+    /// Inputs of one number are parts of one recording; without it, the input is one of its own.
+    pub recording: Option<u64>,
 }
 
 /// What `.cpuprofile` inputs become on their way in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileInputs {
-    /// Which process each belongs to.
-    pub pid: PidPolicy,
     /// Process and thread of single files, by path or file name.
     pub pid_tid: Vec<(PathBuf, u64, u64)>,
     /// Add the events by which DevTools shows a main thread.

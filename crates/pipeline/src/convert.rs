@@ -75,6 +75,7 @@ pub fn convert(
         delays: Delays::default(),
         lists: &lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+        rewrite: None,
     };
     let counts = (index.events, index.bytes);
     let check = || check_intact(&inputs);

@@ -2,14 +2,16 @@
 
 use crate::config::{Config, Format};
 use crate::error::Error;
+use crate::identity::{Renamer, Rewrite};
 use crate::keys::United;
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order};
 use crate::output::{Batch, Output};
+use crate::patched::{Patched, Turns};
 use crate::store::{Place, Store};
 use crate::streams::Delays;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tracemill_tokenizer::{compact, on_one_line, pretty};
+use tracemill_tokenizer::{Tier, compact, on_one_line, pretty};
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
@@ -223,6 +225,8 @@ pub(crate) struct Emit<'r, 's, 'p> {
     pub(crate) delays: Delays,
     pub(crate) lists: &'r Lists,
     pub(crate) timed: Timed<'r>,
+    /// Names that change.
+    pub(crate) rewrite: Option<Rewrite>,
 }
 
 /// Where batches start.
@@ -241,6 +245,8 @@ struct Next<I> {
 struct Taken {
     number: usize,
     offset: u64,
+    /// Bytes as long as no name changes.
+    len: u64,
     first: bool,
 }
 
@@ -267,12 +273,20 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         let next = Mutex::new(start);
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
+        let turns = Turns::new(1, offset);
+        let tier = config.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
             let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
-            while let Some(taken) = self.take(&next, &mut entries) {
+            let mut patched = self.rewrite.as_ref().map(|r| Patched::new(Renamer::new(r, tier)));
+            while let Some(mut taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
+                if let Some(patched) = &mut patched {
+                    let longer = patched.find_all(&entries, self.store());
+                    taken.offset = turns.pass(taken.number, taken.len.strict_add_signed(longer));
+                }
                 let mut batch = output.batch(taken.number, taken.offset, &mut buffer);
-                let (escaped, len) = self.gather(&entries, taken.first, &mut batch)?;
+                let (escaped, len) =
+                    self.gather(&entries, taken.first, patched.as_mut(), &mut batch)?;
                 bytes.fetch_add(len, Ordering::Relaxed);
                 breaks.fetch_add(escaped, Ordering::Relaxed);
                 batch.finish()?;
@@ -301,9 +315,10 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         {
             return Err(error);
         }
-        let batches = next.into_inner().unwrap_or_else(|e| e.into_inner()).number;
+        let next = next.into_inner().unwrap_or_else(|e| e.into_inner());
         Ok(Written {
-            batches,
+            batches: next.number,
+            end: if self.rewrite.is_some() { turns.end() } else { next.offset },
             events: events.into_inner(),
             bytes: bytes.into_inner(),
             breaks_escaped: breaks.into_inner() as u64,
@@ -355,10 +370,12 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             if count == 0 {
                 continue;
             }
-            let taken = Taken { number: state.number, offset: state.offset, first: state.first };
             let opening = if state.first { self.layout.first } else { self.layout.next };
             let rest = (count - 1) * self.layout.next.len() as u64;
-            state.offset += bytes + opening.len() as u64 + rest;
+            let len = bytes + opening.len() as u64 + rest;
+            let (number, offset, first) = (state.number, state.offset, state.first);
+            let taken = Taken { number, offset, len, first };
+            state.offset += len;
             state.number += 1;
             state.first = false;
             drop(state);
@@ -388,11 +405,18 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         &self,
         entries: &[Entry],
         first: bool,
+        mut patched: Option<&mut Patched<'_>>,
         batch: &mut Batch<'_>,
     ) -> Result<(usize, u64), Error> {
         let mut separator = if first { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
-            return self.gather_verbatim(entries, separator, batch).map(|()| (0, 0));
+            match patched {
+                None => self.gather_verbatim(entries, separator, batch)?,
+                Some(patched) => {
+                    patched.gather(entries, self.order.0, separator, self.layout.next, batch)?
+                }
+            }
+            return Ok((0, 0));
         }
         let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
         for entry in entries {
@@ -400,7 +424,12 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             bytes += separator.len() as u64;
             separator = self.layout.next;
             line.clear();
-            escaped += self.layout.text.write(self.store().event(entry.place), &mut line);
+            let event = self.store().event(entry.place);
+            let event = match &mut patched {
+                None => event,
+                Some(patched) => patched.apply(event, entry.place.offset()),
+            };
+            escaped += self.layout.text.write(event, &mut line);
             bytes += line.len() as u64;
             batch.push(&line)?;
         }
@@ -445,7 +474,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
 
 /// Equality of two short slices, without a call.
 #[inline(always)]
-fn same(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
@@ -453,6 +482,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 pub(crate) struct Written {
     /// The number of the batch that comes next.
     pub(crate) batches: usize,
+    /// Where it begins, if the length of events is known before.
+    pub(crate) end: u64,
     pub(crate) events: u64,
     /// Bytes of the events and what stands between them, where those are not known before.
     pub(crate) bytes: u64,

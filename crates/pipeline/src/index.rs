@@ -1,5 +1,6 @@
 //! What a scan leaves behind: entries, places, keys, losses. Bytes stay where they are.
 
+use crate::identity::Census;
 use crate::order::{Entry, rank};
 use crate::read::Facts;
 use crate::scan::Collect;
@@ -101,6 +102,8 @@ pub(crate) struct Part {
     pub(crate) streams: StreamOrders,
     /// Whether there is an event that makes the trace one of a browser.
     pub(crate) browser: bool,
+    /// Who is in it, if that is asked for.
+    pub(crate) census: Option<Box<Census>>,
 }
 
 impl Part {
@@ -130,6 +133,9 @@ impl Sink for Part {
         if event.is_metadata() {
             let place = Place::new(offset, len, 0);
             self.order.note(Entry { time: i64::MIN, place });
+            if let Some(census) = &mut self.census {
+                census.note(event, None);
+            }
             return self.lists[METADATA].push(place);
         }
         let entry = match event.ts() {
@@ -147,6 +153,9 @@ impl Sink for Part {
                 Entry { time: i64::MIN, place }
             }
         };
+        if let Some(census) = &mut self.census {
+            census.note(event, (entry.time > i64::MIN).then_some(entry.time));
+        }
         self.streams.note(event, entry);
         self.browser |= event.is_string(Field::Name, b"TracingStartedInBrowser");
     }

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | any, of the first document | as it stands, in its place, duplicates too |
 //! | any, equal to one of that name in the first document, to the byte | once |
-//! | `stackFrames` of later ones | united by id; where an id has two meanings, kept apart (see below) and warned of |
-//! | `samples` of later ones | appended |
+//! | `stackFrames` of later ones | united by id; where an id has two meanings, all frames of the later input get new ids ([`crate::identity`]), or are kept apart (see below) and warned of where names are kept |
+//! | `samples` of later ones | appended, with the new names of their processes and frames |
 //! | any other | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
 //!
 //! `index` counts documents over all inputs from 0. If the first document has a key `tracemill` already (it is the output
@@ -13,6 +13,7 @@
 //! where they stand in the input; only references to them are in memory.
 
 use crate::config::Format;
+use crate::identity::{FrameNames, IdMap, Rewrite, renamed_frame, renamed_samples};
 use crate::index::{Document, KeyValue};
 use crate::store::Store;
 use std::collections::HashMap;
@@ -55,29 +56,71 @@ pub(crate) struct United<'p> {
 
 /// Unites the keys of all documents.
 pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> United<'p> {
+    unite_by(documents, store, FrameNames::default())
+}
+
+/// As [`unite`], with new names for stack frames where they clash: those are noted in `rewrite`.
+pub(crate) fn unite_renamed<'p>(
+    documents: &[Document],
+    store: &Store<'p>,
+    rewrite: &mut Rewrite,
+) -> United<'p> {
+    let keys = documents.iter().flat_map(|document| &document.keys);
+    let frames = keys.filter(|key| string_is(&key.key, STACK_FRAMES));
+    let all = frames.map(|key| store.slice(key.offset, key.len));
+    unite_by(documents, store, FrameNames::new(rewrite, all))
+}
+
+fn unite_by<'p>(
+    documents: &[Document],
+    store: &Store<'p>,
+    mut names: FrameNames<'_>,
+) -> United<'p> {
     let value = |key: &KeyValue| store.slice(key.offset, key.len);
     let mut united = United::default();
     let Some((first, later)) = documents.split_first() else { return united };
     for key in &first.keys {
-        united.keys.push(Key { name: key.key.to_vec(), value: vec![Bytes::Input(value(key))] });
+        let bytes = value(key);
+        if string_is(&key.key, STACK_FRAMES) {
+            names.admit(bytes, key.offset, false);
+        }
+        united.keys.push(Key { name: key.key.to_vec(), value: united_value(key, bytes, &names) });
     }
     let mut frames = Frames::default();
     let mut extras = Vec::new();
     for (index, document) in later.iter().enumerate() {
         let mut apart = Vec::new();
+        let is_known = |key: &KeyValue| {
+            first.keys.iter().any(|k| same_name(&k.key, &key.key) && value(k) == value(key))
+        };
+        // samples may stand before the frames that they name
+        let is_frames = |key: &&KeyValue| string_is(&key.key, STACK_FRAMES) && !is_known(key);
+        let mut maps = Vec::new();
+        for key in document.keys.iter().filter(is_frames) {
+            let takes = united.takes(STACK_FRAMES, value(key));
+            maps.push(takes.then(|| frames.admit(&united, key, value(key), &mut names)));
+        }
+        let mut maps = maps.into_iter();
         for key in &document.keys {
             let bytes = value(key);
-            if first.keys.iter().any(|k| same_name(&k.key, &key.key) && value(k) == bytes) {
-                continue;
-            }
-            if string_is(&key.key, SAMPLES) && united.takes(SAMPLES, bytes) {
-                united.append(&key.key, bytes);
-                continue;
-            } else if string_is(&key.key, STACK_FRAMES) && united.takes(STACK_FRAMES, bytes) {
-                match frames.unite(&mut united, &key.key, bytes) {
-                    Ok(()) => continue,
-                    Err(id) => united.warnings.push(frames_warning(index + 1, id)),
+            if is_frames(&key) {
+                if let Some(map) = maps.next().flatten() {
+                    match frames.unite(&mut united, &key.key, bytes, map) {
+                        Ok(()) => continue,
+                        Err(id) => united.warnings.push(frames_warning(index + 1, id)),
+                    }
                 }
+            } else if string_is(&key.key, SAMPLES) {
+                let value = united_value(key, bytes, &names);
+                if value.len() == 1 && is_known(key) {
+                    continue;
+                }
+                if united.takes(SAMPLES, bytes) {
+                    united.append(&key.key, value);
+                    continue;
+                }
+            } else if is_known(key) {
+                continue;
             }
             apart.push((key, bytes));
         }
@@ -90,6 +133,24 @@ pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> United<'p>
         united.keys.push(Key { name, value: apart_value(extras) });
     }
     united
+}
+
+/// A value as it is written: samples with their new names, everything else as it stands.
+fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Bytes<'p>> {
+    let unit = names.unit_at(key.offset).filter(|unit| unit.changes());
+    let has_samples = |name: &[u8]| {
+        string_is(name, SAMPLES) && bytes.starts_with(b"[") && !inner(bytes).is_empty()
+    };
+    let renamed = unit.filter(|_| has_samples(&key.key)).map(|unit| renamed_samples(bytes, unit));
+    match renamed.filter(|pieces| pieces.len() > 1) {
+        None => vec![Bytes::Input(bytes)],
+        Some(pieces) => {
+            let mut value = vec![Bytes::Made(b"[".to_vec())];
+            value.extend(pieces);
+            value.push(Bytes::Made(b"]".to_vec()));
+            value
+        }
+    }
 }
 
 fn frames_warning(index: usize, id: &[u8]) -> String {
@@ -108,9 +169,13 @@ fn same_name(a: &[u8], b: &[u8]) -> bool {
 
 /// `"tracemill"`, or with a number behind it the first that is not taken.
 pub(crate) fn free_name(united: &United<'_>) -> Vec<u8> {
+    free_among(|name| united.keys.iter().any(|key| string_is(&key.name, name)))
+}
+
+fn free_among(is_taken: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut name = "tracemill".to_owned();
     let mut number = 2;
-    while united.keys.iter().any(|key| string_is(&key.name, name.as_bytes())) {
+    while is_taken(name.as_bytes()) {
         name = format!("tracemill.{number}");
         number += 1;
     }
@@ -155,6 +220,25 @@ impl<'p> United<'p> {
         ))
     }
 
+    /// Puts `value` into `metadata`, which is made if there is none, under a name of ours.
+    pub(crate) fn note(&mut self, value: Vec<u8>) {
+        const METADATA: &[u8] = b"metadata";
+        let Some(at) = self.position(METADATA) else {
+            let name = b"\"metadata\"".to_vec();
+            let value = [b"{\"tracemill\":", &*value, b"}"].concat();
+            return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
+        };
+        let whole = &mut self.keys[at].value;
+        let [Bytes::Input(metadata @ [b'{', ..])] = whole[..] else {
+            let name = free_name(self);
+            return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
+        };
+        let name = free_among(|name| members(metadata).any(|(key, _)| string_is(key, name)));
+        let close = open(whole);
+        whole.push(Bytes::Made([&*name, b":", &*value].concat()));
+        whole.push(Bytes::Made(close));
+    }
+
     fn position(&self, name: &[u8]) -> Option<usize> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }
@@ -167,18 +251,29 @@ impl<'p> United<'p> {
     }
 
     /// Puts the content of an array or object behind that of the key of the same name, or adds the key.
-    fn append(&mut self, name: &[u8], value: &'p [u8]) {
+    fn append(&mut self, name: &[u8], mut value: Vec<Bytes<'p>>) {
         let Some(at) = self.position(&name[1..name.len() - 1]) else {
-            self.keys.push(Key { name: name.to_vec(), value: vec![Bytes::Input(value)] });
+            self.keys.push(Key { name: name.to_vec(), value });
             return;
         };
-        let whole = &mut self.keys[at].value;
-        let more = inner(value);
-        if !more.is_empty() {
-            let close = open(whole);
-            whole.push(Bytes::Input(more));
-            whole.push(Bytes::Made(close));
+        if let [Bytes::Input(bytes)] = value[..] {
+            let more = inner(bytes);
+            if more.is_empty() {
+                return;
+            }
+            value = vec![Bytes::Input(more)];
+        } else {
+            // made above: brackets of their own around the content
+            value.pop();
+            value.remove(0);
+            if value.iter().all(|piece| piece.as_slice().is_empty()) {
+                return;
+            }
         }
+        let whole = &mut self.keys[at].value;
+        let close = open(whole);
+        whole.extend(value);
+        whole.push(Bytes::Made(close));
     }
 }
 
@@ -212,13 +307,14 @@ struct Frames<'p> {
 }
 
 impl<'p> Frames<'p> {
-    /// Adds the frames of another document; the id of a frame that has two meanings if there is one.
-    fn unite(
+    /// New names for the frames of another document, where they clash and may have some.
+    fn admit(
         &mut self,
-        united: &mut United<'p>,
-        name: &[u8],
+        united: &United<'p>,
+        key: &KeyValue,
         value: &'p [u8],
-    ) -> Result<(), &'p [u8]> {
+        names: &mut FrameNames<'_>,
+    ) -> Option<IdMap> {
         if !std::mem::replace(&mut self.started, true)
             && let Some(at) = united.position(STACK_FRAMES)
         {
@@ -227,24 +323,56 @@ impl<'p> Frames<'p> {
                 self.known.extend(members(first));
             }
         }
-        let clash =
-            members(value).find(|(id, frame)| self.known.get(id).is_some_and(|k| k != frame));
-        if let Some((id, _)) = clash {
+        names.admit(value, key.offset, self.clash(value).is_some())
+    }
+
+    /// The id of a frame that has another meaning already.
+    fn clash(&self, value: &'p [u8]) -> Option<&'p [u8]> {
+        let is_other =
+            |(id, frame): &(&[u8], &[u8])| self.known.get(id).is_some_and(|k| k != frame);
+        members(value).find(is_other).map(|(id, _)| id)
+    }
+
+    /// Adds the frames of another document; the id of a frame that has two meanings if there is one and no new name.
+    fn unite(
+        &mut self,
+        united: &mut United<'p>,
+        name: &[u8],
+        value: &'p [u8],
+        map: Option<IdMap>,
+    ) -> Result<(), &'p [u8]> {
+        if let (Some(id), None) = (self.clash(value), &map) {
             return Err(id);
         }
         let Some(at) = united.position(STACK_FRAMES) else {
             self.known.extend(members(value));
-            united.append(name, value);
+            united.append(name, vec![Bytes::Input(value)]);
             return Ok(());
         };
-        for (id, frame) in members(value) {
-            if self.known.insert(id, frame).is_none() {
-                let whole = &mut united.keys[at].value;
-                let close = open(whole);
-                let colon = Bytes::Made(b":".to_vec());
-                whole.extend([Bytes::Input(id), colon, Bytes::Input(frame), Bytes::Made(close)]);
+        let whole = &mut united.keys[at].value;
+        match map {
+            None => {
+                for (id, frame) in members(value) {
+                    if self.known.insert(id, frame).is_none() {
+                        push_frame(whole, Bytes::Input(id), vec![Bytes::Input(frame)]);
+                    }
+                }
             }
+            Some(map) => members(value).for_each(|frame| push_renamed(whole, frame, &map)),
         }
         Ok(())
     }
+}
+
+fn push_renamed<'p>(whole: &mut Vec<Bytes<'p>>, frame: (&'p [u8], &'p [u8]), map: &IdMap) {
+    let (id, frame) = renamed_frame(frame, map);
+    push_frame(whole, id, frame);
+}
+
+fn push_frame<'p>(whole: &mut Vec<Bytes<'p>>, id: Bytes<'p>, frame: Vec<Bytes<'p>>) {
+    let close = open(whole);
+    whole.push(id);
+    whole.push(Bytes::Made(b":".to_vec()));
+    whole.extend(frame);
+    whole.push(Bytes::Made(close));
 }

@@ -30,6 +30,7 @@
 //!     strict: false,
 //!     progress: Arc::new(Progress::default()),
 //!     profiles: ProfileInputs::default(),
+//!     identity: IdentityRules::default(),
 //!     shares: None,
 //! };
 //! let report = merge(&[Source::Path(input)], &output, &config)?;
@@ -50,6 +51,7 @@ mod copies;
 mod emit;
 mod error;
 mod filter;
+mod identity;
 mod ids;
 mod index;
 mod info;
@@ -60,6 +62,7 @@ mod merge;
 mod names;
 mod order;
 mod output;
+mod patched;
 mod profile;
 mod read;
 mod report;
@@ -73,8 +76,8 @@ mod whole;
 
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
 pub use config::{
-    Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Shares, Source,
-    Style, Target,
+    Compression, Config, Format, IdPolicy, IdentityRules, OutputConfig, PidPolicy, ProfileInputs,
+    Progress, Shares, Source, StatedInput, Style, Target,
 };
 pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
@@ -91,7 +94,8 @@ pub use profile::{
     ProfilesReport, check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    ConvertReport, Dropped, Example, FilterReport, InputReport, Losses, MergeReport, Tally, excerpt,
+    ConvertReport, Dropped, Example, FilterReport, IdentityReport, InputIdentity, InputReport,
+    Losses, MergeReport, Tally, excerpt,
 };
 pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -9,20 +9,23 @@
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
 use crate::config::{Config, Format, OutputConfig, Source};
-use crate::copies::Copies;
+use crate::copies::{Copies, signs_of_parts};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
+use crate::identity::{
+    Census, Labels, Settled, UnitParts, Watched, deduplicate, push_provenance, settle, watched,
+};
 use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED, append_documents};
-use crate::keys::{Bytes, Key, United, free_name, unite};
+use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
-use crate::read::{Current, Facts, Inputs, Own, Reader, read_all};
-use crate::report::MergeReport;
+use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all};
+use crate::report::{IdentityReport, InputIdentity, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use tracemill_tokenizer::{Form, Tier, members, string_is};
+use std::sync::{Arc, Mutex};
+use tracemill_tokenizer::{Event, Form, Tier, members, string_is};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -42,7 +45,7 @@ pub fn merge(
 ) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config);
+    let mut index = Index::new(config, watched(sources, &config.identity));
     let inputs = read_all(sources, config, &mut index)?;
     index.write(inputs, output, config)
 }
@@ -64,7 +67,8 @@ struct Index {
     events: u64,
     bytes: u64,
     documents: Vec<Document>,
-    streams: StreamOrders,
+    watched: Option<Arc<Watched>>,
+    units: Vec<UnitParts>,
     order: InputOrder,
     /// Whether there is the trace of a browser.
     browser: bool,
@@ -72,7 +76,7 @@ struct Index {
 }
 
 impl Index {
-    fn new(config: &Config) -> Self {
+    fn new(config: &Config, watched: Option<Arc<Watched>>) -> Self {
         Index {
             tmp_dir: config.tmp_dir.clone(),
             limit: config.shares().index,
@@ -83,7 +87,8 @@ impl Index {
             events: 0,
             bytes: 0,
             documents: Vec::new(),
-            streams: StreamOrders::default(),
+            watched,
+            units: Vec::new(),
             order: InputOrder::default(),
             browser: false,
             spill: None,
@@ -113,6 +118,15 @@ impl Reader for Index {
         Part::new(base, bytes)
     }
 
+    fn maker(&self) -> Maker<Part> {
+        let watched = self.watched.clone();
+        Box::new(move |base, bytes| {
+            let mut part = Part::new(base, bytes);
+            part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
+            part
+        })
+    }
+
     fn facts(part: &Part) -> &Facts {
         &part.facts
     }
@@ -123,13 +137,19 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
-    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.heap += part.heap() as u64;
         self.events += part.facts.events;
         self.bytes += part.bytes;
         self.long.extend(part.long);
         append_documents(&mut self.documents, part.keys, part.documents);
-        self.streams.append(part.streams);
+        if self.units.last().is_none_or(|unit| unit.base != base) {
+            self.units.push(UnitParts { base, ..UnitParts::default() });
+        }
+        if let Some(unit) = self.units.last_mut() {
+            unit.streams.append(part.streams);
+            part.census.into_iter().for_each(|census| unit.processes.append(*census));
+        }
         self.order.append(part.order);
         self.browser |= part.browser;
         if !part.timed.is_empty() {
@@ -189,20 +209,33 @@ impl Index {
         output: &OutputConfig,
         config: &Config,
     ) -> Result<MergeReport, Error> {
+        let rules = &config.identity;
+        let (mut settled, streams, labels) = self.settle(&inputs, config)?;
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let store = &Store::new(payloads, long);
+        let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
+        let store = &Store::new(payloads.chain(labels), long);
         let order = Order(store);
-        let (runs, lists) = self.end_reading(store)?;
-        let mut delays = find_delays(std::mem::take(&mut self.streams), &runs, &lists, order);
+        let (runs, mut lists) = self.end_reading(store)?;
+        let mut delays = find_delays(streams, &settled, &runs, &lists, order);
         let taken_out =
             Copies::take_lists(&mut self.documents, store).take_out(store, |time| runs.at(time));
-        let mut united = unite(&self.documents, store);
-        let mut format = default_format(&self.documents);
-        if let Some(list) = taken_out.still_listed {
-            united.keys.push(Key { name: free_name(&united), value: vec![Bytes::Made(list)] });
-            format = if format == Format::Array { Format::Object } else { format };
+        let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
+        let mut identity =
+            IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
+        if rules.dedup_metadata {
+            let kept = deduplicate(lists, store, &settled.rewrite, config)?;
+            self.events -= kept.events;
+            self.bytes -= kept.bytes;
+            identity.metadata_dropped = kept.events;
+            lists = kept.lists;
         }
+        let said = rules.provenance.then_some(&*identity.inputs);
+        let own = add_own_keys(&mut united, taken_out.still_listed, said);
+        let format = match default_format(&self.documents) {
+            Format::Array if own => Format::Object,
+            format => format,
+        };
         let format = output.format.unwrap_or(format);
         let copies = taken_out.offsets.len() as u64;
         let size = (self.events - copies, self.bytes - taken_out.bytes);
@@ -219,6 +252,7 @@ impl Index {
             delayed_chunks: delays.count(),
             copies,
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+            identity,
             warnings: Vec::new(),
         };
         report.warnings.extend(inputs.warnings.iter().cloned());
@@ -234,13 +268,37 @@ impl Index {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
         };
-        let emit = Emit { order, layout: Layout::of(format), delays, lists: &lists, timed };
+        let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
+        let layout = Layout::of(format);
+        let emit = Emit { order, layout, delays, lists: &lists, timed, rewrite };
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
             check_intact(&inputs)
         })?;
         report.bytes = bytes;
         report.inputs = inputs.reports;
         Ok(report)
+    }
+
+    /// Decides on names, and makes the events that show labels.
+    fn settle(
+        &mut self,
+        inputs: &Inputs,
+        config: &Config,
+    ) -> Result<(Settled, StreamOrders, Option<Labels>), Error> {
+        let rules = &config.identity;
+        let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+        let signs = signs_of_parts(&self.documents, &Store::new(payloads, Vec::new()));
+        let units = std::mem::take(&mut self.units);
+        let (mut settled, streams) = settle(units, &signs, inputs, rules);
+        let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
+        let labels = settled.labels(inputs, rules, end.unwrap_or(0))?;
+        if let Some(labels) = &labels {
+            self.long.extend_from_slice(&labels.long);
+            self.events += labels.places.len() as u64;
+            self.bytes += labels.bytes;
+            self.lists[METADATA].push(labels.places.clone());
+        }
+        Ok((settled, streams, labels))
     }
 
     /// Ends the index: what is in memory stays there, unless some of it went to disk already.
@@ -261,19 +319,43 @@ impl Index {
     }
 }
 
+/// Adds what the merge itself has to say: copies that other parts repeat, and what was renamed; whether that is anything.
+fn add_own_keys(
+    united: &mut United<'_>,
+    still_listed: Option<Vec<u8>>,
+    renamed: Option<&[InputIdentity]>,
+) -> bool {
+    let own = still_listed.is_some() || renamed.is_some();
+    if let Some(list) = still_listed {
+        united.keys.push(Key { name: free_name(united), value: vec![Bytes::Made(list)] });
+    }
+    if let Some(inputs) = renamed {
+        let mut said = Vec::new();
+        push_provenance(inputs, &mut said);
+        united.note(said);
+    }
+    own
+}
+
 /// Reads the streams again that time order may tear (contract C6).
-fn find_delays(streams: StreamOrders, runs: &Runs, lists: &Lists, order: Order<'_, '_>) -> Delays {
+fn find_delays(
+    streams: StreamOrders,
+    settled: &Settled,
+    runs: &Runs,
+    lists: &Lists,
+    order: Order<'_, '_>,
+) -> Delays {
     let suspects = streams.suspects();
     if suspects.is_empty() {
         return Delays::default();
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
-    match runs {
-        Runs::Memory(parts) => {
-            Delays::find(&suspects, untimed.chain(parts.iter().flatten().copied()), order)
-        }
-        Runs::Disk(runs) => Delays::find(&suspects, untimed.chain(runs.iter()), order),
-    }
+    let timed: Box<dyn Iterator<Item = Entry> + '_> = match runs {
+        Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
+        Runs::Disk(runs) => Box::new(runs.iter()),
+    };
+    let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
+    Delays::find_by(&suspects, untimed.chain(timed), order, key_of)
 }
 
 /// The first document's form; the object form where the array form would lose keys.

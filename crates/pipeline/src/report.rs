@@ -132,6 +132,30 @@ impl InputReport {
     }
 }
 
+/// What became of the names of an input, or of a CPU profile in one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputIdentity {
+    /// Its path, or `standard input`.
+    pub name: String,
+    /// What its processes are called.
+    pub label: Option<String>,
+    /// Inputs of one number are parts of one recording.
+    pub recording: usize,
+    /// New pids by old ones, both as written.
+    pub pids: Vec<(String, String)>,
+    /// Ids that are renamed: `id`, the names of `--args-key`, `stackFrames`; and what is done to each spelling of them.
+    pub ids: Vec<(String, String)>,
+}
+
+/// What a merge did about names that inputs share.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IdentityReport {
+    /// Per input, in order; empty if there was one only.
+    pub inputs: Vec<InputIdentity>,
+    /// Metadata events left out because there was another of the same bytes.
+    pub metadata_dropped: u64,
+}
+
 /// What `merge` did.
 #[derive(Clone, Debug)]
 pub struct MergeReport {
@@ -157,6 +181,8 @@ pub struct MergeReport {
     pub copies: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What was renamed.
+    pub identity: IdentityReport,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -18,6 +18,17 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
+    /// Bytes, wherever they are.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Payload::Empty => 0,
+            Payload::Mapped(mapped) => mapped.len() as u64,
+            Payload::Segments(segments) => {
+                segments.last().map_or(0, |last| last.base + last.filled as u64)
+            }
+        }
+    }
+
     /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         match self {

@@ -67,6 +67,16 @@ impl StreamOrders {
         }
     }
 
+    /// With other keys, different ones for different ones.
+    pub(crate) fn with_keys(self, new: impl Fn(StreamKey) -> StreamKey) -> Self {
+        StreamOrders(self.0.into_iter().map(|(key, seen)| (new(key), seen)).collect())
+    }
+
+    /// The keys of all streams, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &StreamKey> {
+        self.0.keys()
+    }
+
     /// Streams whose chunks may not stand in time order.
     pub(crate) fn suspects(self) -> HashSet<StreamKey> {
         self.0.into_iter().filter(|(_, seen)| seen.suspect).map(|(key, _)| key).collect()
@@ -115,13 +125,23 @@ impl Delays {
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
     ) -> Self {
+        Self::find_by(streams, entries, order, |event, _| stream_key(event))
+    }
+
+    /// As [`Delays::find`], with another key: of the event at a place.
+    pub(crate) fn find_by(
+        streams: &HashSet<StreamKey>,
+        entries: impl Iterator<Item = Entry>,
+        order: Order<'_, '_>,
+        key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
+    ) -> Self {
         let mut chunks: BTreeMap<StreamKey, Vec<Entry>> = BTreeMap::new();
         for entry in entries {
             let event = order.0.event(entry.place);
             let spans = fields_of(event);
             let event = spans.of(event);
             if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
-                let key = stream_key(&event);
+                let key = key_of(&event, entry.place);
                 if streams.contains(&key) {
                     chunks.entry(key).or_default().push(entry);
                 }

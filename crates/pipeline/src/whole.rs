@@ -51,9 +51,14 @@ impl Emit<'_, '_, '_> {
         batch.push(&opening)?;
         batch.finish()?;
         let written = self.write(&sink, opening.len() as u64, config)?;
-        let mut batch = sink.batch(written.batches, closing_at, &mut buffer);
+        debug_assert!(self.rewrite.is_some() || written.end == closing_at);
+        let mut batch = sink.batch(written.batches, written.end, &mut buffer);
         let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
+        let len = len - closing_at + written.end;
+        if self.rewrite.is_some() {
+            sink.set_len(len)?;
+        }
         debug_assert_eq!(written.events, events);
         if written.breaks_escaped > 0 {
             warnings.push(format!(

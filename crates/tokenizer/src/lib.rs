@@ -33,6 +33,7 @@
 
 mod cursor;
 mod event;
+mod find;
 mod grammar;
 mod mapped;
 mod number;
@@ -43,6 +44,7 @@ mod text;
 
 pub use cursor::Cursor;
 pub use event::{Event, Field, FieldSpans, fields_of};
+pub use find::FieldFinder;
 pub use grammar::{Defect, Validator, validate};
 pub use mapped::Mapped;
 pub use number::{Nanos, canonical, compare, nanos, number_text};

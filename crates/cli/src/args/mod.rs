@@ -5,6 +5,7 @@
 mod check;
 mod convert;
 mod filter;
+mod identity;
 mod info;
 mod profile;
 mod slice;
@@ -16,12 +17,14 @@ mod texts_split;
 pub(crate) use check::CheckArgs;
 pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::FilterArgs;
+pub(crate) use identity::IdentityArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use slice::SliceArgs;
 pub(crate) use split::SplitArgs;
 
 use crate::exit::Failure;
+use crate::manifest::Manifest;
 use crate::memory;
 use crate::size;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -30,8 +33,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_pipeline::{
-    Compression, Config, Format, OutputConfig, PidPolicy, ProfileInputs, Progress, Source, Target,
-    Tier,
+    Compression, Config, Format, IdentityRules, OutputConfig, ProfileInputs, Progress, Source,
+    Target, Tier,
 };
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
@@ -102,15 +105,14 @@ impl Verb {
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Processes of .cpuprofile inputs: as their names say, or all threads of one
-    #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Input")]
-    pub(crate) pid: Pid,
     /// Add what a viewer needs to show .cpuprofile inputs at its best
     ///
     /// devtools: the events by which DevTools takes the earliest profile for the main thread of a page, and shows it
     /// first and open.
     #[arg(long = "for", value_name = "VIEWER", help_heading = "Output")]
     pub(crate) viewer: Option<Viewer>,
+    #[command(flatten)]
+    pub(crate) identity: IdentityArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -145,15 +147,6 @@ pub(crate) struct InputArgs {
     /// FILE is its path or its name. May be given once for each file.
     #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
     pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
-}
-
-/// Whose threads the profiles of `.cpuprofile` inputs become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Pid {
-    /// Processes as the names say
-    Keep,
-    /// All are threads of the earliest process
-    One,
 }
 
 /// Programs that show traces.
@@ -355,6 +348,7 @@ impl LimitArgs {
             strict: input.strict,
             progress: Arc::clone(progress),
             profiles: ProfileInputs { pid_tid: input.pid_tid.clone(), ..ProfileInputs::default() },
+            identity: IdentityRules::default(),
             shares: None,
         })
     }
@@ -362,12 +356,13 @@ impl LimitArgs {
 
 impl MergeArgs {
     /// What the pipeline takes.
-    pub(crate) fn config(&self, progress: &Arc<Progress>) -> Result<Config, Failure> {
+    pub(crate) fn config(
+        &self,
+        manifest: Option<&Manifest>,
+        progress: &Arc<Progress>,
+    ) -> Result<Config, Failure> {
         let mut config = self.limits.config(&self.input, progress)?;
-        config.profiles.pid = match self.pid {
-            Pid::Keep => PidPolicy::Keep,
-            Pid::One => PidPolicy::One,
-        };
+        config.identity = self.identity.rules(manifest);
         config.profiles.for_devtools = self.viewer == Some(Viewer::Devtools);
         Ok(config)
     }
@@ -376,7 +371,12 @@ impl MergeArgs {
 impl InputArgs {
     /// The inputs, in order.
     pub(crate) fn sources(&self) -> Result<Vec<Source>, Failure> {
-        crate::inputs::sources(&self.inputs, self.files_from.as_deref())
+        self.sources_and(&[])
+    }
+
+    /// The inputs, those of a manifest behind those on the command line.
+    pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+        crate::inputs::sources(&[&*self.inputs, listed].concat(), self.files_from.as_deref())
     }
 }
 
@@ -385,7 +385,7 @@ impl InputArgs {
 pub(crate) fn test_config() -> Config {
     let flags = ["tracemill", "merge", "-@2", "-m64M", "-T/t", "--tier=scalar"];
     match Cli::parse_from(flags).verb {
-        Verb::Merge(args) => args.config(&Arc::default()).expect("flags are sound"),
+        Verb::Merge(args) => args.config(None, &Arc::default()).expect("flags are sound"),
         _ => unreachable!("asked for merge"),
     }
 }
@@ -394,6 +394,7 @@ pub(crate) fn test_config() -> Config {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use tracemill_pipeline::{IdPolicy, PidPolicy};
 
     fn merge(flags: &str) -> Result<MergeArgs, clap::Error> {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
@@ -418,7 +419,7 @@ mod tests {
         let args = merge("a - -o x -f -@ 3 -m 64M -T /t -z zst -v --strict").unwrap();
         assert_eq!(args.input.inputs, [PathBuf::from("a"), PathBuf::from("-")]);
         assert_eq!(args.output.target(), Target::File { path: "x".into(), replace: true });
-        let config = args.config(&Arc::default()).unwrap();
+        let config = args.config(None, &Arc::default()).unwrap();
         assert_eq!((config.threads, config.memory, config.strict), (3, 64 << 20, true));
         assert_eq!(config.tmp_dir, PathBuf::from("/t"));
         assert_eq!(merge("-j4").unwrap().limits.threads, Some(4));
@@ -461,11 +462,20 @@ mod tests {
     #[test]
     fn profiles_are_given_processes() {
         let args = merge("--pid-tid a=b.cpuprofile=7:8 --pid one --for devtools").unwrap();
-        let profiles = args.config(&Arc::default()).unwrap().profiles;
-        assert_eq!(profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
-        assert_eq!((profiles.pid, profiles.for_devtools), (PidPolicy::One, true));
-        for wrong in ["--pid-tid a", "--pid-tid a=1", "--pid-tid a=1:x", "--pid two", "--for emacs"]
-        {
+        let config = args.config(None, &Arc::default()).unwrap();
+        assert_eq!(config.profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
+        assert_eq!((config.identity.pid, config.profiles.for_devtools), (PidPolicy::One, true));
+        let usual = merge("").unwrap().config(None, &Arc::default()).unwrap().identity;
+        assert_eq!((usual.pid, usual.ids), (PidPolicy::Auto, IdPolicy::Auto));
+        for wrong in [
+            "--pid-tid a",
+            "--pid-tid a=1",
+            "--pid-tid a=1:x",
+            "--pid two",
+            "--for emacs",
+            "--label a",
+            "--label =b",
+        ] {
             assert!(merge(wrong).is_err(), "{wrong}");
         }
     }
@@ -475,7 +485,7 @@ mod tests {
         for flags in ["-@ 0", "-@ x", "-m lots", "--format xml", "-z rar", "-q -v", "--tier mmx"] {
             assert!(merge(flags).is_err(), "{flags}");
         }
-        let none = merge("--read-size 0").unwrap().config(&Arc::default());
+        let none = merge("--read-size 0").unwrap().config(None, &Arc::default());
         assert!(none.is_err());
         assert_eq!(merge("--tier scalar").unwrap().limits.tier, Some(Tier::Scalar));
         assert_eq!(merge("--format ndjson").unwrap().trace.format, Some(Format::Ndjson));

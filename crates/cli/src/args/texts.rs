@@ -29,6 +29,10 @@ The output does not depend on threads, memory, or whether an input is a file or 
 Parts that split made become one again: what they repeat at cuts is left out, and counted. Only metadata events stay as \
 often as parts have them.
 
+Of several inputs, pids and ids that more than one has are renamed in the later one, so that a viewer joins nothing that \
+does not belong together: processes, flows, async operations, stack frames. Rotated logs and other parts of one recording \
+keep theirs. Only the bytes of the ids change; what was renamed is said, and --report has the map.
+
 A .cpuprofile becomes the events that V8 would have streamed, of the process and thread that its name says \
 (CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile).
 
@@ -51,6 +55,13 @@ Examples:
 
   The CPU profiles of a Node program and its workers (node --cpu-prof), as one trace for DevTools:
     tracemill merge profiles/ --for devtools -o all.json
+
+  The ranks of a distributed PyTorch job, each with its name:
+    tracemill merge rank*.json.gz --label-from-name 'rank([0-9]+)' --args-key 'External id' -o all.json
+
+  A merge to be edited and repeated:
+    tracemill merge a.json b.json --write-manifest all.manifest -o all.json
+    tracemill merge --manifest all.manifest -f -o all.json
 
   One event a line, for grep, jq and DuckDB:
     curl -s https://example.org/trace.json | tracemill merge --format ndjson | grep '\"GC\"'";

@@ -3,23 +3,29 @@
 use super::{pretty, report_place};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
+use crate::manifest;
 use crate::messages::{Messages, Summary};
 use crate::progress::Watch;
 use crate::report::{self, Run};
 use crate::size::{human, plural};
+use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Instant;
-use tracemill_pipeline::{Config, MergeReport, Progress, merge};
+use tracemill_pipeline::{
+    Config, IdentityReport, InputIdentity, MergeReport, Progress, Source, merge,
+};
 
 /// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.config(&progress)?;
+    let manifest = args.identity.manifest()?;
+    let config = args.config(manifest.as_ref(), &progress)?;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
-    let sources = args.input.sources()?;
+    let sources = args.input.sources_and(manifest.as_ref().map_or(&[], |m| &m.inputs))?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
+    let manifest_place = manifest_place(args, &sources)?;
 
     let watch = Watch::start(&args.messages, &progress);
     let merged = merge(&sources, &output, &config);
@@ -32,6 +38,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
         messages.note(&text);
     }
     report.warnings.iter().for_each(|text| messages.warning(text));
+    renamed(&report.identity).iter().for_each(|text| messages.say(text));
     messages.losses(&report.inputs);
     let mut summary = Summary::new("merge", &report.inputs, report.lost(), elapsed);
     summary.output = Some((report.events, report.bytes));
@@ -41,7 +48,53 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
         let run = Run { config: &config, elapsed };
         place.write(&pretty(&report::merge(&report, &output, &run)))?;
     }
+    if let Some(place) = manifest_place {
+        place.write(&pretty(&manifest::written(&report.identity)))?;
+    }
     Ok(Exit::finished(report.lost()))
+}
+
+/// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.
+fn manifest_place(args: &MergeArgs, sources: &[Source]) -> Result<Option<Place>, Failure> {
+    let Some(path) = &args.identity.write_manifest else { return Ok(None) };
+    let place = Place::of(path);
+    if matches!((&place, args.output.file()), (Place::Stdout, None)) {
+        return Err(Failure::usage(
+            "--write-manifest - would mix with the output on standard output: name a file, or give -o",
+        ));
+    }
+    place.check("the manifest", sources, args.output.force)?;
+    Ok(Some(place))
+}
+
+/// What was renamed in which inputs, as one sentence, if anything was.
+fn renamed(identity: &IdentityReport) -> Option<String> {
+    /// Inputs that are named.
+    const NAMED: usize = 3;
+    let changed: Vec<&InputIdentity> = identity
+        .inputs
+        .iter()
+        .filter(|input| !input.pids.is_empty() || !input.ids.is_empty())
+        .collect();
+    let one = |input: &&InputIdentity| {
+        let pids = (!input.pids.is_empty()).then(|| plural(input.pids.len() as u64, "pid"));
+        let ids = input.ids.iter().map(|(name, _)| match &**name {
+            "id" => "ids".to_owned(),
+            other => other.to_owned(),
+        });
+        let what: Vec<String> = pids.into_iter().chain(ids).collect();
+        format!("{} in {}", what.join(", "), input.name)
+    };
+    let mut all: Vec<String> = changed.iter().take(NAMED).map(one).collect();
+    if changed.len() > NAMED {
+        all.push(format!("and in {}", plural((changed.len() - NAMED) as u64, "more input")));
+    }
+    (!all.is_empty()).then(|| {
+        format!(
+            "renamed, since earlier inputs have them too: {} (--pid keep --ids keep: nothing)",
+            all.join("; ")
+        )
+    })
 }
 
 /// What the run decided, for `-v`.
@@ -56,6 +109,14 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
         format!("written as {}", report.format.name()),
     ];
     let tmp_dir = config.tmp_dir.display();
+    let recordings = report.identity.inputs.iter().map(|input| input.recording).max();
+    if let Some(last) = recordings.filter(|_| report.inputs.len() > 1) {
+        texts.push(format!("the inputs are of {}", plural(last as u64 + 1, "recording")));
+    }
+    if report.identity.metadata_dropped > 0 {
+        let events = plural(report.identity.metadata_dropped, "metadata event");
+        texts.push(format!("{events} left out, of which there were others of the same bytes"));
+    }
     if report.spilled_runs > 0 {
         let runs = plural(report.spilled_runs, "sorted run");
         texts.push(format!("{runs} of the index went to {tmp_dir}: more memory (-m) avoids it"));
@@ -97,6 +158,7 @@ mod tests {
             delayed_chunks: 0,
             copies: 0,
             keys_lost: 0,
+            identity: IdentityReport::default(),
             warnings: Vec::new(),
         };
         let texts = decisions(&report, &config);
@@ -111,5 +173,26 @@ mod tests {
         assert!(texts[3].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
         assert!(texts[4].starts_with("3 chunks of CPU profiles"));
         assert!(texts[5].starts_with("4 events that split had repeated"));
+    }
+
+    #[test]
+    fn what_is_renamed_is_one_line() {
+        assert_eq!(renamed(&IdentityReport::default()), None);
+        let input = |name: &str, pids: usize, ids: &[&str]| InputIdentity {
+            name: name.into(),
+            pids: vec![("1".into(), "10000001".into()); pids],
+            ids: ids.iter().map(|name| ((*name).into(), "numbers + 10".into())).collect(),
+            ..InputIdentity::default()
+        };
+        let inputs = vec![
+            input("a", 0, &[]),
+            input("b", 2, &["id", "stackFrames"]),
+            input("c", 1, &[]),
+            input("d", 0, &["id"]),
+            input("e", 1, &[]),
+        ];
+        let text = renamed(&IdentityReport { inputs, metadata_dropped: 0 }).unwrap();
+        let expected = "2 pids, ids, stackFrames in b; 1 pid in c; ids in d; and in 1 more input (";
+        assert!(text.contains(expected), "{text}");
     }
 }

@@ -5,6 +5,7 @@ mod convert;
 mod exit_codes;
 mod filter;
 mod help;
+mod identity;
 mod info;
 mod oracle;
 mod outputs;

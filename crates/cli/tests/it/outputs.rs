@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 fn two_traces_become_one_in_order() {
     let folder = Folder::new().with("a.json", trace([5, 1, 3])).with("b.json", trace([4, 2]));
     assert_eq!(folder.run("merge a.json b.json").ends(0).times(), [1, 2, 3, 4, 5]);
-    folder.run("merge a.json b.json -o c.json").ends(0).quietly();
-    assert_eq!(folder.read("c.json"), folder.run("merge a.json b.json").stdout);
+    folder.run("merge a.json b.json --pid keep -o c.json").ends(0).quietly();
+    assert_eq!(folder.read("c.json"), folder.run("merge a.json b.json --pid keep").stdout);
 }
 
 #[test]

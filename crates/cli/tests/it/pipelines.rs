@@ -38,12 +38,12 @@ fn a_pipeline_is_what_its_steps_are_with_files() {
     shell(
         &folder,
         "cat a.json | \"$0\" filter --tid 2-4 --drop gpu - | \"$0\" slice --from @50 --to @350 \
-         | \"$0\" convert --format ndjson | \"$0\" merge - x.json --format object | \"$0\" split - --by tid -d piped",
+         | \"$0\" convert --format ndjson | \"$0\" merge - x.json --pid keep --format object | \"$0\" split - --by tid -d piped",
     );
     shell(
         &folder,
         "\"$0\" filter --tid 2-4 --drop gpu a.json -o 1.json; \"$0\" slice --from @50 --to @350 1.json -o 2.json; \
-         \"$0\" convert --format ndjson 2.json -o 3.json; \"$0\" merge 3.json x.json --format object -o 4.json; \
+         \"$0\" convert --format ndjson 2.json -o 3.json; \"$0\" merge 3.json x.json --pid keep --format object -o 4.json; \
          \"$0\" split 4.json --by tid -d filed",
     );
     let parts = |dir: &str| -> Vec<(String, String)> {

@@ -133,6 +133,7 @@ pub fn filter(
         delays: Delays::default(),
         lists: &decision.lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+        rewrite: None,
     };
     let counts = (decision.events, decision.bytes);
     let check = || check_intact(&inputs);

@@ -16,6 +16,16 @@ impl FromStr for Pattern {
     }
 }
 
+impl Pattern {
+    /// What the first group matches in a text, or all of it if there is no group.
+    pub(crate) fn capture(&self, text: &str) -> Option<String> {
+        let compiled = compile(&self.0).ok()?;
+        let captures = compiled.captures(text.as_bytes())?;
+        let found = captures.get(1).or(captures.get(0))?;
+        Some(String::from_utf8_lossy(found.as_bytes()).into_owned())
+    }
+}
+
 /// A category: the exact name of one, or with `*` (any bytes) and `?` (any character).
 #[derive(Clone, Debug)]
 pub struct Glob(String);

@@ -3,7 +3,7 @@
 //! A new regular file takes them at their places, from any thread, in any order: it is made as long as it will be at
 //! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Everything else (pipes, devices,
 //! packed output, formats whose length is not known before) takes them one batch after the other: a thread that has
-//! gathered its batch waits for its turn.
+//! gathered its batch waits for its turn. Where the length is known only about (renamed ids), the file is cut at the end.
 //!
 //! ```text
 //!   worker ─ gather ─> slice of 1 MiB  ─┬─ write at its place            (new file)
@@ -224,6 +224,16 @@ impl<'c> Output<'c> {
     /// A buffer to gather batches in.
     pub(crate) fn buffer(&self) -> Result<Buffer, Error> {
         Buffer::new().map_err(|e| Error::write(&self.name, e))
+    }
+
+    /// Says how long the output has become, where its length was a guess.
+    pub(crate) fn set_len(&self, len: u64) -> Result<(), Error> {
+        match &self.sink {
+            Sink::Placed { file, .. } => {
+                file.file.set_len(len).map_err(|e| Error::write(&self.name, e))
+            }
+            Sink::InTurn { .. } => Ok(()),
+        }
     }
 
     /// Ends the output: everything is on disk, or handed to the reader, when this returns.

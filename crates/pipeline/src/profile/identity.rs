@@ -81,6 +81,7 @@ pub(crate) struct Identity {
 /// Gives out identities; knows the names of all inputs beforehand, so that what is assigned collides with none.
 pub(crate) struct Identities {
     options: ProfileInputs,
+    policy: PidPolicy,
     /// Pairs that names claim.
     claimed: HashSet<(u64, u64)>,
     taken: HashSet<(u64, u64)>,
@@ -92,9 +93,14 @@ pub(crate) struct Identities {
 }
 
 impl Identities {
-    pub(crate) fn new<'i>(inputs: impl Iterator<Item = &'i Path>, options: &ProfileInputs) -> Self {
+    pub(crate) fn new<'i>(
+        inputs: impl Iterator<Item = &'i Path>,
+        options: &ProfileInputs,
+        policy: PidPolicy,
+    ) -> Self {
         let mut this = Identities {
             options: options.clone(),
+            policy,
             claimed: HashSet::new(),
             taken: HashSet::new(),
             ids: HashSet::new(),
@@ -113,7 +119,7 @@ impl Identities {
             }
         }
         this.main = earliest.map(|(_, pair)| pair);
-        if let (PidPolicy::One, Some((pid, _))) = (this.options.pid, this.main) {
+        if let (PidPolicy::One, Some((pid, _))) = (this.policy, this.main) {
             // so few lanes are needed that small numbers do
             let own = this.claimed.iter().filter(|(claimed, _)| *claimed == pid);
             this.next_tid = own.map(|(_, tid)| tid + 1).max().unwrap_or(1);
@@ -138,7 +144,7 @@ impl Identities {
             (self.next_pid - 1, 0)
         });
         let main = *self.main.get_or_insert((pid, tid));
-        let own_pid = if self.options.pid == PidPolicy::One { main.0 } else { pid };
+        let own_pid = if self.policy == PidPolicy::One { main.0 } else { pid };
         let foreign = own_pid != pid;
         let own_tid = match self.taken.contains(&(own_pid, tid)) || foreign {
             true => self.free_tid(own_pid),
@@ -245,9 +251,9 @@ mod tests {
         }
     }
 
-    fn run(names: &[&str], options: &ProfileInputs) -> Vec<Identity> {
+    fn run(names: &[&str], options: &ProfileInputs, policy: PidPolicy) -> Vec<Identity> {
         let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
-        let mut all = Identities::new(paths.iter().map(PathBuf::as_path), options);
+        let mut all = Identities::new(paths.iter().map(PathBuf::as_path), options, policy);
         paths.iter().map(|path| all.next(path, b"content")).collect()
     }
 
@@ -261,7 +267,7 @@ mod tests {
 
     #[test]
     fn every_profile_gets_a_lane_and_an_id_of_its_own() {
-        let all = run(&NAMES, &ProfileInputs::default());
+        let all = run(&NAMES, &ProfileInputs::default(), PidPolicy::Keep);
         let pairs: Vec<_> = all.iter().map(|i| (i.pid, i.tid)).collect();
         assert_eq!(pairs, [(20, 0), (10, 0), (10, 1), (10, ASSIGNED), (ASSIGNED, 0)]);
         assert_eq!(all.iter().filter(|i| i.is_main).count(), 1);
@@ -279,8 +285,7 @@ mod tests {
 
     #[test]
     fn one_process_for_all() {
-        let options = ProfileInputs { pid: PidPolicy::One, ..ProfileInputs::default() };
-        let all = run(&NAMES, &options);
+        let all = run(&NAMES, &ProfileInputs::default(), PidPolicy::One);
         let pairs: Vec<_> = all.iter().map(|i| (i.pid, i.tid)).collect();
         assert_eq!(pairs, [(10, 2), (10, 0), (10, 1), (10, 3), (10, 4)]);
         assert_eq!(all[0].thread_name, "Process 20: main thread");
@@ -293,7 +298,7 @@ mod tests {
             pid_tid: vec![(NAMES[4].into(), 20, 3), (NAMES[0].into(), 7, 8)],
             ..ProfileInputs::default()
         };
-        let all = run(&NAMES, &options);
+        let all = run(&NAMES, &options, PidPolicy::Keep);
         assert_eq!((all[4].pid, all[4].tid, all[0].pid, all[0].tid), (20, 3, 7, 8));
         assert!(all[4].said.is_none());
     }

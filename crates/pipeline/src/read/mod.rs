@@ -93,6 +93,8 @@ pub(crate) struct Held {
     pub(crate) payload: Arc<Payload>,
     /// The number of its report.
     pub(crate) input: usize,
+    /// Whether these are events that were made of a profile, or for one.
+    pub(crate) made: bool,
 }
 
 /// All inputs of a run, read.
@@ -131,7 +133,7 @@ pub(crate) fn read_all<R: Reader>(
         tier,
         shares: config.shares(),
         read: Inputs::default(),
-        identities: Identities::new(paths, &config.profiles),
+        identities: Identities::new(paths, &config.profiles, config.identity.pid),
         started: Vec::new(),
     };
     let mut base = R::RESERVED;
@@ -229,7 +231,8 @@ impl Session<'_> {
         let payload = Arc::new(payload);
         let number = self.read.reports.len();
         if found.is_empty() || needed {
-            self.read.payloads.push(Held { base, payload: Arc::clone(&payload), input: number });
+            let payload = Arc::clone(&payload);
+            self.read.payloads.push(Held { base, payload, input: number, made: false });
         }
         self.read.reports.push(report);
         self.read_profiles(input, &payload, (base, next), &found, reader)

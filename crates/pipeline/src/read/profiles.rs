@@ -89,6 +89,7 @@ impl Session<'_> {
                 base: next,
                 payload: Arc::new(read.payload),
                 input: number,
+                made: true,
             });
             next += read.bytes;
             self.check_size(next)?;
@@ -138,7 +139,7 @@ impl Session<'_> {
         let events = Box::new(Cursor::new(events));
         let read = self.read_stream(events, base, (R::KEEPS_STREAMS, 0), reader, &mut report)?;
         let input = self.read.reports.len();
-        self.read.payloads.push(Held { base, payload: Arc::new(read.payload), input });
+        self.read.payloads.push(Held { base, payload: Arc::new(read.payload), input, made: true });
         self.read.reports.push(report);
         Ok(())
     }

@@ -459,7 +459,14 @@ impl Chosen {
         written.keys_lost = if is_array { united.keys.len() as u64 } else { 0 };
         warn(&united, &self.delays, &written.format, &mut written.warnings);
         let (delays, layout) = (self.delays, Layout::of(written.format));
-        let emit = Emit { order, layout, delays, lists: &self.lists, timed: runs.timed(order) };
+        let emit = Emit {
+            order,
+            layout,
+            delays,
+            lists: &self.lists,
+            timed: runs.timed(order),
+            rewrite: None,
+        };
         let size = (events, self.bytes + made_bytes);
         let check = || check_intact(inputs);
         written.bytes =

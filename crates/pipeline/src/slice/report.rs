@@ -5,7 +5,7 @@ use super::windows::{Bounds, Span, Windows};
 use crate::config::{Config, Format};
 use crate::profile::Flaws;
 use crate::read::Inputs;
-use crate::report::{InputReport, MergeReport};
+use crate::report::{IdentityReport, InputReport, MergeReport};
 use tracemill_tokenizer::Tier;
 
 /// What `slice` did.
@@ -56,6 +56,7 @@ impl SliceReport {
             delayed_chunks: 0,
             copies: 0,
             keys_lost: 0,
+            identity: IdentityReport::default(),
             warnings: Vec::new(),
         };
         SliceReport {

@@ -162,7 +162,7 @@ impl<'p> Job<'_, '_, 'p> {
             true => self.delays.clone(),
             false => Delays::default(),
         };
-        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed };
+        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed, rewrite: None };
         let mut said = Vec::new();
         let size = Size { events: part.events, bytes: part.bytes, of_run };
         let check = || check_intact(self.inputs);

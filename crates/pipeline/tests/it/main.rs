@@ -6,6 +6,7 @@ mod corpus;
 mod damage;
 mod extract;
 mod filter;
+mod identity;
 mod info;
 mod knobs;
 mod limits;

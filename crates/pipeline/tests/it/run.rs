@@ -48,6 +48,7 @@ pub(crate) fn config(knobs: Knobs) -> Config {
         strict: false,
         progress: Arc::new(Progress::default()),
         profiles: tracemill_pipeline::ProfileInputs::default(),
+        identity: tracemill_pipeline::IdentityRules::default(),
         shares: Some(Shares {
             payload: share,
             index: share,

@@ -13,6 +13,7 @@ mod keys;
 mod order;
 mod profile;
 mod read;
+mod rename;
 mod slice;
 mod split;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use decimal::Decimal;
 pub use filter::{Criteria, filter};
 pub use info::{ByName, Info, Sums, info};
 use read::{Fields, Source};
+pub use rename::{Renames, rename};
 pub use slice::{Edges, Window, slice};
 pub use split::{SplitBy, SplitPart, split};
 

@@ -12,4 +12,5 @@ mod mixed;
 mod portrait;
 mod slice;
 mod stream;
+mod twice;
 mod verbs;

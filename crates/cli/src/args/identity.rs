@@ -1,0 +1,109 @@
+//! Flags on who is who when inputs are merged.
+
+use crate::exit::Failure;
+use crate::manifest::{self, Manifest};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use tracemill_pipeline::{IdPolicy, IdentityRules, Pattern, PidPolicy};
+
+/// Which processes and ids of several inputs are the same.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Identity")]
+pub(crate) struct IdentityArgs {
+    /// Processes of several inputs with one pid
+    ///
+    /// A renamed pid shows the old one: 4711 becomes 10004711.
+    #[arg(long, value_name = "RULE", default_value = "auto")]
+    pub(crate) pid: Pid,
+    /// Ids of async operations and flows in several inputs
+    #[arg(long, value_name = "RULE", default_value = "auto")]
+    pub(crate) ids: Ids,
+    /// Treat the values of NAME in args as ids too, such as "External id" and correlation of PyTorch
+    ///
+    /// May be given more than once; each has ids of its own.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) args_key: Vec<String>,
+    /// Call the processes of an input TEXT, and show them in the order of the inputs
+    ///
+    /// Adds process_name ("TEXT: name"), process_labels and process_sort_index events. FILE is the input's path or its
+    /// name. May be given once for each file.
+    #[arg(long, value_name = "FILE=TEXT", value_parser = label)]
+    pub(crate) label: Vec<(PathBuf, String)>,
+    /// Call processes after the names of their inputs: what the first group of REGEX matches in the path
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) label_from_name: Option<Pattern>,
+    /// Write metadata events (ph M) that are equal to the byte once
+    #[arg(long)]
+    pub(crate) dedup_metadata: bool,
+    /// Say in metadata.tracemill of the output which input was what, and what was renamed
+    #[arg(long)]
+    pub(crate) provenance: bool,
+    /// Read inputs, their labels and new pids from FILE, as --write-manifest wrote them
+    ///
+    /// They come behind the other inputs. An input without `pids` there is decided on as usual.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// Write inputs, their labels and new pids to FILE (JSON), to be edited and merged by again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_manifest: Option<PathBuf>,
+}
+
+/// Whose processes are whose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pid {
+    /// One process if the inputs are parts of one recording (rotated logs, parts of a split); else the later is renamed
+    Auto,
+    /// One process
+    Keep,
+    /// Never one: pids of the second input grow by a power of ten, of the third by twice that
+    Offset,
+    /// As auto, and .cpuprofile inputs are all threads of the earliest
+    One,
+}
+
+/// Whose ids are whose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ids {
+    /// The same within a recording; those of a later one are renamed if they lie among those of earlier ones
+    Auto,
+    /// The same
+    Keep,
+}
+
+/// `FILE=TEXT`
+fn label(text: &str) -> Result<(PathBuf, String), String> {
+    let parts = text.split_once('=').filter(|(file, label)| !file.is_empty() && !label.is_empty());
+    let (file, label) = parts.ok_or_else(|| "expected FILE=TEXT".to_owned())?;
+    Ok((file.into(), label.to_owned()))
+}
+
+impl IdentityArgs {
+    /// The manifest to merge by, if there is one.
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
+        self.manifest.as_deref().map(manifest::read).transpose()
+    }
+
+    /// What the pipeline takes.
+    pub(crate) fn rules(&self, manifest: Option<&Manifest>) -> IdentityRules {
+        let mut labels = self.label.clone();
+        labels.extend(manifest.iter().flat_map(|manifest| manifest.labels.iter().cloned()));
+        IdentityRules {
+            pid: match self.pid {
+                Pid::Auto => PidPolicy::Auto,
+                Pid::Keep => PidPolicy::Keep,
+                Pid::Offset => PidPolicy::Offset,
+                Pid::One => PidPolicy::One,
+            },
+            ids: match self.ids {
+                Ids::Auto => IdPolicy::Auto,
+                Ids::Keep => IdPolicy::Keep,
+            },
+            args_keys: self.args_key.clone(),
+            labels,
+            label_from_name: self.label_from_name.clone(),
+            dedup_metadata: self.dedup_metadata,
+            provenance: self.provenance,
+            stated: manifest.map_or_else(Vec::new, |manifest| manifest.stated.clone()),
+        }
+    }
+}

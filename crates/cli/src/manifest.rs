@@ -1,0 +1,146 @@
+//! The manifest of a merge: its inputs, what they are called, and their new pids, to be edited and merged by again.
+//!
+//! ```text
+//! {"version", "inputs": [{
+//!     "path":       the input; relative to the working folder, as on the command line,
+//!     "label":      null | what its processes are called,
+//!     "recording":  inputs of one number are parts of one recording,
+//!     "pids":       {"4711": "10004711", …}: new pids by old ones, both as JSON has them (a string keeps its quotes);
+//!                   other pids stay. Without this key, --pid decides
+//!     "ids":        what was done to ids; not read
+//! }]}
+//! ```
+
+use crate::exit::Failure;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use tracemill_pipeline::{IdentityReport, StatedInput};
+
+/// A manifest that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Manifest {
+    /// The inputs, in order.
+    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) labels: Vec<(PathBuf, String)>,
+    pub(crate) stated: Vec<StatedInput>,
+}
+
+/// Reads a manifest.
+pub(crate) fn read(path: &Path) -> Result<Manifest, Failure> {
+    let wrong = |problem: String| {
+        Failure::usage(format!("the manifest {} cannot be used: {problem}", path.display()))
+    };
+    let bytes = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|e| wrong(e.to_string()))?;
+    let inputs = value["inputs"].as_array();
+    let inputs = inputs.ok_or_else(|| wrong("expected an array called inputs".into()))?;
+    let mut manifest = Manifest::default();
+    for (number, input) in inputs.iter().enumerate() {
+        manifest.take(input).map_err(|problem| wrong(format!("input {number}: {problem}")))?;
+    }
+    Ok(manifest)
+}
+
+impl Manifest {
+    fn take(&mut self, input: &Value) -> Result<(), String> {
+        const KEYS: [&str; 5] = ["path", "label", "recording", "pids", "ids"];
+        let members = input.as_object().ok_or("expected an object")?;
+        if let Some(key) = members.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(format!("unknown key {key}: expected {}", KEYS.join(", ")));
+        }
+        let path: PathBuf = input["path"].as_str().ok_or("expected a string called path")?.into();
+        match &input["label"] {
+            Value::Null => {}
+            Value::String(label) => self.labels.push((path.clone(), label.clone())),
+            _ => return Err("expected a string or null as label".into()),
+        }
+        if let Some(pids) = members.get("pids") {
+            let pids = pids.as_object().ok_or("expected an object as pids")?;
+            let pids =
+                pids.iter().map(|(old, new)| Ok((id(old)?, id(new.as_str().unwrap_or(""))?)));
+            let pids = pids.collect::<Result<_, String>>()?;
+            let recording = input["recording"].as_u64();
+            self.stated.push(StatedInput { path: path.clone(), pids, recording });
+        }
+        self.inputs.push(path);
+        Ok(())
+    }
+}
+
+/// A pid as JSON has it: a number or a string with its quotes.
+fn id(text: &str) -> Result<String, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Number(_) | Value::String(_)) => Ok(text.to_owned()),
+        _ => Err(format!("expected pids as JSON, \"7\" or \"\\\"name\\\"\": {text}")),
+    }
+}
+
+/// The manifest of what a merge did.
+pub(crate) fn written(report: &IdentityReport) -> Value {
+    let inputs: Value = inputs_once(report).collect();
+    json!({"version": env!("CARGO_PKG_VERSION"), "inputs": inputs})
+}
+
+/// Each input once: what is made of CPU profiles in it has its pids already.
+fn inputs_once(report: &IdentityReport) -> impl Iterator<Item = Value> {
+    let mut last = None;
+    report.inputs.iter().filter_map(move |input| {
+        let is_new = last.replace(&input.name) != Some(&input.name);
+        is_new.then(|| {
+            json!({
+                "path": input.name,
+                "label": input.label,
+                "recording": input.recording,
+                "pids": map(&input.pids),
+                "ids": map(&input.ids),
+            })
+        })
+    })
+}
+
+/// Pairs as an object.
+pub(crate) fn map(pairs: &[(String, String)]) -> Value {
+    let members = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
+    Value::Object(members.collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::InputIdentity;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let input = InputIdentity {
+            name: "a.json".into(),
+            label: Some("rank 0".into()),
+            recording: 3,
+            pids: vec![("\"a\"".into(), "\"a#2\"".into())],
+            ids: vec![("id".into(), "numbers + 10".into())],
+        };
+        let report = IdentityReport { inputs: vec![input.clone(), input], metadata_dropped: 0 };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest");
+        std::fs::write(&path, written(&report).to_string()).unwrap();
+        let manifest = read(&path).unwrap();
+        assert_eq!(manifest.inputs, [PathBuf::from("a.json")]);
+        assert_eq!(manifest.labels, [("a.json".into(), "rank 0".to_owned())]);
+        let pids = vec![("\"a\"".to_owned(), "\"a#2\"".to_owned())];
+        let stated = StatedInput { path: "a.json".into(), pids, recording: Some(3) };
+        assert_eq!(manifest.stated, [stated]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (input, problem) in [
+            (json!({}), "called path"),
+            (json!({"path": "a", "offset": 1}), "unknown key offset"),
+            (json!({"path": "a", "label": 1}), "as label"),
+            (json!({"path": "a", "pids": {"7": "x"}}), "expected pids as JSON"),
+            (json!({"path": "a", "pids": {"7": 8}}), "expected pids as JSON"),
+        ] {
+            let error = Manifest::default().take(&input).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Inputs with the same pids and ids: what is renamed, said, reported, and how it is overruled.
+
+use crate::support::{Folder, trace};
+use serde_json::{Value, json};
+
+/// A trace of one named process.
+fn process(pid: &str, name: &str, ts: u64) -> String {
+    format!(
+        "{{\"traceEvents\":[\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{pid},\"args\":{{\"name\":\"{name}\"}}}},\n\
+         {{\"ph\":\"b\",\"cat\":\"c\",\"name\":\"n\",\"id\":\"0x1\",\"ts\":{ts},\"pid\":{pid},\"tid\":1}}\n]}}\n"
+    )
+}
+
+fn folder() -> Folder {
+    Folder::new().with("a.json", process("7", "x", 1)).with("b.json", process("7", "y", 1))
+}
+
+fn events(trace: &str) -> Vec<Value> {
+    let value: Value = serde_json::from_str(trace).expect("JSON");
+    value["traceEvents"].as_array().expect("events").clone()
+}
+
+/// The pids of the events, in order.
+fn pids(trace: &str) -> Vec<Value> {
+    events(trace).iter().map(|event| event["pid"].clone()).collect()
+}
+
+#[test]
+fn what_two_inputs_have_is_renamed_and_said() {
+    let folder = folder();
+    let run = folder.run("merge a.json b.json --report r.json").ends(0);
+    let run = run.says(&["renamed", "1 pid, ids in b.json", "--pid keep"]);
+    assert_eq!(pids(&run.stdout), [7, 10_000_007, 7, 10_000_007]);
+    assert_eq!(events(&run.stdout)[3]["id"], "0x11");
+    let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    let second = &report["identity"]["inputs"][1];
+    assert_eq!(second["pids"], json!({"7": "10000007"}));
+    assert_eq!(second["ids"], json!({"id": "hexadecimal + 0x10"}));
+    assert_eq!(second["recording"], 1);
+    folder.run("merge -q a.json b.json").ends(0).quietly();
+}
+
+#[test]
+fn rules_overrule() {
+    let folder = folder();
+    let kept = folder.run("merge a.json b.json --pid keep").ends(0).quietly();
+    assert_eq!(pids(&kept.stdout), [7; 4]);
+    let kept = folder.run("merge a.json b.json --ids keep").ends(0).says(&["1 pid in b.json"]);
+    assert_eq!(events(&kept.stdout)[3]["id"], "0x1");
+    let offset = folder.run("merge a.json b.json --pid offset").ends(0);
+    assert_eq!(pids(&offset.stdout), [7, 17, 7, 17]);
+    // alone, an input has nobody to be told apart from
+    folder.run("merge a.json --pid offset").ends(0).quietly();
+}
+
+#[test]
+fn parts_of_one_recording_stay() {
+    let folder = Folder::new()
+        .with("1.json", process("7", "x", 1))
+        .with("2.json", process("7", "x", 5))
+        .with("3.json", process("7", "x", 5));
+    let run = folder.run("merge 1.json 2.json").ends(0).quietly();
+    assert_eq!(pids(&run.stdout), [7; 4]);
+    let run = folder.run("merge 1.json 2.json 3.json").ends(0).says(&["3.json"]);
+    assert_eq!(pids(&run.stdout), [7, 7, 10_000_007, 7, 7, 10_000_007]);
+}
+
+#[test]
+fn types_stay_apart() {
+    let folder = Folder::new()
+        .with("a.json", process("10", "x", 1))
+        .with("b.json", process("\"10\"", "y", 1))
+        .with("c.json", process("\"10\"", "z", 1));
+    let run = folder.run("merge a.json b.json c.json --ids keep").ends(0).says(&["c.json"]);
+    let expected = [json!(10), json!("10"), json!("10000010")];
+    assert_eq!(pids(&run.stdout)[..3], expected);
+}
+
+#[test]
+fn labels_name_processes_in_order() {
+    let folder = folder();
+    let words = "merge -q a.json b.json --label b.json=second --label-from-name ([a-z])[.]json";
+    let all = events(&folder.run(words).ends(0).stdout);
+    let last = |pid: u64, name: &str| {
+        let own = |event: &&Value| event["pid"] == pid && event["name"] == name;
+        all.iter().rfind(own).map(|event| event["args"].clone())
+    };
+    assert_eq!(last(7, "process_name"), Some(json!({"name": "a: x"})));
+    assert_eq!(last(10_000_007, "process_name"), Some(json!({"name": "second: y"})));
+    assert_eq!(last(10_000_007, "process_labels"), Some(json!({"labels": "second"})));
+    assert_eq!(last(7, "process_sort_index"), Some(json!({"sort_index": 0})));
+    assert_eq!(last(10_000_007, "process_sort_index"), Some(json!({"sort_index": 1})));
+    // metadata events stand first
+    assert!(all[..8].iter().all(|event| event["ph"] == "M"), "{all:#?}");
+}
+
+#[test]
+fn equal_metadata_is_written_once() {
+    let folder =
+        Folder::new().with("a.json", process("7", "x", 1)).with("b.json", process("7", "x", 5));
+    let all = folder.run("merge a.json b.json").ends(0).quietly().stdout;
+    let once = folder.run("merge a.json b.json --dedup-metadata").ends(0).quietly().stdout;
+    let spilled = folder.run("merge a.json b.json --dedup-metadata -@1 -m 32M").ends(0).stdout;
+    assert_eq!((events(&all).len(), events(&once).len()), (4, 3));
+    assert_eq!(once, spilled);
+    // two processes keep a name each
+    let folder = folder_of_copies();
+    let copies = folder.run("merge -q a.json b.json --dedup-metadata").ends(0).stdout;
+    assert_eq!(events(&copies).len(), 4);
+}
+
+fn folder_of_copies() -> Folder {
+    Folder::new().with("a.json", process("7", "x", 1)).with("b.json", process("7", "x", 1))
+}
+
+#[test]
+fn provenance_is_in_metadata() {
+    let folder = folder().with("c.json", "{\"traceEvents\":[],\"metadata\":{\"a\":1}}");
+    let said = |words: &str| {
+        let run = folder.run(&format!("merge -q {words} --provenance")).ends(0);
+        let value: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        value["metadata"].clone()
+    };
+    let metadata = said("c.json a.json b.json");
+    assert_eq!(metadata["a"], 1);
+    let inputs = metadata["tracemill"]["inputs"].as_array().unwrap();
+    assert_eq!(inputs[2]["path"], "b.json");
+    assert_eq!(inputs[2]["pids"], json!({"7": "10000007"}));
+    assert_eq!(said("a.json")["tracemill"]["inputs"][0]["pids"], json!({}));
+    // an array has no place for it
+    let array = Folder::new().with("a.json", "[{\"ph\":\"X\",\"ts\":1,\"pid\":1}]");
+    let run = array.run("merge a.json --provenance").ends(0).quietly();
+    assert!(run.stdout.starts_with("{\"traceEvents\""), "{}", run.stdout);
+}
+
+#[test]
+fn a_manifest_repeats_a_merge() {
+    let folder = folder().with("c.json", process("7", "y", 9));
+    let words = "merge -q a.json b.json c.json --label a.json=first --write-manifest m.json";
+    let first = folder.run(words).ends(0).stdout;
+    let again = folder.run("merge -q --manifest m.json").ends(0).stdout;
+    assert_eq!(first, again);
+    let edited = folder.read("m.json").replace("10000007", "12");
+    let folder = folder.with("n.json", edited);
+    let run = folder.run("merge -q --manifest n.json").ends(0).stdout;
+    assert!(pids(&run).contains(&json!(12)), "{run}");
+    folder.run("merge a.json --write-manifest m.json").ends(2).says(&["the manifest exists"]);
+    folder.run("merge --manifest a.json").ends(2).says(&["a.json", "inputs"]);
+    folder.run("merge a.json --write-manifest -").ends(2).says(&["standard output"]);
+}
+
+#[test]
+fn a_thousand_inputs_of_one_pid() {
+    let list: String = (0..1000).map(|n| format!("{n:04}.json\n")).collect();
+    let folder = Folder::new().with("list", list);
+    let folder = (0..1000).fold(folder, |f, n| f.with(&format!("{n:04}.json"), trace([1])));
+    let run =
+        folder.run("merge --files-from list").ends(0).says(&["0001.json", "in 996 more inputs"]);
+    let mut all: Vec<u64> = pids(&run.stdout).iter().map(|pid| pid.as_u64().unwrap()).collect();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 1000);
+    assert!(all.iter().all(|&pid| pid <= u32::MAX.into()));
+}

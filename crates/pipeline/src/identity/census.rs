@@ -1,0 +1,319 @@
+//! What a recording is told by: processes with their names, threads and times, and the ranges of its ids.
+//!
+//! Made on the scan's workers, a few nanoseconds an event: (pid, tid) pairs are looked up by their spelling in a small
+//! table of those seen last. Memory grows with the threads, not with the events or ids.
+//!
+//! Times are known by a sample: of each process the [`SAMPLE`] events whose places have the least hashes. That is the
+//! same however the input was cut, and tells where most of its events are though some few begin long before they are
+//! written, as in every log that is written when things end.
+
+use super::spelling::IdCensus;
+use super::{each_args_key, each_id};
+use crate::profile::push_canonical;
+use crate::slice::member;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use tracemill_tokenizer::{Event, Field, unescape};
+
+/// Times kept of each process.
+const SAMPLE: usize = 64;
+/// One of this many at either end is left out of where most events are.
+const OUTER: usize = 16;
+/// Places in the table of lanes seen last.
+const SLOTS: usize = 64;
+
+/// A value in a form that is the same for equal values of one type: `10` and `"10"` are different.
+pub(crate) type Key = Vec<u8>;
+
+pub(crate) fn key_of(value: Option<&[u8]>) -> Key {
+    let mut key = Vec::new();
+    push_canonical(value, &mut key);
+    key
+}
+
+/// Which ids are looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watched {
+    /// Names of `--args-key`.
+    pub(crate) args_keys: Vec<Vec<u8>>,
+}
+
+/// Times of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// By hash.
+    sample: BTreeMap<u64, i64>,
+    /// The greatest hash in a sample that is full.
+    limit: Option<u64>,
+}
+
+impl Times {
+    #[inline]
+    fn note(&mut self, hash: u64, time: i64) {
+        if self.limit.is_none_or(|limit| hash < limit) {
+            self.take(hash, time);
+        }
+    }
+
+    fn take(&mut self, hash: u64, time: i64) {
+        self.sample.insert(hash, time);
+        if self.sample.len() > SAMPLE {
+            self.sample.pop_last();
+        }
+        if self.sample.len() == SAMPLE {
+            self.limit = self.sample.last_key_value().map(|(&hash, _)| hash);
+        }
+    }
+
+    /// Where most events are.
+    pub(super) fn bulk(&self) -> Bulk {
+        let mut times: Vec<i64> = self.sample.values().copied().collect();
+        times.sort_unstable();
+        let outer = times.len() / OUTER;
+        Some((*times.get(outer)?, times[times.len() - 1 - outer]))
+    }
+}
+
+/// The first and last time of most events, if there are any.
+pub(super) type Bulk = Option<(i64, i64)>;
+
+/// Whether the events of two processes are at different times.
+pub(super) fn are_apart(a: Bulk, b: Bulk) -> bool {
+    match (a, b) {
+        // two that are one moment are one, not one behind the other
+        (Some(a), Some(b)) => a != b && (a.1 <= b.0 || b.1 <= a.0),
+        _ => true,
+    }
+}
+
+/// A process of an input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Process {
+    /// `pid` as written first.
+    pub(crate) written: Vec<u8>,
+    /// From its last `process_name` event.
+    pub(crate) name: Option<Vec<u8>>,
+    /// Threads with events that are no metadata.
+    pub(crate) threads: Vec<Key>,
+    pub(crate) times: Times,
+}
+
+/// The processes of an input, and its ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Processes {
+    pub(crate) by_pid: BTreeMap<Key, Process>,
+    /// Of ids, then of each `--args-key`.
+    pub(crate) ids: Vec<IdCensus>,
+}
+
+impl Processes {
+    /// Takes over what a later part of the same input has.
+    pub(crate) fn append(&mut self, census: Census) {
+        let Census { lanes, names, times, ids, .. } = census;
+        for lane in lanes {
+            let process = self.process(&lane.pid);
+            if lane.is_thread {
+                let tid = key_of(lane.tid.as_deref());
+                if let Err(at) = process.threads.binary_search(&tid) {
+                    process.threads.insert(at, tid);
+                }
+            }
+        }
+        for (pid, name) in names {
+            self.process(&pid).name = Some(name);
+        }
+        for (pid, times) in times {
+            let own = &mut self.process(&pid).times;
+            times.sample.into_iter().for_each(|(hash, time)| own.note(hash, time));
+        }
+        self.ids.resize_with(ids.len().max(self.ids.len()), IdCensus::default);
+        self.ids.iter_mut().zip(&ids).for_each(|(own, more)| own.append(more));
+    }
+
+    fn process(&mut self, written: &[u8]) -> &mut Process {
+        let new = || Process { written: written.to_owned(), ..Process::default() };
+        self.by_pid.entry(key_of(Some(written))).or_insert_with(new)
+    }
+}
+
+/// Events of one pid and tid, as they are spelled.
+#[derive(Clone, Debug)]
+struct Lane {
+    pid: Vec<u8>,
+    tid: Option<Vec<u8>>,
+    /// Whether any is no metadata event.
+    is_thread: bool,
+    /// The number of its pid's times.
+    times: usize,
+}
+
+/// What stands in a slot of the table of lanes seen last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Words {
+    pid: u64,
+    tid: u64,
+}
+
+/// The findings in a chunk of an input.
+pub(crate) struct Census {
+    watched: Arc<Watched>,
+    lanes: Vec<Lane>,
+    by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
+    recent: [(Words, usize); SLOTS],
+    /// In the order of the events.
+    names: Vec<(Vec<u8>, Vec<u8>)>,
+    times: Vec<(Vec<u8>, Times)>,
+    ids: Vec<IdCensus>,
+}
+
+impl Census {
+    pub(crate) fn new(watched: Arc<Watched>) -> Self {
+        let nobody = Words { pid: u64::MAX, tid: u64::MAX };
+        let ids = vec![IdCensus::default(); 1 + watched.args_keys.len()];
+        Census {
+            watched,
+            lanes: Vec::new(),
+            by_spelling: HashMap::new(),
+            recent: [(nobody, 0); SLOTS],
+            names: Vec::new(),
+            times: Vec::new(),
+            ids,
+        }
+    }
+
+    /// Looks at an event; `time` is that of one that is neither metadata nor without a time.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event<'_>, time: Option<i64>) {
+        self.note_lane(event, time);
+        let ids = &mut self.ids;
+        each_id(event, |id| ids[0].note(id));
+        if !self.watched.args_keys.is_empty() {
+            each_args_key(event, &self.watched.args_keys, |key, id| ids[1 + key].note(id));
+        }
+    }
+
+    #[inline]
+    fn note_lane(&mut self, event: &Event<'_>, time: Option<i64>) {
+        let Some(pid) = event.field(Field::Pid) else { return };
+        let tid = event.field(Field::Tid);
+        let at = self.lane(pid, tid);
+        if let Some(time) = time {
+            let lane = &mut self.lanes[at];
+            lane.is_thread = true;
+            self.times[lane.times].1.note(hash_of(event.offset), time);
+        } else if event.is_metadata() {
+            self.note_name(event, pid);
+        } else {
+            self.lanes[at].is_thread = true;
+        }
+    }
+
+    #[inline]
+    fn lane(&mut self, pid: &[u8], tid: Option<&[u8]>) -> usize {
+        let (Some(pid_word), Some(tid_word)) = (word(pid), word(tid.unwrap_or_default())) else {
+            return self.find_lane(pid, tid);
+        };
+        let words = Words { pid: pid_word, tid: tid_word };
+        let slot = hash_of(words.pid ^ words.tid.rotate_left(32)) as usize % SLOTS;
+        if self.recent[slot].0 != words {
+            self.recent[slot] = (words, self.find_lane(pid, tid));
+        }
+        self.recent[slot].1
+    }
+
+    #[inline(never)]
+    fn find_lane(&mut self, pid: &[u8], tid: Option<&[u8]>) -> usize {
+        let spelling = (pid.to_owned(), tid.map(<[u8]>::to_owned));
+        if let Some(&at) = self.by_spelling.get(&spelling) {
+            return at;
+        }
+        let known = self.times.iter().position(|(own, _)| *own == pid);
+        let times = known.unwrap_or_else(|| {
+            self.times.push((pid.to_owned(), Times::default()));
+            self.times.len() - 1
+        });
+        let (pid, tid) = spelling.clone();
+        self.lanes.push(Lane { pid, tid, is_thread: false, times });
+        self.by_spelling.insert(spelling, self.lanes.len() - 1);
+        self.lanes.len() - 1
+    }
+
+    fn note_name(&mut self, event: &Event<'_>, pid: &[u8]) {
+        if !event.is_string(Field::Name, b"process_name") {
+            return;
+        }
+        let args = event.field(Field::Args).unwrap_or_default();
+        if let Some([b'"', content @ .., b'"']) = member(args, b"name") {
+            let mut name = Vec::new();
+            unescape(content, &mut name);
+            self.names.push((pid.to_owned(), name));
+        }
+    }
+}
+
+/// Up to seven bytes and their number as one word.
+#[inline(always)]
+fn word(bytes: &[u8]) -> Option<u64> {
+    if bytes.len() > 7 {
+        return None;
+    }
+    Some(bytes.iter().fold(bytes.len() as u64, |word, &byte| word << 8 | u64::from(byte)))
+}
+
+#[inline(always)]
+fn hash_of(word: u64) -> u64 {
+    let product = u128::from(word ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93;
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    fn census(events: &[(&str, u64, Option<i64>)]) -> Processes {
+        let mut processes = Processes::default();
+        for &(event, _, time) in events {
+            // each event is a part of its own
+            let mut census = Census::new(Arc::default());
+            census.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
+            processes.append(census);
+        }
+        processes
+    }
+
+    #[test]
+    fn processes_are_known_by_type_and_value() {
+        let all = census(&[
+            (r#"{"ph":"M","name":"process_name","pid":10,"args":{"name":"a\u0062"}}"#, 0, None),
+            (r#"{"ph":"X","pid":1e1,"tid":2}"#, 1, Some(5)),
+            (r#"{"ph":"X","pid":"10","tid":3}"#, 2, Some(6)),
+            (r#"{"ph":"X","pid":10}"#, 3, None),
+            (r#"{"ph":"X"}"#, 4, Some(1)),
+        ]);
+        assert_eq!(all.by_pid.len(), 2);
+        let number = &all.by_pid[&key_of(Some(b"10"))];
+        assert_eq!(number.name.as_deref(), Some(&b"ab"[..]));
+        assert_eq!((number.threads.len(), number.times.bulk()), (2, Some((5, 5))));
+        assert_eq!(all.by_pid[&key_of(Some(b"\"10\""))].threads.len(), 1);
+    }
+
+    #[test]
+    fn most_events_decide_on_times() {
+        let times = |range: std::ops::Range<i64>, early: i64| {
+            let mut times = Times::default();
+            range.clone().for_each(|time| times.note(hash_of(time as u64), time));
+            times.note(hash_of(77_777), early);
+            times
+        };
+        let (first, second) = (times(0..10_000, 0), times(10_000..30_000, 3));
+        assert_eq!(second.sample.len(), SAMPLE);
+        let apart = |a: &Times, b: &Times| are_apart(a.bulk(), b.bulk());
+        assert!(apart(&first, &second) && apart(&second, &first));
+        assert!(!apart(&first, &times(5_000..30_000, 5_000)));
+        assert!(!apart(&first, &first));
+        let mut moment = Times::default();
+        moment.note(1, 7);
+        assert!(!apart(&moment, &moment));
+    }
+}

@@ -1,0 +1,436 @@
+//! Which inputs are of one recording, and who gets a new pid.
+//!
+//! **Recordings.** An input belongs to an earlier recording if they share a pid and each pid that they share is one
+//! process in both:
+//!
+//! * its names (`process_name`) do not differ,
+//! * its events are at different times, as in rotated logs, or on different threads, as in what `split --by tid` wrote:
+//!   where most of them are counts, since an event is written when it ends and may begin long before,
+//! * there is a sign of it beside the number: the name, or a CPU profile stream that goes on.
+//!
+//! Where one of them says that `split` made it, since it repeats what is open at its start, the names alone decide.
+//!
+//! Of several recordings that fit the last one is taken. With `keep` all inputs are one recording, with `offset` each
+//! is one of its own.
+//!
+//! **Pids.** In the order of the inputs, a pid that an earlier recording has is renamed. The new one shows the old:
+//! pid 4711 becomes 10004711, then 20004711 and so on, the first that no input has and nobody was given. Where that
+//! would be beyond 32 bits, or the old one has more than seven digits or a sign, it is the first free number from
+//! 10,000,000 on. A name gets `#2`, `#3`, … behind it. With `offset`, all pids of the k-th input (from 0) grow by k
+//! times the power of ten above all pids.
+//!
+//! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
+//! among those of an earlier one: ranges are compared, not single ids.
+
+use super::census::{Bulk, Key, Process, Processes, are_apart, key_of};
+use super::rename::Renames;
+use super::spelling::{IdCensus, IdMap, Space, Spelled, tagged};
+use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
+use crate::profile::StreamKey;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// New pids show the old one below this.
+const STEP: u64 = 10_000_000;
+/// Pids and tids of Perfetto have 32 bits.
+const PID_MAX: u64 = u32::MAX as u64;
+
+/// An input, or what was made of one: bytes with identities of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    /// The place at which it stands.
+    pub(crate) base: u64,
+    /// The number of its input.
+    pub(crate) input: usize,
+    /// Made of a `.cpuprofile`, or for one: it has its identity already.
+    pub(crate) made: bool,
+    /// Says of itself that `split` made it of something larger.
+    pub(crate) is_part: bool,
+    pub(crate) processes: Processes,
+    pub(crate) streams: HashSet<StreamKey>,
+    /// What a manifest says.
+    pub(crate) stated: Option<StatedInput>,
+}
+
+/// What becomes of one unit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fate {
+    /// The number of its recording.
+    pub(crate) recording: usize,
+    /// Names that change; `None` if none does.
+    pub(crate) renames: Option<Arc<Renames>>,
+}
+
+/// What becomes of all.
+#[derive(Debug, Default)]
+pub(crate) struct Decision {
+    /// Per unit, in order.
+    pub(crate) fates: Vec<Fate>,
+}
+
+/// What is known of a process over the inputs of a recording.
+#[derive(Debug, Default)]
+struct Known {
+    name: Option<Vec<u8>>,
+    threads: BTreeSet<Key>,
+    times: Vec<Bulk>,
+}
+
+#[derive(Debug, Default)]
+struct Recording {
+    /// Whether an input says that it is a part of something larger.
+    has_parts: bool,
+    processes: HashMap<Key, Known>,
+    streams: HashSet<StreamKey>,
+    pids: BTreeMap<Key, Vec<u8>>,
+    ids: Vec<IdCensus>,
+}
+
+/// Decides for all units.
+pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
+    let mut pids = Pids::new(units, rules.pid);
+    let mut recordings: Vec<Recording> = Vec::new();
+    let mut by_pid: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut fates = Vec::with_capacity(units.len());
+    let mut stated: HashMap<u64, usize> = HashMap::new();
+    for (number, unit) in units.iter().enumerate() {
+        let found = match rules.pid {
+            PidPolicy::Keep => (!recordings.is_empty()).then_some(0),
+            _ if unit.made => None,
+            _ if let Some(own) = &unit.stated => {
+                own.recording.and_then(|number| stated.get(&number).copied())
+            }
+            PidPolicy::Offset => None,
+            PidPolicy::Auto | PidPolicy::One => find(unit, &recordings, &by_pid),
+        };
+        let recording = found.unwrap_or_else(|| {
+            recordings.push(Recording::default());
+            recordings.len() - 1
+        });
+        if let Some(number) = unit.stated.as_ref().and_then(|stated| stated.recording) {
+            stated.insert(number, recording);
+        }
+        recordings[recording].admit(unit, number, &mut pids);
+        if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
+            for pid in unit.processes.by_pid.keys() {
+                let users = by_pid.entry(pid.clone()).or_default();
+                if users.last() != Some(&recording) {
+                    users.push(recording);
+                }
+            }
+        }
+        fates.push(Fate { recording, renames: None });
+    }
+    let ids = new_ids(&recordings, rules);
+    let renames: Vec<Option<Arc<Renames>>> = recordings
+        .into_iter()
+        .zip(ids)
+        .map(|(recording, ids)| Renames::new(recording.pids, ids, &rules.args_keys).map(Arc::new))
+        .collect();
+    for fate in &mut fates {
+        fate.renames.clone_from(&renames[fate.recording]);
+    }
+    Decision { fates }
+}
+
+/// The last recording that a unit is a part of.
+fn find(unit: &Unit, recordings: &[Recording], by_pid: &HashMap<Key, Vec<usize>>) -> Option<usize> {
+    let users = unit.processes.by_pid.keys().filter_map(|pid| by_pid.get(pid));
+    let sharing: BTreeSet<usize> = users.flatten().copied().collect();
+    let bulks: Vec<Bulk> =
+        unit.processes.by_pid.values().map(|process| process.times.bulk()).collect();
+    sharing.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))
+}
+
+impl Recording {
+    /// Whether a unit that shares a pid with this is a part of it.
+    fn has(&self, unit: &Unit, bulks: &[Bulk]) -> bool {
+        let continues = !self.streams.is_disjoint(&unit.streams);
+        let is_part = unit.is_part || self.has_parts;
+        unit.processes.by_pid.iter().zip(bulks).all(|((pid, process), &bulk)| {
+            self.processes.get(pid).is_none_or(|known| match is_part {
+                true => !known.differs(process),
+                false => known.is(process, bulk, continues),
+            })
+        })
+    }
+
+    fn admit(&mut self, unit: &Unit, number: usize, pids: &mut Pids) {
+        self.has_parts |= unit.is_part;
+        for (pid, process) in &unit.processes.by_pid {
+            if !self.processes.contains_key(pid)
+                && let Some(new) = pids.give(unit, number, pid, process)
+            {
+                self.pids.insert(pid.clone(), new);
+            }
+            let known = self.processes.entry(pid.clone()).or_default();
+            known.name = process.name.clone().or(known.name.take());
+            known.threads.extend(process.threads.iter().cloned());
+            known.times.push(process.times.bulk());
+        }
+        self.streams.extend(unit.streams.iter().cloned());
+        if !unit.made {
+            self.ids.resize_with(unit.processes.ids.len().max(self.ids.len()), IdCensus::default);
+            self.ids.iter_mut().zip(&unit.processes.ids).for_each(|(own, more)| own.append(more));
+        }
+    }
+}
+
+impl Known {
+    /// Whether its name is another.
+    fn differs(&self, process: &Process) -> bool {
+        self.name.is_some() && process.name.is_some() && self.name != process.name
+    }
+
+    fn is(&self, process: &Process, bulk: Bulk, continues: bool) -> bool {
+        let named = self.name.is_some() && process.name.is_some();
+        if self.differs(process) || !named && !continues {
+            return false;
+        }
+        self.times.iter().all(|&known| are_apart(known, bulk))
+            || process.threads.iter().all(|tid| !self.threads.contains(tid))
+    }
+}
+
+/// Gives out pids.
+struct Pids {
+    policy: PidPolicy,
+    /// All that any input has, and all given out.
+    used: HashSet<Key>,
+    /// Those that belong to a recording.
+    taken: HashSet<Key>,
+    /// Where the search for any free number goes on.
+    next: u64,
+    /// With `offset`: what each input's pids grow by.
+    step: u64,
+    /// With `offset`: the numbers of the units that are inputs of their own.
+    ordinals: HashMap<usize, u64>,
+}
+
+impl Pids {
+    fn new(units: &[Unit], policy: PidPolicy) -> Self {
+        let (mut used, mut taken, mut ordinals) = (HashSet::new(), HashSet::new(), HashMap::new());
+        let mut greatest = 0;
+        for (number, unit) in units.iter().enumerate() {
+            for (key, process) in &unit.processes.by_pid {
+                used.insert(key.clone());
+                let value = number_of(&process.written);
+                greatest = value.filter(|&value| value <= PID_MAX).unwrap_or(0).max(greatest);
+                // pids that were assigned to profiles, which know of no trace; those of their names are true
+                if unit.made && value.is_some_and(|value| value >= STEP) {
+                    taken.insert(key.clone());
+                }
+            }
+            if let Some(stated) = &unit.stated {
+                taken.extend(stated.pids.iter().map(|(_, new)| key_of(Some(new.as_bytes()))));
+            }
+            if !unit.made {
+                ordinals.insert(number, ordinals.len() as u64);
+            }
+        }
+        let step = 10u64.pow(greatest.checked_ilog10().unwrap_or(0) + 1);
+        Pids { policy, used, taken, next: STEP, step, ordinals }
+    }
+
+    /// The pid of a process that is new to its recording; `None` if it keeps its own.
+    fn give(
+        &mut self,
+        unit: &Unit,
+        number: usize,
+        key: &Key,
+        process: &Process,
+    ) -> Option<Vec<u8>> {
+        if unit.made || self.policy == PidPolicy::Keep {
+            return None;
+        }
+        if let Some(stated) = &unit.stated {
+            let new = stated.pids.iter().find(|(old, _)| key_of(Some(old.as_bytes())) == *key);
+            return new.filter(|(old, new)| old != new).map(|(_, new)| new.clone().into_bytes());
+        }
+        let ordinal = self.ordinals.get(&number).copied().unwrap_or(0);
+        let offset = self.policy == PidPolicy::Offset && ordinal > 0;
+        if !offset && self.taken.insert(key.clone()) {
+            return None;
+        }
+        let new = if offset { self.offset(&process.written, ordinal) } else { None };
+        let new = new.or_else(|| self.free(&process.written))?;
+        let key = key_of(Some(&new));
+        self.used.insert(key.clone());
+        self.taken.insert(key);
+        Some(new)
+    }
+
+    /// The old pid grown by what the input's pids grow by, if that can be.
+    fn offset(&self, written: &[u8], ordinal: u64) -> Option<Vec<u8>> {
+        let value = number_of(written)?.checked_add(ordinal.checked_mul(self.step)?)?;
+        let new = spell(written, value);
+        (value <= PID_MAX && !self.used.contains(&key_of(Some(&new)))).then_some(new)
+    }
+
+    /// The first pid that shows the old one, or any; `None` for what is neither number nor name.
+    fn free(&mut self, written: &[u8]) -> Option<Vec<u8>> {
+        let is_free = |new: &Vec<u8>| !self.used.contains(&key_of(Some(new)));
+        match Spelled::of(written) {
+            Spelled::Number { .. } => {
+                let shown = number_of(written).filter(|&value| value < STEP);
+                let shown = shown.and_then(|value| {
+                    let like = (1..).map(|k| k * STEP + value).take_while(|&new| new <= PID_MAX);
+                    like.map(|new| spell(written, new)).find(is_free)
+                });
+                shown.or_else(|| {
+                    let mut any = (self.next..=PID_MAX).map(|new| (new, spell(written, new)));
+                    let (number, new) = any.find(|(_, new)| is_free(new))?;
+                    self.next = number + 1;
+                    Some(new)
+                })
+            }
+            Spelled::Text(content) => {
+                let new = |number| [b"\"", &*tagged(content, number), b"\""].concat();
+                (2..).map(new).find(is_free)
+            }
+            Spelled::Other => None,
+        }
+    }
+}
+
+/// The number that a pid is, if it is one without a sign.
+fn number_of(written: &[u8]) -> Option<u64> {
+    match Spelled::of(written) {
+        Spelled::Number { value, before, .. } if !before.starts_with(b"-") => Some(value),
+        _ => None,
+    }
+}
+
+/// A number with quotes if `like` has them.
+fn spell(like: &[u8], number: u64) -> Vec<u8> {
+    let quote: &[u8] = if like.starts_with(b"\"") { b"\"" } else { b"" };
+    [quote, number.to_string().as_bytes(), quote].concat()
+}
+
+/// Per recording, the maps of its ids and of each `--args-key`.
+fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
+    let classes = 1 + rules.args_keys.len();
+    let mut maps = vec![vec![IdMap::default(); classes]; recordings.len()];
+    if rules.ids == IdPolicy::Keep {
+        return maps;
+    }
+    for class in 0..classes {
+        let censuses = || recordings.iter().map(|recording| recording.ids.get(class));
+        let mut space = Space::new(censuses().flatten());
+        for (maps, census) in maps.iter_mut().zip(censuses()) {
+            if let Some(census) = census.filter(|census| !census.is_empty()) {
+                maps[class] = space.admit(census);
+            }
+        }
+    }
+    maps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::{Census, Watched};
+    use tracemill_tokenizer::fields_of;
+
+    /// A unit of events, each with its time.
+    fn unit(events: &[(&str, Option<i64>)]) -> Unit {
+        let mut census = Census::new(Arc::new(Watched::default()));
+        for &(event, time) in events {
+            census.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
+        }
+        let mut unit = Unit::default();
+        unit.processes.append(census);
+        unit
+    }
+
+    /// The pids of each unit's events after the decision, and its recording.
+    fn pids(units: &[Unit], pid: PidPolicy) -> Vec<(usize, Vec<String>)> {
+        let rules = IdentityRules { pid, ..IdentityRules::default() };
+        let fates = decide(units, &rules).fates;
+        let of_unit = |(unit, fate): (&Unit, &Fate)| {
+            let new = |(key, process): (&Key, &Process)| {
+                let renames = fate.renames.as_ref();
+                let new = renames.and_then(|renames| renames.pid(key));
+                String::from_utf8(new.unwrap_or(&process.written).to_vec()).unwrap()
+            };
+            (fate.recording, unit.processes.by_pid.iter().map(new).collect())
+        };
+        units.iter().zip(&fates).map(of_unit).collect()
+    }
+
+    fn named(pid: &str, name: &str, times: std::ops::Range<i64>) -> Unit {
+        let name =
+            format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{name}"}}}}"#);
+        let event = format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#);
+        let mut events: Vec<(&str, Option<i64>)> = vec![(&name, None)];
+        events.extend(times.map(|time| (&*event, Some(time))));
+        let mut all = unit(&events);
+        // the sample goes by place, which is the same for all of these
+        let pid = key_of(Some(pid.as_bytes()));
+        assert!(all.processes.by_pid.get_mut(&pid).is_some());
+        all
+    }
+
+    #[test]
+    fn the_later_one_is_renamed() {
+        let both = [named("7", "a", 0..2), named("7", "b", 0..2), named("7", "c", 0..2)];
+        let new = pids(&both, PidPolicy::Auto);
+        let expected = ["7", "10000007", "20000007"].map(|pid| vec![pid.to_owned()]);
+        assert!(new.iter().map(|(_, pids)| pids).eq(&expected), "{new:?}");
+        let kept = pids(&both, PidPolicy::Keep);
+        assert!(kept.iter().all(|(recording, pids)| *recording == 0 && pids[0] == "7"));
+        let offset = pids(&both, PidPolicy::Offset);
+        assert_eq!(offset[2].1, ["27"]);
+    }
+
+    /// What `split` repeats at a cut stands at the time of the part before.
+    #[test]
+    fn parts_are_one_recording_unless_names_differ() {
+        let marked = |name: &str, is_part: bool| Unit { is_part, ..named("7", name, 0..100) };
+        for (first, second, name, recording) in [
+            (false, true, "a", 0),
+            (true, false, "a", 0),
+            (false, false, "a", 1),
+            (true, true, "b", 1),
+        ] {
+            let units = [marked("a", first), marked(name, second)];
+            let found = pids(&units, PidPolicy::Auto)[1].0;
+            assert_eq!(found, recording, "{first} {second} {name}");
+        }
+    }
+
+    #[test]
+    fn rotated_logs_are_one_recording() {
+        let logs = [named("7", "node", 0..1), named("7", "node", 1..2), named("7", "node", 0..1)];
+        let new = pids(&logs, PidPolicy::Auto);
+        let expected = [(0, "7"), (0, "7"), (1, "10000007")];
+        assert!(new.iter().zip(expected).all(|(a, b)| a.0 == b.0 && a.1[0] == b.1), "{new:?}");
+    }
+
+    #[test]
+    fn without_a_sign_they_are_two() {
+        let event = r#"{"ph":"X","pid":7,"tid":1}"#;
+        let logs = || [unit(&[(event, Some(1))]), unit(&[(event, Some(2))])];
+        assert_eq!(pids(&logs(), PidPolicy::Auto)[1].0, 1);
+        let mut stream = logs();
+        stream.iter_mut().for_each(|unit| {
+            unit.streams.insert(b"stream".to_vec());
+        });
+        assert_eq!(pids(&stream, PidPolicy::Auto)[1].0, 0);
+    }
+
+    #[test]
+    fn types_stay_and_32_bits_are_enough() {
+        let odd = || {
+            let events = ["7", "\"7\"", "\"a\"", "-1", "139693758835584", "0"];
+            let events = events.map(|pid| format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#));
+            unit(&events.iter().map(|event| (&**event, Some(1))).collect::<Vec<_>>())
+        };
+        let mut new = pids(&[odd(), odd()], PidPolicy::Auto).remove(1).1;
+        new.sort();
+        let expected = ["\"10000007\"", "\"a#2\"", "10000000", "10000001", "10000002", "10000007"];
+        assert_eq!(new.iter().filter(|pid| pid.starts_with('"')).count(), 2, "{new:?}");
+        assert_eq!(new.len(), expected.len());
+        assert!(new.iter().all(|pid| !["0", "\"\""].contains(&&**pid)));
+    }
+}

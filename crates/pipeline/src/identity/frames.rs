@@ -1,0 +1,144 @@
+//! Stack frames and samples beside the events: new names where an id of a frame has two meanings.
+
+use super::rename::{RenamedUnit, Rewrite, frame_references};
+use super::spelling::{IdCensus, IdMap, Space};
+use crate::keys::Bytes;
+use crate::slice::member;
+use std::collections::HashSet;
+use std::ops::Range;
+use tracemill_tokenizer::{Cursor, members};
+
+/// Gives out names of stack frames; nothing is renamed without a rewrite.
+#[derive(Default)]
+pub(crate) struct FrameNames<'r> {
+    rewrite: Option<&'r mut Rewrite>,
+    /// All frames of the output.
+    space: Space,
+    /// Those that have been renamed.
+    moved: Space,
+    /// Recordings whose frames are in the output.
+    united: HashSet<usize>,
+}
+
+impl<'r> FrameNames<'r> {
+    /// `all` are the values of all `stackFrames`.
+    pub(crate) fn new<'v>(rewrite: &'r mut Rewrite, all: impl Iterator<Item = &'v [u8]>) -> Self {
+        let censuses: Vec<IdCensus> = all.map(census).collect();
+        let space = Space::new(censuses.iter());
+        FrameNames { rewrite: Some(rewrite), space, ..FrameNames::default() }
+    }
+
+    /// What is renamed in the input that a key at `offset` is of.
+    pub(crate) fn unit_at(&self, offset: u64) -> Option<&RenamedUnit> {
+        let rewrite = self.rewrite.as_deref()?;
+        Some(&rewrite.units[rewrite.unit_at(offset)?])
+    }
+
+    /// New names for the frames of a document, if there must be and can be any; `clashes` says whether an id of them
+    /// has another meaning already.
+    pub(crate) fn admit(&mut self, frames: &[u8], offset: u64, clashes: bool) -> Option<IdMap> {
+        let rewrite = self.rewrite.as_deref_mut()?;
+        let unit = rewrite.unit_at(offset)?;
+        let census = census(frames);
+        let first = self.united.insert(rewrite.units[unit].recording);
+        let must = clashes || self.moved.overlaps(&census);
+        if !must || !first || rewrite.keeps_frames {
+            self.space.hold(&census);
+            return None;
+        }
+        let map = self.space.admit(&census);
+        self.moved.hold(&renamed_census(frames, &map));
+        rewrite.units[unit].frames = Some(map.clone());
+        Some(map)
+    }
+}
+
+fn census(frames: &[u8]) -> IdCensus {
+    let mut census = IdCensus::default();
+    if frames.first() == Some(&b'{') {
+        members(frames).for_each(|(id, _)| census.note(id));
+    }
+    census
+}
+
+fn renamed_census(frames: &[u8], map: &IdMap) -> IdCensus {
+    let (mut census, mut new) = (IdCensus::default(), Vec::new());
+    for (id, _) in members(frames) {
+        new.clear();
+        if map.write(id, &mut new) {
+            census.note(&new);
+        }
+    }
+    census
+}
+
+/// A value with some of its parts replaced.
+struct Pieces<'p> {
+    value: &'p [u8],
+    patches: Vec<(Range<usize>, Vec<u8>)>,
+}
+
+impl<'p> Pieces<'p> {
+    fn new(value: &'p [u8]) -> Self {
+        Pieces { value, patches: Vec::new() }
+    }
+
+    fn replace(&mut self, part: &[u8], new: Vec<u8>) {
+        let at = part.as_ptr() as usize - self.value.as_ptr() as usize;
+        self.patches.push((at..at + part.len(), new));
+    }
+
+    fn rename(&mut self, part: &[u8], map: &IdMap) {
+        let mut new = Vec::new();
+        if map.write(part, &mut new) {
+            self.replace(part, new);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Bytes<'p>> {
+        self.patches.sort_by_key(|(old, _)| old.start);
+        let (mut pieces, mut at) = (Vec::with_capacity(2 * self.patches.len() + 1), 0);
+        for (old, new) in self.patches {
+            pieces.push(Bytes::Input(&self.value[at..old.start]));
+            pieces.push(Bytes::Made(new));
+            at = old.end;
+        }
+        pieces.push(Bytes::Input(&self.value[at..]));
+        pieces
+    }
+}
+
+/// An id of a frame, and the frame, with their new names.
+pub(crate) fn renamed_frame<'p>(
+    (id, frame): (&'p [u8], &'p [u8]),
+    map: &IdMap,
+) -> (Bytes<'p>, Vec<Bytes<'p>>) {
+    let mut new = Vec::new();
+    let id = if map.write(id, &mut new) { Bytes::Made(new) } else { Bytes::Input(id) };
+    let mut pieces = Pieces::new(frame);
+    if let Some(parent) = member(frame, b"parent") {
+        pieces.rename(parent, map);
+    }
+    (id, pieces.finish())
+}
+
+/// The inside of a list of samples with the new names of a unit.
+pub(crate) fn renamed_samples<'p>(samples: &'p [u8], unit: &RenamedUnit) -> Vec<Bytes<'p>> {
+    let inner = samples[1..samples.len() - 1].trim_ascii();
+    let mut pieces = Pieces::new(inner);
+    let mut cursor = Cursor::new(samples);
+    if cursor.enter(b'[') {
+        while cursor.next_element() {
+            let sample = cursor.value();
+            if let (Some(renames), Some(pid)) = (&unit.renames, member(sample, b"pid"))
+                && let Some(new) = renames.pid(&super::census::key_of(Some(pid)))
+            {
+                pieces.replace(pid, new.clone());
+            }
+            if let Some(map) = unit.frames.as_ref().filter(|_| sample.starts_with(b"{")) {
+                frame_references(sample, |frame| pieces.rename(frame, map));
+            }
+        }
+    }
+    pieces.finish()
+}

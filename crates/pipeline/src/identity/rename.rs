@@ -1,0 +1,300 @@
+//! Renamed values in the events that have them: found, and put in their places.
+
+use super::census::{Key, key_of};
+use super::spelling::IdMap;
+use super::{each_args_key, each_id};
+use crate::slice::member;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+use tracemill_tokenizer::{Cursor, Event, Field, FieldFinder, Tier, members, string_is};
+
+/// Events whose `args.data` name processes.
+const FRAME_EVENTS: [&[u8]; 3] =
+    [b"TracingStartedInBrowser", b"FrameCommittedInBrowser", b"ProcessReadyInBrowser"];
+
+/// The new names of a recording.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Renames {
+    /// New pids by old ones.
+    pub(crate) pids: BTreeMap<Key, Vec<u8>>,
+    /// Of ids, then of each `--args-key`.
+    pub(crate) ids: Vec<IdMap>,
+    args_keys: Vec<Vec<u8>>,
+}
+
+impl Renames {
+    /// `None` if nothing has a new name.
+    pub(super) fn new(
+        pids: BTreeMap<Key, Vec<u8>>,
+        ids: Vec<IdMap>,
+        args_keys: &[String],
+    ) -> Option<Self> {
+        if pids.is_empty() && ids.iter().all(|map| *map == IdMap::default()) {
+            return None;
+        }
+        let args_keys = args_keys.iter().map(|key| key.clone().into_bytes()).collect();
+        Some(Renames { pids, ids, args_keys })
+    }
+
+    /// The new name of a process.
+    pub(crate) fn pid(&self, key: &[u8]) -> Option<&Vec<u8>> {
+        self.pids.get(key)
+    }
+
+    /// Whether any id or value of `--args-key` has a new name.
+    pub(crate) fn ids_change(&self) -> bool {
+        self.ids.iter().any(|map| *map != IdMap::default())
+    }
+}
+
+/// What is renamed in all inputs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rewrite {
+    /// By the places at which they stand.
+    pub(crate) units: Vec<RenamedUnit>,
+    /// Whether stack frames are never renamed.
+    pub(crate) keeps_frames: bool,
+}
+
+/// What is renamed in the events from a place on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RenamedUnit {
+    pub(crate) base: u64,
+    /// The number of its recording.
+    pub(crate) recording: usize,
+    pub(crate) renames: Option<Arc<Renames>>,
+    /// Of stack frames, where ids of frames clash.
+    pub(crate) frames: Option<IdMap>,
+}
+
+impl RenamedUnit {
+    /// Whether anything is renamed.
+    pub(crate) fn changes(&self) -> bool {
+        self.renames.is_some() || self.frames.is_some()
+    }
+}
+
+impl Rewrite {
+    /// Whether nothing is renamed at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.units.iter().any(RenamedUnit::changes)
+    }
+
+    /// The number of the unit that a place is in.
+    pub(crate) fn unit_at(&self, offset: u64) -> Option<usize> {
+        self.units.partition_point(|unit| unit.base <= offset).checked_sub(1)
+    }
+}
+
+/// A value that is replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Patch {
+    /// Where it stands in the event.
+    pub(crate) old: Range<usize>,
+    /// Where the new one stands among the texts.
+    pub(crate) new: Range<usize>,
+}
+
+/// Finds what is renamed in events; one for each worker.
+pub(crate) struct Renamer<'r> {
+    rewrite: &'r Rewrite,
+    finder: FieldFinder,
+    /// The unit at hand: its places and its number.
+    unit: (Range<u64>, usize),
+    /// Per unit, new pids by old ones as they are spelled.
+    pids: Vec<HashMap<Vec<u8>, Option<Vec<u8>>>>,
+}
+
+impl<'r> Renamer<'r> {
+    pub(crate) fn new(rewrite: &'r Rewrite, tier: Tier) -> Self {
+        let finder = FieldFinder::new(tier);
+        let pids = vec![HashMap::new(); rewrite.units.len()];
+        Renamer { rewrite, finder, unit: (0..0, 0), pids }
+    }
+
+    fn unit_at(&mut self, offset: u64) -> Option<&'r RenamedUnit> {
+        if !self.unit.0.contains(&offset) {
+            let number = self.rewrite.unit_at(offset)?;
+            let start = self.rewrite.units[number].base;
+            let end = self.rewrite.units.get(number + 1).map_or(u64::MAX, |unit| unit.base);
+            self.unit = (start..end, number);
+        }
+        Some(&self.rewrite.units[self.unit.1]).filter(|unit| unit.changes())
+    }
+
+    /// Appends the patches of the event at a place, in order, and their texts; returns how much longer it becomes.
+    pub(crate) fn find(
+        &mut self,
+        event: &[u8],
+        offset: u64,
+        patches: &mut Vec<Patch>,
+        texts: &mut Vec<u8>,
+    ) -> i64 {
+        let Some(unit) = self.unit_at(offset) else { return 0 };
+        let first = patches.len();
+        if let Some(renames) = &unit.renames {
+            let spans = self.finder.find(event);
+            let mut found = Found { event, patches, texts };
+            let event = spans.of(event);
+            if !renames.pids.is_empty() {
+                self.find_pids(&event, renames, &mut found);
+            }
+            if renames.ids_change() {
+                each_id(&event, |id| found.renamed(id, &renames.ids[0]));
+                each_args_key(&event, &renames.args_keys, |key, id| {
+                    found.renamed(id, &renames.ids[1 + key]);
+                });
+            }
+        }
+        if let Some(frames) = &unit.frames {
+            let mut found = Found { event, patches, texts };
+            frame_references(event, |value| found.renamed(value, frames));
+        }
+        let own = &mut patches[first..];
+        if own.len() > 1 {
+            own.sort_unstable_by_key(|patch| patch.old.start);
+        }
+        own.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
+    }
+
+    fn find_pids(&mut self, event: &Event<'_>, renames: &Renames, found: &mut Found<'_, '_>) {
+        if let Some(pid) = event.field(Field::Pid) {
+            self.replace_pid(pid, renames, found);
+        }
+        if FRAME_EVENTS.iter().any(|name| event.is_string(Field::Name, name)) {
+            each_process_id(event.field(Field::Args).unwrap_or_default(), |pid| {
+                self.replace_pid(pid, renames, found);
+            });
+        }
+    }
+
+    fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut Found<'_, '_>) {
+        let known = &mut self.pids[self.unit.1];
+        if !known.contains_key(pid) {
+            known.insert(pid.to_owned(), renames.pid(&key_of(Some(pid))).cloned());
+        }
+        if let Some(Some(new)) = known.get(pid) {
+            found.replaced(pid, new);
+        }
+    }
+}
+
+/// The patches of one event.
+struct Found<'e, 'p> {
+    event: &'e [u8],
+    patches: &'p mut Vec<Patch>,
+    texts: &'p mut Vec<u8>,
+}
+
+impl Found<'_, '_> {
+    fn replaced(&mut self, value: &[u8], new: &[u8]) {
+        let start = self.texts.len();
+        self.texts.extend_from_slice(new);
+        self.note(value, start);
+    }
+
+    fn renamed(&mut self, value: &[u8], map: &IdMap) {
+        let start = self.texts.len();
+        if map.write(value, self.texts) {
+            self.note(value, start);
+        }
+    }
+
+    fn note(&mut self, value: &[u8], start: usize) {
+        let at = value.as_ptr() as usize - self.event.as_ptr() as usize;
+        self.patches.push(Patch { old: at..at + value.len(), new: start..self.texts.len() });
+    }
+}
+
+/// Calls `found` for `data.processId` and `data.frames[].processId` of some args.
+fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
+    let Some(data) = member(args, b"data") else { return };
+    if let Some(pid) = member(data, b"processId") {
+        found(pid);
+    }
+    let mut frames = Cursor::new(member(data, b"frames").unwrap_or_default());
+    if frames.enter(b'[') {
+        while frames.next_element() {
+            if let Some(pid) = member(frames.value(), b"processId") {
+                found(pid);
+            }
+        }
+    }
+}
+
+/// Calls `found` for the values of the last `sf` and `esf` of an event or sample.
+pub(crate) fn frame_references<'e>(event: &'e [u8], mut found: impl FnMut(&'e [u8])) {
+    let mut last = [None; 2];
+    for (key, value) in members(event) {
+        for (name, last) in [&b"sf"[..], b"esf"].iter().zip(&mut last) {
+            if string_is(key, name) {
+                *last = Some(value);
+            }
+        }
+    }
+    last.into_iter().flatten().for_each(&mut found);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spelling::Shift;
+    use super::*;
+
+    fn renamed(event: &str) -> String {
+        let new = [("7", "10000007"), ("\"7\"", "\"x\"")];
+        let key = |pid: &str| key_of(Some(pid.as_bytes()));
+        let pids = new.map(|(old, new)| (key(old), new.as_bytes().to_vec()));
+        let shift = Some(Shift::Add(0x100));
+        let ids = IdMap { decimal: None, hex: shift, tag: Some(2) };
+        let keys = IdMap { decimal: Some(Shift::Add(10)), hex: None, tag: None };
+        let renames = Renames {
+            pids: pids.into_iter().collect(),
+            ids: vec![ids, keys.clone()],
+            args_keys: vec![b"External id".to_vec()],
+        };
+        let unit = RenamedUnit {
+            base: 5,
+            recording: 1,
+            renames: Some(Arc::new(renames)),
+            frames: Some(keys),
+        };
+        let rewrite = Rewrite { units: vec![RenamedUnit::default(), unit], keeps_frames: false };
+        let mut renamer = Renamer::new(&rewrite, Tier::Scalar);
+        let (mut patches, mut texts) = (Vec::new(), Vec::new());
+        assert_eq!(renamer.find(event.as_bytes(), 4, &mut patches, &mut texts), 0);
+        assert!(patches.is_empty());
+        let delta = renamer.find(event.as_bytes(), 5, &mut patches, &mut texts);
+        let mut out = event.to_owned();
+        for patch in patches.into_iter().rev() {
+            out.replace_range(patch.old, std::str::from_utf8(&texts[patch.new]).unwrap());
+        }
+        assert_eq!(out.len() as i64, event.len() as i64 + delta);
+        out
+    }
+
+    #[test]
+    fn only_what_the_table_says_is_renamed() {
+        for (event, expected) in [
+            (
+                r#"{"pid":1,"ph":"X", "pid" : 7 ,"id":"0x1"}"#,
+                r#"{"pid":1,"ph":"X", "pid" : 10000007 ,"id":"0x1"}"#,
+            ),
+            (r#"{"pid":"7","id":"0x1","ph":"b"}"#, r#"{"pid":"x","id":"0x101","ph":"b"}"#),
+            (
+                r#"{"id2":{"local":"0x1","global":"a"},"ph":"e","pid":8,"bind_id":"0x2"}"#,
+                r#"{"id2":{"local":"0x101","global":"a#2"},"ph":"e","pid":8,"bind_id":"0x102"}"#,
+            ),
+            (
+                r#"{"args":{"External id":5,"pid":7},"sf":3,"ph":"X"}"#,
+                r#"{"args":{"External id":15,"pid":7},"sf":13,"ph":"X"}"#,
+            ),
+            (
+                r#"{"name":"TracingStartedInBrowser","args":{"data":{"frames":[{"processId":7},{}]}},"ph":"I"}"#,
+                r#"{"name":"TracingStartedInBrowser","args":{"data":{"frames":[{"processId":10000007},{}]}},"ph":"I"}"#,
+            ),
+        ] {
+            assert_eq!(renamed(event), expected);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! From what the scan found to what is renamed, for a merge.
+
+use super::census::{Processes, Watched, key_of};
+use super::decide::{Decision, Unit, decide};
+use super::describe::{InputNames, describe, label_events};
+use super::rename::{RenamedUnit, Renamer, Renames, Rewrite};
+use crate::config::{Config, IdPolicy, IdentityRules, PidPolicy, Source};
+use crate::error::{Error, ErrorKind};
+use crate::order::{Lists, Spill};
+use crate::patched::Patched;
+use crate::profile::{StreamKey, stream_key};
+use crate::read::Inputs;
+use crate::report::InputIdentity;
+use crate::store::{Long, Payload, Place, Segment, Store};
+use crate::streams::StreamOrders;
+use memmap2::MmapMut;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::sync::Arc;
+use tracemill_tokenizer::{Event, Tier};
+
+/// What was found in one input, or in what was made of one.
+#[derive(Debug, Default)]
+pub(crate) struct UnitParts {
+    /// The place at which it stands.
+    pub(crate) base: u64,
+    pub(crate) processes: Processes,
+    pub(crate) streams: StreamOrders,
+}
+
+/// Which ids are to be looked at in a merge of these; `None` if none can be renamed or labelled.
+pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<Watched>> {
+    let is_one = match sources {
+        [] => true,
+        [source] => !source.path().is_dir(),
+        _ => false,
+    };
+    let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || is_one;
+    let says = !rules.labels.is_empty()
+        || rules.label_from_name.is_some()
+        || !rules.stated.is_empty()
+        || rules.provenance;
+    let args_keys = rules.args_keys.iter().map(|key| key.clone().into_bytes()).collect();
+    (!keeps || says).then(|| Arc::new(Watched { args_keys }))
+}
+
+/// What is renamed, and all that follows from it.
+#[derive(Default)]
+pub(crate) struct Settled {
+    units: Vec<Unit>,
+    decision: Decision,
+    pub(crate) rewrite: Rewrite,
+}
+
+/// Decides on names; the streams of all units come back as those of one trace.
+///
+/// `signs` are places in inputs that say that they are parts of something larger.
+pub(crate) fn settle(
+    parts: Vec<UnitParts>,
+    signs: &[u64],
+    inputs: &Inputs,
+    rules: &IdentityRules,
+) -> (Settled, StreamOrders) {
+    let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
+    let (mut units, mut orders) = (Vec::new(), Vec::new());
+    for part in parts {
+        let Some(held) = by_base.get(&part.base) else { continue };
+        let name = Path::new(&inputs.reports[held.input].name);
+        let stated = rules.stated.iter().find(|stated| stated.path == name);
+        units.push(Unit {
+            base: part.base,
+            input: held.input,
+            made: held.made,
+            is_part: signs
+                .iter()
+                .any(|sign| (held.base..held.base + held.payload.len()).contains(sign)),
+            processes: part.processes,
+            streams: part.streams.keys().cloned().collect(),
+            stated: stated.cloned(),
+        });
+        orders.push(part.streams);
+    }
+    let decision = decide(&units, rules);
+    let mut streams = StreamOrders::default();
+    for (order, fate) in orders.into_iter().zip(&decision.fates) {
+        streams.append(match &fate.renames {
+            None => order,
+            Some(renames) => order.with_keys(|key| renamed_key(key, renames)),
+        });
+    }
+    let renamed = units.iter().zip(&decision.fates);
+    let renamed = renamed.map(|(unit, fate)| RenamedUnit {
+        base: unit.base,
+        recording: fate.recording,
+        renames: fate.renames.clone(),
+        frames: None,
+    });
+    let keeps_frames = rules.ids == IdPolicy::Keep || rules.pid == PidPolicy::Keep;
+    let rewrite = Rewrite { units: renamed.collect(), keeps_frames };
+    (Settled { units, decision, rewrite }, streams)
+}
+
+/// The key of a stream whose process may have a new pid.
+fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
+    // keys begin with those of pids, which say where they end
+    let end = match key.split_first_chunk::<9>() {
+        Some(([b'"', len @ ..], _)) => 10 + u64::from_le_bytes(*len) as usize,
+        _ => key.iter().position(|&byte| byte == 0).map_or(key.len(), |at| at + 1),
+    };
+    match renames.pid(&key[..end]) {
+        Some(new) => [&*key_of(Some(new)), &key[end..]].concat(),
+        None => key,
+    }
+}
+
+impl Settled {
+    /// The key of an event's stream with its new names.
+    pub(crate) fn stream_key(&self, event: &Event<'_>, place: Place) -> StreamKey {
+        let key = stream_key(event);
+        let unit = self.rewrite.unit_at(place.offset());
+        let renames = unit.and_then(|unit| self.rewrite.units[unit].renames.as_ref());
+        match renames {
+            Some(renames) => renamed_key(key, renames),
+            None => key,
+        }
+    }
+
+    /// What is renamed in each input.
+    pub(crate) fn describe(&self, inputs: &Inputs, rules: &IdentityRules) -> Vec<InputIdentity> {
+        describe(
+            &self.units,
+            &self.decision,
+            &self.rewrite,
+            &InputNames { rules, inputs: &inputs.reports },
+        )
+    }
+
+    /// The events that show the labels of inputs, as one more input that stands at `base`; `None` if there are none.
+    pub(crate) fn labels(
+        &mut self,
+        inputs: &Inputs,
+        rules: &IdentityRules,
+        base: u64,
+    ) -> Result<Option<Labels>, Error> {
+        let names = InputNames { rules, inputs: &inputs.reports };
+        let events = label_events(&self.units, &self.rewrite, &names);
+        let len: usize = events.iter().map(Vec::len).sum();
+        if len == 0 {
+            return Ok(None);
+        }
+        let end = base + len as u64;
+        if end >= Store::MOST {
+            return Err(ErrorKind::TooLarge { bytes: end, most: Store::MOST }.into());
+        }
+        let memory = MmapMut::map_anon(len).map_err(|e| Error::read("labels", e));
+        let (mut bytes, mut places, mut long) = (memory?, Vec::new(), Vec::new());
+        let mut at = 0;
+        for event in &events {
+            bytes[at..at + event.len()].copy_from_slice(event);
+            let offset = base + at as u64;
+            if Place::is_long(event.len()) {
+                long.push((offset, event.len() as u64));
+            }
+            places.push(Place::new(offset, event.len(), 0));
+            at += event.len();
+        }
+        // they have their new names already
+        self.rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: len }]);
+        Ok(Some(Labels { payload, base, places, long, bytes: len as u64 }))
+    }
+}
+
+/// Events that were made to show labels.
+pub(crate) struct Labels {
+    pub(crate) payload: Payload,
+    pub(crate) base: u64,
+    pub(crate) places: Vec<Place>,
+    pub(crate) long: Vec<Long>,
+    pub(crate) bytes: u64,
+}
+
+/// What is left of metadata events when those that are equal to the byte are written once.
+pub(crate) struct Deduplicated {
+    pub(crate) lists: Lists,
+    /// Events left out, and their bytes as they stand.
+    pub(crate) events: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Leaves out metadata events that are written with the bytes of an earlier one.
+///
+/// Memory: 16 bytes for each different event.
+pub(crate) fn deduplicate(
+    lists: Lists,
+    store: &Store<'_>,
+    rewrite: &Rewrite,
+    config: &Config,
+) -> Result<Deduplicated, Error> {
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    let mut patched = Patched::new(Renamer::new(rewrite, tier));
+    let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
+    let hasher = std::hash::RandomState::new();
+    let mut seen: HashMap<u64, Vec<Place>> = HashMap::new();
+    let (mut events, mut bytes) = (0, 0);
+    let mut is_new = |place: Place| {
+        let event = written(place);
+        let same = seen.entry(hasher.hash_one(&event)).or_default();
+        if same.iter().any(|&earlier| written(earlier) == event) {
+            events += 1;
+            bytes += store.len(place);
+            return false;
+        }
+        same.push(place);
+        true
+    };
+    let lists = match lists {
+        Lists::Memory([mut metadata, untimed]) => {
+            metadata.iter_mut().for_each(|places| places.retain(|&place| is_new(place)));
+            Lists::Memory([metadata, untimed])
+        }
+        Lists::Spilled([metadata, untimed]) => {
+            let mut kept = Spill::new(&config.tmp_dir)?;
+            for place in Lists::Spilled([metadata, None]).iter() {
+                if is_new(place) {
+                    kept.list(0, &[place])?;
+                }
+            }
+            let (_, kept) = kept.finish()?;
+            match kept {
+                Lists::Spilled([metadata, _]) => Lists::Spilled([metadata, untimed]),
+                memory => memory,
+            }
+        }
+    };
+    Ok(Deduplicated { lists, events, bytes })
+}

@@ -1,0 +1,273 @@
+//! Who is who in a merge of several inputs: the bytes are those of a naive merge of naively renamed inputs, whatever the
+//! knobs, and the names that the report says keep what does not belong together apart.
+
+use crate::corpus::{corpus, files_below};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, run, run_sources, through_pipes};
+use crate::trace::{assert_same, text_of};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tracemill_pipeline::{
+    Config, Error, Format, IdPolicy, IdentityRules, InputIdentity, MergeReport, PidPolicy, Source,
+};
+use tracemill_testkit::Rng;
+use tracemill_testkit::generate::{TraceShape, chrome_like, trace};
+use tracemill_testkit::reference::{self, RawEvent, Renames};
+
+fn rules(pid: PidPolicy) -> IdentityRules {
+    IdentityRules { pid, ids: IdPolicy::Auto, ..IdentityRules::default() }
+}
+
+fn merge_with(
+    inputs: &[&[u8]],
+    rules: &IdentityRules,
+    knobs: Knobs,
+) -> Result<(Vec<u8>, MergeReport), Error> {
+    let config = Config { identity: rules.clone(), ..config(knobs) };
+    if knobs.read_size.is_some() {
+        return through_pipes(inputs, |sources| run_sources(sources, None, &config));
+    }
+    let folder = Folder::new();
+    let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
+    let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
+    run_sources(&sources, None, &config)
+}
+
+fn renames(identity: &InputIdentity) -> Renames {
+    Renames { pids: identity.pids.clone(), ids: identity.ids.clone() }
+}
+
+/// Asserts the bytes and that they do not depend on the knobs; the inputs with their new names, and the report.
+#[track_caller]
+fn check(
+    what: &str,
+    inputs: &[&[u8]],
+    rules: &IdentityRules,
+    corners: &[Knobs],
+) -> (Vec<Vec<u8>>, Vec<InputIdentity>) {
+    let (output, report) =
+        merge_with(inputs, rules, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let said = report.identity.inputs;
+    assert_eq!(said.len(), inputs.len(), "{what}");
+    let renamed: Vec<Vec<u8>> = inputs
+        .iter()
+        .zip(&said)
+        .map(|(input, said)| reference::rename(input, &renames(said)).expect("sound"))
+        .collect();
+    let texts: Vec<&[u8]> = renamed.iter().map(Vec::as_slice).collect();
+    let expected = reference::merge(&texts, None).expect("sound");
+    assert_same(&format!("{what}: {said:#?}"), &expected, &output);
+    for &corner in corners {
+        let (again, report) = merge_with(inputs, rules, corner).expect("sound");
+        assert_same(&format!("{what} {corner:?}"), &output, &again);
+        let again = report.identity.inputs.iter().map(|i| (i.recording, &i.pids, &i.ids));
+        assert!(again.eq(said.iter().map(|i| (i.recording, &i.pids, &i.ids))), "{what} {corner:?}");
+    }
+    (renamed, said)
+}
+
+/// Ids that viewers join over all processes, numbers as numbers.
+fn joined_ids(event: &RawEvent) -> Vec<String> {
+    let ph = event.ph.as_deref().unwrap_or_default().trim_matches('"');
+    let is_joined = ph.len() == 1 && "bneSTpFstfvV".contains(ph);
+    let id2: Option<HashMap<String, Box<serde_json::value::RawValue>>> =
+        event.id2.as_deref().and_then(|id2| serde_json::from_str(id2).ok());
+    let id2 = id2.into_iter().flatten().map(|(_, id)| id.get().to_owned());
+    let ids = event.id.clone().into_iter().chain(id2).filter(|_| is_joined);
+    let plain = |id: String| match id.trim_matches('"').strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).map_or(id.clone(), |number| number.to_string()),
+        None => id.trim_matches('"').to_owned(),
+    };
+    ids.chain(event.bind_id.clone()).map(plain).filter(|id| !id.is_empty()).collect()
+}
+
+/// Asserts that inputs of different recordings share neither pids nor ids.
+#[track_caller]
+fn assert_apart(what: &str, inputs: &[Vec<u8>], said: &[InputIdentity]) -> (usize, usize) {
+    let (mut pids, mut ids) = (BTreeMap::new(), BTreeMap::new());
+    for (input, said) in inputs.iter().zip(said) {
+        for event in reference::events(input).expect("sound") {
+            if let Some(pid) = event.pid.clone().filter(|pid| pid.len() < 20) {
+                let owner = *pids.entry(pid.clone()).or_insert(said.recording);
+                assert_eq!(owner, said.recording, "{what}: pid {pid}");
+            }
+            for id in joined_ids(&event) {
+                let owner = *ids.entry(id.clone()).or_insert(said.recording);
+                assert_eq!(owner, said.recording, "{what}: id {id}");
+            }
+        }
+    }
+    (pids.len(), ids.len())
+}
+
+#[test]
+fn random_traces_with_any_knobs() {
+    let (mut pids, mut ids, mut renamed) = (0, 0, 0);
+    for seed in 0..150 {
+        let mut rng = Rng::new(seed);
+        let mut shape = TraceShape::arbitrary(&mut rng);
+        if rng.chance(60) {
+            // values that are neither numbers nor names cannot be told apart
+            shape.odd = 0;
+        }
+        let first = trace(seed * 10, &shape);
+        let other =
+            trace(seed * 10 + 1, &TraceShape { odd: shape.odd, ..TraceShape::arbitrary(&mut rng) });
+        let inputs: Vec<&[u8]> = match rng.index(3) {
+            0 => vec![&first, &first],
+            1 => vec![&first, &other, &first],
+            _ => vec![&first, &other],
+        };
+        let mut rules = rules([PidPolicy::Auto, PidPolicy::Offset][rng.index(2)]);
+        if rng.chance(30) {
+            rules.args_keys = vec!["value".into(), "data".into()];
+        }
+        let corners = [0, 1, 2].map(|number| knobs(seed as usize * 3 + number));
+        let (after, said) = check(&format!("seed {seed}"), &inputs, &rules, &corners);
+        if shape.odd == 0 {
+            let counts = assert_apart(&format!("seed {seed}"), &after, &said);
+            (pids, ids) = (pids + counts.0, ids + counts.1);
+        }
+        renamed += said.iter().filter(|said| !said.ids.is_empty()).count();
+    }
+    assert!(pids > 500 && ids > 300 && renamed > 60, "{pids} pids, {ids} ids, {renamed} renamed");
+}
+
+/// Many batches, written side by side, in turn, and from disk.
+#[test]
+fn a_large_trace_twice() {
+    let mut input = Vec::new();
+    chrome_like(7, 6 << 20, &mut input).expect("memory takes bytes");
+    let small = Knobs { threads: 7, budget: Some(1 << 18), chunk: 300_000, ..PLAIN };
+    let corners =
+        [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 16), ..small }];
+    let (after, said) = check("large", &[&input, &input], &rules(PidPolicy::Auto), &corners);
+    let (pids, ids) = assert_apart("large", &after, &said);
+    assert!(pids >= 6 && ids > 1000, "{pids} pids, {ids} ids");
+    assert_eq!(said[1].pids.len() * 2, pids);
+}
+
+/// One event a line has its own way through the output.
+#[test]
+fn lines_are_renamed_too() {
+    let input =
+        b"{\"ph\":\"b\",\"ts\":1,\"pid\":7,\"id\":\"0x1\"}\n{\"ph\":\"X\",\"ts\":2,\"pid\":7}\n";
+    let (output, _) = merge_with(&[input, input], &rules(PidPolicy::Auto), PLAIN).expect("sound");
+    let text = String::from_utf8(output).unwrap();
+    assert!(text.contains("{\"ph\":\"b\",\"ts\":1,\"pid\":10000007,\"id\":\"0x11\"}\n"), "{text}");
+    check("lines", &[input, input], &rules(PidPolicy::Auto), &[knobs(3), knobs(8)]);
+}
+
+#[test]
+fn every_process_of_the_later_input_is_renamed() {
+    for seed in 300..330 {
+        let mut shape = TraceShape::arbitrary(&mut Rng::new(seed));
+        shape.odd = 0;
+        let input = trace(seed, &shape);
+        let (_, said) = check("twice", &[&input, &input], &rules(PidPolicy::Auto), &[]);
+        let events = reference::events(&input).expect("sound");
+        let pids: BTreeSet<&String> = events.iter().filter_map(|e| e.pid.as_ref()).collect();
+        if said[1].recording == 1 {
+            assert_eq!(said[1].pids.len(), pids.len(), "seed {seed}: {said:#?}");
+        }
+        assert!(said[0].pids.is_empty() && said[0].ids.is_empty());
+    }
+}
+
+#[test]
+fn stack_frames_with_two_meanings_get_new_ids() {
+    let input = |name: &str| {
+        format!(
+            r#"{{"samples":[{{"sf":1,"pid":7}},{{"sf":"2"}}],"traceEvents":[{{"ph":"P","ts":1,"pid":7,"sf":2}},{{"esf":"1","pid":8,"ts":2}}],"stackFrames":{{"1":{{"name":"{name}"}},"2":{{"name":"b","parent":"1"}}}}}}"#
+        )
+    };
+    let inputs = [input("a"), input("c"), input("d"), input("a")];
+    let texts: Vec<&[u8]> = inputs.iter().map(String::as_bytes).collect();
+    let (after, said) = check("frames", &texts, &rules(PidPolicy::Auto), &[knobs(1), knobs(2)]);
+    assert_eq!(said[1].ids, [("stackFrames".to_owned(), "numbers + 10".to_owned())]);
+    assert_eq!(said[2].ids, [("stackFrames".to_owned(), "numbers + 20".to_owned())]);
+    assert!(said[3].ids.is_empty(), "equal frames are one");
+    let second = String::from_utf8_lossy(&after[1]).into_owned();
+    for part in [
+        r#"{"sf":11,"pid":10000007}"#,
+        r#""sf":12}"#,
+        r#""esf":"11""#,
+        r#""12":{"name":"b","parent":"11"}"#,
+    ] {
+        assert!(second.contains(part), "{part}: {second}");
+    }
+}
+
+/// The events of a trace at these positions, as a trace.
+fn part_of(events: &[RawEvent], range: std::ops::Range<usize>) -> Vec<u8> {
+    let texts: Vec<&str> =
+        events[range].iter().map(|e| std::str::from_utf8(&e.bytes).expect("JSON")).collect();
+    format!("{{\"traceEvents\":[{}]}}", texts.join(",")).into_bytes()
+}
+
+#[test]
+fn rotated_logs_stay_alone() {
+    let Some(folder) = corpus() else { return };
+    let mut files = Vec::new();
+    files_below(&folder.join("node20-trace-events"), &mut files);
+    assert!(!files.is_empty());
+    for file in files {
+        let text = text_of(&file);
+        let events = reference::events(&text).expect("sound");
+        // Node repeats its metadata in each file
+        let is_metadata = |event: &&RawEvent| event.ph.as_deref() == Some("\"M\"");
+        let metadata: Vec<RawEvent> = events.iter().filter(is_metadata).cloned().collect();
+        let rest: Vec<RawEvent> = events.iter().filter(|e| !is_metadata(e)).cloned().collect();
+        let cut = |from: usize, to: usize| {
+            let own = [&metadata[..], &rest[rest.len() * from / 4..rest.len() * to / 4]].concat();
+            part_of(&own, 0..own.len())
+        };
+        let logs = [cut(0, 1), cut(1, 2), cut(2, 4)];
+        let logs: Vec<&[u8]> = logs.iter().map(Vec::as_slice).collect();
+        let name = file.display().to_string();
+        let (after, said) = check(&name, &logs, &rules(PidPolicy::Auto), &[knobs(5)]);
+        assert!(said.iter().all(|said| said.recording == 0), "{name}: {said:#?}");
+        assert!(after.iter().zip(&logs).all(|(after, before)| after == before), "{name}");
+        // and the whole is another recording than its copy
+        let (after, said) = check(&name, &[&text, &text], &rules(PidPolicy::Auto), &[]);
+        assert_eq!(said[1].recording, 1, "{name}");
+        assert_apart(&name, &after, &said);
+    }
+}
+
+#[test]
+fn files_of_different_producers() {
+    let Some(folder) = corpus() else { return };
+    let mut files = Vec::new();
+    files_below(&folder, &mut files);
+    files.sort();
+    let sound: Vec<(String, Vec<u8>)> = files
+        .iter()
+        .filter(|file| std::fs::metadata(file).is_ok_and(|m| m.len() < 300_000))
+        .map(|file| (file.display().to_string(), text_of(file)))
+        .filter(|(_, text)| reference::events(text).is_ok_and(|events| events.len() > 2))
+        .collect();
+    assert!(sound.len() > 60, "{}", sound.len());
+    let mut renamed = 0;
+    for (number, (name, text)) in sound.iter().enumerate() {
+        let (other_name, other) = &sound[(number * 7 + 3) % sound.len()];
+        let what = format!("{name} and {other_name}");
+        let (after, said) = check(&what, &[text, other], &rules(PidPolicy::Auto), &[]);
+        assert_apart(&what, &after, &said);
+        renamed += usize::from(said.iter().any(|said| !said.pids.is_empty()));
+    }
+    assert!(renamed > 10, "{renamed}");
+}
+
+#[test]
+fn keep_is_what_it_was() {
+    for seed in 500..520 {
+        let mut rng = Rng::new(seed);
+        let input = trace(seed, &TraceShape::arbitrary(&mut rng));
+        let inputs: [&[u8]; 2] = [&input, &input];
+        let (kept, report) = merge_with(&inputs, &rules(PidPolicy::Keep), PLAIN).expect("sound");
+        let (plain, _) = run(&inputs, None::<Format>, PLAIN).expect("sound");
+        assert_same("keep", &plain, &kept);
+        assert!(
+            report.identity.inputs.iter().all(|said| said.pids.is_empty() && said.ids.is_empty())
+        );
+    }
+}
