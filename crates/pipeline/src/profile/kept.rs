@@ -63,11 +63,19 @@ pub(crate) trait Chunks {
 /// No sample, in four bytes.
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// The numbers in four bytes each; false, with some of them appended, if one does not fit.
-fn narrow<W: Copy, N>(from: &[W], to: &mut Vec<N>, number: impl Fn(W) -> Option<N>) -> bool {
-    let before = to.len();
-    to.extend(from.iter().map_while(|&wide| number(wide)));
-    to.len() - before == from.len()
+/// Appends numbers in four bytes each; false, and none appended, if one does not fit. In two passes that a compiler can
+/// make vectors of.
+fn narrow<W: Copy, N>(
+    from: &[W],
+    to: &mut Vec<N>,
+    fits: impl Fn(W) -> bool,
+    cut: impl Fn(W) -> N,
+) -> bool {
+    let all = from.iter().fold(true, |all, &wide| all & fits(wide));
+    if all {
+        to.extend(from.iter().map(|&wide| cut(wide)));
+    }
+    all
 }
 
 /// Where a chunk ends in each column, and what of it needs no column.
@@ -144,16 +152,15 @@ impl Kept {
     }
 
     fn push_numbers(&mut self, chunk: &Chunk) -> bool {
-        let sample = |id| match id {
-            NO_ID => Some(NO_SAMPLE),
-            id => u32::try_from(id).ok().filter(|&id| id != NO_SAMPLE),
-        };
-        let signed = |number| i32::try_from(number).ok();
+        // no id at all becomes no sample
+        let is_id = |id: u64| id < u64::from(NO_SAMPLE) || id == NO_ID;
+        let is_small = |number: i64| i64::from(number as i32) == number;
+        let small = |number: i64| number as i32;
         let [lines, columns] = &mut self.positions;
-        narrow(&chunk.samples, &mut self.samples, sample)
-            && narrow(&chunk.deltas, &mut self.deltas, signed)
-            && narrow(chunk.lines.as_deref().unwrap_or_default(), lines, signed)
-            && narrow(chunk.columns.as_deref().unwrap_or_default(), columns, signed)
+        narrow(&chunk.samples, &mut self.samples, is_id, |id| id as u32)
+            && narrow(&chunk.deltas, &mut self.deltas, is_small, small)
+            && narrow(chunk.lines.as_deref().unwrap_or_default(), lines, is_small, small)
+            && narrow(chunk.columns.as_deref().unwrap_or_default(), columns, is_small, small)
     }
 
     /// The chunk of this number; its numbers are unfolded into `scratch`.
