@@ -53,8 +53,8 @@ use viewers::Browser;
 ///
 /// Cost: one pass over the inputs at the speed of the JSON grammar (about 1 GB/s a core, on all cores); 32 bytes of heap
 /// for each event that belongs with others (B, E, X, async, flow), and beyond a quarter of the budget none, for sorted
-/// runs on disk; a hash for each thread and each stack frame referred to; what is open at one time in one thread. CPU
-/// profiles are put together one after the other.
+/// runs on disk; a hash for each thread and each stack frame referred to; what is open at one time in one thread. Of CPU
+/// profiles the call trees of as many as there are threads.
 ///
 /// # Errors
 /// As [`crate::merge()`], but for the output. Findings are no errors.
@@ -83,9 +83,10 @@ fn run<const DEVTOOLS: bool>(
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);
     let ground = Ground::new(&inputs);
-    let alone = || checker.profiles.judge(store, config);
-    let (tallies, verdict) = walk::walk(&runs, config.threads, alone);
-    let verdict = verdict?;
+    let suspects = checker.profiles.suspects();
+    let judge = |number| suspects.judge(number, store, config);
+    let (tallies, judged) = walk::walk(&runs, config.threads, suspects.len(), judge);
+    let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
     drop(runs);
     checker.tallies.append(&tallies);
     checker.judge_text(&inputs, &ground, store);

@@ -14,30 +14,44 @@ use super::tally::Tallies;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Judges all groups, on `threads` threads; this one first does what must be done on one, `alone`.
-pub(super) fn walk<T>(runs: &Runs, threads: usize, alone: impl FnOnce() -> T) -> (Tallies, T) {
+/// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
+/// in the order of their numbers.
+pub(super) fn walk<T: Send>(
+    runs: &Runs,
+    threads: usize,
+    before: usize,
+    task: impl Fn(usize) -> T + Sync,
+) -> (Tallies, Vec<T>) {
     // a few stretches a worker even out groups of different sizes
     let stretch = runs.len().div_ceil(threads * 4).max(1);
+    let tasks = before + runs.len().div_ceil(stretch);
     let next = AtomicUsize::new(0);
-    let all = Mutex::new(Tallies::default());
+    let all = Mutex::new((Tallies::default(), Vec::new()));
+    let lock = || all.lock().unwrap_or_else(|e| e.into_inner());
     let work = || {
         let mut tallies = Tallies::default();
         loop {
-            let from = next.fetch_add(stretch, Ordering::Relaxed);
-            if from >= runs.len() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= tasks {
                 break;
             }
-            walk_stretch(runs, from, from + stretch, &mut tallies);
+            match number.checked_sub(before) {
+                None => {
+                    let answer = task(number);
+                    lock().1.push((number, answer));
+                }
+                Some(at) => walk_stretch(runs, at * stretch, (at + 1) * stretch, &mut tallies),
+            }
         }
-        all.lock().unwrap_or_else(|e| e.into_inner()).append(&tallies);
+        lock().0.append(&tallies);
     };
-    let done = std::thread::scope(|scope| {
-        (1..threads.min(runs.len() + 1)).for_each(|_| drop(scope.spawn(work)));
-        let done = alone();
+    std::thread::scope(|scope| {
+        (1..threads.min(tasks)).for_each(|_| drop(scope.spawn(work)));
         work();
-        done
     });
-    (all.into_inner().unwrap_or_else(|e| e.into_inner()), done)
+    let (tallies, mut answers) = all.into_inner().unwrap_or_else(|e| e.into_inner());
+    answers.sort_unstable_by_key(|&(number, _)| number);
+    (tallies, answers.into_iter().map(|(_, answer)| answer).collect())
 }
 
 /// The groups that begin in buckets `from..to`, to their ends.

@@ -30,6 +30,18 @@ enum Pairing {
     Untimed,
 }
 
+/// What of a profile is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All of it; samples and what runs beside them take about `memory` bytes of heap.
+    All {
+        /// Bytes.
+        memory: u64,
+    },
+    /// The call tree, and what is wrong: its samples are looked at and forgotten.
+    Tree,
+}
+
 /// An id that samples name and no node had so far.
 struct Unknown {
     id: u64,
@@ -41,8 +53,9 @@ struct Unknown {
 /// Collects the chunks of one stream, in order.
 pub(crate) struct Assembler<'s, 'p> {
     store: &'s Store<'p>,
-    /// Bytes for samples and what runs beside them.
-    memory: u64,
+    keep: Keep,
+    /// How many samples were taken.
+    taken: u64,
     tmp_dir: PathBuf,
     builder: Builder,
     made: Vec<u8>,
@@ -70,11 +83,11 @@ pub(crate) struct Assembler<'s, 'p> {
 }
 
 impl<'s, 'p> Assembler<'s, 'p> {
-    /// For a stream of `samples` samples and `deltas` steps in all, that may take about `memory` bytes for them.
+    /// For a stream of `samples` samples and `deltas` steps in all.
     pub(crate) fn new(
         store: &'s Store<'p>,
         (samples, deltas): (u64, u64),
-        memory: u64,
+        keep: Keep,
         tmp_dir: &Path,
     ) -> Self {
         let pairing = match (samples, deltas) {
@@ -82,15 +95,20 @@ impl<'s, 'p> Assembler<'s, 'p> {
             _ if samples == deltas => Pairing::Whole,
             _ => Pairing::ByChunk,
         };
+        let (third, samples, deltas) = match keep {
+            Keep::All { memory } => (memory / 3, samples, deltas),
+            Keep::Tree => (0, 0, 0),
+        };
         Assembler {
             store,
-            memory,
+            keep,
+            taken: 0,
             tmp_dir: tmp_dir.to_owned(),
             builder: Builder::default(),
             made: Vec::new(),
             pairing,
-            samples: Column::new(memory / 3, samples, tmp_dir),
-            deltas: Column::new(memory / 3 * 2, deltas, tmp_dir),
+            samples: Column::new(third, samples, tmp_dir),
+            deltas: Column::new(third * 2, deltas, tmp_dir),
             positions: [None, None],
             counted: Vec::new(),
             unknown: Vec::new(),
@@ -155,14 +173,41 @@ impl<'s, 'p> Assembler<'s, 'p> {
         };
         self.flaws.add_many(FlawKind::Unpaired, offset, unpaired);
         let take = if self.pairing == Pairing::ByChunk { samples.min(deltas) } else { samples };
+        let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
+        self.taken += (take + placeholders) as u64;
+        chunk.deltas.iter().for_each(|&delta| self.extent.add(delta));
+        for numbers in [chunk.lines, chunk.columns].into_iter().flatten() {
+            if !numbers.is_empty() && numbers.len() != samples {
+                self.flaws.add(FlawKind::Lines, offset);
+            }
+        }
+        let ids = &chunk.samples[..take];
+        match self.keep {
+            Keep::Tree => {
+                for &id in ids {
+                    self.number(id, offset);
+                }
+                Ok(())
+            }
+            Keep::All { memory } => self.keep_samples(chunk, ids, placeholders, memory, offset),
+        }
+    }
+
+    /// Adds a chunk to the columns: its samples `ids`, and `placeholders` for steps without one.
+    fn keep_samples(
+        &mut self,
+        chunk: ChunkRef<'_>,
+        ids: &[u64],
+        placeholders: usize,
+        memory: u64,
+        offset: u64,
+    ) -> Result<(), Error> {
         let before = self.samples.len();
-        for &id in &chunk.samples[..take] {
+        for &id in ids {
             let number = self.number(id, offset);
             self.samples.push(number)?;
         }
-        chunk.deltas.iter().for_each(|&delta| self.extent.add(delta));
         self.deltas.extend(chunk.deltas)?;
-        let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
         for _ in 0..placeholders {
             self.samples.push(NONE)?;
         }
@@ -172,12 +217,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
                 continue;
             }
             let numbers = numbers.unwrap_or_default();
-            if !numbers.is_empty() && numbers.len() != samples {
-                self.flaws.add(FlawKind::Lines, offset);
-            }
             let column = match &mut self.positions[at] {
                 Some(column) => column,
-                none => none.insert(zeros(before, self.memory / 3, &self.tmp_dir)?),
+                none => none.insert(zeros(before, memory / 3, &self.tmp_dir)?),
             };
             let own = numbers.len().min(count);
             column.extend(&numbers[..own])?;
@@ -259,7 +301,13 @@ impl<'s, 'p> Assembler<'s, 'p> {
             extent: self.extent,
         };
         if self.pairing == Pairing::Untimed {
-            profile.spread(self.first.unwrap_or(0))?;
+            profile.judge_untimed(self.first.unwrap_or(0), self.taken);
+        }
+        if self.keep == Keep::Tree {
+            return Ok(profile);
+        }
+        if self.pairing == Pairing::Untimed {
+            profile.spread()?;
         }
         if !plain {
             profile.measure()?;
@@ -299,7 +347,8 @@ pub(crate) fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t 
     }
 }
 
-/// A profile, whole. Times are nanoseconds.
+/// A profile, whole; or, of [`Keep::Tree`], without samples, and what it says of them is not final. Times are
+/// nanoseconds.
 pub(crate) struct Profile<'s, 'p> {
     store: &'s Store<'p>,
     made: Vec<u8>,
@@ -353,17 +402,24 @@ impl Profile<'_, '_> {
         self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| column.len() > 0))
     }
 
+    /// Says what becomes of `count` samples without any times; the first chunk is that of the event at `offset`.
+    fn judge_untimed(&mut self, offset: u64, count: u64) {
+        if self.start.is_some() && self.end.is_some() {
+            self.flaws.add(FlawKind::Untimed, offset);
+        } else {
+            self.flaws.add_many(FlawKind::Unpaired, offset, count);
+        }
+    }
+
     /// Gives samples without any times the same distance from each other.
-    fn spread(&mut self, offset: u64) -> Result<(), Error> {
+    fn spread(&mut self) -> Result<(), Error> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {
-            self.flaws.add_many(FlawKind::Unpaired, offset, count as u64);
             self.samples = Column::new(0, 0, Path::new(""));
             self.positions = [None, None];
             self.counted.fill(0);
             return Ok(());
         };
-        self.flaws.add(FlawKind::Untimed, offset);
         let duration = i128::from(end.saturating_sub(start).max(0));
         let time = |sample: i128| (duration * sample / count) as i64;
         (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))

@@ -1,5 +1,6 @@
 //! CPU profiles for `check`: each put together, and what is wrong with it by reader.
 
+use super::assemble::Keep;
 use super::collect::{Group, groups};
 use super::flaws::{FlawKind, Flaws};
 use super::order::ChunkOrder;
@@ -37,30 +38,59 @@ impl ProfileParts {
         std::mem::take(&mut self.0.long)
     }
 
-    /// Puts each profile together.
+    /// The profiles, to be put together each by itself.
+    pub(crate) fn suspects(&self) -> Suspects<'_> {
+        Suspects(groups(&self.0))
+    }
+}
+
+/// Profiles that are to be judged.
+pub(crate) struct Suspects<'c>(Vec<Group<'c>>);
+
+/// What one profile came to.
+pub(crate) struct Judged {
+    flaws: Flaws,
+    order: ChunkOrder,
+}
+
+impl Suspects<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Puts profile `number` together.
     ///
-    /// Cost: about 2 ns for each byte of profile data.
-    pub(crate) fn judge(&self, store: &Store<'_>, config: &Config) -> Result<Verdict, Error> {
+    /// Cost: about 1 ns for each byte of its data, and the memory of its call tree.
+    pub(crate) fn judge(
+        &self,
+        number: usize,
+        store: &Store<'_>,
+        config: &Config,
+    ) -> Result<Judged, Error> {
+        let whole = self.0[number].assemble(store, Keep::Tree, config)?;
+        Ok(Judged { flaws: whole.profile.flaws, order: whole.order })
+    }
+
+    /// What all profiles came to; `judged` are those of [`Suspects::judge`], in their order.
+    pub(crate) fn verdict(&self, judged: &[Judged]) -> Verdict {
         let mut verdict = Verdict::default();
         let mut threads = HashSet::new();
-        for group in groups(&self.0) {
-            let whole = group.assemble(store, config.shares().payload / 2, config)?;
-            verdict.flaws.append(&whole.profile.flaws);
+        for (group, judged) in self.0.iter().zip(judged) {
+            verdict.flaws.append(&judged.flaws);
             let first = group.chunks.first().map(|found| found.entry.place.offset());
             if let Some(first) = first
-                && whole.order == ChunkOrder::Time
+                && judged.order == ChunkOrder::Time
             {
                 verdict.reordered.push(first);
             }
-            verdict.note_chunks(&group);
-            let no_profile =
-                whole.profile.flaws.iter().any(|(kind, _)| kind == FlawKind::NoProfile);
+            verdict.note_chunks(group);
+            let no_profile = judged.flaws.iter().any(|(kind, _)| kind == FlawKind::NoProfile);
             let owner = (group.stream.pid.clone(), Box::<[u8]>::from(group.tid()));
             if !no_profile && group.nodes() > 0 && !threads.insert(owner) {
                 verdict.further.extend(first);
             }
         }
-        Ok(verdict)
+        verdict
     }
 }
 

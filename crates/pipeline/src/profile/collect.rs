@@ -1,6 +1,6 @@
 //! One pass over all inputs for their CPU profiles, and each profile put together.
 
-use super::assemble::{Assembler, Profile};
+use super::assemble::{Assembler, Keep, Profile};
 use super::chunk::{Chunk, ProfileSource};
 use super::flaws::{FlawKind, Flaws};
 use super::json::micros;
@@ -196,7 +196,7 @@ impl<'c> Group<'c> {
     pub(super) fn assemble<'s, 'p>(
         &self,
         store: &'s Store<'p>,
-        memory: u64,
+        keep: Keep,
         config: &Config,
     ) -> Result<Whole<'s, 'p>, Error> {
         let mut contents = self.contents(store);
@@ -205,7 +205,7 @@ impl<'c> Group<'c> {
         let counts = self.chunks.iter().fold((0, 0), |(samples, deltas), found| {
             (samples + u64::from(found.counts.samples), deltas + u64::from(found.counts.deltas))
         });
-        let mut assembler = Assembler::new(store, counts, memory, &config.tmp_dir);
+        let mut assembler = Assembler::new(store, counts, keep, &config.tmp_dir);
         for &entry in &entries {
             assembler.add(contents.get(entry), entry.place.offset())?;
         }

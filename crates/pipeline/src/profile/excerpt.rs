@@ -13,7 +13,7 @@
 //!
 //! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed.
 
-use super::assemble::Assembler;
+use super::assemble::{Assembler, Keep};
 use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{Contents, Group, Whole, decode_again, start_at};
 use super::flaws::FlawKind;
@@ -65,7 +65,7 @@ pub(super) fn excerpt<'s, 'p>(
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();
     let counts = (excerpt.samples, excerpt.samples);
-    let mut assembler = Assembler::new(store, counts, memory, &config.tmp_dir);
+    let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
     let mut pending = 0;
     for piece in &excerpt.pieces {
         if let Some(chunk) = excerpt.cut(piece, &mut pending) {

@@ -1,5 +1,6 @@
 //! `profile list` and `profile extract`.
 
+use super::assemble::Keep;
 use super::chunk::ProfileSource;
 use super::collect::{Collector, Group, Whole, groups, source_of};
 use super::flaws::Flaws;
@@ -218,7 +219,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(group) = groups.get(number) else { return Ok(()) };
                 let result = group
-                    .assemble(self.store, memory, self.config)
+                    .assemble(self.store, Keep::All { memory }, self.config)
                     .and_then(|whole| work(number, whole, group));
                 if result.is_err() {
                     // the others need not begin any more

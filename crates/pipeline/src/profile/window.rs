@@ -1,6 +1,6 @@
 //! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
 
-use super::assemble::Wanted;
+use super::assemble::{Keep, Wanted};
 use super::collect::{Group, Whole, groups};
 use super::excerpt::excerpt;
 use super::flaws::Flaws;
@@ -59,7 +59,7 @@ pub(crate) fn cut_streams(
             };
             let whole = match part {
                 Some(part) => part,
-                None => group.assemble(store, memory, config)?,
+                None => group.assemble(store, Keep::All { memory }, config)?,
             };
             Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
         });

@@ -269,19 +269,20 @@ impl<'j, 'p> Place<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        let order = self.order();
+        let (order, threads) = (self.order(), self.config.threads);
         report.written.spilled_runs += if self.whole {
-            parts.each_in_order(order, |part| kept.push(part.entry))?
+            parts.each_in_order(order, threads, |part| kept.push(part.entry))?
         } else if self.edges == Edges::Clip {
             let mut clip = Clip::new(self.store, self.windows, self.bounds);
-            let spilled = parts.each_in_order(order, |part| clip.take(part, made, kept))?;
+            let spilled =
+                parts.each_in_order(order, threads, |part| clip.take(part, made, kept))?;
             clip.finish(made)?;
             (report.opened, report.closed) = (clip.counts.opened, clip.counts.closed);
             report.counters = clip.counts.counters;
             spilled
         } else {
             let mut pairs = Pairs::new(self.store, self.windows, self.edges);
-            let spilled = parts.each_in_order(order, |part| pairs.take(part, kept))?;
+            let spilled = parts.each_in_order(order, threads, |part| pairs.take(part, kept))?;
             pairs.finish(kept)?;
             spilled
         };

@@ -7,12 +7,15 @@ use super::keys::{Keys, Part};
 use super::sorter::Sorter;
 use crate::error::Error;
 use crate::order::{Entry, Order};
+use crossbeam_channel::bounded;
 use std::path::Path;
 
 /// Parts that are put in order at a time, about.
 const STRETCH: usize = 8 * 1024;
 /// One of this many parts of each run is looked at to find where stretches begin.
 const SAMPLE: usize = 64;
+/// Stretches that may wait in order.
+const STRETCHES_AHEAD: usize = 4;
 
 /// Collects parts.
 pub(super) struct Parts {
@@ -59,10 +62,11 @@ impl Parts {
     pub(super) fn each_in_order(
         self,
         order: Order<'_, '_>,
+        threads: usize,
         mut each: impl FnMut(&Part) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let Some(sorter) = self.beyond else {
-            return each_of_runs(&self.memory, order, each).map(|()| 0);
+            return each_of_runs(&self.memory, order, threads, each).map(|()| 0);
         };
         let mut keys = Keys::default();
         let (runs, _) = sorter.finish(order.0)?;
@@ -73,38 +77,73 @@ impl Parts {
     }
 }
 
-/// Gives the parts of sorted runs in order, a stretch of time after the other: none is copied that is not in cache.
+/// Gives the parts of sorted runs in order, a stretch of time after the other: none is copied that is not in cache. With
+/// more than one thread, another puts the next stretches in order meanwhile.
 fn each_of_runs(
     runs: &[Vec<Part>],
     order: Order<'_, '_>,
+    threads: usize,
     mut each: impl FnMut(&Part) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let sampled = runs.iter().flat_map(|run| run.iter().step_by(SAMPLE));
-    let mut samples: Vec<i64> = sampled.map(|part| part.entry.time).collect();
-    samples.sort_unstable();
-    let mut borders: Vec<i64> = samples.chunks(STRETCH / SAMPLE).map(|chunk| chunk[0]).collect();
-    borders.dedup();
-    let mut passed = vec![0; runs.len()];
-    let (mut stretch, mut turns): (Vec<&Part>, Vec<(Entry, u32)>) = (Vec::new(), Vec::new());
-    for at in 0..borders.len() {
-        stretch.clear();
-        turns.clear();
-        for (run, passed) in runs.iter().zip(&mut passed) {
+    let mut stretches = Stretches::of(runs, order);
+    if threads == 1 {
+        return stretches.try_for_each(|stretch| stretch.into_iter().try_for_each(&mut each));
+    }
+    std::thread::scope(|scope| {
+        let (ready, next) = bounded(STRETCHES_AHEAD);
+        // it ends when nobody takes any more
+        scope.spawn(move || stretches.try_for_each(|stretch| ready.send(stretch)));
+        next.into_iter().try_for_each(|stretch| stretch.into_iter().try_for_each(&mut each))
+    })
+}
+
+/// Sorted runs of parts, in stretches of time.
+struct Stretches<'r, 'j, 'p> {
+    runs: &'r [Vec<Part>],
+    order: Order<'j, 'p>,
+    /// Times that stretches begin with.
+    borders: Vec<i64>,
+    /// The next stretch, and where it begins in each run.
+    next: usize,
+    passed: Vec<usize>,
+}
+
+impl<'r, 'j, 'p> Stretches<'r, 'j, 'p> {
+    fn of(runs: &'r [Vec<Part>], order: Order<'j, 'p>) -> Self {
+        let sampled = runs.iter().flat_map(|run| run.iter().step_by(SAMPLE));
+        let mut samples: Vec<i64> = sampled.map(|part| part.entry.time).collect();
+        samples.sort_unstable();
+        let mut borders: Vec<i64> =
+            samples.chunks(STRETCH / SAMPLE).map(|chunk| chunk[0]).collect();
+        borders.dedup();
+        Stretches { runs, order, borders, next: 0, passed: vec![0; runs.len()] }
+    }
+}
+
+impl<'r> Iterator for Stretches<'r, '_, '_> {
+    /// Parts in the exact order of the output.
+    type Item = Vec<&'r Part>;
+
+    fn next(&mut self) -> Option<Vec<&'r Part>> {
+        if self.next == self.borders.len() {
+            return None;
+        }
+        self.next += 1;
+        let border = self.borders.get(self.next);
+        let mut turns: Vec<(Entry, &Part)> = Vec::with_capacity(STRETCH);
+        for (run, passed) in self.runs.iter().zip(&mut self.passed) {
             let rest = &run[*passed..];
-            let count = match borders.get(at + 1) {
+            let count = match border {
                 Some(&border) => rest.partition_point(|part| part.entry.time < border),
                 None => rest.len(),
             };
-            stretch.extend(&rest[..count]);
+            turns.extend(rest[..count].iter().map(|part| (part.entry, part)));
             *passed += count;
         }
-        turns.extend((0..).zip(&stretch).map(|(number, part)| (part.entry, number)));
-        // entries of one time and place do not exist: the number decides nothing
-        turns.sort_unstable();
-        turns.sort_by(|a, b| order.compare(&a.0, &b.0));
-        turns.iter().try_for_each(|&(_, number)| each(stretch[number as usize]))?;
+        turns.sort_unstable_by_key(|&(entry, _)| entry);
+        turns.sort_by(|a, b| self.order.compare(&a.0, &b.0));
+        Some(turns.into_iter().map(|(_, part)| part).collect())
     }
-    Ok(())
 }
 
 fn entries(parts: &[Part]) -> Vec<Entry> {
