@@ -141,7 +141,7 @@ impl Clocks {
         let mut clocks = Clocks::default();
         for (known, found) in known.iter().zip(found) {
             let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
-            let scale = of_input(&rules.scales, &known.name);
+            let scale = of_input(&rules.scales, &known.name).filter(|scale| !scale.is_one());
             let offset = match known.given {
                 Some(given) => given,
                 None => found.offset,
