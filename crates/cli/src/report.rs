@@ -423,6 +423,25 @@ mod tests {
     }
 
     #[test]
+    fn clocks_are_reported_whole() {
+        let moved = InputClock {
+            name: "a".into(),
+            method: Some(ClockMethod::Marker("m".into())),
+            offset_ns: -5,
+            scale: Some("1.5".into()),
+            matches: 4,
+            residual_ns: Some(3),
+            uncertainty_ns: Some(2),
+            drift_ppb: None,
+        };
+        let expected = json!({
+            "name": "a", "method": "marker:m", "offset_ns": -5, "scale": "1.5", "matches": 4,
+            "residual_ns": 3, "uncertainty_ns": 2, "drift_ppb": null,
+        });
+        assert_eq!(clock(&moved), expected);
+    }
+
+    #[test]
     fn a_merge_is_reported_whole() {
         let mut input = InputReport { name: "a".into(), bytes: 9, ..InputReport::default() };
         let lost = b"{\"x";
@@ -449,16 +468,7 @@ mod tests {
                 }],
                 metadata_dropped: 2,
             },
-            clocks: vec![InputClock {
-                name: "a".into(),
-                method: Some(ClockMethod::Marker("m".into())),
-                offset_ns: -5,
-                scale: Some("1.5".into()),
-                matches: 4,
-                residual_ns: Some(3),
-                uncertainty_ns: Some(2),
-                drift_ppb: None,
-            }],
+            clocks: Vec::new(),
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -496,10 +506,7 @@ mod tests {
                 }],
                 "metadata_dropped": 2,
             },
-            "clocks": [{
-                "name": "a", "method": "marker:m", "offset_ns": -5, "scale": "1.5", "matches": 4,
-                "residual_ns": 3, "uncertainty_ns": 2, "drift_ppb": null,
-            }],
+            "clocks": [],
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

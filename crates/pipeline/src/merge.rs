@@ -10,7 +10,7 @@
 
 use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs};
 use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
-use crate::copies::{Copies, signs_of_parts};
+use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
 use crate::identity::{
@@ -245,16 +245,7 @@ impl Index {
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
         let store = &Store::new(payloads.chain(labels), long).with_clocks(Arc::clone(&clocks));
         let order = Order(store);
-        let (mut runs, mut lists) = self.end_reading(store)?;
-        // copies are told by the times that they have in the inputs
-        let at = |event: &Event<'_>| {
-            clocks.times_read(event).into_iter().flat_map(|time| runs.at(time)).collect()
-        };
-        let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
-        if clocks.change() {
-            self.order.moved |= inputs.reports.len() > 1;
-            runs.shift(&clocks, store, config)?;
-        }
+        let (runs, mut lists, taken_out) = self.end_on_one_line(&clocks, store, config)?;
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
@@ -351,6 +342,26 @@ impl Index {
             self.lists[METADATA].push(labels.places.clone());
         }
         Ok((settled, streams, labels))
+    }
+
+    /// Ends the index, with all times as the output has them, and takes copies out.
+    fn end_on_one_line(
+        &mut self,
+        clocks: &Clocks,
+        store: &Store<'_>,
+        config: &Config,
+    ) -> Result<(Runs, Lists, TakenOut), Error> {
+        let (mut runs, lists) = self.end_reading(store)?;
+        // copies are told by the times that they have in the inputs
+        let at = |event: &Event<'_>| {
+            clocks.times_read(event).into_iter().flat_map(|time| runs.at(time)).collect()
+        };
+        let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
+        if clocks.change() {
+            self.order.moved |= clocks.inputs.len() > 1;
+            runs.shift(clocks, store, config)?;
+        }
+        Ok((runs, lists, taken_out))
     }
 
     /// Ends the index: what is in memory stays there, unless some of it went to disk already.

@@ -74,13 +74,9 @@ impl StreamOrders {
 
     /// With times that change by `new`, in which their order stays.
     pub(crate) fn with_times(mut self, new: impl Fn(i64) -> i64) -> Self {
-        for seen in self.0.values_mut() {
-            for entry in [&mut seen.first, &mut seen.last] {
-                if entry.time > i64::MIN {
-                    entry.time = new(entry.time);
-                }
-            }
-        }
+        let entries = self.0.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
+        let timed = entries.filter(|entry| entry.time > i64::MIN);
+        timed.for_each(|entry| entry.time = new(entry.time));
         self
     }
 

@@ -24,10 +24,13 @@ pub(super) struct Stated {
     pub(super) domain: Option<String>,
 }
 
-/// Keys that state a base, and the member of them that does; the number is the unit.
+/// A key, the member of its value that counts, and the unit in nanoseconds.
+type BaseKey = (&'static [u8], Option<&'static [u8]>, i64);
+
+/// Keys that state a base.
 ///
 /// PyTorch (Kineto), VizTracer, clang -ftime-trace.
-const BASES: [(&[u8], Option<&[u8]>, i64); 3] = [
+const BASES: [BaseKey; 3] = [
     (b"baseTimeNanoseconds", None, 1),
     (b"viztracer_metadata", Some(b"baseTimeNanoseconds"), 1),
     (b"beginningOfTime", None, 1000),

@@ -21,8 +21,11 @@ impl Kind {
     }
 }
 
+/// Finds the times in some args.
+type FindTimes = fn(&mut Args<'_, '_>);
+
 /// Events whose times stand in `args`, by name.
-const NAMED: [(&[u8], fn(&mut Args<'_, '_>)); 9] = [
+const NAMED: [(&[u8], FindTimes); 9] = [
     (b"Profile", profile),
     (b"ProfileChunk", profile),
     (b"CpuProfile", profile),
