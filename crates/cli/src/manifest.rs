@@ -1,9 +1,11 @@
-//! The manifest of a merge: its inputs, what they are called, and their new pids, to be edited and merged by again.
+//! The manifest of a merge: its inputs, what they are called, their clocks and new pids, to be edited and merged by again.
 //!
 //! ```text
 //! {"version", "inputs": [{
 //!     "path":       the input; relative to the working folder, as on the command line,
 //!     "label":      null | what its processes are called,
+//!     "offset":     "1500ns": what is added to its times; without this key, --align decides,
+//!     "scale":      null | "1.000012": what its times are multiplied by before,
 //!     "recording":  inputs of one number are parts of one recording,
 //!     "pids":       {"4711": "10004711", …}: new pids by old ones, both as JSON has them (a string keeps its quotes);
 //!                   other pids stay. Without this key, --pid decides
@@ -11,10 +13,11 @@
 //! }]}
 //! ```
 
+use crate::args::signed_time;
 use crate::exit::Failure;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{IdentityReport, StatedInput};
+use tracemill_pipeline::{Factor, IdentityReport, InputClock, StatedInput};
 
 /// A manifest that was read.
 #[derive(Debug, Default)]
@@ -23,6 +26,9 @@ pub(crate) struct Manifest {
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) labels: Vec<(PathBuf, String)>,
     pub(crate) stated: Vec<StatedInput>,
+    /// Nanoseconds.
+    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    pub(crate) scales: Vec<(PathBuf, Factor)>,
 }
 
 /// Reads a manifest.
@@ -43,7 +49,7 @@ pub(crate) fn read(path: &Path) -> Result<Manifest, Failure> {
 
 impl Manifest {
     fn take(&mut self, input: &Value) -> Result<(), String> {
-        const KEYS: [&str; 5] = ["path", "label", "recording", "pids", "ids"];
+        const KEYS: [&str; 7] = ["path", "label", "offset", "scale", "recording", "pids", "ids"];
         let members = input.as_object().ok_or("expected an object")?;
         if let Some(key) = members.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(format!("unknown key {key}: expected {}", KEYS.join(", ")));
@@ -53,6 +59,16 @@ impl Manifest {
             Value::Null => {}
             Value::String(label) => self.labels.push((path.clone(), label.clone())),
             _ => return Err("expected a string or null as label".into()),
+        }
+        match &input["offset"] {
+            Value::Null => {}
+            Value::String(offset) => self.offsets.push((path.clone(), signed_time(offset)?)),
+            _ => return Err("expected a time with its unit as offset, \"1.5ms\"".into()),
+        }
+        match &input["scale"] {
+            Value::Null => {}
+            Value::String(factor) => self.scales.push((path.clone(), factor.parse()?)),
+            _ => return Err("expected a decimal in quotes as scale, \"1.000012\"".into()),
         }
         if let Some(pids) = members.get("pids") {
             let pids = pids.as_object().ok_or("expected an object as pids")?;
@@ -76,20 +92,23 @@ fn id(text: &str) -> Result<String, String> {
 }
 
 /// The manifest of what a merge did.
-pub(crate) fn written(report: &IdentityReport) -> Value {
-    let inputs: Value = inputs_once(report).collect();
+pub(crate) fn written(report: &IdentityReport, clocks: &[InputClock]) -> Value {
+    let inputs: Value = inputs_once(report, clocks).collect();
     json!({"version": env!("CARGO_PKG_VERSION"), "inputs": inputs})
 }
 
 /// Each input once: what is made of CPU profiles in it has its pids already.
-fn inputs_once(report: &IdentityReport) -> impl Iterator<Item = Value> {
+fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<Item = Value> {
     let mut last = None;
     report.inputs.iter().filter_map(move |input| {
         let is_new = last.replace(&input.name) != Some(&input.name);
         is_new.then(|| {
+            let clock = clocks.iter().find(|clock| clock.name == input.name);
             json!({
                 "path": input.name,
                 "label": input.label,
+                "offset": clock.map(|clock| format!("{}ns", clock.offset_ns)),
+                "scale": clock.and_then(|clock| clock.scale.as_ref()),
                 "recording": input.recording,
                 "pids": map(&input.pids),
                 "ids": map(&input.ids),
@@ -121,20 +140,32 @@ mod tests {
         let report = IdentityReport { inputs: vec![input.clone(), input], metadata_dropped: 0 };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("manifest");
-        std::fs::write(&path, written(&report).to_string()).unwrap();
+        let clock = InputClock {
+            name: "a.json".into(),
+            offset_ns: -1_500,
+            scale: Some("1.5".into()),
+            ..InputClock::default()
+        };
+        std::fs::write(&path, written(&report, &[clock]).to_string()).unwrap();
         let manifest = read(&path).unwrap();
         assert_eq!(manifest.inputs, [PathBuf::from("a.json")]);
         assert_eq!(manifest.labels, [("a.json".into(), "rank 0".to_owned())]);
         let pids = vec![("\"a\"".to_owned(), "\"a#2\"".to_owned())];
         let stated = StatedInput { path: "a.json".into(), pids, recording: Some(3) };
         assert_eq!(manifest.stated, [stated]);
+        assert_eq!(manifest.offsets, [("a.json".into(), -1_500)]);
+        assert_eq!(manifest.scales, [("a.json".into(), "1.5".parse().unwrap())]);
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         for (input, problem) in [
             (json!({}), "called path"),
-            (json!({"path": "a", "offset": 1}), "unknown key offset"),
+            (json!({"path": "a", "offsets": 1}), "unknown key offsets"),
+            (json!({"path": "a", "offset": 1}), "with its unit"),
+            (json!({"path": "a", "offset": "1.5ns"}), "than a nanosecond"),
+            (json!({"path": "a", "scale": "0"}), "above 0"),
+            (json!({"path": "a", "scale": 1.5}), "in quotes"),
             (json!({"path": "a", "label": 1}), "as label"),
             (json!({"path": "a", "pids": {"7": "x"}}), "expected pids as JSON"),
             (json!({"path": "a", "pids": {"7": 8}}), "expected pids as JSON"),

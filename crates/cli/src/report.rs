@@ -22,6 +22,10 @@
 //!                            "ids": {"id" | an --args-key | "stackFrames": what was done}}], of which CPU profiles
 //!                           in an input have some of their own,
 //!                "metadata_dropped": with --dedup-metadata},
+//!   "clocks":   [{"name", "method": null (nothing to go by) | "start" | "base-time" | "marker:NAME" | "clock-sync" |
+//!                 "given", "offset_ns": added to all times, after they were multiplied by "scale": null | decimal text,
+//!                 "matches": events, "residual_ns": null | of the worst match, "uncertainty_ns": null | of the offset,
+//!                 "drift_ppb": null | by how many 10^-9 the clock falls behind}],
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -84,8 +88,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
-    Format, IdentityReport, InputReport, Losses, MergeReport, OutputConfig, ProfileInfo,
-    ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
+    Format, IdentityReport, InputClock, InputReport, Losses, MergeReport, OutputConfig,
+    ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -109,7 +113,21 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
     value["identity"] = identity(&report.identity);
+    value["clocks"] = report.clocks.iter().map(clock).collect();
     value
+}
+
+fn clock(clock: &InputClock) -> Value {
+    json!({
+        "name": clock.name,
+        "method": clock.method.as_ref().map(ToString::to_string),
+        "offset_ns": clock.offset_ns,
+        "scale": clock.scale,
+        "matches": clock.matches,
+        "residual_ns": clock.residual_ns,
+        "uncertainty_ns": clock.uncertainty_ns,
+        "drift_ppb": clock.drift_ppb,
+    })
 }
 
 fn identity(identity: &IdentityReport) -> Value {
@@ -389,7 +407,7 @@ pub(crate) fn id(written: &str) -> Value {
 mod tests {
     use super::*;
     use crate::args::test_config;
-    use tracemill_pipeline::{DamageKind, Format, InputIdentity};
+    use tracemill_pipeline::{ClockMethod, DamageKind, Format, InputIdentity};
     use tracemill_tokenizer::Damage;
 
     #[test]
@@ -402,6 +420,25 @@ mod tests {
         assert_eq!(id("1.50"), json!("1.50"));
         assert_eq!(id("\"Spans\""), json!("Spans"));
         assert_eq!(id("{\"a\":1}"), json!("{\"a\":1}"));
+    }
+
+    #[test]
+    fn clocks_are_reported_whole() {
+        let moved = InputClock {
+            name: "a".into(),
+            method: Some(ClockMethod::Marker("m".into())),
+            offset_ns: -5,
+            scale: Some("1.5".into()),
+            matches: 4,
+            residual_ns: Some(3),
+            uncertainty_ns: Some(2),
+            drift_ppb: None,
+        };
+        let expected = json!({
+            "name": "a", "method": "marker:m", "offset_ns": -5, "scale": "1.5", "matches": 4,
+            "residual_ns": 3, "uncertainty_ns": 2, "drift_ppb": null,
+        });
+        assert_eq!(clock(&moved), expected);
     }
 
     #[test]
@@ -431,6 +468,7 @@ mod tests {
                 }],
                 metadata_dropped: 2,
             },
+            clocks: Vec::new(),
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -468,6 +506,7 @@ mod tests {
                 }],
                 "metadata_dropped": 2,
             },
+            "clocks": [],
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

@@ -1,5 +1,6 @@
 //! What a job is told: inputs, output, and the knobs that change its cost but never its answer (contract C4).
 
+use crate::clock::Factor;
 use crate::error::{Error, ErrorKind};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -156,6 +157,8 @@ pub struct Config {
     pub profiles: ProfileInputs,
     /// What a merge does about names that inputs share.
     pub identity: IdentityRules,
+    /// What a merge does about clocks that differ.
+    pub clocks: ClockRules,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
     pub shares: Option<Shares>,
 }
@@ -203,6 +206,58 @@ pub struct IdentityRules {
     pub provenance: bool,
     /// What is known of single inputs already, instead of what would be decided.
     pub stated: Vec<StatedInput>,
+}
+
+/// How the times of several inputs are put on one line. See the documentation of `clock`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Align {
+    /// They are on one already.
+    #[default]
+    None,
+    /// By what inputs state: base times, else clock-sync events; else not at all.
+    Auto,
+    /// All inputs begin at once.
+    Start,
+    /// By the moments since 1970 that inputs state.
+    BaseTime,
+    /// By the events of this name.
+    Marker(String),
+    /// By clock-sync events of one id.
+    ClockSync,
+}
+
+impl FromStr for Align {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "auto" => Align::Auto,
+            "none" => Align::None,
+            "start" => Align::Start,
+            "base-time" => Align::BaseTime,
+            "clock-sync" => Align::ClockSync,
+            _ => match text.strip_prefix("marker:").filter(|name| !name.is_empty()) {
+                Some(name) => Align::Marker(name.to_owned()),
+                None => {
+                    let all = "auto, none, start, base-time, marker:NAME or clock-sync";
+                    return Err(format!("expected {all}: {text}"));
+                }
+            },
+        })
+    }
+}
+
+/// What a merge does about clocks that differ. Inputs are named by path or file name.
+#[derive(Clone, Debug, Default)]
+pub struct ClockRules {
+    /// How offsets are found.
+    pub align: Align,
+    /// Nanoseconds that are added to the times of single inputs, beside what is found.
+    pub offsets: Vec<(PathBuf, i64)>,
+    /// What times and lengths of single inputs are multiplied by, before anything is added.
+    pub scales: Vec<(PathBuf, Factor)>,
+    /// Nanoseconds for single inputs, instead of what would be found.
+    pub stated: Vec<(PathBuf, i64)>,
 }
 
 /// What a manifest says of an input.

@@ -17,7 +17,7 @@ use crate::index::Document;
 use crate::order::Entry;
 use crate::store::Store;
 use std::collections::{HashMap, HashSet};
-use tracemill_tokenizer::{Cursor, fields_of, members, string_is, unescape};
+use tracemill_tokenizer::{Cursor, Event, fields_of, members, string_is, unescape};
 
 /// The lists of all documents.
 #[derive(Default)]
@@ -75,13 +75,16 @@ impl<'p> Copies<'p> {
         copies
     }
 
-    /// Decides what is taken out. `at` gives all events of a time, in nanoseconds, in no particular order.
-    pub(crate) fn take_out(&self, store: &Store<'p>, at: impl Fn(i64) -> Vec<Entry>) -> TakenOut {
+    /// Decides what is taken out. `at` gives all events at the time of an event, in no particular order.
+    pub(crate) fn take_out(
+        &self,
+        store: &Store<'p>,
+        at: impl Fn(&Event<'_>) -> Vec<Entry>,
+    ) -> TakenOut {
         let mut taken = TakenOut::default();
         let mut list = Vec::new();
         for Listed { event, count, most } in &self.listed {
-            let time = fields_of(event).of(event).ts().map(|ts| ts.floor);
-            let at_that_time = time.map(&at).unwrap_or_default();
+            let at_that_time = at(&fields_of(event).of(event));
             let is_equal = |entry: &Entry| {
                 store.len(entry.place) == event.len() as u64 && store.event(entry.place) == *event
             };

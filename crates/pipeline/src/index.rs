@@ -1,11 +1,13 @@
 //! What a scan leaves behind: entries, places, keys, losses. Bytes stay where they are.
 
+use crate::clock::{Shift, Sightings};
 use crate::identity::Census;
 use crate::order::{Entry, rank};
 use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
+use std::sync::Arc;
 use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink};
 
 /// Lists that need no sorting: metadata events and events without a time.
@@ -104,6 +106,10 @@ pub(crate) struct Part {
     pub(crate) browser: bool,
     /// Who is in it, if that is asked for.
     pub(crate) census: Option<Box<Census>>,
+    /// What tells of its clock, if that is asked for.
+    pub(crate) sightings: Option<Box<Sightings>>,
+    /// What its times are multiplied by.
+    pub(crate) factor: Option<Arc<Shift>>,
 }
 
 impl Part {
@@ -138,9 +144,13 @@ impl Sink for Part {
             }
             return self.lists[METADATA].push(place);
         }
-        let entry = match event.ts() {
-            Some(ts) => {
-                let place = Place::new(offset, len, rank(ts, event.dur()));
+        let times = match &self.factor {
+            None => event.ts().map(|ts| (ts, event.dur())),
+            Some(factor) => factor.times(event),
+        };
+        let entry = match times {
+            Some((ts, dur)) => {
+                let place = Place::new(offset, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
                 self.timed.push(entry);
                 self.order.note(entry);
@@ -155,6 +165,11 @@ impl Sink for Part {
         };
         if let Some(census) = &mut self.census {
             census.note(event, (entry.time > i64::MIN).then_some(entry.time));
+        }
+        if let Some(sightings) = &mut self.sightings
+            && entry.time > i64::MIN
+        {
+            sightings.note(event, entry.time, self.factor.as_deref());
         }
         self.streams.note(event, entry);
         self.browser |= event.is_string(Field::Name, b"TracingStartedInBrowser");

@@ -31,6 +31,7 @@
 //!     progress: Arc::new(Progress::default()),
 //!     profiles: ProfileInputs::default(),
 //!     identity: IdentityRules::default(),
+//!     clocks: ClockRules::default(),
 //!     shares: None,
 //! };
 //! let report = merge(&[Source::Path(input)], &output, &config)?;
@@ -45,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod clock;
 mod config;
 mod convert;
 mod copies;
@@ -75,9 +77,10 @@ mod time;
 mod whole;
 
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
+pub use clock::Factor;
 pub use config::{
-    Compression, Config, Format, IdPolicy, IdentityRules, OutputConfig, PidPolicy, ProfileInputs,
-    Progress, Shares, Source, StatedInput, Style, Target,
+    Align, ClockRules, Compression, Config, Format, IdPolicy, IdentityRules, OutputConfig,
+    PidPolicy, ProfileInputs, Progress, Shares, Source, StatedInput, Style, Target,
 };
 pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
@@ -94,8 +97,8 @@ pub use profile::{
     ProfilesReport, check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    ConvertReport, Dropped, Example, FilterReport, IdentityReport, InputIdentity, InputReport,
-    Losses, MergeReport, Tally, excerpt,
+    ClockMethod, ConvertReport, Dropped, Example, FilterReport, IdentityReport, InputClock,
+    InputIdentity, InputReport, Losses, MergeReport, Tally, excerpt,
 };
 pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

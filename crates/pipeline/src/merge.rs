@@ -8,8 +8,9 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
-use crate::config::{Config, Format, OutputConfig, Source};
-use crate::copies::{Copies, signs_of_parts};
+use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs};
+use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
+use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
 use crate::identity::{
@@ -20,7 +21,7 @@ use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
 use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all};
-use crate::report::{IdentityReport, InputIdentity, MergeReport};
+use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
 use std::path::PathBuf;
@@ -45,7 +46,7 @@ pub fn merge(
 ) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config, watched(sources, &config.identity));
+    let mut index = Index::new(config, sources);
     let inputs = read_all(sources, config, &mut index)?;
     index.write(inputs, output, config)
 }
@@ -68,6 +69,10 @@ struct Index {
     bytes: u64,
     documents: Vec<Document>,
     watched: Option<Arc<Watched>>,
+    clocks: ClockRules,
+    clock_watch: Option<Arc<ClockWatch>>,
+    /// What the times of the input at hand are multiplied by.
+    factor: Option<Arc<Shift>>,
     units: Vec<UnitParts>,
     order: InputOrder,
     /// Whether there is the trace of a browser.
@@ -76,7 +81,8 @@ struct Index {
 }
 
 impl Index {
-    fn new(config: &Config, watched: Option<Arc<Watched>>) -> Self {
+    fn new(config: &Config, sources: &[Source]) -> Self {
+        let several = sources.len() > 1 || sources.iter().any(|source| source.path().is_dir());
         Index {
             tmp_dir: config.tmp_dir.clone(),
             limit: config.shares().index,
@@ -87,7 +93,10 @@ impl Index {
             events: 0,
             bytes: 0,
             documents: Vec::new(),
-            watched,
+            watched: watched(sources, &config.identity),
+            clocks: config.clocks.clone(),
+            clock_watch: config.clocks.watch(several),
+            factor: None,
             units: Vec::new(),
             order: InputOrder::default(),
             browser: false,
@@ -119,12 +128,19 @@ impl Reader for Index {
     }
 
     fn maker(&self) -> Maker<Part> {
-        let watched = self.watched.clone();
+        let (watched, factor) = (self.watched.clone(), self.factor.clone());
+        let clock_watch = self.clock_watch.clone();
         Box::new(move |base, bytes| {
             let mut part = Part::new(base, bytes);
+            part.factor.clone_from(&factor);
+            part.sightings = clock_watch.clone().map(|watch| Box::new(Sightings::new(watch)));
             part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
             part
         })
+    }
+
+    fn begin(&mut self, name: &str) {
+        self.factor = self.clocks.factor_of(name);
     }
 
     fn facts(part: &Part) -> &Facts {
@@ -149,6 +165,9 @@ impl Reader for Index {
         if let Some(unit) = self.units.last_mut() {
             unit.streams.append(part.streams);
             part.census.into_iter().for_each(|census| unit.processes.append(*census));
+            if let Some(sightings) = part.sightings {
+                unit.sightings.get_or_insert_default().append(*sightings);
+            }
         }
         self.order.append(part.order);
         self.browser |= part.browser;
@@ -187,6 +206,15 @@ enum Runs {
 }
 
 impl Runs {
+    /// Moves the times of inputs.
+    fn shift(&mut self, clocks: &Clocks, store: &Store<'_>, config: &Config) -> Result<(), Error> {
+        match self {
+            Runs::Memory(parts) => shift_parts(parts, clocks, store),
+            Runs::Disk(runs) => *runs = shift_runs(runs, clocks, store, &config.tmp_dir)?,
+        }
+        Ok(())
+    }
+
     /// Every entry of a time, in no particular order.
     fn at(&self, time: i64) -> Vec<Entry> {
         let in_part = |part: &Vec<Entry>| {
@@ -210,16 +238,15 @@ impl Index {
         config: &Config,
     ) -> Result<MergeReport, Error> {
         let rules = &config.identity;
-        let (mut settled, streams, labels) = self.settle(&inputs, config)?;
+        let (clocks, warnings) = self.settle_clocks(&inputs, config)?;
+        let (mut settled, streams, labels) = self.settle(&inputs, &clocks, config)?;
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
-        let store = &Store::new(payloads.chain(labels), long);
+        let store = &Store::new(payloads.chain(labels), long).with_clocks(Arc::clone(&clocks));
         let order = Order(store);
-        let (runs, mut lists) = self.end_reading(store)?;
+        let (runs, mut lists, taken_out) = self.end_on_one_line(&clocks, store, config)?;
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
-        let taken_out =
-            Copies::take_lists(&mut self.documents, store).take_out(store, |time| runs.at(time));
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
@@ -230,7 +257,7 @@ impl Index {
             identity.metadata_dropped = kept.events;
             lists = kept.lists;
         }
-        let said = rules.provenance.then_some(&*identity.inputs);
+        let said = rules.provenance.then_some((&*identity.inputs, &*clocks.inputs));
         let own = add_own_keys(&mut united, taken_out.still_listed, said);
         let format = match default_format(&self.documents) {
             Format::Array if own => Format::Object,
@@ -253,9 +280,10 @@ impl Index {
             copies,
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
             identity,
-            warnings: Vec::new(),
+            clocks: clocks.inputs.clone(),
+            warnings,
         };
-        report.warnings.extend(inputs.warnings.iter().cloned());
+        report.warnings.splice(0..0, inputs.warnings.iter().cloned());
         warn(&united, &delays, &report.format, &mut report.warnings);
         let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
         if self.browser && profiles && !config.profiles.for_devtools {
@@ -274,22 +302,37 @@ impl Index {
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
             check_intact(&inputs)
         })?;
+        report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
         report.inputs = inputs.reports;
         Ok(report)
+    }
+
+    /// Decides on clocks.
+    fn settle_clocks(
+        &mut self,
+        inputs: &Inputs,
+        config: &Config,
+    ) -> Result<(Arc<Clocks>, Vec<String>), Error> {
+        let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+        let store = Store::new(payloads, Vec::new());
+        let rules = &config.clocks;
+        let settled = Clocks::settle(&mut self.units, &self.documents, inputs, &store, rules);
+        settled.map(|(clocks, warnings)| (Arc::new(clocks), warnings))
     }
 
     /// Decides on names, and makes the events that show labels.
     fn settle(
         &mut self,
         inputs: &Inputs,
+        clocks: &Clocks,
         config: &Config,
     ) -> Result<(Settled, StreamOrders, Option<Labels>), Error> {
         let rules = &config.identity;
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let signs = signs_of_parts(&self.documents, &Store::new(payloads, Vec::new()));
         let units = std::mem::take(&mut self.units);
-        let (mut settled, streams) = settle(units, &signs, inputs, rules);
+        let (mut settled, streams) = settle(units, &signs, inputs, rules, clocks);
         let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
         let labels = settled.labels(inputs, rules, end.unwrap_or(0))?;
         if let Some(labels) = &labels {
@@ -299,6 +342,26 @@ impl Index {
             self.lists[METADATA].push(labels.places.clone());
         }
         Ok((settled, streams, labels))
+    }
+
+    /// Ends the index, with all times as the output has them, and takes copies out.
+    fn end_on_one_line(
+        &mut self,
+        clocks: &Clocks,
+        store: &Store<'_>,
+        config: &Config,
+    ) -> Result<(Runs, Lists, TakenOut), Error> {
+        let (mut runs, lists) = self.end_reading(store)?;
+        // copies are told by the times that they have in the inputs
+        let at = |event: &Event<'_>| {
+            clocks.times_read(event).into_iter().flat_map(|time| runs.at(time)).collect()
+        };
+        let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
+        if clocks.change() {
+            self.order.moved |= clocks.inputs.len() > 1;
+            runs.shift(clocks, store, config)?;
+        }
+        Ok((runs, lists, taken_out))
     }
 
     /// Ends the index: what is in memory stays there, unless some of it went to disk already.
@@ -319,19 +382,20 @@ impl Index {
     }
 }
 
-/// Adds what the merge itself has to say: copies that other parts repeat, and what was renamed; whether that is anything.
+/// Adds what the merge itself has to say: copies that other parts repeat, what was renamed and moved; whether that is
+/// anything.
 fn add_own_keys(
     united: &mut United<'_>,
     still_listed: Option<Vec<u8>>,
-    renamed: Option<&[InputIdentity]>,
+    done: Option<(&[InputIdentity], &[InputClock])>,
 ) -> bool {
-    let own = still_listed.is_some() || renamed.is_some();
+    let own = still_listed.is_some() || done.is_some();
     if let Some(list) = still_listed {
         united.keys.push(Key { name: free_name(united), value: vec![Bytes::Made(list)] });
     }
-    if let Some(inputs) = renamed {
+    if let Some((inputs, clocks)) = done {
         let mut said = Vec::new();
-        push_provenance(inputs, &mut said);
+        push_provenance(inputs, clocks, &mut said);
         united.note(said);
     }
     own

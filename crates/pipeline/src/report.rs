@@ -2,6 +2,7 @@
 
 use crate::config::{Format, Style, Tier};
 use crate::profile::Flaws;
+use std::fmt;
 use tracemill_tokenizer::{Damage, DamageKind};
 
 /// Bytes of an excerpt at most.
@@ -156,6 +157,54 @@ pub struct IdentityReport {
     pub metadata_dropped: u64,
 }
 
+/// How the offset of an input was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClockMethod {
+    /// By the first event.
+    Start,
+    /// By the moment since 1970 that the input states.
+    BaseTime,
+    /// By events of this name.
+    Marker(String),
+    /// By clock-sync events.
+    ClockSync,
+    /// It was given.
+    Given,
+}
+
+impl fmt::Display for ClockMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClockMethod::Start => f.write_str("start"),
+            ClockMethod::BaseTime => f.write_str("base-time"),
+            ClockMethod::Marker(name) => write!(f, "marker:{name}"),
+            ClockMethod::ClockSync => f.write_str("clock-sync"),
+            ClockMethod::Given => f.write_str("given"),
+        }
+    }
+}
+
+/// What became of the clock of an input: its times were multiplied by `scale`, then `offset_ns` was added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputClock {
+    /// Its path, or `standard input`.
+    pub name: String,
+    /// How the offset was found; `None` if it was not looked for, or there was nothing to find it by.
+    pub method: Option<ClockMethod>,
+    /// Nanoseconds in all, what was given included.
+    pub offset_ns: i64,
+    /// The factor, a decimal, if there is one.
+    pub scale: Option<String>,
+    /// Events that were matched; of the reference, those that there were to match.
+    pub matches: u64,
+    /// Nanoseconds: how far the worst of several matches is from its counterpart.
+    pub residual_ns: Option<i64>,
+    /// Nanoseconds by which the offset may be wrong, as far as the matches, or the unit of what is stated, tell.
+    pub uncertainty_ns: Option<i64>,
+    /// By how many 10^-9 of its time the clock falls behind, if the matches drift apart.
+    pub drift_ppb: Option<i64>,
+}
+
 /// What `merge` did.
 #[derive(Clone, Debug)]
 pub struct MergeReport {
@@ -183,6 +232,8 @@ pub struct MergeReport {
     pub keys_lost: u64,
     /// What was renamed.
     pub identity: IdentityReport,
+    /// What became of the clock of each input, in order.
+    pub clocks: Vec<InputClock>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -4,7 +4,9 @@
 //! input's bytes lie in (a map, memory segments, a spooled file) is known here only. Segments of a pipe overlap: an item
 //! that was cut by the end of one is copied to the start of the next, so every item lies in one piece.
 
+use crate::clock::{Clocks, Shift};
 use memmap2::MmapMut;
+use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
 /// The bytes of one input.
@@ -115,6 +117,8 @@ pub(crate) struct Store<'p> {
     pieces: Vec<Piece<'p>>,
     /// By offset.
     long: Vec<Long>,
+    /// What is done to the times in it.
+    clocks: Option<Arc<Clocks>>,
 }
 
 impl<'p> Store<'p> {
@@ -137,7 +141,17 @@ impl<'p> Store<'p> {
             }
         }
         long.sort_unstable();
-        Store { pieces, long }
+        Store { pieces, long, clocks: None }
+    }
+
+    /// With times that change: whoever compares them by their digits is to know.
+    pub(crate) fn with_clocks(self, clocks: Arc<Clocks>) -> Self {
+        Store { clocks: Some(clocks).filter(|clocks| clocks.change()), ..self }
+    }
+
+    /// What is done to the times of an event.
+    pub(crate) fn shift_of(&self, place: Place) -> Option<&Shift> {
+        self.clocks.as_ref()?.shift_at(place.offset()).map(|shift| &**shift)
     }
 
     /// Over one input alone: places in it.

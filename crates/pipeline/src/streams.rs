@@ -72,6 +72,14 @@ impl StreamOrders {
         StreamOrders(self.0.into_iter().map(|(key, seen)| (new(key), seen)).collect())
     }
 
+    /// With times that change by `new`, in which their order stays.
+    pub(crate) fn with_times(mut self, new: impl Fn(i64) -> i64) -> Self {
+        let entries = self.0.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
+        let timed = entries.filter(|entry| entry.time > i64::MIN);
+        timed.for_each(|entry| entry.time = new(entry.time));
+        self
+    }
+
     /// The keys of all streams, in no order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &StreamKey> {
         self.0.keys()

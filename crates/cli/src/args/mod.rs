@@ -3,6 +3,7 @@
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
 mod check;
+mod clock;
 mod convert;
 mod filter;
 mod identity;
@@ -15,6 +16,7 @@ mod texts_check;
 mod texts_split;
 
 pub(crate) use check::CheckArgs;
+pub(crate) use clock::{ClockArgs, signed_time};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::FilterArgs;
 pub(crate) use identity::IdentityArgs;
@@ -33,8 +35,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_pipeline::{
-    Compression, Config, Format, IdentityRules, OutputConfig, ProfileInputs, Progress, Source,
-    Target, Tier,
+    ClockRules, Compression, Config, Format, IdentityRules, OutputConfig, ProfileInputs, Progress,
+    Source, Target, Tier,
 };
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
@@ -113,6 +115,8 @@ pub(crate) struct MergeArgs {
     pub(crate) viewer: Option<Viewer>,
     #[command(flatten)]
     pub(crate) identity: IdentityArgs,
+    #[command(flatten)]
+    pub(crate) clocks: ClockArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -349,6 +353,7 @@ impl LimitArgs {
             progress: Arc::clone(progress),
             profiles: ProfileInputs { pid_tid: input.pid_tid.clone(), ..ProfileInputs::default() },
             identity: IdentityRules::default(),
+            clocks: ClockRules::default(),
             shares: None,
         })
     }
@@ -363,6 +368,7 @@ impl MergeArgs {
     ) -> Result<Config, Failure> {
         let mut config = self.limits.config(&self.input, progress)?;
         config.identity = self.identity.rules(manifest);
+        config.clocks = self.clocks.rules(manifest)?;
         config.profiles.for_devtools = self.viewer == Some(Viewer::Devtools);
         Ok(config)
     }

@@ -1,6 +1,6 @@
 //! `tracemill merge`.
 
-use super::{pretty, report_place};
+use super::{clocks, pretty, report_place};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
@@ -38,6 +38,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
         messages.note(&text);
     }
     report.warnings.iter().for_each(|text| messages.warning(text));
+    clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
+    clocks::moved(&report.clocks).iter().for_each(|text| messages.say(text));
     renamed(&report.identity).iter().for_each(|text| messages.say(text));
     messages.losses(&report.inputs);
     let mut summary = Summary::new("merge", &report.inputs, report.lost(), elapsed);
@@ -49,7 +51,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
         place.write(&pretty(&report::merge(&report, &output, &run)))?;
     }
     if let Some(place) = manifest_place {
-        place.write(&pretty(&manifest::written(&report.identity)))?;
+        place.write(&pretty(&manifest::written(&report.identity, &report.clocks)))?;
     }
     Ok(Exit::finished(report.lost()))
 }
@@ -159,6 +161,7 @@ mod tests {
             copies: 0,
             keys_lost: 0,
             identity: IdentityReport::default(),
+            clocks: Vec::new(),
             warnings: Vec::new(),
         };
         let texts = decisions(&report, &config);

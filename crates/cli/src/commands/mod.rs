@@ -1,6 +1,7 @@
 //! One file per verb, and what all of them do around their work.
 
 mod check;
+mod clocks;
 mod convert;
 mod filter;
 mod info;

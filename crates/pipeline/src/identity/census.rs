@@ -130,6 +130,13 @@ impl Processes {
         self.ids.iter_mut().zip(&ids).for_each(|(own, more)| own.append(more));
     }
 
+    /// Moves the times of all.
+    pub(crate) fn move_times(&mut self, new: impl Fn(i64) -> i64) {
+        let samples =
+            self.by_pid.values_mut().flat_map(|process| process.times.sample.values_mut());
+        samples.for_each(|time| *time = new(*time));
+    }
+
     fn process(&mut self, written: &[u8]) -> &mut Process {
         let new = || Process { written: written.to_owned(), ..Process::default() };
         self.by_pid.entry(key_of(Some(written))).or_insert_with(new)

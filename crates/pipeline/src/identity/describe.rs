@@ -3,9 +3,10 @@
 use super::decide::{Decision, Unit};
 use super::rename::{RenamedUnit, Rewrite};
 use super::spelling::{IdMap, Shift};
+use crate::clock::push_clocks;
 use crate::config::IdentityRules;
 use crate::profile::push_string;
-use crate::report::{InputIdentity, InputReport};
+use crate::report::{InputClock, InputIdentity, InputReport};
 use std::path::Path;
 
 /// What inputs are called.
@@ -116,9 +117,9 @@ pub(crate) fn label_events(
     events
 }
 
-/// Appends what was done as JSON: `{"inputs":[{"path","label","recording","pids":{old: new},"ids":{what: how}}]}`, where
-/// pids are strings of JSON as they stand in the trace.
-pub(crate) fn push_provenance(inputs: &[InputIdentity], out: &mut Vec<u8>) {
+/// Appends what was done as JSON: `{"inputs":[{"path","label","recording","pids":{old: new},"ids":{what: how}}],"clocks":…}`,
+/// where pids are strings of JSON as they stand in the trace; for clocks see [`push_clocks`].
+pub(crate) fn push_provenance(inputs: &[InputIdentity], clocks: &[InputClock], out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"inputs\":[");
     for (number, input) in inputs.iter().enumerate() {
         out.extend_from_slice(if number > 0 { b",{\"path\":" } else { b"{\"path\":" });
@@ -141,7 +142,9 @@ pub(crate) fn push_provenance(inputs: &[InputIdentity], out: &mut Vec<u8>) {
         }
         out.push(b'}');
     }
-    out.extend_from_slice(b"]}");
+    out.extend_from_slice(b"],\"clocks\":");
+    push_clocks(clocks, out);
+    out.push(b'}');
 }
 
 #[cfg(test)]
@@ -158,7 +161,7 @@ mod tests {
             ids: vec![("id".into(), "numbers + 10".into())],
         };
         let mut out = Vec::new();
-        push_provenance(&[InputIdentity::default(), input], &mut out);
+        push_provenance(&[InputIdentity::default(), input], &[], &mut out);
         let value: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
         assert_eq!(value["inputs"][0]["label"], serde_json::Value::Null);
         assert_eq!(value["inputs"][1]["path"], "a\"b");

@@ -1,8 +1,9 @@
-//! Renamed values in the events that have them: found, and put in their places.
+//! Renamed values, and times that move, in the events that have them: found, and put in their places.
 
 use super::census::{Key, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
+use crate::clock::{Kind, Shift};
 use crate::slice::member;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -48,7 +49,7 @@ impl Renames {
     }
 }
 
-/// What is renamed in all inputs.
+/// What is renamed or moved in all inputs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rewrite {
     /// By the places at which they stand.
@@ -57,7 +58,7 @@ pub(crate) struct Rewrite {
     pub(crate) keeps_frames: bool,
 }
 
-/// What is renamed in the events from a place on.
+/// What is renamed or moved in the events from a place on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RenamedUnit {
     pub(crate) base: u64,
@@ -66,17 +67,19 @@ pub(crate) struct RenamedUnit {
     pub(crate) renames: Option<Arc<Renames>>,
     /// Of stack frames, where ids of frames clash.
     pub(crate) frames: Option<IdMap>,
+    /// What is done to times.
+    pub(crate) shift: Option<Arc<Shift>>,
 }
 
 impl RenamedUnit {
-    /// Whether anything is renamed.
+    /// Whether anything in its events is other.
     pub(crate) fn changes(&self) -> bool {
-        self.renames.is_some() || self.frames.is_some()
+        self.renames.is_some() || self.frames.is_some() || self.shift.is_some()
     }
 }
 
 impl Rewrite {
-    /// Whether nothing is renamed at all.
+    /// Whether nothing is other at all.
     pub(crate) fn is_empty(&self) -> bool {
         !self.units.iter().any(RenamedUnit::changes)
     }
@@ -133,18 +136,15 @@ impl<'r> Renamer<'r> {
     ) -> i64 {
         let Some(unit) = self.unit_at(offset) else { return 0 };
         let first = patches.len();
-        if let Some(renames) = &unit.renames {
+        if unit.renames.is_some() || unit.shift.is_some() {
             let spans = self.finder.find(event);
             let mut found = Found { event, patches, texts };
             let event = spans.of(event);
-            if !renames.pids.is_empty() {
-                self.find_pids(&event, renames, &mut found);
+            if let Some(renames) = &unit.renames {
+                self.find_names(&event, renames, &mut found);
             }
-            if renames.ids_change() {
-                each_id(&event, |id| found.renamed(id, &renames.ids[0]));
-                each_args_key(&event, &renames.args_keys, |key, id| {
-                    found.renamed(id, &renames.ids[1 + key]);
-                });
+            if let Some(shift) = &unit.shift {
+                shift.each(&event, |value, kind| found.moved(value, kind, shift));
             }
         }
         if let Some(frames) = &unit.frames {
@@ -156,6 +156,18 @@ impl<'r> Renamer<'r> {
             own.sort_unstable_by_key(|patch| patch.old.start);
         }
         own.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
+    }
+
+    fn find_names(&mut self, event: &Event<'_>, renames: &Renames, found: &mut Found<'_, '_>) {
+        if !renames.pids.is_empty() {
+            self.find_pids(event, renames, found);
+        }
+        if renames.ids_change() {
+            each_id(event, |id| found.renamed(id, &renames.ids[0]));
+            each_args_key(event, &renames.args_keys, |key, id| {
+                found.renamed(id, &renames.ids[1 + key]);
+            });
+        }
     }
 
     fn find_pids(&mut self, event: &Event<'_>, renames: &Renames, found: &mut Found<'_, '_>) {
@@ -197,6 +209,13 @@ impl Found<'_, '_> {
     fn renamed(&mut self, value: &[u8], map: &IdMap) {
         let start = self.texts.len();
         if map.write(value, self.texts) {
+            self.note(value, start);
+        }
+    }
+
+    fn moved(&mut self, value: &[u8], kind: Kind, shift: &Shift) {
+        let start = self.texts.len();
+        if shift.write(value, kind, self.texts) {
             self.note(value, start);
         }
     }
@@ -258,6 +277,7 @@ mod tests {
             recording: 1,
             renames: Some(Arc::new(renames)),
             frames: Some(keys),
+            shift: None,
         };
         let rewrite = Rewrite { units: vec![RenamedUnit::default(), unit], keeps_frames: false };
         let mut renamer = Renamer::new(&rewrite, Tier::Scalar);

@@ -4,6 +4,7 @@ use super::census::{Processes, Watched, key_of};
 use super::decide::{Decision, Unit, decide};
 use super::describe::{InputNames, describe, label_events};
 use super::rename::{RenamedUnit, Renamer, Renames, Rewrite};
+use crate::clock::{Clocks, Sightings};
 use crate::config::{Config, IdPolicy, IdentityRules, PidPolicy, Source};
 use crate::error::{Error, ErrorKind};
 use crate::order::{Lists, Spill};
@@ -27,6 +28,8 @@ pub(crate) struct UnitParts {
     pub(crate) base: u64,
     pub(crate) processes: Processes,
     pub(crate) streams: StreamOrders,
+    /// Of clocks, if those are looked for.
+    pub(crate) sightings: Option<Box<Sightings>>,
 }
 
 /// Which ids are to be looked at in a merge of these; `None` if none can be renamed or labelled.
@@ -61,11 +64,16 @@ pub(crate) fn settle(
     signs: &[u64],
     inputs: &Inputs,
     rules: &IdentityRules,
+    clocks: &Clocks,
 ) -> (Settled, StreamOrders) {
     let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
     let (mut units, mut orders) = (Vec::new(), Vec::new());
-    for part in parts {
+    for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };
+        if let Some(shift) = clocks.shift(held.input) {
+            part.processes.move_times(|time| shift.moved(time));
+            part.streams = part.streams.with_times(|time| shift.moved(time));
+        }
         let name = Path::new(&inputs.reports[held.input].name);
         let stated = rules.stated.iter().find(|stated| stated.path == name);
         units.push(Unit {
@@ -95,6 +103,7 @@ pub(crate) fn settle(
         recording: fate.recording,
         renames: fate.renames.clone(),
         frames: None,
+        shift: clocks.shift(unit.input).cloned(),
     });
     let keeps_frames = rules.ids == IdPolicy::Keep || rules.pid == PidPolicy::Keep;
     let rewrite = Rewrite { units: renamed.collect(), keeps_frames };

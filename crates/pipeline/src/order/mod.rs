@@ -28,6 +28,7 @@ pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::Buckets;
 pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
 
+use crate::clock::Kind;
 use crate::store::{Place, Store};
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Field, Nanos, compare, fields_of, number_text};
@@ -161,6 +162,12 @@ impl Order<'_, '_> {
     {
         let event = self.0.event(place);
         let value = fields_of(event).field(event, field);
+        if let (Some(shift), Some(value)) = (self.0.shift_of(place), value)
+            && shift.write(value, Kind::of(field), scratch)
+        {
+            let quoted = scratch.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+            return quoted.unwrap_or(scratch);
+        }
         // the input may have changed under the map since it was scanned, so that there is no number any more
         value.and_then(|value| number_text(value, scratch)).unwrap_or(b"0")
     }
@@ -191,7 +198,12 @@ impl Order<'_, '_> {
             let mut keyed: Vec<(i64, Entry)> = Vec::with_capacity(entries.len());
             for &entry in entries.iter() {
                 let event = self.0.event(entry.place);
-                match fields_of(event).of(event).dur() {
+                let spans = fields_of(event);
+                let dur = match self.0.shift_of(entry.place) {
+                    None => spans.of(event).dur(),
+                    Some(shift) => shift.times(&spans.of(event)).and_then(|(_, dur)| dur),
+                };
+                match dur {
                     Some(Nanos { floor, exact: true }) => keyed.push((floor, entry)),
                     _ => break,
                 }

@@ -143,6 +143,11 @@ impl SpilledRuns {
         bytes[self.ranges[run].clone()].as_chunks::<ENTRY>().0
     }
 
+    /// The entries of a run, in order.
+    pub(crate) fn of_run(&self, run: usize) -> impl Iterator<Item = Entry> + '_ {
+        self.records(run).iter().map(decode)
+    }
+
     /// Every entry of a time, in no particular order.
     pub(crate) fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
         (0..self.ranges.len()).flat_map(move |run| {

@@ -41,7 +41,8 @@ pub(crate) fn browser_events(profiles: &[Started], first: Option<i64>) -> Option
             url(profile.pid),
         );
         out.extend_from_slice(b",\n");
-        push_event(&mut out, &load, profile, profile.start);
+        // when the page was loaded nobody asks; clocks of profiles may be moved toward each other yet
+        push_event(&mut out, &load, profile, earliest);
     }
     out.extend_from_slice(b"]\n");
     Some(out)

@@ -40,7 +40,7 @@ pub use chunk::ProfileSource;
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
-pub(crate) use json::{push_micros, push_string};
+pub(crate) use json::{push_integer, push_micros, push_string};
 pub(crate) use kept::{ChunkRef, Chunks};
 pub use order::ChunkOrder;
 pub(crate) use order::settle;

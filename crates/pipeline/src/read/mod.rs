@@ -5,6 +5,8 @@
 
 mod profiles;
 
+pub(crate) use profiles::FOR_DEVTOOLS;
+
 use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
 use crate::index::Document;
@@ -55,6 +57,9 @@ pub(crate) trait Reader {
         let part: fn(u64, usize) -> Self::Part = Self::part;
         Box::new(part)
     }
+
+    /// An input of this name is read from here on.
+    fn begin(&mut self, _name: &str) {}
 
     /// What a part says of its input.
     fn facts(part: &Self::Part) -> &Facts;
@@ -143,7 +148,6 @@ pub(crate) fn read_all<R: Reader>(
     if config.profiles.for_devtools {
         session.add_browser_events(base, reader)?;
     }
-    session.warn_of_clocks();
     if session.read.reports.is_empty() && !inputs.is_empty() {
         let names: Vec<String> = sources.iter().map(Source::to_string).collect();
         let found = "no trace among the files of the folder".to_owned();
@@ -192,6 +196,7 @@ impl Session<'_> {
             opened => opened?,
         };
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
+        reader.begin(&report.name);
         let documents_before = reader.documents().len();
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),

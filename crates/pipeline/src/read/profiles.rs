@@ -25,8 +25,8 @@ const KEYS: [&[u8]; 10] = [
     b"\"title\"",
     b"\"$vscode\"",
 ];
-/// Times from here on, in nanoseconds, are since 1970; below, since some start.
-const SINCE_1970: i64 = 1_000_000_000_000_000_000;
+/// What the input is called that is made for DevTools.
+pub(crate) const FOR_DEVTOOLS: &str = "--for devtools";
 
 /// Whether a stream may be a profile by its first bytes: then it must be kept until it is known.
 pub(super) fn look(mut stream: Box<dyn Read + Send>) -> io::Result<(Box<dyn Read + Send>, bool)> {
@@ -135,25 +135,14 @@ impl Session<'_> {
                     .into(),
             );
         }
-        let mut report = InputReport { name: "--for devtools".into(), ..InputReport::default() };
+        let mut report = InputReport { name: FOR_DEVTOOLS.into(), ..InputReport::default() };
+        reader.begin(&report.name);
         let events = Box::new(Cursor::new(events));
         let read = self.read_stream(events, base, (R::KEEPS_STREAMS, 0), reader, &mut report)?;
         let input = self.read.reports.len();
         self.read.payloads.push(Held { base, payload: Arc::new(read.payload), input, made: true });
         self.read.reports.push(report);
         Ok(())
-    }
-
-    /// Says so where times cannot be of one clock.
-    pub(super) fn warn_of_clocks(&mut self) {
-        let since_1970 = |report: &&InputReport| report.span.map(|(first, _)| first >= SINCE_1970);
-        let find = |wanted| self.read.reports.iter().find(|r| since_1970(r) == Some(wanted));
-        if let (Some(epoch), Some(other)) = (find(true), find(false)) {
-            self.read.warnings.push(format!(
-                "times in {} are since 1970, those in {} are not: the inputs share no clock, so their events are far apart",
-                epoch.name, other.name
-            ));
-        }
     }
 }
 

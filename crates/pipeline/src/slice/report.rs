@@ -57,6 +57,7 @@ impl SliceReport {
             copies: 0,
             keys_lost: 0,
             identity: IdentityReport::default(),
+            clocks: Vec::new(),
             warnings: Vec::new(),
         };
         SliceReport {

@@ -1,6 +1,7 @@
 //! The pipeline against the naive reference: one answer, whatever the knobs.
 
 mod check;
+mod clocks;
 mod convert;
 mod corpus;
 mod damage;

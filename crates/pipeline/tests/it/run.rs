@@ -49,6 +49,7 @@ pub(crate) fn config(knobs: Knobs) -> Config {
         progress: Arc::new(Progress::default()),
         profiles: tracemill_pipeline::ProfileInputs::default(),
         identity: tracemill_pipeline::IdentityRules::default(),
+        clocks: tracemill_pipeline::ClockRules::default(),
         shares: Some(Shares {
             payload: share,
             index: share,

@@ -4,6 +4,7 @@
 //! [`trace`] builds each document as a tree of raw tokens, then writes it in the shape's layout.
 
 mod chrome;
+mod clocks;
 mod cpuprofile;
 mod event;
 mod json;
@@ -14,6 +15,7 @@ mod value;
 use std::collections::VecDeque;
 
 pub use chrome::chrome_like;
+pub use clocks::{Base, Skew, rank, times_in_args};
 pub use cpuprofile::{Arrangement, ProfileShape, profile_trace};
 use json::Json;
 pub use shape::{Disorder, Form, Layout, TraceShape};

@@ -1,0 +1,109 @@
+//! Flags on the clocks of inputs that are merged.
+
+use crate::exit::Failure;
+use crate::manifest::Manifest;
+use clap::Args;
+use std::path::PathBuf;
+use tracemill_pipeline::{Align, ClockRules, Factor, parse_time};
+
+/// How the times of several inputs are put on one line.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Clocks")]
+pub(crate) struct ClockArgs {
+    /// Move the inputs onto the clock of the first one: auto, none, start, base-time, marker:NAME, clock-sync
+    ///
+    /// auto: by what inputs state (base-time, else clock-sync), else not at all; says so where the times cannot be of one
+    /// clock. start: their first events are at one time. base-time: by the moment since 1970 that PyTorch and VizTracer
+    /// (baseTimeNanoseconds) and clang (beginningOfTime) state beside the events. marker:NAME: by the events of that name,
+    /// the i-th of each on the i-th of the first: the median counts. clock-sync: by events of phase c with one sync_id.
+    /// How well it fits is said with -v, and in --report.
+    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    pub(crate) align: Align,
+    /// Add TIME to the times of an input, beside what --align finds: +1.5ms, -20us; a bare number is µs
+    ///
+    /// FILE is the input's path or its name. May be given once for each file.
+    #[arg(long, value_name = "FILE=TIME", value_parser = offset, allow_hyphen_values = true)]
+    pub(crate) offset: Vec<(PathBuf, i64)>,
+    /// Multiply the times and durations of an input by a decimal, before anything is added
+    ///
+    /// For clocks that drift (1.000012) and times in other units (0.001 where they are in nanoseconds).
+    #[arg(long, value_name = "FILE=FACTOR", value_parser = scale, allow_hyphen_values = true)]
+    pub(crate) scale: Vec<(PathBuf, Factor)>,
+}
+
+/// `FILE=VALUE`; the file may have a `=` in its name.
+fn file_and(text: &str) -> Result<(PathBuf, &str), String> {
+    let parts = text.rsplit_once('=').filter(|(file, value)| !file.is_empty() && !value.is_empty());
+    let (file, value) = parts.ok_or("expected FILE=VALUE")?;
+    Ok((file.into(), value))
+}
+
+fn offset(text: &str) -> Result<(PathBuf, i64), String> {
+    let (file, time) = file_and(text)?;
+    Ok((file, signed_time(time)?))
+}
+
+fn scale(text: &str) -> Result<(PathBuf, Factor), String> {
+    let (file, factor) = file_and(text)?;
+    Ok((file, factor.parse()?))
+}
+
+/// A time that may have a plus in front; nanoseconds.
+pub(crate) fn signed_time(text: &str) -> Result<i64, String> {
+    parse_time(text.strip_prefix('+').filter(|rest| !rest.starts_with('-')).unwrap_or(text))
+}
+
+impl ClockArgs {
+    /// What the pipeline takes.
+    pub(crate) fn rules(&self, manifest: Option<&Manifest>) -> Result<ClockRules, Failure> {
+        once("--offset", self.offset.iter().map(|(file, _)| file))?;
+        once("--scale", self.scale.iter().map(|(file, _)| file))?;
+        let mut scales = self.scale.clone();
+        scales.extend(manifest.iter().flat_map(|manifest| manifest.scales.iter().cloned()));
+        Ok(ClockRules {
+            align: self.align.clone(),
+            offsets: self.offset.clone(),
+            scales,
+            stated: manifest.map_or_else(Vec::new, |manifest| manifest.offsets.clone()),
+        })
+    }
+}
+
+fn once<'f>(flag: &str, files: impl Iterator<Item = &'f PathBuf>) -> Result<(), Failure> {
+    let mut seen = std::collections::BTreeSet::new();
+    for file in files {
+        if !seen.insert(file) {
+            return Err(Failure::usage(format!("{flag} is given twice for {}", file.display())));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_times() {
+        for (text, file, ns) in [
+            ("a.json=+1.5ms", "a.json", 1_500_000),
+            ("d/a=b.json=-20us", "d/a=b.json", -20_000),
+            ("-=7", "-", 7_000),
+        ] {
+            assert_eq!(offset(text), Ok((file.into(), ns)), "{text}");
+        }
+        for text in ["a", "=1", "a=", "a=+-1", "a=++1", "a=1.5ns", "a=x"] {
+            assert!(offset(text).is_err(), "{text}");
+        }
+        assert_eq!(scale("a=1.50").unwrap().1.to_string(), "1.5");
+        assert!(scale("a=-1").is_err() && scale("a=0").is_err());
+    }
+
+    #[test]
+    fn a_file_has_one_offset() {
+        let file = (PathBuf::from("a"), 1);
+        let args =
+            ClockArgs { align: Align::Auto, offset: vec![file.clone(), file], scale: vec![] };
+        assert!(args.rules(None).unwrap_err().to_string().contains("twice for a"));
+    }
+}

@@ -1,0 +1,44 @@
+//! Entries of the index moved to the time of the output.
+
+use super::Clocks;
+use crate::error::Error;
+use crate::order::{Entry, Order, Spill, SpilledRuns};
+use crate::store::Store;
+use std::path::Path;
+
+/// Moves sorted entries in memory, each vector of which is of one input.
+pub(crate) fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
+    for part in parts {
+        let Some(shift) = part.first().and_then(|entry| clocks.shift_at(entry.place.offset()))
+        else {
+            continue;
+        };
+        part.iter_mut().for_each(|entry| *entry = shift.entry(*entry, store));
+        if !part.is_sorted() {
+            // finer times have other ranks than they had
+            part.sort_unstable();
+        }
+    }
+}
+
+/// Moves the entries of runs on disk, which have inputs mixed: each run is read, put in order again and written anew.
+///
+/// Memory: the longest run, as when it was written.
+pub(crate) fn shift_runs(
+    runs: &SpilledRuns,
+    clocks: &Clocks,
+    store: &Store<'_>,
+    dir: &Path,
+) -> Result<SpilledRuns, Error> {
+    let mut spill = Spill::new(dir)?;
+    for run in 0..runs.count() as usize {
+        let moved = |entry: Entry| match clocks.shift_at(entry.place.offset()) {
+            Some(shift) => shift.entry(entry, store),
+            None => entry,
+        };
+        let mut entries: Vec<Entry> = runs.of_run(run).map(moved).collect();
+        entries.sort_unstable();
+        spill.run(&[entries], Order(store))?;
+    }
+    Ok(spill.finish()?.0)
+}

@@ -1,0 +1,88 @@
+//! What inputs state about their clocks beside their events.
+
+use super::decimal::Decimal;
+use crate::index::Document;
+use crate::slice::member;
+use crate::store::Store;
+use tracemill_tokenizer::{number_text, string_is};
+
+/// When the times of an input begin to count, since 1970, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Base {
+    pub(super) time: i64,
+    /// The unit in which it is stated, in nanoseconds.
+    pub(super) unit: i64,
+}
+
+/// What the keys of an input say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stated {
+    pub(super) base: Option<Base>,
+    /// Whether later documents of the input state another base.
+    pub(super) several: bool,
+    /// `metadata["clock-domain"]`
+    pub(super) domain: Option<String>,
+}
+
+/// A key, the member of its value that counts, and the unit in nanoseconds.
+type BaseKey = (&'static [u8], Option<&'static [u8]>, i64);
+
+/// Keys that state a base.
+///
+/// PyTorch (Kineto), VizTracer, clang -ftime-trace.
+const BASES: [BaseKey; 3] = [
+    (b"baseTimeNanoseconds", None, 1),
+    (b"viztracer_metadata", Some(b"baseTimeNanoseconds"), 1),
+    (b"beginningOfTime", None, 1000),
+];
+
+impl Stated {
+    /// Takes in the keys of one more document.
+    pub(super) fn note(&mut self, document: &Document, store: &Store<'_>) {
+        for key in &document.keys {
+            let value = || store.slice(key.offset, key.len);
+            for (name, inner, unit) in BASES {
+                if !string_is(&key.key, name) {
+                    continue;
+                }
+                let stated = match inner {
+                    Some(inner) => member(value(), inner),
+                    None => Some(value()),
+                };
+                let base = stated.and_then(|stated| base_of(stated, unit));
+                self.several |= self.base.is_some() && base.is_some() && self.base != base;
+                self.base = self.base.or(base);
+            }
+            if self.domain.is_none() && string_is(&key.key, b"metadata") {
+                let domain = member(value(), b"clock-domain");
+                self.domain =
+                    domain.map(|text| String::from_utf8_lossy(text).trim_matches('"').into());
+            }
+        }
+    }
+}
+
+/// A number, or a string that holds one.
+fn base_of(value: &[u8], unit: i64) -> Option<Base> {
+    let mut scratch = Vec::new();
+    let number = Decimal::parse(number_text(value, &mut scratch)?)?;
+    let time = number.times(&Decimal::of(unit, 0)).whole()?;
+    Some(Base { time, unit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_are_read_to_the_nanosecond() {
+        let base = |value: &str, unit| base_of(value.as_bytes(), unit).map(|base| base.time);
+        assert_eq!(base("1719853884000000001", 1), Some(1_719_853_884_000_000_001));
+        assert_eq!(base("\"1719853884000000001\"", 1), Some(1_719_853_884_000_000_001));
+        assert_eq!(base("1.7e18", 1), Some(1_700_000_000_000_000_000));
+        assert_eq!(base("1712195495533685.25", 1000), Some(1_712_195_495_533_685_250));
+        for none in ["null", "\"soon\"", "[]", "1e40"] {
+            assert_eq!(base(none, 1), None, "{none}");
+        }
+    }
+}

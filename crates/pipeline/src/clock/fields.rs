@@ -1,0 +1,196 @@
+//! Where times stand in an event. See the table in [`super`].
+
+use crate::slice::member;
+use tracemill_tokenizer::{Cursor, Event, Field, canonical, number_text};
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A point in time, in microseconds.
+    Micros,
+    /// A point in time, in seconds.
+    Seconds,
+    /// A length of time in any unit: only factors change it.
+    Length,
+}
+
+impl Kind {
+    /// What the value of `ts`, or else of `dur`, is.
+    pub(crate) fn of(field: Field) -> Self {
+        if field == Field::Ts { Kind::Micros } else { Kind::Length }
+    }
+}
+
+/// Finds the times in some args.
+type FindTimes = fn(&mut Args<'_, '_>);
+
+/// Events whose times stand in `args`, by name.
+const NAMED: [(&[u8], FindTimes); 9] = [
+    (b"Profile", profile),
+    (b"ProfileChunk", profile),
+    (b"CpuProfile", profile),
+    (b"CpuProfiler::StartProfiling", profile),
+    (b"CpuProfiler::StopProfiling", profile),
+    (b"ResourceReceiveResponse", response),
+    (b"ResourceFinish", finish),
+    (b"TimeStamp", time_stamp),
+    (b"clock_sync", clock_sync),
+];
+
+/// Calls `found` for each time of an event; for lengths only if `lengths`.
+pub(super) fn each_time<'e>(
+    event: &Event<'e>,
+    lengths: bool,
+    mut found: impl FnMut(&'e [u8], Kind),
+) {
+    if let Some(ts) = event.field(Field::Ts)
+        && !(event.is_metadata() && is_zero(ts))
+    {
+        found(ts, Kind::Micros);
+    }
+    if let Some(dur) = event.field(Field::Dur).filter(|_| lengths) {
+        found(dur, Kind::Length);
+    }
+    let find = NAMED.iter().find(|(name, _)| event.is_string(Field::Name, name));
+    let is_timing = || event.field(Field::Cat).is_some_and(|cat| has(cat, b"blink.user_timing"));
+    let find = match find {
+        Some(&(_, find)) => find,
+        None if is_timing() => user_timing,
+        None => return,
+    };
+    if let Some(args) = event.field(Field::Args) {
+        find(&mut Args { args, lengths, found: &mut found });
+    }
+}
+
+/// The args of an event.
+struct Args<'e, 'f> {
+    args: &'e [u8],
+    lengths: bool,
+    found: &'f mut dyn FnMut(&'e [u8], Kind),
+}
+
+impl<'e> Args<'e, '_> {
+    fn value(&self, path: &[&[u8]]) -> Option<&'e [u8]> {
+        path.iter().try_fold(self.args, |object, name| member(object, name))
+    }
+
+    fn time(&mut self, path: &[&[u8]], kind: Kind) {
+        if let Some(value) = self.value(path) {
+            (self.found)(value, kind);
+        }
+    }
+
+    fn list(&mut self, path: &[&[u8]]) {
+        let mut cursor = Cursor::new(self.value(path).unwrap_or_default());
+        if cursor.enter(b'[') {
+            while cursor.next_element() {
+                (self.found)(cursor.value(), Kind::Length);
+            }
+        }
+    }
+}
+
+fn profile(args: &mut Args<'_, '_>) {
+    for name in [&b"startTime"[..], b"endTime"] {
+        args.time(&[b"data", name], Kind::Micros);
+        args.time(&[b"data", b"cpuProfile", name], Kind::Micros);
+    }
+    if args.lengths {
+        args.list(&[b"data", b"timeDeltas"]);
+        args.list(&[b"data", b"cpuProfile", b"timeDeltas"]);
+    }
+}
+
+/// Chrome writes 0 for a request that has none.
+fn seconds(args: &mut Args<'_, '_>, path: &[&[u8]]) {
+    if args.value(path).is_some_and(|value| !is_zero(value)) {
+        args.time(path, Kind::Seconds);
+    }
+}
+
+fn response(args: &mut Args<'_, '_>) {
+    seconds(args, &[b"data", b"timing", b"requestTime"]);
+}
+
+fn finish(args: &mut Args<'_, '_>) {
+    seconds(args, &[b"data", b"finishTime"]);
+}
+
+/// A number is a time; a string is the name of another time stamp.
+fn time_stamp(args: &mut Args<'_, '_>) {
+    for name in [&b"start"[..], b"end"] {
+        let path: [&[u8]; 2] = [b"data", name];
+        if args.value(&path).is_some_and(|value| !value.starts_with(b"\"")) {
+            args.time(&path, Kind::Micros);
+        }
+    }
+}
+
+fn user_timing(args: &mut Args<'_, '_>) {
+    args.time(&[b"callTime"], Kind::Micros);
+    args.time(&[b"data", b"callTime"], Kind::Micros);
+}
+
+fn clock_sync(args: &mut Args<'_, '_>) {
+    args.time(&[b"issue_ts"], Kind::Micros);
+}
+
+/// Whether a value is the number 0, however it is spelled.
+fn is_zero(value: &[u8]) -> bool {
+    let (mut scratch, mut form) = (Vec::new(), Vec::new());
+    number_text(value, &mut scratch).is_some_and(|text| canonical(text, &mut form)) && form == b"0"
+}
+
+fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    fn times(event: &str, lengths: bool) -> Vec<(String, Kind)> {
+        let (mut all, bytes) = (Vec::new(), event.as_bytes());
+        each_time(&fields_of(bytes).of(bytes), lengths, |value, kind| {
+            all.push((String::from_utf8_lossy(value).into_owned(), kind));
+        });
+        all
+    }
+
+    #[test]
+    fn times_by_event() {
+        use Kind::{Length, Micros, Seconds};
+        for (event, expected) in [
+            (
+                r#"{"ph":"X","ts":1,"dur":2,"args":{"startTime":3}}"#,
+                vec![("1", Micros), ("2", Length)],
+            ),
+            (r#"{"ph":"M","ts":0}"#, vec![]),
+            (r#"{"ph":"M","ts":"0.0"}"#, vec![]),
+            (r#"{"ph":"X","ts":0}"#, vec![("0", Micros)]),
+            (r#"{"ph":"M","ts":7}"#, vec![("7", Micros)]),
+            (
+                r#"{"name":"ProfileChunk","args":{"data":{"endTime":5,"timeDeltas":[1,"2"],"cpuProfile":{"startTime":6,"samples":[7]}}}}"#,
+                vec![("6", Micros), ("5", Micros), ("1", Length), ("\"2\"", Length)],
+            ),
+            (
+                r#"{"name":"ResourceReceiveResponse","args":{"data":{"timing":{"requestTime":5.5,"sendEnd":1}}}}"#,
+                vec![("5.5", Seconds)],
+            ),
+            (r#"{"name":"ResourceFinish","args":{"data":{"finishTime":0}}}"#, vec![]),
+            (r#"{"name":"TimeStamp","args":{"data":{"start":"a","end":8}}}"#, vec![("8", Micros)]),
+            (
+                r#"{"cat":"blink.user_timing","name":"x","args":{"callTime":9}}"#,
+                vec![("9", Micros)],
+            ),
+            (r#"{"cat":"other","name":"x","args":{"callTime":9}}"#, vec![]),
+            (r#"{"name":"clock_sync","ph":"c","args":{"issue_ts":1}}"#, vec![("1", Micros)]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(v, k)| (v.to_owned(), k)).collect();
+            assert_eq!(times(event, true), expected, "{event}");
+        }
+        assert_eq!(times(r#"{"ts":1,"dur":2}"#, false).len(), 1);
+    }
+}

@@ -1,0 +1,301 @@
+//! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
+//!
+//! `time in the output = time in the input × factor + offset`, exactly: decimals of any length are calculated with as
+//! decimals ([`decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
+//! scan; offsets come from what is found ([`align`]), so they are known when all is read.
+//!
+//! | value | of | what |
+//! |---|---|---|
+//! | `ts` | all events; 0 of metadata events is no time, and stays | µs |
+//! | `dur` | all | length |
+//! | `args.data.startTime`, `.endTime`; the same in `args.data.cpuProfile` | `Profile`, `ProfileChunk`, `CpuProfile`, `CpuProfiler::StartProfiling`, `CpuProfiler::StopProfiling` | µs |
+//! | `args.data.timeDeltas[]`, `args.data.cpuProfile.timeDeltas[]` | the same | lengths |
+//! | `args.data.timing.requestTime` (`ResourceReceiveResponse`), `args.data.finishTime` (`ResourceFinish`), unless 0 | as named: DevTools draws network requests by them | s |
+//! | `args.data.start`, `args.data.end`, if they are numbers | `TimeStamp`: DevTools draws `console.timeStamp` by them | µs |
+//! | `args.callTime`, `args.data.callTime` | of category `blink.user_timing` | µs |
+//! | `args.issue_ts` | `clock_sync` | µs |
+//!
+//! Lengths change with the factor only. Everything else in `args`, and the clocks of threads (`tts`, `tdur`), is nobody's
+//! to know, and stays.
+//!
+//! ```text
+//!   scan ── times × factor ──> entries ─┐
+//!     └──── markers, syncs ──> offsets ─┼─> entries moved, in place ─> order ─> emit: patches ─> output
+//!   keys ── base times ─────────────────┘                                       (with new names)
+//! ```
+//!
+//! Offsets are whole nanoseconds, so that moving what is sorted leaves it sorted: nothing is read twice, but for entries
+//! of finer times, and a run on disk that is read, moved and written anew ([`apply`]). Inputs that stay where they are
+//! cost nothing.
+
+mod align;
+mod apply;
+mod base;
+mod decimal;
+mod describe;
+mod fields;
+mod shift;
+mod sight;
+
+pub(crate) use apply::{shift_parts, shift_runs};
+pub use decimal::Factor;
+pub(crate) use describe::push_clocks;
+pub(crate) use fields::Kind;
+pub(crate) use shift::Shift;
+pub(crate) use sight::{ClockWatch, Sightings};
+
+use crate::config::{Align, ClockRules};
+use crate::error::{Error, ErrorKind};
+use crate::identity::UnitParts;
+use crate::index::Document;
+use crate::read::{FOR_DEVTOOLS, Inputs};
+use crate::report::{ClockMethod, InputClock};
+use crate::store::Store;
+use align::{Found, Known, SINCE_1970, align};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tracemill_tokenizer::{Event, nanos, number_text};
+
+/// Nanoseconds of a year.
+const YEAR: i64 = 31_557_600_000_000_000;
+
+/// The time of a JSON value in microseconds.
+fn nanos_of(value: &[u8]) -> Option<i64> {
+    Some(nanos(number_text(value, &mut Vec::new())?)?.floor)
+}
+
+/// Whether a file of a flag is an input: by its path or its name.
+fn is_input(file: &Path, input: &str) -> bool {
+    let path = Path::new(input);
+    let is_named = path.file_name().is_some_and(|name| name == file.as_os_str());
+    file == path || is_named || file == Path::new("-") && input == "standard input"
+}
+
+fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
+    all.iter().find(|(file, _)| is_input(file, input)).map(|(_, value)| value)
+}
+
+impl ClockRules {
+    /// What the scan has to look for.
+    pub(crate) fn watch(&self, several: bool) -> Option<Arc<ClockWatch>> {
+        let marker = match &self.align {
+            Align::Marker(name) => Some(name.clone().into_bytes()),
+            _ => None,
+        };
+        let syncs = self.align == Align::ClockSync || self.align == Align::Auto && several;
+        (marker.is_some() || syncs).then(|| Arc::new(ClockWatch { marker, syncs }))
+    }
+
+    /// What is known of an input before it is read.
+    pub(crate) fn factor_of(&self, input: &str) -> Option<Arc<Shift>> {
+        Shift::new(0, of_input(&self.scales, input)).map(Arc::new)
+    }
+
+    /// A typing error in a name must not pass for an input that is on time.
+    fn check_names(&self, inputs: &Inputs) -> Result<(), Error> {
+        let offsets = self.offsets.iter().map(|(file, _)| ("--offset", file));
+        let scales = self.scales.iter().map(|(file, _)| ("--scale", file));
+        for (flag, file) in offsets.chain(scales) {
+            if !inputs.reports.iter().any(|input| is_input(file, &input.name)) {
+                let problem = format!("{flag} {}: no input has this path or name", file.display());
+                return Err(ErrorKind::Usage { problem }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How the times of all inputs change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clocks {
+    /// Per input, by the number of its report.
+    by_input: Vec<Option<Arc<Shift>>>,
+    /// By the places from which on they count.
+    by_place: Vec<(u64, Option<Arc<Shift>>)>,
+    /// The factors of inputs alone.
+    factors: Vec<Arc<Shift>>,
+    /// Per input.
+    pub(crate) inputs: Vec<InputClock>,
+}
+
+impl Clocks {
+    /// Decides, and what there is to say of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if a flag names no input.
+    pub(crate) fn settle(
+        units: &mut [UnitParts],
+        documents: &[Document],
+        inputs: &Inputs,
+        store: &Store<'_>,
+        rules: &ClockRules,
+    ) -> Result<(Clocks, Vec<String>), Error> {
+        rules.check_names(inputs)?;
+        let mut known = known(units, documents, inputs, store, rules);
+        let (found, mut warnings) = match known.iter().filter(|known| known.span.is_some()).count()
+        {
+            0 | 1 => (vec![Found::default(); known.len()], Vec::new()),
+            _ => align(&rules.align, &mut known),
+        };
+        let mut clocks = Clocks::default();
+        for (known, found) in known.iter().zip(found) {
+            let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
+            let scale = of_input(&rules.scales, &known.name).filter(|scale| !scale.is_one());
+            let offset = match known.given {
+                Some(given) => given,
+                None => found.offset,
+            };
+            let offset_ns = offset.saturating_add(added);
+            let given = (added != 0 || scale.is_some() || known.given.is_some())
+                .then_some(ClockMethod::Given);
+            clocks.factors.extend(rules.factor_of(&known.name));
+            clocks.by_input.push(Shift::new(offset_ns, scale).map(Arc::new));
+            clocks.inputs.push(InputClock {
+                name: known.name.clone(),
+                method: found.method.or(given),
+                offset_ns,
+                scale: scale.map(Factor::to_string),
+                matches: found.matches,
+                residual_ns: found.residual,
+                uncertainty_ns: found.uncertainty,
+                drift_ppb: found.drift,
+            });
+        }
+        clocks.move_browser_events(&known);
+        clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
+        let place = |held: &crate::read::Held| (held.base, clocks.by_input[held.input].clone());
+        clocks.by_place = inputs.payloads.iter().map(place).collect();
+        clocks.warn(&known, &mut warnings);
+        Ok((clocks, warnings))
+    }
+
+    /// What was made for DevTools begins with the earliest of all.
+    fn move_browser_events(&mut self, known: &[Known]) {
+        let own = known.iter().rposition(|known| known.name == FOR_DEVTOOLS);
+        let Some((own, (first, _))) = own.and_then(|own| Some((own, known[own].span?))) else {
+            return;
+        };
+        let others = known.iter().enumerate().filter(|(number, _)| *number != own);
+        let starts = others.filter_map(|(number, known)| Some(self.moved(number, known.span?.0)));
+        let offset = starts.min().map_or(0, |earliest| earliest.saturating_sub(first));
+        self.by_input[own] = Shift::new(offset, None).map(Arc::new);
+    }
+
+    /// A time of an input, with its factor, in the time of the output.
+    fn moved(&self, input: usize, time: i64) -> i64 {
+        self.by_input[input].as_ref().map_or(time, |shift| shift.moved(time))
+    }
+
+    /// The times at which an event stands in the index, in nanoseconds, before any offset is added: there is one for each
+    /// factor that an input has.
+    pub(crate) fn times_read(&self, event: &Event<'_>) -> BTreeSet<i64> {
+        let plain = event.ts().map(|ts| ts.floor);
+        let scaled = self.factors.iter().filter_map(|factor| factor.times(event));
+        plain.into_iter().chain(scaled.map(|(ts, _)| ts.floor)).collect()
+    }
+
+    /// Whether any time changes.
+    pub(crate) fn change(&self) -> bool {
+        self.by_input.iter().any(Option::is_some)
+    }
+
+    /// What is done to the times of an input, by the number of its report; `None` if they stay.
+    pub(crate) fn shift(&self, input: usize) -> Option<&Arc<Shift>> {
+        self.by_input.get(input)?.as_ref()
+    }
+
+    /// What is done to the times of what stands at a place; `None` if they stay.
+    pub(crate) fn shift_at(&self, offset: u64) -> Option<&Arc<Shift>> {
+        let after = self.by_place.partition_point(|(base, _)| *base <= offset);
+        self.by_place[after.checked_sub(1)?].1.as_ref()
+    }
+
+    /// What to say of times that could not be moved: known when all is written.
+    pub(crate) fn stuck(&self) -> Option<String> {
+        let is_stuck = |shift: &&Arc<Shift>| shift.is_stuck();
+        self.by_input.iter().flatten().find(is_stuck).map(|_| {
+            "times of thousands of digits, which no clock has, stayed as they are".to_owned()
+        })
+    }
+
+    /// Says so where times cannot be of one clock.
+    fn warn(&self, known: &[Known], warnings: &mut Vec<String>) {
+        let spans = known.iter().enumerate().filter_map(|(number, known)| {
+            let (first, last) = known.span?;
+            Some((self.moved(number, first), self.moved(number, last), known))
+        });
+        let mut spans: Vec<_> = spans.filter(|(_, _, known)| known.name != FOR_DEVTOOLS).collect();
+        spans.sort_by_key(|&(first, last, _)| (first, last));
+        let mut before: Option<(i64, &Known)> = None;
+        for &(first, last, known) in &spans {
+            if let Some((end, earlier)) = before
+                && first.saturating_sub(end) > YEAR
+            {
+                let (a, b) = (&known.name, &earlier.name);
+                warnings.push(match first >= SINCE_1970 && end < SINCE_1970 {
+                    true => format!(
+                        "times in {a} are since 1970, those in {b} are not: the inputs share no clock, so their events \
+                         are far apart (--align)"
+                    ),
+                    false => format!(
+                        "times in {a} are years after those in {b}: the inputs share no clock (--align, --offset)"
+                    ),
+                });
+                return;
+            }
+            if before.is_none_or(|(end, _)| last > end) {
+                before = Some((last, known));
+            }
+        }
+        let untouched =
+            known.iter().enumerate().filter(|(number, _)| self.by_input[*number].is_none());
+        let mut domains =
+            untouched.filter_map(|(_, known)| Some((known, known.stated.domain.as_ref()?)));
+        if let Some((first, domain)) = domains.next()
+            && let Some((other, another)) = domains.find(|(_, another)| *another != domain)
+        {
+            warnings.push(format!(
+                "times in {} are of the clock {domain}, those in {} of {another}: nothing says how these go together (--align)",
+                first.name, other.name
+            ));
+        }
+    }
+}
+
+/// Puts together what was found of each input.
+fn known(
+    units: &mut [UnitParts],
+    documents: &[Document],
+    inputs: &Inputs,
+    store: &Store<'_>,
+    rules: &ClockRules,
+) -> Vec<Known> {
+    let mut known: Vec<Known> = inputs
+        .reports
+        .iter()
+        .map(|report| Known {
+            name: report.name.clone(),
+            span: report.span,
+            given: of_input(&rules.stated, &report.name).copied(),
+            ..Known::default()
+        })
+        .collect();
+    let input_at = |offset: u64| {
+        let after = inputs.payloads.partition_point(|held| held.base <= offset);
+        after.checked_sub(1).map(|at| inputs.payloads[at].input)
+    };
+    for document in documents {
+        if let Some(input) = document.keys.first().and_then(|key| input_at(key.offset)) {
+            known[input].stated.note(document, store);
+        }
+    }
+    for unit in units {
+        if let Some(sightings) = unit.sightings.take()
+            && let Some(input) = input_at(unit.base)
+        {
+            known[input].sightings.append(*sightings);
+        }
+    }
+    known
+}

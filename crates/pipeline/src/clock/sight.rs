@@ -1,0 +1,168 @@
+//! What the scan notes for clocks: marker events and clock-sync events, a few of them, whatever the input's size.
+
+use super::fields::Kind;
+use super::shift::Shift;
+use crate::slice::member;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tracemill_tokenizer::{Event, Field};
+
+/// Markers kept of an input: the first ones in time.
+pub(super) const MARKERS: usize = 1024;
+/// Clock-sync events kept of an input: the first ones in time.
+const SYNCS: usize = 256;
+
+/// What is looked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClockWatch {
+    /// Events of this name.
+    pub(super) marker: Option<Vec<u8>>,
+    /// Clock-sync events.
+    pub(super) syncs: bool,
+}
+
+/// A moment in the time of an input, and how far off it may be, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) time: i64,
+    pub(super) uncertainty: i64,
+}
+
+/// What was found in an input, or in a part of one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sightings {
+    watch: Arc<ClockWatch>,
+    /// Times of the first markers; sorted only by [`Sightings::markers`].
+    markers: Vec<i64>,
+    /// All markers there are.
+    pub(super) seen: u64,
+    /// By sync id, as it is written.
+    pub(super) syncs: BTreeMap<Vec<u8>, Moment>,
+}
+
+impl Sightings {
+    pub(crate) fn new(watch: Arc<ClockWatch>) -> Self {
+        Sightings { watch, ..Sightings::default() }
+    }
+
+    /// Looks at an event that is no metadata and has a time; `shift` is what is known of the input's clock.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
+        if let Some(name) = &self.watch.marker
+            && event.is_string(Field::Name, name)
+            && !matches!(event.field(Field::Ph), Some(b"\"E\"" | b"\"e\"" | b"\"F\""))
+        {
+            self.seen += 1;
+            self.markers.push(time);
+            if self.markers.len() >= 2 * MARKERS {
+                self.keep_first();
+            }
+        }
+        if self.watch.syncs && event.is_string(Field::Ph, b"c") {
+            self.note_sync(event, time, shift);
+        }
+    }
+
+    /// `args.issue_ts` is when the other side was asked, `ts` when its answer came: it was there in between.
+    #[cold]
+    fn note_sync(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
+        let args = event.field(Field::Args).unwrap_or_default();
+        let Some(id) = member(args, b"sync_id") else { return };
+        let mut new = Vec::new();
+        let issued = member(args, b"issue_ts").and_then(|value| {
+            let changed = shift.is_some_and(|shift| shift.write(value, Kind::Micros, &mut new));
+            super::nanos_of(if changed { &new } else { value })
+        });
+        let moment = match issued.filter(|&issued| issued <= time) {
+            Some(issued) => {
+                let length = time.saturating_sub(issued);
+                Moment { time: issued + length / 2, uncertainty: length - length / 2 }
+            }
+            None => Moment { time, uncertainty: 0 },
+        };
+        self.note_moment(id.to_vec(), moment);
+    }
+
+    /// The first one in time of an id counts.
+    fn note_moment(&mut self, id: Vec<u8>, moment: Moment) {
+        let order = |moment: &Moment| (moment.time, moment.uncertainty);
+        let own = self.syncs.entry(id).or_insert(moment);
+        if order(&moment) < order(own) {
+            *own = moment;
+        }
+        if self.syncs.len() > SYNCS {
+            let last = self.syncs.iter().max_by(|a, b| (a.1.time, a.0).cmp(&(b.1.time, b.0)));
+            let last = last.map(|(id, _)| id.clone());
+            last.map(|id| self.syncs.remove(&id));
+        }
+    }
+
+    /// Takes over what another part of the same input has.
+    pub(crate) fn append(&mut self, other: Sightings) {
+        self.seen += other.seen;
+        self.markers.extend(other.markers);
+        self.keep_first();
+        other.syncs.into_iter().for_each(|(id, moment)| self.note_moment(id, moment));
+    }
+
+    fn keep_first(&mut self) {
+        self.markers.sort_unstable();
+        self.markers.truncate(MARKERS);
+    }
+
+    /// The times of the first markers, ascending.
+    pub(super) fn markers(&mut self) -> &[i64] {
+        self.keep_first();
+        &self.markers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    fn sightings(events: &[(&str, i64)], parts: usize) -> Sightings {
+        let watch = Arc::new(ClockWatch { marker: Some(b"m".to_vec()), syncs: true });
+        let mut all = Sightings::default();
+        for part in events.chunks(events.len().div_ceil(parts)) {
+            let mut own = Sightings::new(Arc::clone(&watch));
+            for (event, time) in part {
+                own.note(&fields_of(event.as_bytes()).of(event.as_bytes()), *time, None);
+            }
+            all.append(own);
+        }
+        all
+    }
+
+    #[test]
+    fn the_first_markers_in_time_however_the_input_is_cut() {
+        let times = (0..5000).map(|i| (i * 7919) % 5003);
+        let events: Vec<(&str, i64)> =
+            times.map(|time| (r#"{"name":"\u006d","ph":"X"}"#, time)).collect();
+        let (mut whole, mut cut) = (sightings(&events, 1), sightings(&events, 7));
+        assert_eq!((whole.seen, cut.seen), (5000, 5000));
+        assert_eq!(whole.markers().len(), MARKERS);
+        assert_eq!(whole.markers(), cut.markers());
+        assert!(sightings(&[(r#"{"name":"m","ph":"E"}"#, 1)], 1).markers().is_empty());
+    }
+
+    #[test]
+    fn a_sync_lies_between_asking_and_answer() {
+        let found = sightings(
+            &[
+                (r#"{"ph":"c","args":{"sync_id":"a","issue_ts":1}}"#, 4000),
+                (r#"{"ph":"c","args":{"sync_id":"b"}}"#, 9000),
+                (r#"{"ph":"c","args":{"sync_id":"b"}}"#, 8000),
+                (r#"{"ph":"c","args":{"sync_id":"c","issue_ts":"7"}}"#, 4000),
+                (r#"{"ph":"c","args":{}}"#, 4000),
+            ],
+            2,
+        );
+        let of = |id: &str| found.syncs.get(format!("\"{id}\"").as_bytes()).copied();
+        assert_eq!(of("a"), Some(Moment { time: 2500, uncertainty: 1500 }));
+        assert_eq!(of("b"), Some(Moment { time: 8000, uncertainty: 0 }));
+        assert_eq!(of("c"), Some(Moment { time: 4000, uncertainty: 0 }));
+        assert_eq!(found.syncs.len(), 3);
+    }
+}

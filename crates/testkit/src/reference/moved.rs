@@ -1,0 +1,257 @@
+//! Clocks for the reference: an input with other times, everything else as it was.
+//!
+//! Numbers are rows of signed digits, lowest first, that are added and multiplied without regard to carries or signs, and
+//! put right at the end.
+
+use std::ops::Range;
+
+use super::decimal::Decimal;
+use super::read::{Fields, elements, is_string, sources, unescape};
+
+/// What is done to the times of an input: times `scale`, then plus `offset_ns`.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    /// Nanoseconds.
+    pub offset_ns: i64,
+    /// A decimal.
+    pub scale: Option<String>,
+}
+
+/// `input` in the times of another clock.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn shift(input: &[u8], clock: &Clock) -> Result<Vec<u8>, String> {
+    let mut patches: Vec<(Range<usize>, String)> = Vec::new();
+    let mut put = |value: &str, digits: Option<usize>| {
+        let start = value.as_ptr().addr() - input.as_ptr().addr();
+        let new = clock.value(value, digits);
+        patches.extend(new.map(|new| (start..start + value.len(), new)));
+    };
+    for source in sources(input)? {
+        source.events.iter().for_each(|event| each_time(event, &mut put));
+    }
+    patches.sort_by_key(|(range, _)| range.start);
+    let mut out = input.to_vec();
+    for (range, new) in patches.into_iter().rev() {
+        out.splice(range, new.into_bytes());
+    }
+    Ok(out)
+}
+
+/// Gives out each time, with how many decimals a nanosecond has in its unit, and each length, with none.
+fn each_time<'e>(event: &'e str, put: &mut impl FnMut(&'e str, Option<usize>)) {
+    let fields = Fields::parse(event).unwrap_or_default();
+    let named = |name: &str| fields.get("name").is_some_and(|own| is_string(own, name));
+    if let Some(ts) = fields.get("ts") {
+        let is_metadata = fields.get("ph").is_some_and(|ph| is_string(ph, "M"));
+        if !is_metadata || number_of(ts).as_deref().and_then(value_of) != Some(Decimal::zero()) {
+            put(ts, Some(3));
+        }
+    }
+    if let Some(dur) = fields.get("dur") {
+        put(dur, None);
+    }
+    let args = fields.get("args").and_then(Fields::parse).unwrap_or_default();
+    let data = args.get("data").and_then(Fields::parse).unwrap_or_default();
+    let whole = data.get("cpuProfile").and_then(Fields::parse).unwrap_or_default();
+    let profile = [
+        "Profile",
+        "ProfileChunk",
+        "CpuProfile",
+        "CpuProfiler::StartProfiling",
+        "CpuProfiler::StopProfiling",
+    ];
+    let is_profile = profile.iter().any(|name| named(name));
+    let others = ["ResourceReceiveResponse", "ResourceFinish", "TimeStamp", "clock_sync"];
+    let is_other = others.iter().any(|name| named(name));
+    let seconds = |value: Option<&'e str>, put: &mut dyn FnMut(&'e str, Option<usize>)| {
+        if let Some(value) = value
+            && number_of(value).as_deref().and_then(value_of) != Some(Decimal::zero())
+        {
+            put(value, Some(9));
+        }
+    };
+    if is_profile {
+        for object in [&data, &whole] {
+            let times = ["startTime", "endTime"].into_iter().filter_map(|name| object.get(name));
+            times.for_each(|time| put(time, Some(3)));
+            let deltas = object.get("timeDeltas").and_then(elements).unwrap_or_default();
+            deltas.into_iter().for_each(|delta| put(delta, None));
+        }
+    } else if named("ResourceReceiveResponse") {
+        let timing = data.get("timing").and_then(Fields::parse).unwrap_or_default();
+        seconds(timing.get("requestTime"), put);
+    } else if named("ResourceFinish") {
+        seconds(data.get("finishTime"), put);
+    } else if named("TimeStamp") {
+        let times = ["start", "end"].into_iter().filter_map(|name| data.get(name));
+        times.filter(|time| !time.starts_with('"')).for_each(|time| put(time, Some(3)));
+    } else if named("clock_sync") {
+        args.get("issue_ts").into_iter().for_each(|time| put(time, Some(3)));
+    }
+    let is_timing = fields.get("cat").is_some_and(|cat| cat.contains("blink.user_timing"));
+    if is_timing && !is_profile && !is_other {
+        let times = [args.get("callTime"), data.get("callTime")];
+        times.into_iter().flatten().for_each(|time| put(time, Some(3)));
+    }
+}
+
+/// The number in a value, or in a string.
+fn number_of(value: &str) -> Option<String> {
+    let text = match value.starts_with('"') {
+        true => String::from_utf8(unescape(value)?).ok()?,
+        false => value.to_owned(),
+    };
+    value_of(&text).map(|_| text)
+}
+
+fn value_of(text: &str) -> Option<Decimal> {
+    Decimal::parse(text.as_bytes())
+}
+
+/// Signed digits, lowest first, of units of 10^-decimals.
+struct Digits {
+    row: Vec<i64>,
+    decimals: usize,
+}
+
+impl Digits {
+    /// Nothing for a number of more than 4,096 digits when it is written out: that stays as it is.
+    fn parse(text: &str) -> Option<Self> {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let sign = if mantissa.starts_with('-') { -1 } else { 1 };
+        let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = whole.chars().chain(decimals.chars()).filter_map(|c| c.to_digit(10));
+        let mut row: Vec<i64> = digits.map(|digit| sign * i64::from(digit)).collect();
+        row.reverse();
+        let is_zero = row.iter().all(|&digit| digit == 0);
+        let exponent: i64 = if is_zero { 0 } else { exponent.parse().ok()? };
+        let decimals = decimals.len() as i64 - exponent;
+        if decimals.unsigned_abs() > 4096 {
+            return None;
+        }
+        if decimals < 0 {
+            row.splice(0..0, vec![0; decimals.unsigned_abs() as usize]);
+        }
+        let is_short = row.len() <= 4096;
+        is_short.then_some(Digits { row, decimals: decimals.max(0) as usize })
+    }
+
+    /// Without zeros at the end, down to `least` decimals.
+    fn trimmed(mut self, least: usize) -> Self {
+        self.carry();
+        while self.decimals > least && self.row.first().is_none_or(|&digit| digit == 0) {
+            if !self.row.is_empty() {
+                self.row.remove(0);
+            }
+            self.decimals -= 1;
+        }
+        self
+    }
+
+    fn carry(&mut self) {
+        let mut at = 0;
+        while at < self.row.len() {
+            let carry = self.row[at] / 10;
+            self.row[at] %= 10;
+            if carry != 0 {
+                if at + 1 == self.row.len() {
+                    self.row.push(0);
+                }
+                self.row[at + 1] += carry;
+            }
+            at += 1;
+        }
+    }
+
+    fn times(&self, other: &Digits) -> Digits {
+        let mut row = vec![0; self.row.len() + other.row.len()];
+        for (i, a) in self.row.iter().enumerate() {
+            for (j, b) in other.row.iter().enumerate() {
+                row[i + j] += a * b;
+            }
+        }
+        Digits { row, decimals: self.decimals + other.decimals }
+    }
+
+    fn plus(&self, other: &Digits) -> Digits {
+        let decimals = self.decimals.max(other.decimals);
+        let padded = |n: &Digits| [vec![0; decimals - n.decimals], n.row.clone()].concat();
+        let (a, b) = (padded(self), padded(other));
+        let digit = |row: &[i64], at: usize| row.get(at).copied().unwrap_or(0);
+        let row = (0..a.len().max(b.len())).map(|at| digit(&a, at) + digit(&b, at)).collect();
+        Digits { row, decimals }
+    }
+
+    fn text(mut self) -> String {
+        self.carry();
+        let is_negative = self.row.iter().rev().find(|&&digit| digit != 0).is_some_and(|&d| d < 0);
+        if is_negative {
+            self.row.iter_mut().for_each(|digit| *digit = -*digit);
+        }
+        // digits of both signs may stand beside each other
+        self.row.push(0);
+        for at in 0..self.row.len() - 1 {
+            if self.row[at] < 0 {
+                self.row[at] += 10;
+                self.row[at + 1] -= 1;
+            }
+        }
+        self.row.resize(self.row.len().max(self.decimals + 1), 0);
+        let mut text: String = self.row.iter().rev().map(ToString::to_string).collect();
+        if self.decimals > 0 {
+            text.insert(text.len() - self.decimals, '.');
+        }
+        let zeros = text.len() - text.trim_start_matches('0').len();
+        let needed = usize::from(text[zeros..].is_empty() || text[zeros..].starts_with('.'));
+        let sign = if is_negative { "-" } else { "" };
+        format!("{sign}{}", &text[zeros - needed..])
+    }
+}
+
+impl Clock {
+    fn value(&self, value: &str, digits: Option<usize>) -> Option<String> {
+        if digits.is_none() && self.scale.is_none() || self.offset_ns == 0 && self.scale.is_none() {
+            return None;
+        }
+        let new = self.number(&number_of(value)?, digits)?;
+        Some(if value.starts_with('"') { format!("\"{new}\"") } else { new })
+    }
+
+    fn number(&self, text: &str, digits: Option<usize>) -> Option<String> {
+        let mut number = Digits::parse(text)?;
+        if let Some(scale) = &self.scale {
+            let least = number.decimals;
+            number = number.times(&Digits::parse(scale)?).trimmed(least);
+        }
+        if let Some(decimals) = digits {
+            let mut offset = Digits::parse(&self.offset_ns.to_string())?;
+            offset.decimals = decimals;
+            number = number.plus(&offset.trimmed(0));
+        }
+        Some(number.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_move_exactly() {
+        for (text, offset_ns, scale, new) in [
+            ("5.10", 900, None, "6.00"),
+            ("5", -6000, None, "-1"),
+            ("0.0000001", -1000, None, "-0.9999999"),
+            ("1e3", 1, None, "1000.001"),
+            ("100", 0, Some("1.00002"), "100.002"),
+            ("-5", 5000, Some("1"), "0"),
+            ("999999999999999999999.999", 1, None, "1000000000000000000000.000"),
+        ] {
+            let clock = Clock { offset_ns, scale: scale.map(str::to_owned) };
+            assert_eq!(clock.number(text, Some(3)).as_deref(), Some(new));
+        }
+    }
+}
