@@ -22,6 +22,8 @@
 //!                            "ids": {"id" | an --args-key | "stackFrames": what was done}}], of which CPU profiles
 //!                           in an input have some of their own,
 //!                "metadata_dropped": with --dedup-metadata},
+//!   "annotations": {"kept", "dropped": {reason: count}} of DevTools (metadata.modifications); of convert, filter and
+//!                  split too,
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -69,7 +71,7 @@
 //!   slice: as merge, and
 //!   "slice":    {"windows": [{"from_ns": null | integer, "to_ns": null | integer}] (as they stand in the trace),
 //!                "edges": "clip" | "keep" | "drop", "trace": null | {"start_ns", "end_ns"},
-//!                "clipped", "opened", "closed", "counters", "moved", "rebased", "samples", "annotations",
+//!                "clipped", "opened", "closed", "counters", "moved", "rebased", "samples",
 //!                "flaws": of re-based CPU profiles}
 //! }
 //!
@@ -80,12 +82,13 @@
 //! was written if it was something else. Offsets are bytes in the unpacked input.
 
 use crate::manifest;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
-    Format, IdentityReport, InputReport, Losses, MergeReport, OutputConfig, ProfileInfo,
-    ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
+    AnnotationReport, CheckFor, CheckReport, Compression, Config, ConvertReport, Edges,
+    FilterReport, Finding, Flaws, Format, IdentityReport, InputReport, Losses, MergeReport,
+    OutputConfig, ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart, SplitReport,
+    Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -109,7 +112,15 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
     value["identity"] = identity(&report.identity);
+    value["annotations"] = annotations(&report.annotations);
     value
+}
+
+fn annotations(annotations: &AnnotationReport) -> Value {
+    let dropped = annotations.dropped.iter();
+    let dropped: Map<String, Value> =
+        dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
+    json!({"kept": annotations.kept, "dropped": dropped})
 }
 
 fn identity(identity: &IdentityReport) -> Value {
@@ -147,6 +158,7 @@ pub(crate) fn convert(report: &ConvertReport, output: &OutputConfig, run: &Run<'
     value["output"] = written(output, report.format, (report.events, report.bytes));
     value["output"]["style"] = json!(report.style.name());
     value["keys_lost"] = json!(report.keys_lost);
+    value["annotations"] = annotations(&report.annotations);
     value["warnings"] = json!(report.warnings);
     value
 }
@@ -163,6 +175,7 @@ pub(crate) fn filter(report: &FilterReport, output: &OutputConfig, run: &Run<'_>
     value["dropped"] = dropped.collect();
     value["threshold_ns"] = json!(report.threshold_ns);
     value["keys_lost"] = json!(report.keys_lost);
+    value["annotations"] = annotations(&report.annotations);
     value["warnings"] = json!(report.warnings);
     value
 }
@@ -192,7 +205,6 @@ pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) 
         "moved": report.moved,
         "rebased": report.rebased,
         "samples": report.samples,
-        "annotations": report.annotations,
         "flaws": flaws(&report.flaws),
     });
     value
@@ -243,6 +255,7 @@ pub(crate) fn split(report: &SplitReport, dry_run: bool, run: &Run<'_>) -> Value
     value["format"] = json!(report.format.name());
     value["dry_run"] = json!(dry_run);
     value["keys_lost"] = json!(report.keys_lost);
+    value["annotations"] = annotations(&report.annotations);
     value["warnings"] = json!(report.warnings);
     value["parts"] = parts(&report.parts);
     value
@@ -389,7 +402,7 @@ pub(crate) fn id(written: &str) -> Value {
 mod tests {
     use super::*;
     use crate::args::test_config;
-    use tracemill_pipeline::{DamageKind, Format, InputIdentity};
+    use tracemill_pipeline::{AnnotationDrop, DamageKind, Format, InputIdentity};
     use tracemill_tokenizer::Damage;
 
     #[test]
@@ -431,6 +444,10 @@ mod tests {
                 }],
                 metadata_dropped: 2,
             },
+            annotations: AnnotationReport {
+                kept: 6,
+                dropped: vec![(AnnotationDrop::Malformed, 2), (AnnotationDrop::Frame, 1)],
+            },
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -468,6 +485,7 @@ mod tests {
                 }],
                 "metadata_dropped": 2,
             },
+            "annotations": {"kept": 6, "dropped": {"malformed": 2, "frames": 1}},
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

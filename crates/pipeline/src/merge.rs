@@ -8,6 +8,7 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
+use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, signs_of_parts};
 use crate::emit::{Emit, Layout, Timed};
@@ -15,17 +16,17 @@ use crate::error::{Error, ErrorKind};
 use crate::identity::{
     Census, Labels, Settled, UnitParts, Watched, deduplicate, push_provenance, settle, watched,
 };
-use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED, append_documents};
+use crate::index::{Document, METADATA, Part, UNTIMED, append_documents};
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
 use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all};
-use crate::report::{IdentityReport, InputIdentity, MergeReport};
+use crate::report::{AnnotationReport, IdentityReport, InputIdentity, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use tracemill_tokenizer::{Event, Form, Tier, members, string_is};
+use tracemill_tokenizer::{Event, Form, Tier};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -69,7 +70,6 @@ struct Index {
     documents: Vec<Document>,
     watched: Option<Arc<Watched>>,
     units: Vec<UnitParts>,
-    order: InputOrder,
     /// Whether there is the trace of a browser.
     browser: bool,
     spill: Option<Spill>,
@@ -89,7 +89,6 @@ impl Index {
             documents: Vec::new(),
             watched,
             units: Vec::new(),
-            order: InputOrder::default(),
             browser: false,
             spill: None,
         }
@@ -150,7 +149,6 @@ impl Reader for Index {
             unit.streams.append(part.streams);
             part.census.into_iter().for_each(|census| unit.processes.append(*census));
         }
-        self.order.append(part.order);
         self.browser |= part.browser;
         if !part.timed.is_empty() {
             self.timed.push(part.timed);
@@ -220,6 +218,7 @@ impl Index {
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
         let taken_out =
             Copies::take_lists(&mut self.documents, store).take_out(store, |time| runs.at(time));
+        let annotations = Annotations::read(&self.documents, &inputs, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
@@ -253,6 +252,7 @@ impl Index {
             copies,
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
             identity,
+            annotations: AnnotationReport::default(),
             warnings: Vec::new(),
         };
         report.warnings.extend(inputs.warnings.iter().cloned());
@@ -261,9 +261,6 @@ impl Index {
         if self.browser && profiles && !config.profiles.for_devtools {
             report.warnings.push(HIDDEN.to_owned());
         }
-        if self.order.moved {
-            warn_of_annotations(&self.documents, store, &mut report.warnings);
-        }
         let timed = match &runs {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
@@ -271,6 +268,9 @@ impl Index {
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
         let layout = Layout::of(format);
         let emit = Emit { order, layout, delays, lists: &lists, timed, rewrite };
+        let written = Written::whole(&emit, config);
+        report.annotations = annotations.put(&mut united, &written).report();
+        report.warnings.extend(report.annotations.warning());
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
             check_intact(&inputs)
         })?;
@@ -382,24 +382,6 @@ pub(crate) fn warn(
         ));
     }
     warnings.extend(united.lost_to(*format));
-}
-
-/// DevTools' annotations name events by their index, which sorting changes.
-pub(crate) fn warn_of_annotations(
-    documents: &[Document],
-    store: &Store<'_>,
-    warnings: &mut Vec<String>,
-) {
-    for (index, document) in documents.iter().enumerate() {
-        let metadata = document.keys.iter().filter(|key| string_is(&key.key, b"metadata"));
-        let mut values = metadata.map(|key| store.slice(key.offset, key.len));
-        if values.any(|value| members(value).any(|(key, _)| string_is(key, b"modifications"))) {
-            warnings.push(format!(
-                "document {index} has DevTools annotations (metadata.modifications), which name events by their index: \
-                 they were kept as they are, and may now point at other events"
-            ));
-        }
-    }
 }
 
 /// Whether every input was there to the end.
