@@ -26,6 +26,8 @@
 //!                 "given", "offset_ns": added to all times, after they were multiplied by "scale": null | decimal text,
 //!                 "matches": events, "residual_ns": null | of the worst match, "uncertainty_ns": null | of the offset,
 //!                 "drift_ppb": null | by how many 10^-9 the clock falls behind}],
+//!   "annotations": {"kept", "dropped": {reason: count}} of DevTools (metadata.modifications); of convert, filter and
+//!                  split too,
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -73,7 +75,7 @@
 //!   slice: as merge, and
 //!   "slice":    {"windows": [{"from_ns": null | integer, "to_ns": null | integer}] (as they stand in the trace),
 //!                "edges": "clip" | "keep" | "drop", "trace": null | {"start_ns", "end_ns"},
-//!                "clipped", "opened", "closed", "counters", "moved", "rebased", "samples", "annotations",
+//!                "clipped", "opened", "closed", "counters", "moved", "rebased", "samples",
 //!                "flaws": of re-based CPU profiles}
 //! }
 //!
@@ -84,12 +86,13 @@
 //! was written if it was something else. Offsets are bytes in the unpacked input.
 
 use crate::manifest;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
-    Format, IdentityReport, InputClock, InputReport, Losses, MergeReport, OutputConfig,
-    ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
+    AnnotationReport, CheckFor, CheckReport, Compression, Config, ConvertReport, Edges,
+    FilterReport, Finding, Flaws, Format, IdentityReport, InputClock, InputReport, Losses,
+    MergeReport, OutputConfig, ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart,
+    SplitReport, Target, Tier,
 };
 
 /// What a report says of the run itself.
@@ -114,6 +117,7 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["warnings"] = json!(report.warnings);
     value["identity"] = identity(&report.identity);
     value["clocks"] = report.clocks.iter().map(clock).collect();
+    value["annotations"] = annotations(&report.annotations);
     value
 }
 
@@ -128,6 +132,13 @@ fn clock(clock: &InputClock) -> Value {
         "uncertainty_ns": clock.uncertainty_ns,
         "drift_ppb": clock.drift_ppb,
     })
+}
+
+fn annotations(annotations: &AnnotationReport) -> Value {
+    let dropped = annotations.dropped.iter();
+    let dropped: Map<String, Value> =
+        dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
+    json!({"kept": annotations.kept, "dropped": dropped})
 }
 
 fn identity(identity: &IdentityReport) -> Value {
@@ -165,6 +176,7 @@ pub(crate) fn convert(report: &ConvertReport, output: &OutputConfig, run: &Run<'
     value["output"] = written(output, report.format, (report.events, report.bytes));
     value["output"]["style"] = json!(report.style.name());
     value["keys_lost"] = json!(report.keys_lost);
+    value["annotations"] = annotations(&report.annotations);
     value["warnings"] = json!(report.warnings);
     value
 }
@@ -181,6 +193,7 @@ pub(crate) fn filter(report: &FilterReport, output: &OutputConfig, run: &Run<'_>
     value["dropped"] = dropped.collect();
     value["threshold_ns"] = json!(report.threshold_ns);
     value["keys_lost"] = json!(report.keys_lost);
+    value["annotations"] = annotations(&report.annotations);
     value["warnings"] = json!(report.warnings);
     value
 }
@@ -210,7 +223,6 @@ pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) 
         "moved": report.moved,
         "rebased": report.rebased,
         "samples": report.samples,
-        "annotations": report.annotations,
         "flaws": flaws(&report.flaws),
     });
     value
@@ -261,6 +273,7 @@ pub(crate) fn split(report: &SplitReport, dry_run: bool, run: &Run<'_>) -> Value
     value["format"] = json!(report.format.name());
     value["dry_run"] = json!(dry_run);
     value["keys_lost"] = json!(report.keys_lost);
+    value["annotations"] = annotations(&report.annotations);
     value["warnings"] = json!(report.warnings);
     value["parts"] = parts(&report.parts);
     value
@@ -407,7 +420,7 @@ pub(crate) fn id(written: &str) -> Value {
 mod tests {
     use super::*;
     use crate::args::test_config;
-    use tracemill_pipeline::{ClockMethod, DamageKind, Format, InputIdentity};
+    use tracemill_pipeline::{AnnotationDrop, ClockMethod, DamageKind, Format, InputIdentity};
     use tracemill_tokenizer::Damage;
 
     #[test]
@@ -469,6 +482,10 @@ mod tests {
                 metadata_dropped: 2,
             },
             clocks: Vec::new(),
+            annotations: AnnotationReport {
+                kept: 6,
+                dropped: vec![(AnnotationDrop::Malformed, 2), (AnnotationDrop::Frame, 1)],
+            },
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -507,6 +524,7 @@ mod tests {
                 "metadata_dropped": 2,
             },
             "clocks": [],
+            "annotations": {"kept": 6, "dropped": {"malformed": 2, "frames": 1}},
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

@@ -9,6 +9,7 @@
 //! the scan has an event in cache it looks for line breaks: if there is none in any, which is so for what most producers
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
+use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source, Style};
 use crate::emit::{Emit, Layout, Text, Timed, has_break};
 use crate::error::{Error, ErrorKind};
@@ -19,7 +20,7 @@ use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};
 use crate::output;
 use crate::read::{Current, Facts, Reader, read_all};
-use crate::report::ConvertReport;
+use crate::report::{AnnotationReport, ConvertReport};
 use crate::scan::Collect;
 use crate::store::{Long, Place, Store};
 use crate::streams::Delays;
@@ -51,7 +52,8 @@ pub fn convert(
     check_style(Some(format), style)?;
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, index.long);
-    let united = unite(&index.documents, store);
+    let mut united = unite(&index.documents, store);
+    let annotations = Annotations::read(&index.documents, &inputs, store);
     let mut report = ConvertReport {
         inputs: Vec::new(),
         events: index.events,
@@ -63,6 +65,7 @@ pub fn convert(
         spilled_bytes: index.kept.spilled,
         spooled_bytes: inputs.spooled,
         keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        annotations: AnnotationReport::default(),
         warnings: inputs.warnings.clone(),
     };
     report.warnings.extend(united.warnings.iter().cloned());
@@ -77,6 +80,8 @@ pub fn convert(
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
     };
+    report.annotations = annotations.put(&mut united, &Written::whole(&emit, config)).report();
+    report.warnings.extend(report.annotations.warning());
     let counts = (index.events, index.bytes);
     let check = || check_intact(&inputs);
     report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;
@@ -145,7 +150,7 @@ struct Part {
 impl Sink for Part {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
+        self.facts.note_event(event.offset);
         let (offset, len) = (self.base + event.offset, event.bytes.len());
         self.bytes += len as u64;
         if Place::is_long(len) {
@@ -156,7 +161,8 @@ impl Sink for Part {
     }
 
     fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new() });
+        let document = Document::new(form, &mut self.facts);
+        self.documents.push(document);
     }
 
     fn member(&mut self, member: Member<'_>) {

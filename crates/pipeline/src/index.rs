@@ -28,6 +28,18 @@ pub(crate) struct KeyValue {
 pub(crate) struct Document {
     pub(crate) form: Form,
     pub(crate) keys: Vec<KeyValue>,
+    /// The number, among the events of all inputs, of its first event; until its part is taken, among those of the part.
+    pub(crate) first: u64,
+    /// Its events; known when its input is read.
+    pub(crate) events: u64,
+}
+
+impl Document {
+    /// One that begins behind the events that `facts` has.
+    pub(crate) fn new(form: Form, facts: &mut Facts) -> Self {
+        facts.marks.begin(facts.events);
+        Document { form, keys: Vec::new(), first: facts.events, events: 0 }
+    }
 }
 
 /// Adds a key to the document that it belongs to: the last of `documents`, or the one that began before them, whose keys
@@ -58,39 +70,11 @@ pub(crate) fn append_documents(
     documents.extend(later);
 }
 
-/// Whether events stand in the input as they will in the output, as far as their 16 bytes tell.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct InputOrder {
-    first: Option<Entry>,
-    last: Option<Entry>,
-    pub(crate) moved: bool,
-}
-
-impl InputOrder {
-    /// The next event; metadata and untimed ones have the times [`i64::MIN`] and one more.
-    #[inline]
-    pub(crate) fn note(&mut self, entry: Entry) {
-        match self.last.replace(entry) {
-            Some(last) => self.moved |= entry < last,
-            None => self.first = Some(entry),
-        }
-    }
-
-    /// Takes over what comes later.
-    pub(crate) fn append(&mut self, later: InputOrder) {
-        let seam = self.last.zip(later.first).is_some_and(|(last, first)| first < last);
-        self.moved |= later.moved || seam;
-        self.first = self.first.or(later.first);
-        self.last = later.last.or(self.last);
-    }
-}
-
 /// The findings of one chunk of an input.
 #[derive(Default)]
 pub(crate) struct Part {
     /// Where the input stands among all inputs.
     base: u64,
-    pub(crate) order: InputOrder,
     pub(crate) timed: Vec<Entry>,
     pub(crate) lists: [Vec<Place>; 2],
     pub(crate) long: Vec<Long>,
@@ -129,7 +113,7 @@ impl Part {
 impl Sink for Part {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
+        self.facts.note_event(event.offset);
         self.bytes += event.bytes.len() as u64;
         let offset = self.base + event.offset;
         let len = event.bytes.len();
@@ -138,7 +122,6 @@ impl Sink for Part {
         }
         if event.is_metadata() {
             let place = Place::new(offset, len, 0);
-            self.order.note(Entry { time: i64::MIN, place });
             if let Some(census) = &mut self.census {
                 census.note(event, None);
             }
@@ -153,13 +136,11 @@ impl Sink for Part {
                 let place = Place::new(offset, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
                 self.timed.push(entry);
-                self.order.note(entry);
                 entry
             }
             None => {
                 let place = Place::new(offset, len, 0);
                 self.lists[UNTIMED].push(place);
-                self.order.note(Entry { time: i64::MIN + 1, place });
                 Entry { time: i64::MIN, place }
             }
         };
@@ -176,7 +157,8 @@ impl Sink for Part {
     }
 
     fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new() });
+        let document = Document::new(form, &mut self.facts);
+        self.documents.push(document);
     }
 
     fn member(&mut self, member: Member<'_>) {

@@ -5,6 +5,7 @@
 //! | any, of the first document | as it stands, in its place, duplicates too |
 //! | any, equal to one of that name in the first document, to the byte | once |
 //! | `stackFrames` of later ones | united by id; where an id has two meanings, all frames of the later input get new ids ([`crate::identity`]), or are kept apart (see below) and warned of where names are kept |
+//! | `metadata.modifications` (DevTools' annotations) | of all documents united in the first one's `metadata` ([`crate::annotations`]) |
 //! | `samples` of later ones | appended, with the new names of their processes and frames |
 //! | any other | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
 //!
@@ -12,6 +13,7 @@
 //! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from
 //! where they stand in the input; only references to them are in memory.
 
+use crate::annotations::{modifications, without};
 use crate::config::Format;
 use crate::identity::{FrameNames, IdMap, Rewrite, renamed_frame, renamed_samples};
 use crate::index::{Document, KeyValue};
@@ -51,6 +53,8 @@ impl Bytes<'_> {
 #[derive(Default)]
 pub(crate) struct United<'p> {
     pub(crate) keys: Vec<Key<'p>>,
+    /// The key, and the piece of it, that DevTools' annotations are.
+    modifications: Option<(usize, usize)>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -86,6 +90,7 @@ fn unite_by<'p>(
         }
         united.keys.push(Key { name: key.key.to_vec(), value: united_value(key, bytes, &names) });
     }
+    united.find_modifications(first, later, store);
     let mut frames = Frames::default();
     let mut extras = Vec::new();
     for (index, document) in later.iter().enumerate() {
@@ -101,8 +106,15 @@ fn unite_by<'p>(
             maps.push(takes.then(|| frames.admit(&united, key, value(key), &mut names)));
         }
         let mut maps = maps.into_iter();
-        for key in &document.keys {
+        let annotated = modifications(document, store).map(|(number, ..)| number);
+        for (number, key) in document.keys.iter().enumerate() {
             let bytes = value(key);
+            if annotated == Some(number) {
+                if let Some(rest) = rest_of_metadata(bytes, first, store) {
+                    apart.push((key, rest));
+                }
+                continue;
+            }
             if is_frames(&key) {
                 if let Some(map) = maps.next().flatten() {
                     match frames.unite(&mut united, &key.key, bytes, map) {
@@ -122,7 +134,7 @@ fn unite_by<'p>(
             } else if is_known(key) {
                 continue;
             }
-            apart.push((key, bytes));
+            apart.push((key, vec![Bytes::Input(bytes)]));
         }
         if !apart.is_empty() {
             extras.push((index + 1, apart));
@@ -151,6 +163,22 @@ fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> 
             value
         }
     }
+}
+
+/// What stands in the metadata of a later document beside its annotations, which are united with those of the first;
+/// `None` if that is nothing, or what the first one's has.
+fn rest_of_metadata<'p>(
+    metadata: &'p [u8],
+    first: &Document,
+    store: &Store<'p>,
+) -> Option<Vec<Bytes<'p>>> {
+    let rest = without(metadata, b"modifications")?;
+    let key = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
+    let first = key.map(|key| store.slice(key.offset, key.len)).unwrap_or_default();
+    let first = without(first, b"modifications").unwrap_or_else(|| vec![first]);
+    let is_same = rest.iter().copied().flatten().eq(first.iter().copied().flatten());
+    let is_empty = members(metadata).all(|(key, _)| string_is(key, b"modifications"));
+    (!is_same && !is_empty).then(|| rest.into_iter().map(Bytes::Input).collect())
 }
 
 fn frames_warning(index: usize, id: &[u8]) -> String {
@@ -183,7 +211,7 @@ fn free_among(is_taken: impl Fn(&[u8]) -> bool) -> Vec<u8> {
 }
 
 /// The number of a document, and those of its keys that are kept apart, with their values.
-type Apart<'k, 'p> = (usize, Vec<(&'k KeyValue, &'p [u8])>);
+type Apart<'k, 'p> = (usize, Vec<(&'k KeyValue, Vec<Bytes<'p>>)>);
 
 /// `{"inputs":[{"index":1,"keys":{…}},…]}`
 fn apart_value<'p>(extras: Vec<Apart<'_, 'p>>) -> Vec<Bytes<'p>> {
@@ -197,7 +225,7 @@ fn apart_value<'p>(extras: Vec<Apart<'_, 'p>>) -> Vec<Bytes<'p>> {
             made.extend_from_slice(&key.key);
             made.push(b':');
             value.push(Bytes::Made(std::mem::take(&mut made)));
-            value.push(Bytes::Input(bytes));
+            value.extend(bytes);
         }
         made.extend_from_slice(b"}}");
     }
@@ -229,14 +257,57 @@ impl<'p> United<'p> {
             return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
         };
         let whole = &mut self.keys[at].value;
-        let [Bytes::Input(metadata @ [b'{', ..])] = whole[..] else {
+        if whole.first().is_none_or(|first| first.as_slice().first() != Some(&b'{')) {
             let name = free_name(self);
             return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
-        };
+        }
+        let metadata = &*whole.iter().map(Bytes::as_slice).collect::<Vec<_>>().concat();
         let name = free_among(|name| members(metadata).any(|(key, _)| string_is(key, name)));
         let close = open(whole);
         whole.push(Bytes::Made([&*name, b":", &*value].concat()));
         whole.push(Bytes::Made(close));
+    }
+
+    /// Notes where the annotations of DevTools stand, in pieces of their own; makes a place for them where only later
+    /// documents have any.
+    fn find_modifications(&mut self, first: &Document, later: &[Document], store: &Store<'p>) {
+        if let Some((number, metadata, own)) = modifications(first, store) {
+            let start = own.as_ptr() as usize - metadata.as_ptr() as usize;
+            let pieces = [&metadata[..start], own, &metadata[start + own.len()..]];
+            self.keys[number].value = pieces.map(Bytes::Input).into();
+            self.modifications = Some((number, 1));
+            return;
+        }
+        if later.iter().all(|document| modifications(document, store).is_none()) {
+            return;
+        }
+        let is_object = |at: &usize| {
+            let first = self.keys[*at].value.first();
+            first.is_some_and(|first| first.as_slice().starts_with(b"{"))
+        };
+        let at = self.position(b"metadata").filter(is_object).unwrap_or_else(|| {
+            let value = vec![Bytes::Input(b"{}")];
+            self.keys.push(Key { name: b"\"metadata\"".to_vec(), value });
+            self.keys.len() - 1
+        });
+        let whole = &mut self.keys[at].value;
+        let close = open(whole);
+        whole.push(Bytes::Made(b"\"modifications\":".to_vec()));
+        self.modifications = Some((at, whole.len()));
+        whole.extend([Bytes::Made(Vec::new()), Bytes::Made(close)]);
+    }
+
+    /// Writes the annotations of DevTools where they belong.
+    pub(crate) fn put_modifications(&mut self, text: Vec<u8>) {
+        if let Some((key, piece)) = self.modifications {
+            self.keys[key].value[piece] = Bytes::Made(text);
+        }
+    }
+
+    /// As it is, to be changed for one of several outputs.
+    pub(crate) fn for_part(&self) -> Self {
+        let (keys, modifications) = (self.keys.clone(), self.modifications);
+        United { keys, modifications, warnings: Vec::new() }
     }
 
     fn position(&self, name: &[u8]) -> Option<usize> {

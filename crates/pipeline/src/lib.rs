@@ -45,6 +45,7 @@
 //! (CPU profile chunks), `keys` (what stands beside the events), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
+mod annotations;
 mod check;
 mod clock;
 mod config;
@@ -97,8 +98,8 @@ pub use profile::{
     ProfilesReport, check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    ClockMethod, ConvertReport, Dropped, Example, FilterReport, IdentityReport, InputClock,
-    InputIdentity, InputReport, Losses, MergeReport, Tally, excerpt,
+    AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, Example, FilterReport,
+    IdentityReport, InputClock, InputIdentity, InputReport, Losses, MergeReport, Tally, excerpt,
 };
 pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -8,6 +8,7 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
+use crate::annotations::{Annotations, Written};
 use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs};
 use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
@@ -16,17 +17,17 @@ use crate::error::{Error, ErrorKind};
 use crate::identity::{
     Census, Labels, Settled, UnitParts, Watched, deduplicate, push_provenance, settle, watched,
 };
-use crate::index::{Document, InputOrder, METADATA, Part, UNTIMED, append_documents};
+use crate::index::{Document, METADATA, Part, UNTIMED, append_documents};
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
 use crate::output;
 use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all};
-use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
+use crate::report::{AnnotationReport, IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use tracemill_tokenizer::{Event, Form, Tier, members, string_is};
+use tracemill_tokenizer::{Event, Form, Tier};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -74,7 +75,6 @@ struct Index {
     /// What the times of the input at hand are multiplied by.
     factor: Option<Arc<Shift>>,
     units: Vec<UnitParts>,
-    order: InputOrder,
     /// Whether there is the trace of a browser.
     browser: bool,
     spill: Option<Spill>,
@@ -98,7 +98,6 @@ impl Index {
             clock_watch: config.clocks.watch(several),
             factor: None,
             units: Vec::new(),
-            order: InputOrder::default(),
             browser: false,
             spill: None,
         }
@@ -169,7 +168,6 @@ impl Reader for Index {
                 unit.sightings.get_or_insert_default().append(*sightings);
             }
         }
-        self.order.append(part.order);
         self.browser |= part.browser;
         if !part.timed.is_empty() {
             self.timed.push(part.timed);
@@ -247,6 +245,7 @@ impl Index {
         let order = Order(store);
         let (runs, mut lists, taken_out) = self.end_on_one_line(&clocks, store, config)?;
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
+        let annotations = Annotations::read(&self.documents, &inputs, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
@@ -281,6 +280,7 @@ impl Index {
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
             identity,
             clocks: clocks.inputs.clone(),
+            annotations: AnnotationReport::default(),
             warnings,
         };
         report.warnings.splice(0..0, inputs.warnings.iter().cloned());
@@ -289,9 +289,6 @@ impl Index {
         if self.browser && profiles && !config.profiles.for_devtools {
             report.warnings.push(HIDDEN.to_owned());
         }
-        if self.order.moved {
-            warn_of_annotations(&self.documents, store, &mut report.warnings);
-        }
         let timed = match &runs {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
@@ -299,6 +296,9 @@ impl Index {
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
         let layout = Layout::of(format);
         let emit = Emit { order, layout, delays, lists: &lists, timed, rewrite };
+        let written = Written::whole(&emit, config);
+        report.annotations = annotations.put(&mut united, &written).report();
+        report.warnings.extend(report.annotations.warning());
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
             check_intact(&inputs)
         })?;
@@ -358,7 +358,6 @@ impl Index {
         };
         let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
         if clocks.change() {
-            self.order.moved |= clocks.inputs.len() > 1;
             runs.shift(clocks, store, config)?;
         }
         Ok((runs, lists, taken_out))
@@ -446,24 +445,6 @@ pub(crate) fn warn(
         ));
     }
     warnings.extend(united.lost_to(*format));
-}
-
-/// DevTools' annotations name events by their index, which sorting changes.
-pub(crate) fn warn_of_annotations(
-    documents: &[Document],
-    store: &Store<'_>,
-    warnings: &mut Vec<String>,
-) {
-    for (index, document) in documents.iter().enumerate() {
-        let metadata = document.keys.iter().filter(|key| string_is(&key.key, b"metadata"));
-        let mut values = metadata.map(|key| store.slice(key.offset, key.len));
-        if values.any(|value| members(value).any(|(key, _)| string_is(key, b"modifications"))) {
-            warnings.push(format!(
-                "document {index} has DevTools annotations (metadata.modifications), which name events by their index: \
-                 they were kept as they are, and may now point at other events"
-            ));
-        }
-    }
 }
 
 /// Whether every input was there to the end.

@@ -205,6 +205,83 @@ pub struct InputClock {
     pub drift_ppb: Option<i64>,
 }
 
+/// Why a DevTools annotation was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AnnotationDrop {
+    /// DevTools could not have read it: it names no event, as the keys do that DevTools writes for calls without a sample.
+    Malformed,
+    /// It names a frame of the Frames track, which only DevTools can count.
+    Frame,
+    /// The input is damaged before the event, so that its index says nothing.
+    Damaged,
+    /// What it names is not in the output.
+    Gone,
+    /// It names an entry that DevTools makes of several events, which may not all be in the output.
+    Parts,
+    /// It names a call in a CPU profile that DevTools would not find in the output.
+    Call,
+    /// It is a breadcrumb of a later input, or one outside of the output.
+    Breadcrumb,
+}
+
+impl AnnotationDrop {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            AnnotationDrop::Malformed => "malformed",
+            AnnotationDrop::Frame => "frames",
+            AnnotationDrop::Damaged => "damaged",
+            AnnotationDrop::Gone => "gone",
+            AnnotationDrop::Parts => "parts",
+            AnnotationDrop::Call => "calls",
+            AnnotationDrop::Breadcrumb => "breadcrumbs",
+        }
+    }
+
+    /// What annotations are of that are dropped for it, for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            AnnotationDrop::Malformed => "with keys that DevTools cannot read",
+            AnnotationDrop::Frame => "of frames, which only DevTools can count",
+            AnnotationDrop::Damaged => "of events behind damage in their input",
+            AnnotationDrop::Gone => "of what is not in the output",
+            AnnotationDrop::Parts => "of entries that may lack some of their events",
+            AnnotationDrop::Call => "of calls in CPU profiles that may not be found any more",
+            AnnotationDrop::Breadcrumb => {
+                "that are breadcrumbs of other inputs, or outside of the output"
+            }
+        }
+    }
+}
+
+/// What became of DevTools' annotations (`metadata.modifications`): labels, links, ranges, hidden and expandable entries,
+/// and breadcrumbs but for the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnnotationReport {
+    /// Those in the output, or in outputs together.
+    pub kept: u64,
+    /// Those dropped, by reason, in the order of reasons.
+    pub dropped: Vec<(AnnotationDrop, u64)>,
+}
+
+impl AnnotationReport {
+    /// A warning, if any were dropped.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let all: u64 = self.dropped.iter().map(|dropped| dropped.1).sum();
+        let reasons: Vec<String> = self
+            .dropped
+            .iter()
+            .map(|(reason, count)| format!("{count} {}", reason.sentence()))
+            .collect();
+        (all > 0).then(|| {
+            format!(
+                "{all} DevTools annotations (metadata.modifications) were dropped: {}",
+                reasons.join(", ")
+            )
+        })
+    }
+}
+
 /// What `merge` did.
 #[derive(Clone, Debug)]
 pub struct MergeReport {
@@ -234,6 +311,8 @@ pub struct MergeReport {
     pub identity: IdentityReport,
     /// What became of the clock of each input, in order.
     pub clocks: Vec<InputClock>,
+    /// What became of DevTools' annotations.
+    pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -268,6 +347,8 @@ pub struct ConvertReport {
     pub spooled_bytes: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What became of DevTools' annotations.
+    pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -315,6 +396,8 @@ pub struct FilterReport {
     pub spooled_bytes: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What became of DevTools' annotations.
+    pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }

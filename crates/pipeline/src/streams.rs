@@ -201,6 +201,21 @@ impl Delays {
         self.left_out = offsets;
     }
 
+    /// Offsets of events that are not written at their place in the order.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = u64> + '_ {
+        self.held.iter().chain(&self.left_out).copied()
+    }
+
+    /// Whether the event at this offset is one of those.
+    pub(crate) fn is_gone(&self, offset: u64) -> bool {
+        self.held.contains(&offset) || self.left_out.contains(&offset)
+    }
+
+    /// Offsets of events behind which chunks are put in, and those.
+    pub(crate) fn after(&self) -> impl Iterator<Item = (u64, &[Place])> + '_ {
+        self.after.iter().map(|(&offset, chunks)| (offset, &**chunks))
+    }
+
     /// Chunks delayed.
     pub(crate) fn count(&self) -> u64 {
         self.held.len() as u64

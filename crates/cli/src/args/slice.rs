@@ -20,8 +20,8 @@ Where the trace ends within the window, nothing is closed.
 
 Metadata, events without a ts, and the events by which DevTools knows pages, frames and workers are kept wherever they \
 stand: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), TracingStartedInPage, \
-TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations name events by \
-their index and are dropped.
+TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations follow \
+their events; those of what is cut away are dropped.
 
 The order is that of merge. A window that holds the whole trace gives the bytes of merge.";
 

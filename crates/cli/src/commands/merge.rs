@@ -137,13 +137,16 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
         let events = plural(report.copies, "event");
         texts.push(format!("{events} that split had repeated at cuts were left out"));
     }
+    if report.annotations.kept > 0 {
+        texts.push(format!("{} of DevTools kept", plural(report.annotations.kept, "annotation")));
+    }
     texts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{Format, Tier};
+    use tracemill_pipeline::{AnnotationReport, Format, Tier};
 
     #[test]
     fn decisions_are_said_where_there_were_any() {
@@ -162,6 +165,7 @@ mod tests {
             keys_lost: 0,
             identity: IdentityReport::default(),
             clocks: Vec::new(),
+            annotations: AnnotationReport::default(),
             warnings: Vec::new(),
         };
         let texts = decisions(&report, &config);

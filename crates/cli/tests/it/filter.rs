@@ -155,9 +155,15 @@ fn flags_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn annotations_are_warned_of() {
-    let events = "{\"traceEvents\":[{\"ph\":\"i\",\"pid\":1}],\"metadata\":{\"modifications\":{}}}";
+fn annotations_follow_their_events() {
+    let events = "{\"traceEvents\":[{\"ph\":\"X\",\"ts\":1,\"pid\":1},{\"ph\":\"X\",\"ts\":2,\"pid\":2}],
+        \"metadata\":{\"modifications\":{\"entriesModifications\":{\"hiddenEntries\":[\"r-0\",\"r-1\"]}}}}";
     let folder = Folder::new().with("a.json", events);
-    folder.run("filter a.json --pid 1").ends(0).quietly();
-    folder.run("filter a.json --pid 2").ends(0).says(&["annotations"]);
+    folder.run("filter a.json --pid 1,2").ends(0).quietly();
+    let run = folder.run("filter a.json --pid 2 --report r.json").ends(0);
+    assert!(run.stdout.contains(r#""hiddenEntries":["r-0"]"#), "{}", run.stdout);
+    let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).expect("JSON");
+    let expected = serde_json::json!({"kept": 1, "dropped": {"gone": 1}});
+    assert_eq!(report["annotations"], expected);
+    run.says(&["1 DevTools annotations (metadata.modifications) were dropped: 1 of what is not"]);
 }

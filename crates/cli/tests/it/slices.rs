@@ -104,19 +104,21 @@ fn damage_shows_in_the_status() {
 #[test]
 fn the_report_says_what_was_done() {
     let text = r#"{"traceEvents":[{"ph":"X","ts":0,"dur":100},{"ph":"B","ts":5,"pid":1},{"ph":"C","ts":6,"name":"c"},
-        {"ph":"i","ts":90}],"metadata":{"modifications":{}}}"#;
+        {"ph":"i","ts":90}],"metadata":{"modifications":{"annotations":{"entryLabels":[{"entry":"r-0"},{"entry":"r-3"}]}}}}"#;
     let folder = Folder::new().with("a.json", text);
     let run = folder.run("slice a.json --from 10 --to 20 --report r.json -v").ends(0);
     assert!(run.stderr.contains("tracemill: 1 event cut at edges"), "{}", run.stderr);
     assert!(run.stderr.contains("1 DevTools annotations"), "{}", run.stderr);
+    assert!(run.stdout.contains(r#""entryLabels":[{"entry":"r-0"}]"#), "{}", run.stdout);
     let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).expect("JSON");
     assert_eq!((&report["verb"], &report["lost"]), (&"slice".into(), &0.into()));
     let expected = serde_json::json!({
         "windows": [{"from_ns": 10_000, "to_ns": 20_000}], "edges": "clip",
         "trace": {"start_ns": 0, "end_ns": 100_000},
         "clipped": 1, "opened": 1, "closed": 1, "counters": 1, "moved": 0, "rebased": 0, "samples": 0,
-        "annotations": 1, "flaws": [],
+        "flaws": [],
     });
+    assert_eq!(report["annotations"], serde_json::json!({"kept": 1, "dropped": {"gone": 1}}));
     assert_eq!(report["slice"], expected);
     assert_eq!(report["output"]["events"], 4);
 }

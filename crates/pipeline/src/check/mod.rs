@@ -368,7 +368,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 
     fn begin_document(&mut self, form: Form) {
         self.document += 1;
-        self.documents.push(Document { form, keys: Vec::new() });
+        self.documents.push(Document { form, keys: Vec::new(), first: 0, events: 0 });
     }
 }
 

@@ -22,6 +22,7 @@ mod part;
 mod pattern;
 mod records;
 
+use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::Error;
@@ -29,11 +30,11 @@ use crate::ids::IdSet;
 use crate::index::{Document, append_documents};
 use crate::kept::Kept;
 use crate::keys::unite;
-use crate::merge::{check_intact, default_format, warn_of_annotations};
+use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};
 use crate::output;
 use crate::read::{Current, Facts, Maker, Reader, read_all};
-use crate::report::FilterReport;
+use crate::report::{AnnotationReport, FilterReport};
 use crate::store::{Long, Store};
 use crate::streams::Delays;
 use crate::time::{Duration, TimePoint};
@@ -101,10 +102,12 @@ pub fn filter(
     let long = std::mem::take(&mut index.long);
     let store = &Store::new(payloads, long);
     let documents = std::mem::take(&mut index.documents);
-    let united = unite(&documents, store);
+    let mut united = unite(&documents, store);
+    let annotations = Annotations::read(&documents, &inputs, store);
     let format = output.format.unwrap_or_else(|| default_format(&documents));
     let layout = Layout::of(format);
-    let around = layout.opening(&united).len() as u64 + layout.closing_len(&united);
+    let around =
+        layout.opening(&united).len() as u64 + layout.closing_len(&united) + annotations.len();
     let decision = index
         .decide(Order(store), config, |events, bytes| around + layout.events_len(events, bytes))?;
     let mut report = FilterReport {
@@ -119,14 +122,12 @@ pub fn filter(
         spilled_bytes: decision.spilled,
         spooled_bytes: inputs.spooled,
         keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        annotations: AnnotationReport::default(),
         warnings: inputs.warnings.clone(),
     };
     report.warnings.extend(united.warnings.iter().cloned());
     report.warnings.extend(united.lost_to(format));
     report.warnings.extend(decision.warning);
-    if !report.dropped.is_empty() {
-        warn_of_annotations(&documents, store, &mut report.warnings);
-    }
     let emit = Emit {
         order: Order(store),
         layout,
@@ -135,6 +136,12 @@ pub fn filter(
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
     };
+    let written = match report.dropped.is_empty() {
+        true => Written::whole(&emit, config),
+        false => Written::some(&emit, config),
+    };
+    report.annotations = annotations.put(&mut united, &written).report();
+    report.warnings.extend(report.annotations.warning());
     let counts = (decision.events, decision.bytes);
     let check = || check_intact(&inputs);
     report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;

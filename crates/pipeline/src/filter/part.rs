@@ -65,7 +65,8 @@ impl Sink for Part {
     }
 
     fn document(&mut self, form: Form) {
-        self.found.documents.push(Document { form, keys: Vec::new() });
+        let document = Document::new(form, &mut self.found.facts);
+        self.found.documents.push(document);
     }
 
     fn member(&mut self, member: Member<'_>) {
@@ -90,7 +91,7 @@ impl Collect for Part {
 impl Found {
     #[inline]
     fn event(&mut self, event: &Event<'_>, criteria: &Criteria) {
-        self.facts.events += 1;
+        self.facts.note_event(event.offset);
         let (offset, len) = (self.base + event.offset, event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));

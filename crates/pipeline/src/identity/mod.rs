@@ -35,7 +35,7 @@ mod rename;
 mod settle;
 mod spelling;
 
-pub(crate) use census::{Census, Watched};
+pub(crate) use census::{Census, Watched, key_of};
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
 pub(crate) use rename::{Patch, Renamer, Rewrite};

@@ -257,7 +257,8 @@ impl Sink for Part {
     }
 
     fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new() });
+        let document = Document::new(form, &mut self.facts);
+        self.documents.push(document);
     }
 
     fn member(&mut self, member: Member<'_>) {

@@ -144,7 +144,7 @@ pub(crate) enum Run<'r> {
 }
 
 /// The entries of a run, one after the other.
-pub(super) enum RunIter<'r> {
+pub(crate) enum RunIter<'r> {
     Memory(std::slice::Iter<'r, Entry>),
     Disk(std::slice::Iter<'r, [u8; ENTRY]>),
 }
@@ -162,7 +162,7 @@ impl Iterator for RunIter<'_> {
 }
 
 impl<'r> Run<'r> {
-    pub(super) fn iter(self) -> RunIter<'r> {
+    pub(crate) fn iter(self) -> RunIter<'r> {
         match self {
             Run::Memory(entries) => RunIter::Memory(entries.iter()),
             Run::Disk(records) => RunIter::Disk(records.iter()),
@@ -183,11 +183,22 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn slice(self, range: Range<usize>) -> Self {
+    pub(crate) fn slice(self, range: Range<usize>) -> Self {
         match self {
             Run::Memory(entries) => Run::Memory(&entries[range]),
             Run::Disk(records) => Run::Disk(&records[range]),
         }
+    }
+
+    /// How many entries have an earlier time.
+    pub(crate) fn before(self, time: i64) -> usize {
+        self.partition_point(|entry| entry.time < time)
+    }
+
+    /// Those of a time.
+    pub(crate) fn at_time(self, time: i64) -> impl Iterator<Item = Entry> + 'r {
+        let from = self.before(time);
+        self.slice(from..self.len()).iter().take_while(move |entry| entry.time == time)
     }
 
     /// The entry at a place.

@@ -31,7 +31,7 @@ pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
 use crate::clock::Kind;
 use crate::store::{Place, Store};
 use std::cmp::Ordering;
-use tracemill_tokenizer::{Field, Nanos, compare, fields_of, number_text};
+use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text};
 
 /// A timed event in the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +132,24 @@ impl Order<'_, '_> {
     /// Exactly as contract C3 has it. Total: no two entries are equal.
     pub(crate) fn compare(self, a: &Entry, b: &Entry) -> Ordering {
         a.time.cmp(&b.time).then_with(|| self.compare_at_one_time(a.place, b.place))
+    }
+
+    /// What stands in the index for the event at an offset. Where these are not in lists, [`i64::MIN`] is the time of
+    /// metadata, and one more that of events without one.
+    pub(crate) fn entry_at(self, offset: u64) -> Entry {
+        let event = Cursor::new(self.0.from(offset)).value();
+        let spans = fields_of(event);
+        let event = spans.of(event);
+        match event.ts().filter(|_| !event.is_metadata()) {
+            Some(ts) => {
+                let place = Place::new(offset, event.bytes.len(), rank(ts, event.dur()));
+                Entry { time: ts.floor, place }
+            }
+            None => {
+                let time = i64::MIN + i64::from(!event.is_metadata());
+                Entry { time, place: Place::new(offset, event.bytes.len(), 0) }
+            }
+        }
     }
 
     fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {

@@ -31,6 +31,11 @@ impl<'r> Buckets<'r> {
         Buckets { runs, borders }
     }
 
+    /// The runs that it is over.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &'r [Entry]> + '_ {
+        self.runs.iter().copied()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.borders.len() + 1
     }

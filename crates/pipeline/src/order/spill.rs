@@ -170,6 +170,7 @@ pub(super) fn decode(record: &[u8; ENTRY]) -> Entry {
 
 /// The runs of a spill, merged in exact order.
 pub(crate) struct MergedRuns<'r> {
+    runs: Vec<Run<'r>>,
     cursors: Vec<RunIter<'r>>,
     tree: LoserTree<Entry>,
 }
@@ -181,10 +182,16 @@ impl<'r> MergedRuns<'r> {
 
     /// Over runs that are in exact order each.
     pub(crate) fn over(runs: impl Iterator<Item = Run<'r>>, order: Order<'_, '_>) -> Self {
-        let mut cursors: Vec<RunIter<'r>> = runs.map(Run::iter).collect();
+        let runs: Vec<Run<'r>> = runs.collect();
+        let mut cursors: Vec<RunIter<'r>> = runs.iter().map(|run| run.iter()).collect();
         let heads = cursors.iter_mut().map(RunIter::next).collect();
         let tree = LoserTree::new(heads, &|a, b| order.compare(a, b));
-        MergedRuns { cursors, tree }
+        MergedRuns { runs, cursors, tree }
+    }
+
+    /// The runs, whatever was taken of them.
+    pub(crate) fn runs(&self) -> &[Run<'r>] {
+        &self.runs
     }
 
     /// Fills `batch` with up to `most` entries that come next.

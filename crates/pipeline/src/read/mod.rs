@@ -3,6 +3,7 @@
 //! A `.cpuprofile` is scanned like a trace, which finds its keys and no events; then its events are made and read as a
 //! stream behind it (`profiles`).
 
+mod numbers;
 mod profiles;
 
 pub(crate) use profiles::FOR_DEVTOOLS;
@@ -16,6 +17,8 @@ use crate::profile::{Identities, Started, is_profile};
 use crate::report::{Example, InputReport, Losses};
 use crate::scan::{Collect, Plan, scan};
 use crate::store::{Payload, Store};
+use numbers::Marks;
+pub(crate) use numbers::{Doubt, Numbers};
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,9 +33,18 @@ pub(crate) struct Facts {
     pub(crate) odd_separators: u64,
     /// Least and greatest time in nanoseconds, where that is known.
     pub(crate) span: Option<(i64, i64)>,
+    /// Where some of the events stand, for verbs that ask by [`Numbers`].
+    pub(crate) marks: Marks,
 }
 
 impl Facts {
+    /// Counts an event that stands at this offset in its input.
+    #[inline(always)]
+    pub(crate) fn note_event(&mut self, offset: u64) {
+        self.marks.note(self.events, offset);
+        self.events += 1;
+    }
+
     pub(crate) fn note(&mut self, note: Note) {
         match note {
             Note::Unclosed => self.unclosed += 1,
@@ -110,6 +122,8 @@ pub(crate) struct Inputs {
     pub(crate) reports: Vec<InputReport>,
     pub(crate) spooled: u64,
     pub(crate) warnings: Vec<String>,
+    /// Which event is which by its number.
+    pub(crate) numbers: Numbers,
 }
 
 impl Inputs {
@@ -228,6 +242,8 @@ impl Session<'_> {
             self.read.warnings.push(format!("left out: {error}"));
             return Ok(base);
         }
+        let lost = report.losses.first().map(|(_, example)| base + example.offset);
+        self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
         let found: Vec<Document> = documents.extract_if(.., |d| is_profile(d)).collect();
         let needed = report.events > 0 || !documents.is_empty();
         reader.documents().extend(documents);
@@ -302,6 +318,7 @@ impl Session<'_> {
         };
         let progress = &self.config.progress;
         let (mut result, mut done) = (Ok(()), 0);
+        let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
         scan(plan, &|| make(base, chunk.min(mapped.len())), |part| {
             done = (done + chunk).min(mapped.len());
@@ -309,11 +326,13 @@ impl Session<'_> {
             if result.is_ok() {
                 let current =
                     Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
-                result =
-                    self.stop_if_strict(report).and_then(|()| reader.take(part, base, current));
+                result = self
+                    .stop_if_strict(report)
+                    .and_then(|()| take_part(reader, part, base, current, &mut numbers));
             }
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
         });
+        self.read.numbers = numbers;
         result?;
         if !mapped.is_intact() {
             return Err(
@@ -342,6 +361,7 @@ impl Session<'_> {
         let make = reader.maker();
         let mut part = make(base, step_bytes);
         let mut pending = 0;
+        let mut numbers = std::mem::take(&mut self.read.numbers);
         let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
             pending += bytes;
             if pending < step_bytes as u64 && !last {
@@ -353,8 +373,9 @@ impl Session<'_> {
             note_facts::<R>(&full, report);
             self.stop_if_strict(report)?;
             let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
-            reader.take(full, base, current)
+            take_part(reader, full, base, current, &mut numbers)
         })?;
+        self.read.numbers = numbers;
         self.read.spooled += read.spooled;
         Ok(read)
     }
@@ -417,6 +438,21 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+/// Hands a part on, with its documents and events numbered over all inputs.
+fn take_part<R: Reader>(
+    reader: &mut R,
+    part: R::Part,
+    base: u64,
+    current: Current<'_>,
+    numbers: &mut Numbers,
+) -> Result<(), Error> {
+    let (events, documents) = (numbers.events(), reader.documents().len());
+    numbers.append(R::facts(&part), base);
+    reader.take(part, base, current)?;
+    reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
+    Ok(())
 }
 
 fn note_facts<R: Reader>(part: &R::Part, report: &mut InputReport) {

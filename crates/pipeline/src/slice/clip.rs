@@ -139,7 +139,7 @@ impl<'a, 'p> Clip<'a, 'p> {
                     if self.pending {
                         self.flows.push(begin);
                     } else {
-                        made.event(&at(self.store, begin, self.windows.0[window].0))?;
+                        made.event_of(begin, &at(self.store, begin, self.windows.0[window].0))?;
                     }
                 }
                 if step == Step::End || open.is_empty() {
@@ -195,10 +195,10 @@ impl<'a, 'p> Clip<'a, 'p> {
                 Kind::Counter => self.counts.counters += 1,
                 _ => self.counts.opened += 1,
             }
-            made.event(&at(self.store, open.entry, from))?;
+            made.event_of(open.entry, &at(self.store, open.entry, from))?;
         }
         let flows = std::mem::take(&mut self.flows);
-        flows.iter().try_for_each(|&begin| made.event(&at(self.store, begin, from)))
+        flows.iter().try_for_each(|&begin| made.event_of(begin, &at(self.store, begin, from)))
     }
 
     /// Closes what is open at the end of the window at hand, the latest first.

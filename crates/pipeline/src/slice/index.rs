@@ -20,9 +20,7 @@ use super::sorter::Sorter;
 use super::windows::{Bounds, Start, TimeWindow, Windows};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{
-    Document, InputOrder, KeyValue, METADATA, UNTIMED, append_documents, note_member,
-};
+use crate::index::{Document, KeyValue, METADATA, UNTIMED, append_documents, note_member};
 use crate::order::{Entry, Order, rank};
 use crate::profile::{Detail, Role, Streams};
 use crate::read::{Current, Facts, Maker, Reader};
@@ -113,7 +111,6 @@ pub(super) struct Part {
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
     streams: Streams,
-    order: InputOrder,
     keys: Vec<KeyValue>,
     documents: Vec<Document>,
 }
@@ -133,7 +130,6 @@ impl Part {
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
             streams: Streams::default(),
-            order: InputOrder::default(),
             keys: Vec::new(),
             documents: Vec::new(),
         }
@@ -163,7 +159,6 @@ impl Part {
     #[cold]
     fn untimed(&mut self, event: &Event<'_>, offset: u64) {
         let place = Place::new(offset, event.bytes.len(), 0);
-        self.order.note(Entry { time: i64::MIN + 1, place });
         if let Some(role) = Role::of(event) {
             self.streams.take(event, offset, role, self.detail());
         }
@@ -197,7 +192,7 @@ impl Part {
 impl Sink for Part {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
+        self.facts.note_event(event.offset);
         let offset = self.base + event.offset;
         let len = event.bytes.len();
         if Place::is_long(len) {
@@ -206,7 +201,6 @@ impl Sink for Part {
         let phase = Phase::of(event);
         if phase == Phase::Metadata {
             let place = Place::new(offset, len, 0);
-            self.order.note(Entry { time: i64::MIN, place });
             return self.lists[METADATA].push(place);
         }
         let Some(ts) = event.ts() else { return self.untimed(event, offset) };
@@ -217,7 +211,6 @@ impl Sink for Part {
             return;
         }
         let entry = Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, dur)) };
-        self.order.note(entry);
         if special {
             if let Some(role) = Role::of(event) {
                 return self.streams.take(event, offset, role, self.detail());
@@ -242,7 +235,8 @@ impl Sink for Part {
     }
 
     fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new() });
+        let document = Document::new(form, &mut self.facts);
+        self.documents.push(document);
     }
 
     fn member(&mut self, member: Member<'_>) {
@@ -294,7 +288,6 @@ pub(super) struct Index {
     /// Bytes of decoded chunks that may be kept.
     most: usize,
     tmp_dir: PathBuf,
-    pub(super) order: InputOrder,
     pub(super) documents: Vec<Document>,
 }
 
@@ -313,7 +306,6 @@ impl Index {
             long: Vec::new(),
             streams: Streams::default(),
             most: quarter as usize,
-            order: InputOrder::default(),
             documents: Vec::new(),
         }
     }
@@ -363,7 +355,6 @@ impl Reader for Index {
         self.long.extend(part.long);
         append_documents(&mut self.documents, part.keys, part.documents);
         self.streams.append(part.streams, base, self.most);
-        self.order.append(part.order);
         let [metadata, untimed] = part.lists;
         self.plain.list(METADATA, metadata);
         self.plain.list(UNTIMED, untimed);

@@ -5,6 +5,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::order::{Entry, rank};
 use crate::store::{Long, Payload, Place};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ pub(super) struct Made {
     most: u64,
     entries: Vec<Entry>,
     long: Vec<Long>,
+    /// Places of events of which it is asked what became of them.
+    watched: HashSet<u64>,
+    of: HashMap<u64, Entry>,
     tmp_dir: PathBuf,
 }
 
@@ -27,12 +31,16 @@ pub(super) struct All {
     /// Sorted by their 16 bytes.
     pub(super) entries: Vec<Entry>,
     pub(super) long: Vec<Long>,
+    /// By the places of those of which it is asked, what was made of them first.
+    pub(super) of: HashMap<u64, Entry>,
 }
 
 impl Made {
-    pub(super) fn new(most: u64, tmp_dir: &Path) -> Self {
-        let (entries, long) = (Vec::new(), Vec::new());
-        Made { file: None, len: 0, most, entries, long, tmp_dir: tmp_dir.to_owned() }
+    /// Of the events at the places `watched` it is known afterwards what was made of them.
+    pub(super) fn new(most: u64, tmp_dir: &Path, watched: HashSet<u64>) -> Self {
+        let (entries, long, of) = (Vec::new(), Vec::new(), HashMap::new());
+        let tmp_dir = tmp_dir.to_owned();
+        Made { file: None, len: 0, most, entries, long, watched, of, tmp_dir }
     }
 
     /// Appends bytes; returns where they stand.
@@ -69,6 +77,17 @@ impl Made {
         Ok(())
     }
 
+    /// Appends what is made of an event.
+    pub(super) fn event_of(&mut self, origin: Entry, bytes: &[u8]) -> Result<(), Error> {
+        let number = self.entries.len();
+        self.event(bytes)?;
+        if self.watched.contains(&origin.place.offset()) {
+            let made = self.entries.get(number).copied();
+            made.map(|made| *self.of.entry(origin.place.offset()).or_insert(made));
+        }
+        Ok(())
+    }
+
     pub(super) fn finish(mut self) -> Result<All, Error> {
         let payload = match self.file {
             None => Payload::Empty,
@@ -78,6 +97,6 @@ impl Made {
             }
         };
         self.entries.sort_unstable();
-        Ok(All { payload, entries: self.entries, long: self.long })
+        Ok(All { payload, entries: self.entries, long: self.long, of: self.of })
     }
 }

@@ -42,13 +42,14 @@ pub(crate) use times::Exact;
 pub(crate) use windows::Windows;
 pub use windows::{Moment, TimeWindow};
 
+use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout};
 use crate::error::Error;
 use crate::index::Document;
 use crate::input::expand;
 use crate::keys::unite;
-use crate::merge::{check_intact, default_format, warn, warn_of_annotations};
+use crate::merge::{check_intact, default_format, warn};
 use crate::order::{Entry, Lists, Order, Spill};
 use crate::output;
 use crate::profile::{Cut, Streams, cut_streams};
@@ -65,7 +66,7 @@ use sorter::{Gather, Runs, Sorter};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use tracemill_tokenizer::{Cursor, fields_of, string_is};
+use tracemill_tokenizer::fields_of;
 use windows::Bounds;
 
 /// What becomes of that which an edge of a window cuts.
@@ -104,7 +105,7 @@ pub fn slice(
     config.check()?;
     windows::check(windows)?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let (inputs, index) = read(sources, windows, edges, config)?;
+    let (inputs, mut index) = read(sources, windows, edges, config)?;
     let found = index.bounds();
     let bounds = found.unwrap_or(Bounds { first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
@@ -116,14 +117,23 @@ pub fn slice(
     let store = Store::new(payloads(), index.long.clone());
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
     let place = Place { store: &store, windows: &windows, edges, bounds, whole, config };
-    let mut made = Made::new(Index::RESERVED, &config.tmp_dir);
-    let (chosen, documents) = place.choose(index, &inputs, &mut made, &mut report)?;
+    let annotations = Annotations::read(&index.documents, &inputs, &store);
+    let documents = std::mem::take(&mut index.documents);
+    let mut made = Made::new(Index::RESERVED, &config.tmp_dir, annotations.events().collect());
+    let chosen = place.choose(index, &inputs, &mut made, &mut report)?;
 
     let made = made.finish()?;
     let mut long = store.into_long();
     long.extend(&made.long);
     let store = Store::new(std::iter::once((0, &made.payload)).chain(payloads()), long);
-    let written = Written { made: &made, documents: &documents, inputs: &inputs, store: &store };
+    let written = Beside {
+        made: &made,
+        documents: &documents,
+        annotations: &annotations,
+        inputs: &inputs,
+        store: &store,
+        whole,
+    };
     chosen.write(written, output, config, &mut report)?;
     report.end(inputs, found);
     Ok(report)
@@ -195,8 +205,8 @@ impl<'j, 'p> Place<'j, 'p> {
         inputs: &Inputs,
         made: &mut Made,
         report: &mut SliceReport,
-    ) -> Result<(Chosen, Vec<Document>), Error> {
-        let Index { plain, parts, essential, streams, mut documents, .. } = index;
+    ) -> Result<Chosen, Error> {
+        let Index { plain, parts, essential, streams, .. } = index;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;
@@ -207,11 +217,6 @@ impl<'j, 'p> Place<'j, 'p> {
         self.choose_essential(&essential, &mut kept, made, report)?;
         let cut = self.choose_streams(&streams, inputs, &mut kept, made, report)?;
         let lists = self.without(lists, &cut.gone)?;
-        if !self.whole {
-            self.drop_annotations(&mut documents, made, report)?;
-        } else if index.order.moved {
-            warn_of_annotations(&documents, self.store, &mut report.written.warnings);
-        }
         let suspects = streams.suspects();
         let delays = if suspects.is_empty() {
             Delays::default()
@@ -226,7 +231,7 @@ impl<'j, 'p> Place<'j, 'p> {
         report.kept_always += events;
         let (own, own_bytes) = (kept.events, kept.bytes);
         (events, bytes) = (events + own, bytes + own_bytes);
-        Ok((Chosen { events, bytes, timed: kept.finish()?, lists, delays }, documents))
+        Ok(Chosen { events, bytes, timed: kept.finish()?, lists, delays })
     }
 
     /// Complete events and moments.
@@ -249,7 +254,7 @@ impl<'j, 'p> Place<'j, 'p> {
         cuts.each_in_order(self.order(), |entry| {
             report.clipped += 1;
             let pieces = complete::pieces(entry, self.windows, self.store);
-            pieces.iter().try_for_each(|piece| made.event(piece))
+            pieces.iter().try_for_each(|piece| made.event_of(entry, piece))
         })
     }
 
@@ -308,13 +313,13 @@ impl<'j, 'p> Place<'j, 'p> {
                 Fate::Cut => {
                     report.clipped += 1;
                     let pieces = complete::pieces(entry, self.windows, self.store);
-                    return pieces.iter().try_for_each(|piece| made.event(piece));
+                    return pieces.iter().try_for_each(|piece| made.event_of(entry, piece));
                 }
                 Fate::Dropped if self.edges == Edges::Clip && entry.time < first => {
                     let spans = fields_of(bytes);
                     if kinds::is_start(&spans.of(bytes)) {
                         report.moved += 1;
-                        return made.event(&clip::at(self.store, entry, first));
+                        return made.event_of(entry, &clip::at(self.store, entry, first));
                     }
                 }
                 _ => {}
@@ -375,73 +380,25 @@ impl<'j, 'p> Place<'j, 'p> {
             }
         }
     }
-
-    /// Annotations of DevTools name events by their index, which a slice changes.
-    fn drop_annotations(
-        self,
-        documents: &mut [Document],
-        made: &mut Made,
-        report: &mut SliceReport,
-    ) -> Result<(), Error> {
-        for document in documents {
-            for key in document.keys.iter_mut().filter(|key| string_is(&key.key, b"metadata")) {
-                let value = self.store.slice(key.offset, key.len);
-                let Some(rest) = splice::without(value, b"modifications") else { continue };
-                report.annotations += annotations(value);
-                key.offset = made.push(&rest)?;
-                key.len = rest.len() as u64;
-            }
-        }
-        if report.annotations > 0 {
-            report.written.warnings.push(format!(
-                "{} DevTools annotations (metadata.modifications) were dropped: they name events by their index, which a \
-                 slice changes",
-                report.annotations
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// How many annotations there are in `metadata`; 1 where there is only the frame of some.
-fn annotations(metadata: &[u8]) -> u64 {
-    const LISTS: [(&[u8], &[u8]); 5] = [
-        (b"entriesModifications", b"hiddenEntries"),
-        (b"entriesModifications", b"expandableEntries"),
-        (b"annotations", b"entryLabels"),
-        (b"annotations", b"labelledTimeRanges"),
-        (b"annotations", b"linksBetweenEntries"),
-    ];
-    let modifications = member(metadata, b"modifications").unwrap_or_default();
-    let count = |&(outer, inner): &(&[u8], &[u8])| {
-        let list = member(modifications, outer).and_then(|outer| member(outer, inner));
-        let mut cursor = Cursor::new(list.unwrap_or_default());
-        let mut count = 0;
-        if cursor.enter(b'[') {
-            while cursor.next_element() {
-                cursor.value();
-                count += 1;
-            }
-        }
-        count
-    };
-    LISTS.iter().map(count).sum::<u64>().max(1)
 }
 
 /// What is written beside the events chosen, and where it stands.
 #[derive(Clone, Copy)]
-struct Written<'w, 'p> {
+struct Beside<'w, 'p> {
     made: &'w made::All,
     documents: &'w [Document],
+    annotations: &'w Annotations<'p>,
     inputs: &'w Inputs,
     store: &'w Store<'p>,
+    /// See [`Place::whole`].
+    whole: bool,
 }
 
 impl Chosen {
     /// Writes what was chosen and what was made.
     fn write(
         mut self,
-        Written { made, documents, inputs, store }: Written<'_, '_>,
+        Beside { made, documents, annotations, inputs, store, whole }: Beside<'_, '_>,
         output: &OutputConfig,
         config: &Config,
         report: &mut SliceReport,
@@ -451,7 +408,7 @@ impl Chosen {
         let made_bytes: u64 = made.entries.iter().map(|entry| store.len(entry.place)).sum();
         self.timed.push(made.entries.clone());
         let (runs, _) = self.timed.finish(store)?;
-        let united = unite(documents, store);
+        let mut united = unite(documents, store);
         let written = &mut report.written;
         written.events = events;
         written.format = output.format.unwrap_or_else(|| default_format(documents));
@@ -468,6 +425,9 @@ impl Chosen {
             timed: runs.timed(order),
             rewrite: None,
         };
+        let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
+        written.annotations = annotations.put(&mut united, &output_of).report();
+        written.warnings.extend(written.annotations.warning());
         let size = (events, self.bytes + made_bytes);
         let check = || check_intact(inputs);
         written.bytes =

@@ -5,7 +5,7 @@ use super::windows::{Bounds, Span, Windows};
 use crate::config::{Config, Format};
 use crate::profile::Flaws;
 use crate::read::Inputs;
-use crate::report::{IdentityReport, InputReport, MergeReport};
+use crate::report::{AnnotationReport, IdentityReport, InputReport, MergeReport};
 use tracemill_tokenizer::Tier;
 
 /// What `slice` did.
@@ -38,8 +38,6 @@ pub struct SliceReport {
     pub samples: u64,
     /// What is wrong with those.
     pub flaws: Flaws,
-    /// DevTools annotations that were dropped.
-    pub annotations: u64,
 }
 
 impl SliceReport {
@@ -58,6 +56,7 @@ impl SliceReport {
             keys_lost: 0,
             identity: IdentityReport::default(),
             clocks: Vec::new(),
+            annotations: AnnotationReport::default(),
             warnings: Vec::new(),
         };
         SliceReport {
@@ -74,7 +73,6 @@ impl SliceReport {
             rebased: 0,
             samples: 0,
             flaws: Flaws::default(),
-            annotations: 0,
         }
     }
 

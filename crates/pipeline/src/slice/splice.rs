@@ -53,37 +53,6 @@ pub(crate) fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
 }
 
-/// An object without its members of that name, each with the comma that goes with it; `None` if it has none.
-pub(super) fn without(object: &[u8], name: &[u8]) -> Option<Vec<u8>> {
-    if object.first() != Some(&b'{') {
-        return None;
-    }
-    let all: Vec<(Range<usize>, bool)> = members(object)
-        .map(|(key, value)| {
-            let end = range_in(object, value).end;
-            (range_in(object, key).start..end, string_is(key, name))
-        })
-        .collect();
-    if !all.iter().any(|(_, named)| *named) {
-        return None;
-    }
-    let kept: Vec<&Range<usize>> =
-        all.iter().filter(|(_, named)| !named).map(|(range, _)| range).collect();
-    let (first, last) = (&all[0].0, &all[all.len() - 1].0);
-    let mut out = object[..first.start].to_vec();
-    for (number, range) in kept.iter().enumerate() {
-        if number > 0 {
-            // what stands between two members: the comma and the white space before the later one
-            let before =
-                all.iter().map(|(range, _)| range.end).filter(|&end| end <= range.start).max();
-            out.extend_from_slice(&object[before.unwrap_or(range.start)..range.start]);
-        }
-        out.extend_from_slice(&object[(*range).clone()]);
-    }
-    out.extend_from_slice(&object[last.end..]);
-    Some(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,21 +69,5 @@ mod tests {
         splice.field(&event, Field::Pid, b"10");
         let expected = br#"{ "ts" : "1.50" ,"dur":3.25, "ts":"10","args":{"ts":1}}"#;
         assert_eq!(splice.apply(bytes), expected);
-    }
-
-    #[test]
-    fn members_are_taken_out_with_their_commas() {
-        for (object, left) in [
-            (r#"{"a":1,"x":[{"x":2}],"b":2}"#, r#"{"a":1,"b":2}"#),
-            (r#"{ "x" : 1, "a":1 }"#, r#"{ "a":1 }"#),
-            ("{\n  \"a\": 1,\n  \"x\": 2\n}", "{\n  \"a\": 1\n}"),
-            (r#"{"x":1}"#, "{}"),
-            (r#"{"x":1,"\u0078":2,"a":3,"x":4,"b":5}"#, r#"{"a":3,"b":5}"#),
-        ] {
-            let out = without(object.as_bytes(), b"x").unwrap();
-            assert_eq!(String::from_utf8(out).unwrap(), left, "{object}");
-        }
-        assert_eq!(without(br#"{"a":{"x":1}}"#, b"x"), None);
-        assert_eq!(without(br#"[{"x":1}]"#, b"x"), None);
     }
 }

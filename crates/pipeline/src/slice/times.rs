@@ -11,7 +11,9 @@ use tracemill_tokenizer::{nanos, number_text};
 const DIGITS: usize = 1000;
 
 /// `floor` nanoseconds and 0.`rest` of one; `rest` has no zero at its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Ordered as the numbers are: of two rests the one that begins the other is less.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Exact {
     pub(crate) floor: i64,
     /// Digits 0 to 9.
@@ -19,6 +21,8 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
+    pub(crate) const ZERO: Exact = Exact { floor: 0, rest: Vec::new() };
+
     /// Of a JSON value: a number, or a string that holds one. `None` if it is none, or too long or large.
     pub(crate) fn of(value: &[u8]) -> Option<Self> {
         let mut scratch = Vec::new();
@@ -49,6 +53,18 @@ impl Exact {
         trim(&mut rest);
         let floor = self.floor.checked_add(other.floor)?.checked_add(i64::from(carry))?;
         Some(Exact { floor, rest })
+    }
+
+    /// The difference of two; `None` beyond the range.
+    pub(crate) fn minus(&self, other: &Exact) -> Option<Exact> {
+        let negative = match other.rest.is_empty() {
+            true => Exact { floor: other.floor.checked_neg()?, rest: Vec::new() },
+            false => {
+                let floor = other.floor.checked_neg()?.checked_sub(1)?;
+                Exact { floor, rest: complement(&other.rest) }
+            }
+        };
+        self.plus(&negative)
     }
 
     /// How long after `edge` it is.
@@ -174,6 +190,9 @@ mod tests {
         assert_eq!(text(&exact("-1.00000049").until(3000).unwrap()), "4.00000049");
         assert_eq!(text(&exact("-0.0000001").plus(&exact("1.0000001")).unwrap()), "1");
         assert_eq!(text(&exact("2").until(3000).unwrap()), "1");
+        assert_eq!(text(&exact("3.00000101").minus(&exact("1.00000049")).unwrap()), "2.00000052");
+        assert_eq!(text(&exact("-1.5").minus(&exact("1")).unwrap()), "-2.5");
+        assert!(exact("1.00000049") < exact("1.0000005") && exact("1") < exact("1.0000001"));
         for number in ["-0.0000001", "-1.00000049", "-123.4560000001"] {
             assert_eq!(text(&exact(number)), number);
         }

@@ -34,15 +34,16 @@ mod plan;
 mod scan;
 mod write;
 
+use crate::annotations::{Annotations, Fates};
 use crate::config::{Compression, Config, Format, OutputConfig, Source, Target};
 use crate::emit::Layout;
 use crate::error::{Error, ErrorKind};
 use crate::keys::unite;
-use crate::merge::{default_format, warn, warn_of_annotations};
+use crate::merge::{default_format, warn};
 use crate::names::unknown_placeholder;
-use crate::order::{LaneRuns, Order};
+use crate::order::{LaneRuns, Lists, Order};
 use crate::read::{Inputs, read_all};
-use crate::report::InputReport;
+use crate::report::{AnnotationReport, InputReport};
 use crate::store::Store;
 use crate::streams::Delays;
 use frames::Frames;
@@ -166,6 +167,8 @@ pub struct SplitReport {
     pub delayed_chunks: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What became of DevTools' annotations: those that are in any part are kept, each as often as parts have it.
+    pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -265,6 +268,7 @@ impl<'w> Work<'w, '_> {
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let Work { found, runs, store, split, config, .. } = *self;
         let united = unite(&found.documents, store);
+        let annotations = Annotations::read(&found.documents, self.inputs, store);
         let has_begins = found.lanes.iter().any(|lane| lane.kind == Kind::Begins);
         let format = split.format.unwrap_or_else(|| match default_format(&found.documents) {
             // only here is a place to say what is repeated
@@ -281,6 +285,7 @@ impl<'w> Work<'w, '_> {
             repeats: M::CUT && format != Format::Array,
             overhead: layout.opening(&united).len() as u64
                 + layout.closing_len(&united)
+                + annotations.len()
                 + COPIES_KEY,
         };
         let groups = planner.groups(owners);
@@ -300,12 +305,13 @@ impl<'w> Work<'w, '_> {
             );
         }
         report.keys_lost = if format == Format::Array { united.keys.len() as u64 } else { 0 };
-        warn_of_annotations(&found.documents, store, &mut report.warnings);
         let job = Job {
             planner: &planner,
             groups: &groups,
             united: &united,
             frames: Frames::of(&united),
+            annotations: &annotations,
+            lists: &Lists::Memory([Vec::new(), Vec::new()]),
             delays: &delays,
             layout,
             output: &self.output(format),
@@ -313,7 +319,11 @@ impl<'w> Work<'w, '_> {
             config,
         };
         let files = self.files(&parts, &groups, format)?;
-        let lens: Vec<u64> = parts.iter().map(|part| job.len(part)).collect();
+        let known: Vec<(u64, Fates)> = parts.iter().map(|part| job.len(part)).collect();
+        let lens: Vec<u64> = known.iter().map(|known| known.0).collect();
+        let fates = known.into_iter().map(|known| known.1);
+        report.annotations = fates.fold(Fates::default(), Fates::unite).report();
+        report.warnings.extend(report.annotations.warning());
         self.warn_of_sizes(&lens, &mut report.warnings);
         if !split.dry_run {
             let make = std::fs::create_dir_all(&split.dir);
@@ -336,6 +346,7 @@ impl<'w> Work<'w, '_> {
             spooled_bytes: self.inputs.spooled,
             delayed_chunks: delays.count(),
             keys_lost: 0,
+            annotations: AnnotationReport::default(),
             warnings: self.inputs.warnings.clone(),
         }
     }

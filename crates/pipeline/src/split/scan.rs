@@ -173,7 +173,7 @@ fn is_of_thread(name: &[u8]) -> bool {
 impl<M: Mode> Sink for Part<M> {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
+        self.facts.note_event(event.offset);
         let (offset, len) = (self.base + event.offset, event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -205,7 +205,8 @@ impl<M: Mode> Sink for Part<M> {
     }
 
     fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new() });
+        let document = Document::new(form, &mut self.facts);
+        self.documents.push(document);
     }
 
     fn member(&mut self, member: Member<'_>) {

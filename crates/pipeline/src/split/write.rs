@@ -10,6 +10,7 @@
 
 use super::frames::Frames;
 use super::plan::{Group, Part, Planner};
+use crate::annotations::{Annotations, Fates, Written};
 use crate::config::{Config, OutputConfig, Target};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::Error;
@@ -33,6 +34,9 @@ pub(super) struct Job<'j, 's, 'p> {
     pub(super) groups: &'j [Group],
     pub(super) united: &'j United<'p>,
     pub(super) frames: Option<Frames>,
+    pub(super) annotations: &'j Annotations<'p>,
+    /// Metadata and untimed events: none, since they are in order with all others.
+    pub(super) lists: &'j Lists,
     pub(super) delays: &'j Delays,
     pub(super) layout: Layout,
     pub(super) output: &'j OutputConfig,
@@ -45,10 +49,24 @@ impl<'p> Job<'_, '_, 'p> {
         self.planner.order
     }
 
-    /// The keys beside the events of a part.
-    fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> United<'p> {
+    /// A part on its way to a file.
+    fn emit<'e>(&'e self, part: &'e Part, sequence: &Sequence<'e>) -> Emit<'e, 'e, 'p> {
+        let order = self.order();
+        let timed = match sequence.buckets() {
+            Some(buckets) => Timed::Buckets(buckets),
+            None => Timed::Merged(Mutex::new(MergedRuns::over(sequence.0.iter().copied(), order))),
+        };
+        let delays = match part.has_streams() {
+            true => self.delays.clone(),
+            false => Delays::default(),
+        };
+        Emit { order, layout: self.layout, delays, lists: self.lists, timed, rewrite: None }
+    }
+
+    /// The keys beside the events of a part, and what became of annotations.
+    fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> (United<'p>, Fates) {
         let store = self.order().0;
-        let mut united = United { keys: self.united.keys.clone(), warnings: Vec::new() };
+        let mut united = self.united.for_part();
         if let Some(frames) = &self.frames {
             united.keys[frames.key].value = vec![Bytes::Made(frames.value(sequence, store))];
         }
@@ -63,16 +81,19 @@ impl<'p> Job<'_, '_, 'p> {
             value.push(Bytes::Made(b"]}".to_vec()));
             united.keys.push(Key { name: free_name(&united), value });
         }
-        united
+        let emit = self.emit(part, sequence);
+        let written = Written::some(&emit, self.config);
+        let fates = self.annotations.put(&mut united, &written);
+        (united, fates)
     }
 
-    /// Bytes of a part before packing; of NDJSON at the most.
-    pub(super) fn len(&self, part: &Part) -> u64 {
-        let keys = match self.frames.is_none() && part.copies.is_empty() {
-            true => return self.len_with(part, self.united),
-            false => self.keys(part, &self.planner.sequence(part, self.groups)),
-        };
-        self.len_with(part, &keys)
+    /// Bytes of a part before packing, of NDJSON at the most; and what becomes of annotations in it.
+    pub(super) fn len(&self, part: &Part) -> (u64, Fates) {
+        if self.frames.is_none() && part.copies.is_empty() && self.annotations.is_empty() {
+            return (self.len_with(part, self.united), Fates::default());
+        }
+        let (keys, fates) = self.keys(part, &self.planner.sequence(part, self.groups));
+        (self.len_with(part, &keys), fates)
     }
 
     fn len_with(&self, part: &Part, keys: &United<'_>) -> u64 {
@@ -144,7 +165,7 @@ impl<'p> Job<'_, '_, 'p> {
         warnings: &mut Vec<String>,
     ) -> Result<u64, Error> {
         let sequence = self.planner.sequence(part, self.groups);
-        let keys = self.keys(part, &sequence);
+        let (keys, _) = self.keys(part, &sequence);
         let target = match &self.output.target {
             Target::File { replace, .. } => {
                 Target::File { path: file.to_owned(), replace: *replace }
@@ -152,17 +173,7 @@ impl<'p> Job<'_, '_, 'p> {
             Target::Stdout => Target::File { path: file.to_owned(), replace: false },
         };
         let output = OutputConfig { target, ..self.output.clone() };
-        let order = self.order();
-        let timed = match sequence.buckets() {
-            Some(buckets) => Timed::Buckets(buckets),
-            None => Timed::Merged(Mutex::new(MergedRuns::over(sequence.0.iter().copied(), order))),
-        };
-        let lists = Lists::Memory([Vec::new(), Vec::new()]);
-        let delays = match part.has_streams() {
-            true => self.delays.clone(),
-            false => Delays::default(),
-        };
-        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed, rewrite: None };
+        let emit = self.emit(part, &sequence);
         let mut said = Vec::new();
         let size = Size { events: part.events, bytes: part.bytes, of_run };
         let check = || check_intact(self.inputs);

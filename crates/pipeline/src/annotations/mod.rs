@@ -1,0 +1,83 @@
+//! DevTools' annotations (`metadata.modifications`): kept with the events that they are of.
+//!
+//! They name events by their index, so whatever moves, drops or adds events must rewrite them; and one key that DevTools
+//! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So every
+//! key is read, followed to its event, and written anew, or its annotation is dropped and counted
+//! ([`AnnotationDrop`]):
+//!
+//! ```text
+//!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> index in the output ─┬─> united ─> metadata
+//!                      p- key ───────────────────┴─ calls ──> pid, sample ──────────┘
+//! ```
+//!
+//! | what | becomes |
+//! |---|---|
+//! | `r-INDEX` | the index of the same event, of what an edge left of it; dropped if it is not written |
+//! | `s-INDEX` | likewise, if all is there that DevTools makes the entry of |
+//! | `p-PID-TID-SAMPLE-NODE` | the new pid; dropped if DevTools would not find that call |
+//! | `l-INDEX` | dropped: frames are counted by DevTools |
+//! | labels, links, ranges, hidden and expandable entries | those of all inputs, in their order; of equal ones of two inputs one |
+//! | `initialBreadcrumb` | the bounds of the output, where they may be others than before; within it the breadcrumbs of the first input that has any |
+//! | anything else in `modifications` | that of the first input that has annotations |
+//!
+//! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
+//! ([`crate::read::Numbers`]).
+
+mod indices;
+mod key;
+mod look;
+mod read;
+mod text;
+mod window;
+mod write;
+
+pub(crate) use read::modifications;
+pub(crate) use text::without;
+pub(crate) use write::{Fates, Written};
+
+use crate::index::Document;
+use crate::read::Inputs;
+use crate::store::Store;
+use read::{Annotated, Named};
+
+/// The annotations of all documents.
+#[derive(Default)]
+pub(crate) struct Annotations<'p> {
+    documents: Vec<Annotated<'p>>,
+    /// Whether other documents stand beside the one that has them.
+    several: bool,
+}
+
+impl<'p> Annotations<'p> {
+    /// Reads those of all documents, and finds the events that they name.
+    pub(crate) fn read(documents: &[Document], inputs: &Inputs, store: &Store<'p>) -> Self {
+        let all = documents.iter().filter_map(|own| Annotated::of(own, &inputs.numbers, store));
+        // what profiles are made into counts too
+        let several = inputs.payloads.len() > 1 || documents.len() > 1;
+        Annotations { documents: all.collect(), several }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// Places of all events that are named.
+    pub(crate) fn events(&self) -> impl Iterator<Item = u64> + '_ {
+        self.named().filter_map(|named| match named {
+            Named::Event(entry) | Named::Synthetic(entry, _) => Some(entry.place.offset()),
+            Named::Call(_) => None,
+        })
+    }
+
+    fn named(&self) -> impl Iterator<Item = &Named> + '_ {
+        let elements = self.documents.iter().flat_map(|own| own.lists.iter().flatten().flatten());
+        elements.flat_map(|element| element.names.iter().map(|(_, named)| named))
+    }
+
+    /// Bytes that they may take at most, beside those of the first document.
+    pub(crate) fn len(&self) -> u64 {
+        const FRAME: u64 = 512;
+        let texts = self.documents.iter().map(|own| 2 * own.text.len() as u64 + FRAME);
+        texts.sum()
+    }
+}

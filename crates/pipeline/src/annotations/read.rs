@@ -1,0 +1,220 @@
+//! Annotations as documents have them, each with what it names.
+
+use super::key::{CallKey, EventKey};
+use super::text::{elements, range_in};
+use super::window::{Breadcrumbs, Span, span_of_range};
+use crate::index::Document;
+use crate::order::{Entry, Order};
+use crate::read::{Doubt, Numbers};
+use crate::report::AnnotationDrop;
+use crate::slice::member;
+use crate::store::Store;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use tracemill_tokenizer::{Event, Field, fields_of, string_is};
+
+/// What an element of a list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A key.
+    Key,
+    /// An object with these keys.
+    Keys(&'static [&'static [u8]]),
+    /// An object with a stretch of time.
+    Range,
+}
+
+/// A list of annotations.
+pub(super) struct List {
+    pub(super) name: &'static [u8],
+    kind: Kind,
+}
+
+/// The members of `modifications` that hold lists, and those.
+pub(super) const GROUPS: [(&[u8], &[List]); 2] = [
+    (
+        b"entriesModifications",
+        &[
+            List { name: b"hiddenEntries", kind: Kind::Key },
+            List { name: b"expandableEntries", kind: Kind::Key },
+        ],
+    ),
+    (
+        b"annotations",
+        &[
+            List { name: b"entryLabels", kind: Kind::Keys(&[b"entry"]) },
+            List { name: b"labelledTimeRanges", kind: Kind::Range },
+            List { name: b"linksBetweenEntries", kind: Kind::Keys(&[b"entryFrom", b"entryTo"]) },
+        ],
+    ),
+];
+/// Lists in all groups.
+pub(super) const LISTS: usize = 5;
+
+/// What a key names.
+#[derive(Clone, Debug)]
+pub(super) enum Named {
+    Event(Entry),
+    /// What DevTools makes of an event.
+    Synthetic(Entry, Needs),
+    Call(CallKey),
+}
+
+/// What of the trace DevTools makes an entry of, beside the event that it is named by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    Nothing,
+    /// The end of the pair.
+    End,
+    /// Other events.
+    Others,
+}
+
+/// One annotation.
+pub(super) struct Element<'p> {
+    pub(super) text: &'p [u8],
+    /// Its keys: where they stand in the text, and what they name.
+    pub(super) names: Vec<(Range<usize>, Named)>,
+    /// Its stretch of time.
+    pub(super) span: Option<Span>,
+}
+
+/// The annotations of a document.
+pub(super) struct Annotated<'p> {
+    /// Where its metadata stands.
+    pub(super) offset: u64,
+    /// `modifications`, an object.
+    pub(super) text: &'p [u8],
+    pub(super) lists: [Vec<Result<Element<'p>, AnnotationDrop>>; LISTS],
+    /// Lists that are none.
+    pub(super) malformed: u64,
+    pub(super) crumbs: Breadcrumbs,
+    /// Whether DevTools applies them.
+    pub(super) applied: bool,
+}
+
+/// The annotations of a document: the number of the key they are in, its value, and the value of `modifications`.
+pub(crate) fn modifications<'p>(
+    document: &Document,
+    store: &Store<'p>,
+) -> Option<(usize, &'p [u8], &'p [u8])> {
+    // of several the last counts
+    let number = document.keys.iter().rposition(|key| string_is(&key.key, b"metadata"))?;
+    let key = &document.keys[number];
+    let metadata = store.slice(key.offset, key.len);
+    let modifications = member(metadata, b"modifications").filter(|m| m.starts_with(b"{"))?;
+    Some((number, metadata, modifications))
+}
+
+/// Events of a document by their index.
+type Found = HashMap<u64, Option<Result<u64, Doubt>>>;
+
+impl<'p> Annotated<'p> {
+    /// `None` if the document has none.
+    pub(super) fn of(document: &Document, numbers: &Numbers, store: &Store<'p>) -> Option<Self> {
+        let (key, _, text) = modifications(document, store)?;
+        let mut lists = Vec::with_capacity(LISTS);
+        let mut malformed = 0;
+        for (group, of_group) in GROUPS {
+            let group = member(text, group).unwrap_or_default();
+            for list in of_group {
+                let array = member(group, list.name);
+                let own = array.map_or(Some(Vec::new()), elements);
+                malformed += u64::from(own.is_none());
+                lists.push((list, own.unwrap_or_default()));
+            }
+        }
+        let keys = lists.iter().flat_map(|(list, all)| all.iter().flat_map(|e| list.keys(e)));
+        let indices: BTreeSet<u64> = keys.filter_map(|(_, key)| key.ok()?.index()).collect();
+        let indices: Vec<u64> = indices.into_iter().collect();
+        let found = numbers.find(document, &indices, store);
+        let found: Found = indices.into_iter().zip(found).collect();
+        let mut lists = lists.into_iter().map(|(list, all)| {
+            all.into_iter().map(|element| list.element(element, &found, store)).collect()
+        });
+        Some(Annotated {
+            offset: document.keys[key].offset,
+            text,
+            lists: std::array::from_fn(|_| lists.next().unwrap_or_default()),
+            malformed,
+            crumbs: Breadcrumbs::of(member(text, b"initialBreadcrumb").unwrap_or_default()),
+            applied: member(text, b"annotations").is_some_and(|value| value.starts_with(b"{")),
+        })
+    }
+}
+
+impl List {
+    /// The keys of an element and where they stand.
+    fn keys(&self, element: &[u8]) -> Vec<(Range<usize>, Result<EventKey, AnnotationDrop>)> {
+        let names = match self.kind {
+            Kind::Key => return vec![(0..element.len(), EventKey::of(element))],
+            Kind::Keys(names) => names,
+            Kind::Range => return Vec::new(),
+        };
+        let key = |name: &&[u8]| match member(element, name) {
+            Some(value) => (range_in(element, value), EventKey::of(value)),
+            None => (0..0, Err(AnnotationDrop::Malformed)),
+        };
+        names.iter().map(key).collect()
+    }
+
+    fn element<'p>(
+        &self,
+        text: &'p [u8],
+        found: &Found,
+        store: &Store<'p>,
+    ) -> Result<Element<'p>, AnnotationDrop> {
+        let span = match self.kind {
+            Kind::Range => Some(span_of_range(text).ok_or(AnnotationDrop::Malformed)?),
+            _ => None,
+        };
+        let mut names = Vec::new();
+        for (range, key) in self.keys(text) {
+            names.push((range, named(key?, found, store)?));
+        }
+        Ok(Element { text, names, span })
+    }
+}
+
+fn named(key: EventKey, found: &Found, store: &Store<'_>) -> Result<Named, AnnotationDrop> {
+    let entry = |index: u64| match found.get(&index).copied().flatten() {
+        Some(Ok(offset)) => Ok(Order(store).entry_at(offset)),
+        Some(Err(Doubt)) => Err(AnnotationDrop::Damaged),
+        None => Err(AnnotationDrop::Malformed),
+    };
+    match key {
+        EventKey::Call(call) => Ok(Named::Call(call)),
+        EventKey::Raw(index) => entry(index).map(Named::Event),
+        EventKey::Synthetic(index) => {
+            let entry = entry(index)?;
+            let bytes = store.event(entry.place);
+            let needs = needs(&fields_of(bytes).of(bytes)).ok_or(AnnotationDrop::Malformed)?;
+            Ok(Named::Synthetic(entry, needs))
+        }
+    }
+}
+
+/// What an entry that DevTools makes of an event depends on; `None` if it makes none of such events.
+fn needs(event: &Event<'_>) -> Option<Needs> {
+    let named = |name: &[u8]| event.is_string(Field::Name, name);
+    if event.is_string(Field::Ph, b"b") {
+        return Some(Needs::End);
+    }
+    if [&b"ResourceSendRequest"[..], b"LayoutShift", b"SoftNavigationStart"].into_iter().any(named)
+    {
+        return Some(Needs::Others);
+    }
+    if named(b"Screenshot") {
+        return Some(Needs::Nothing);
+    }
+    if named(b"TimeStamp") {
+        // an end may name another time stamp, and so may the start that it needs
+        let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
+        let ends = data.is_some_and(|data| member(data, b"end").is_some());
+        return Some(if ends { Needs::Others } else { Needs::Nothing });
+    }
+    let cat = event.field(Field::Cat).unwrap_or_default();
+    let is_timing =
+        cat.windows(b"blink.user_timing".len()).any(|part| part == b"blink.user_timing");
+    is_timing.then_some(Needs::Nothing)
+}

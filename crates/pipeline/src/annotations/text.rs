@@ -1,0 +1,129 @@
+//! Lists and objects with some of their content changed: what stays keeps its bytes and the white space around it.
+
+use std::ops::Range;
+use tracemill_tokenizer::{Cursor, members, string_is};
+
+/// Where `part` stands in `whole`, of which it is a slice.
+pub(super) fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {
+    let start = part.as_ptr() as usize - whole.as_ptr() as usize;
+    start..start + part.len()
+}
+
+/// The elements of an array; `None` if it is none.
+pub(super) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
+    let (mut cursor, mut all) = (Cursor::new(array), Vec::new());
+    if !cursor.enter(b'[') {
+        return None;
+    }
+    while cursor.next_element() {
+        all.push(cursor.value());
+    }
+    Some(all)
+}
+
+/// An array with these elements instead of its own (nothing in place of those that go), and more behind them.
+pub(super) fn with_elements(
+    array: &[u8],
+    own: Vec<Option<Vec<u8>>>,
+    more: Vec<Vec<u8>>,
+) -> Vec<u8> {
+    let ranges: Vec<Range<usize>> =
+        elements(array).unwrap_or_default().iter().map(|e| range_in(array, e)).collect();
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
+        return [b"[", &*more.join(&b","[..]), b"]"].concat();
+    };
+    // what stands between two elements: the comma and white space
+    let between =
+        ranges.windows(2).next().map_or(&b","[..], |two| &array[two[0].end..two[1].start]);
+    let all: Vec<Vec<u8>> = own.into_iter().flatten().chain(more).collect();
+    match all.is_empty() {
+        true => b"[]".to_vec(),
+        false => [&array[..first.start], &all.join(between), &array[last.end..]].concat(),
+    }
+}
+
+/// An object in which the last member of this name has this value; it is put behind the others if there is none.
+pub(super) fn with_member(object: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
+    let named = members(object).filter(|(key, _)| string_is(key, name)).last();
+    if let Some((_, old)) = named {
+        let old = range_in(object, old);
+        return [&object[..old.start], value, &object[old.end..]].concat();
+    }
+    let content = object.len().saturating_sub(1);
+    let before = object[..content].trim_ascii_end();
+    let comma: &[u8] = if before.len() > 1 { b"," } else { b"" };
+    [before, comma, b"\"", name, b"\":", value, &object[content..]].concat()
+}
+
+/// The slices of an object that are left when its members of this name go, each with the comma that belongs to it;
+/// `None` if it has none.
+pub(crate) fn without<'o>(object: &'o [u8], name: &[u8]) -> Option<Vec<&'o [u8]>> {
+    if object.first() != Some(&b'{') {
+        return None;
+    }
+    let all: Vec<(Range<usize>, bool)> = members(object)
+        .map(|(key, value)| {
+            let end = range_in(object, value).end;
+            (range_in(object, key).start..end, string_is(key, name))
+        })
+        .collect();
+    if !all.iter().any(|(_, named)| *named) {
+        return None;
+    }
+    let (first, last) = (&all[0].0, &all[all.len() - 1].0);
+    let mut left = vec![&object[..first.start]];
+    let mut is_first = true;
+    for (number, (range, _)) in all.iter().enumerate().filter(|(_, (_, named))| !named) {
+        if !std::mem::replace(&mut is_first, false) {
+            let before = number.checked_sub(1).map_or(range.start, |before| all[before].0.end);
+            left.push(&object[before..range.start]);
+        }
+        left.push(&object[range.clone()]);
+    }
+    left.push(&object[last.end..]);
+    Some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_taken_out_with_their_commas() {
+        for (object, left) in [
+            (r#"{"a":1,"x":[{"x":2}],"b":2}"#, r#"{"a":1,"b":2}"#),
+            (r#"{ "x" : 1, "a":1 }"#, r#"{ "a":1 }"#),
+            ("{\n  \"a\": 1,\n  \"x\": 2\n}", "{\n  \"a\": 1\n}"),
+            (r#"{"x":1}"#, "{}"),
+            (r#"{"x":1,"\u0078":2,"a":3,"x":4,"b":5}"#, r#"{"a":3,"b":5}"#),
+        ] {
+            let out = without(object.as_bytes(), b"x").unwrap().concat();
+            assert_eq!(String::from_utf8(out).unwrap(), left, "{object}");
+        }
+        assert_eq!(without(br#"{"a":{"x":1}}"#, b"x"), None);
+        assert_eq!(without(br#"[{"x":1}]"#, b"x"), None);
+    }
+
+    #[test]
+    fn lists_keep_their_style() {
+        let change = |array: &str, own: &[Option<&str>], more: &[&str]| {
+            let own = own.iter().map(|e| e.map(|e| e.as_bytes().to_vec())).collect();
+            let more = more.iter().map(|e| e.as_bytes().to_vec()).collect();
+            String::from_utf8(with_elements(array.as_bytes(), own, more)).unwrap()
+        };
+        let list = "[\n  1,\n  2,\n  3\n]";
+        assert_eq!(change(list, &[Some("1"), Some("2"), Some("3")], &[]), list);
+        assert_eq!(change(list, &[None, Some("9"), None], &["5"]), "[\n  9,\n  5\n]");
+        assert_eq!(change(list, &[None, None, None], &[]), "[]");
+        assert_eq!(change("[ ]", &[], &["1", "2"]), "[1,2]");
+        assert_eq!(change("[1]", &[Some("1")], &["2"]), "[1,2]");
+    }
+
+    #[test]
+    fn members_are_put_where_they_were_or_last() {
+        let put = |object: &str| String::from_utf8(with_member(object.as_bytes(), b"x", b"7"));
+        assert_eq!(put(r#"{"x": 1, "x" : 2 }"#).unwrap(), r#"{"x": 1, "x" : 7 }"#);
+        assert_eq!(put("{\"a\":1\n}").unwrap(), "{\"a\":1,\"x\":7}");
+        assert_eq!(put("{ }").unwrap(), "{\"x\":7}");
+    }
+}

@@ -1,0 +1,290 @@
+//! Annotations with the keys that they have in the output.
+
+use super::indices::indices;
+use super::key::{CallKey, EventKey};
+use super::look::{Bounds, each_event};
+use super::read::{Element, GROUPS, LISTS, Named, Needs};
+use super::text::with_elements;
+use super::window::{Breadcrumbs, Shift, Span, moved};
+use super::{Annotations, text};
+use crate::config::{Config, Format};
+use crate::emit::Emit;
+use crate::keys::United;
+use crate::order::Entry;
+use crate::report::{AnnotationDrop, AnnotationReport};
+use crate::slice::{Exact, member};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// An output, and what there is to know of it.
+pub(crate) struct Written<'w, 'r, 's, 'p> {
+    pub(crate) emit: &'w Emit<'r, 's, 'p>,
+    pub(crate) config: &'w Config,
+    /// Whether all events of all inputs are in it.
+    pub(crate) whole: bool,
+    /// Events that were made of others, by the places of those.
+    pub(crate) made: Option<&'w HashMap<u64, Entry>>,
+    /// What moves the times of the input at a place.
+    pub(crate) shift: &'w dyn Fn(u64) -> Option<Shift<'w>>,
+}
+
+impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
+    /// An output that has all events as they are.
+    pub(crate) fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
+        Written { emit, config, whole: true, made: None, shift: &unmoved }
+    }
+
+    /// An output of some of the events as they are.
+    pub(crate) fn some(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
+        Written { whole: false, ..Written::whole(emit, config) }
+    }
+
+    /// What was made of an event.
+    fn made_of(&self, entry: &Entry) -> Option<&Entry> {
+        self.made?.get(&entry.place.offset())
+    }
+}
+
+/// The times of no input are moved.
+fn unmoved<'w>(_: u64) -> Option<Shift<'w>> {
+    None
+}
+
+/// What became of each annotation, in the order of inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fates(Vec<Result<(), AnnotationDrop>>);
+
+impl Fates {
+    /// Of several outputs: what is in one is kept.
+    pub(crate) fn unite(mut self, other: Fates) -> Fates {
+        if self.0.is_empty() {
+            return other;
+        }
+        self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own = (*own).min(other));
+        self
+    }
+
+    /// In numbers.
+    pub(crate) fn report(&self) -> AnnotationReport {
+        let mut dropped: BTreeMap<AnnotationDrop, u64> = BTreeMap::new();
+        self.0
+            .iter()
+            .filter_map(|fate| fate.err())
+            .for_each(|why| *dropped.entry(why).or_default() += 1);
+        let kept = self.0.iter().filter(|fate| fate.is_ok()).count() as u64;
+        AnnotationReport { kept, dropped: dropped.into_iter().collect() }
+    }
+}
+
+/// Lists of the output: elements in place of the first document's, and those of the others.
+#[derive(Default)]
+struct NewList {
+    own: Vec<Option<Vec<u8>>>,
+    more: Vec<Vec<u8>>,
+}
+
+impl Annotations<'_> {
+    /// Puts the annotations into `united`, as they are in the output.
+    pub(crate) fn put<'w>(
+        &'w self,
+        united: &mut United<'_>,
+        written: &'w Written<'w, '_, '_, '_>,
+    ) -> Fates {
+        let mut fates = Fates::default();
+        // the array form has no place for keys, which is said where they are counted
+        if self.is_empty() || written.emit.layout.format == Format::Array {
+            return fates;
+        }
+        let writer = Writer::new(self, written);
+        let lists = writer.lists(&mut fates);
+        let text = writer.text(&lists, &mut fates);
+        united.put_modifications(text);
+        fates
+    }
+}
+
+struct Writer<'a, 'w, 'r, 's, 'p> {
+    all: &'a Annotations<'p>,
+    written: &'a Written<'w, 'r, 's, 'p>,
+    /// By places.
+    indices: HashMap<u64, u64>,
+    bounds: Option<Span>,
+}
+
+impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
+    fn new(all: &'a Annotations<'p>, written: &'a Written<'w, 'r, 's, 'p>) -> Self {
+        let emit = written.emit;
+        let wanted: Vec<Entry> = all
+            .named()
+            .filter_map(|named| match named {
+                Named::Event(entry) | Named::Synthetic(entry, _) => Some(entry),
+                Named::Call(_) => None,
+            })
+            .flat_map(|entry| [Some(entry), written.made_of(entry)])
+            .flatten()
+            .copied()
+            .collect();
+        let any = |own: &super::Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
+        let needed = all.documents.iter().any(any);
+        let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
+        let change = all.several || !written.whole || unknown;
+        let bounds = (needed && change).then(|| {
+            let found = each_event(emit, written.config, Bounds::default, Bounds::note);
+            Bounds::unite(found, emit.order)
+        });
+        Writer { all, written, indices: indices(emit, &wanted), bounds: bounds.flatten() }
+    }
+
+    /// The elements of all lists with their new keys.
+    fn lists(&self, fates: &mut Fates) -> [NewList; LISTS] {
+        let mut lists: [NewList; LISTS] = Default::default();
+        let mut seen: [HashSet<Vec<u8>>; LISTS] = Default::default();
+        for (number, document) in self.all.documents.iter().enumerate() {
+            let malformed = (0..document.malformed).map(|_| Err(AnnotationDrop::Malformed));
+            fates.0.extend(malformed);
+            let shift = (self.written.shift)(document.offset);
+            for ((own, list), seen) in document.lists.iter().zip(&mut lists).zip(&mut seen) {
+                for element in own {
+                    let new = element.as_ref().map_err(|&reason| reason);
+                    let new = new.and_then(|element| self.renewed(element, document.offset, shift));
+                    fates.0.push(new.as_ref().map(|_| ()).map_err(|&reason| reason));
+                    let new = new.ok();
+                    // what two parts of one trace have is one
+                    let again = new.as_ref().is_some_and(|new| number > 0 && seen.contains(new));
+                    let new = new.filter(|_| !again);
+                    match number {
+                        0 => list.own.push(new),
+                        _ => list.more.extend(new),
+                    }
+                }
+                seen.extend(list.own.iter().flatten().chain(&list.more).cloned());
+            }
+        }
+        lists
+    }
+
+    /// An annotation as it is in the output.
+    fn renewed(
+        &self,
+        element: &Element<'_>,
+        offset: u64,
+        shift: Option<Shift<'_>>,
+    ) -> Result<Vec<u8>, AnnotationDrop> {
+        if element.span.is_some() {
+            let text = moved(element.text, shift);
+            let span = super::window::span_of_range(&text);
+            let outside = !self.written.whole
+                && self
+                    .bounds
+                    .as_ref()
+                    .zip(span)
+                    .is_some_and(|(bounds, span)| !span.touches(bounds));
+            return if outside { Err(AnnotationDrop::Gone) } else { Ok(text) };
+        }
+        let (mut text, mut at) = (Vec::new(), 0);
+        let mut names: Vec<_> = element.names.iter().collect();
+        names.sort_by_key(|(range, _)| range.start);
+        for (range, named) in names {
+            text.extend_from_slice(&element.text[at..range.start]);
+            let old = &element.text[range.clone()];
+            let key = self.key(named, offset)?;
+            match EventKey::of(old) == Ok(key) {
+                true => text.extend_from_slice(old),
+                false => text.extend(key.text()),
+            }
+            at = range.end;
+        }
+        text.extend_from_slice(&element.text[at..]);
+        Ok(text)
+    }
+
+    /// The key by which the output's DevTools finds what is named.
+    fn key(&self, named: &Named, offset: u64) -> Result<EventKey, AnnotationDrop> {
+        let index = |entry: &Entry| {
+            let mut entries = [Some(entry), self.written.made_of(entry)].into_iter().flatten();
+            let index = entries.find_map(|entry| self.indices.get(&entry.place.offset()));
+            index.copied().ok_or(AnnotationDrop::Gone)
+        };
+        match named {
+            Named::Event(entry) => index(entry).map(EventKey::Raw),
+            Named::Synthetic(_, Needs::Others) if !self.written.whole => Err(AnnotationDrop::Parts),
+            Named::Synthetic(entry, _) => index(entry).map(EventKey::Synthetic),
+            Named::Call(call) => self.call(*call, offset).map(EventKey::Call),
+        }
+    }
+
+    fn call(&self, call: CallKey, offset: u64) -> Result<CallKey, AnnotationDrop> {
+        if !self.written.whole {
+            return Err(AnnotationDrop::Call);
+        }
+        let pid = match self.renamed_pid(call.pid, offset) {
+            None => call.pid,
+            // what is no number to DevTools is found by no key
+            Some(new) => std::str::from_utf8(new)
+                .ok()
+                .and_then(|new| new.parse().ok())
+                .ok_or(AnnotationDrop::Call)?,
+        };
+        Ok(CallKey { pid, ..call })
+    }
+
+    /// The new name of a process of the input at a place, if it has one.
+    fn renamed_pid(&self, pid: u64, offset: u64) -> Option<&Vec<u8>> {
+        let rewrite = self.written.emit.rewrite.as_ref()?;
+        let unit = &rewrite.units[rewrite.unit_at(offset)?];
+        unit.renames.as_ref()?.pid(&crate::identity::key_of(Some(pid.to_string().as_bytes())))
+    }
+
+    /// `modifications` of the output.
+    fn text(&self, lists: &[NewList; LISTS], fates: &mut Fates) -> Vec<u8> {
+        let documents = &self.all.documents;
+        let base = documents[0].text;
+        let applied = documents.iter().any(|own| own.applied);
+        let mut out = base.to_vec();
+        let mut lists = lists.iter();
+        for (group, of_group) in GROUPS {
+            let old = member(base, group).filter(|group| group.starts_with(b"{"));
+            let mut object = old.unwrap_or(b"{}").to_vec();
+            for (list, new) in of_group.iter().zip(&mut lists) {
+                let array = member(&object, list.name);
+                let is_array = array.is_some_and(|array| array.starts_with(b"["));
+                let array = array.filter(|_| is_array).unwrap_or(b"[]");
+                let new = with_elements(array, new.own.clone(), new.more.clone());
+                if !is_array && (applied || new != b"[]") || new != array {
+                    object = text::with_member(&object, list.name, &new);
+                }
+            }
+            let needed = applied || object != b"{}";
+            if needed && old != Some(&*object) {
+                out = text::with_member(&out, group, &object);
+            }
+        }
+        let crumbs = self.breadcrumbs(fates);
+        let old = member(base, b"initialBreadcrumb");
+        if let Some(crumbs) = crumbs.filter(|_| applied || old.is_some()) {
+            out = text::with_member(&out, b"initialBreadcrumb", &crumbs);
+        }
+        out
+    }
+
+    /// The breadcrumbs of the first input that has any, within the bounds of the output.
+    fn breadcrumbs(&self, fates: &mut Fates) -> Option<Vec<u8>> {
+        let documents = &self.all.documents;
+        let known = |own: &&super::Annotated<'_>| own.crumbs != Breadcrumbs::default();
+        let nowhere = || Span { min: Exact::ZERO, max: Exact::ZERO };
+        let Some(first) = documents
+            .iter()
+            .find(|own| own.crumbs.inner() > 0)
+            .or_else(|| documents.iter().find(known))
+        else {
+            let bounds = self.bounds.clone().unwrap_or_else(nowhere);
+            return Some(Breadcrumbs::default().within(Some(&bounds), None).text(None));
+        };
+        let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();
+        let shift = (self.written.shift)(first.offset);
+        let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
+        let fate =
+            |number| if number < within.inner() { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
+        fates.0.extend((0..all).map(fate));
+        Some(within.text(member(first.text, b"initialBreadcrumb")))
+    }
+}
