@@ -296,7 +296,7 @@ impl Index {
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
         let layout = Layout::of(format);
         let emit = Emit { order, layout, delays, lists: &lists, timed, rewrite };
-        let written = Written::whole(&emit, config);
+        let written = Written { clocks: Some(&clocks), ..Written::whole(&emit, config) };
         report.annotations = annotations.put(&mut united, &written).report();
         report.warnings.extend(report.annotations.warning());
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {

@@ -1,6 +1,7 @@
 //! The bounds of a trace as DevTools finds them (devtools-semantics §11).
 
 use super::window::Span;
+use crate::clock::Shift;
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::order::{Entry, Order, Run};
@@ -77,23 +78,28 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Looks at an event.
-    pub(super) fn note(&mut self, event: &Event<'_>, entry: Entry) {
+    /// Looks at an event whose times are moved by `shift`.
+    pub(super) fn note(&mut self, event: &Event<'_>, entry: Entry, shift: Option<&Shift>) {
         let is_drawn =
             matches!(event.field(Field::Ph), Some(b"\"B\"" | b"\"E\"" | b"\"X\"" | b"\"I\""));
         let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
         if !is_drawn && !is_start {
             return;
         }
-        let (Some(ts), Some(time)) = (event.field(Field::Ts), event.ts()) else { return };
+        let (time, dur) = match shift.and_then(|shift| shift.times(event)) {
+            Some((time, dur)) => (Some(time), dur),
+            None => (event.ts(), event.dur()),
+        };
+        let (Some(ts), Some(time)) = (event.field(Field::Ts), time) else { return };
         // most events lie inside of what is known by their first digits
-        let ends = time.floor.saturating_add(event.dur().map_or(0, |dur| dur.floor.max(0)));
+        let ends = time.floor.saturating_add(dur.map_or(0, |dur| dur.floor.max(0)));
         let inside = self.min.as_ref().is_some_and(|min| min.floor < time.floor)
             && self.max.as_ref().is_some_and(|max| ends.saturating_add(2) < max.floor);
         if inside && !is_start {
             return;
         }
-        let Some(ts) = Exact::of(ts) else { return };
+        let moved = |time: Exact| shift.map_or(time.clone(), |shift| shift.exact(time));
+        let Some(ts) = Exact::of(ts).map(moved) else { return };
         if is_start {
             self.starts.push((entry, ts.clone()));
         }
@@ -101,7 +107,9 @@ impl Bounds {
         if !is_drawn || !counts || (time.floor == 0 && time.exact) {
             return;
         }
-        let end = event.field(Field::Dur).and_then(Exact::of).and_then(|dur| ts.plus(&dur));
+        let end = event.field(Field::Dur).and_then(Exact::of);
+        let end = end.map(|dur| shift.map_or(dur.clone(), |shift| shift.exact_length(dur)));
+        let end = end.and_then(|dur| ts.plus(&dur));
         let end = end.unwrap_or_else(|| ts.clone());
         self.max = self.max.take().max(Some(end));
         self.min = Some(self.min.take().map_or(ts.clone(), |min| min.min(ts)));

@@ -1,13 +1,11 @@
 //! Stretches of time in annotations: breadcrumbs and labelled ranges.
 //!
 //! `{"min":…,"max":…,"range":…}` in microseconds of the trace's clock. Whatever moves the events of an input moves them
-//! through [`moved`], digits and all (contract C2).
+//! through [`moved`] too, digits and all (contract C2).
 
 use super::text::with_member;
+use crate::clock::Shift;
 use crate::slice::{Exact, member};
-
-/// What moves the times of an input: new digits by old ones, both microseconds; `None` where they stay.
-pub(crate) type Shift<'s> = &'s dyn Fn(&Exact) -> Option<Exact>;
 
 /// A stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +31,9 @@ impl Span {
         Span { min: self.min.max(other.min.clone()), max: self.max.min(other.max.clone()) }
     }
 
-    fn shifted(self, shift: Option<Shift<'_>>) -> Span {
+    fn shifted(self, shift: Option<&Shift>) -> Span {
         let Some(shift) = shift else { return self };
-        let moved = |time: Exact| shift(&time).unwrap_or(time);
-        Span { min: moved(self.min), max: moved(self.max) }
+        Span { min: shift.exact(self.min), max: shift.exact(self.max) }
     }
 
     /// As a JSON value.
@@ -56,7 +53,7 @@ impl Span {
 }
 
 /// A labelled range at its new time.
-pub(super) fn moved(range: &[u8], shift: Option<Shift<'_>>) -> Vec<u8> {
+pub(super) fn moved(range: &[u8], shift: Option<&Shift>) -> Vec<u8> {
     let bounds = member(range, b"bounds").unwrap_or_default();
     match (shift, Span::of(bounds)) {
         (Some(_), Some(span)) => with_member(range, b"bounds", &span.shifted(shift).text()),
@@ -94,7 +91,7 @@ impl Breadcrumbs {
 
     /// The same with `bounds` as the first window, and what of the others lies in them; a window that has nothing in them
     /// ends the row. As they are where there are no bounds.
-    pub(super) fn within(mut self, bounds: Option<&Span>, shift: Option<Shift<'_>>) -> Self {
+    pub(super) fn within(mut self, bounds: Option<&Span>, shift: Option<&Shift>) -> Self {
         let before = self.clone();
         self.spans = self.spans.into_iter().map(|span| span.shifted(shift)).collect();
         if let Some(bounds) = bounds {
@@ -148,8 +145,8 @@ mod tests {
         let text = String::from_utf8(within.text(Some(old.as_bytes()))).unwrap();
         let expected = r#"{"window":{"min":20,"max":100.25,"range":80.25},"child":{"window":{"min":20,"max":30.5,"range":10.5},"child":null}}"#;
         assert_eq!(text, expected);
-        let later = |time: &Exact| time.plus(&Exact::of(b"1000").unwrap());
-        let moved = crumbs.within(None, Some(&later)).text(Some(old.as_bytes()));
+        let later = Shift::new(1_000_000, None);
+        let moved = crumbs.within(None, later.as_ref()).text(Some(old.as_bytes()));
         assert!(String::from_utf8(moved).unwrap().contains(r#""min":1005,"max":1030.5,"#));
     }
 
@@ -165,8 +162,8 @@ mod tests {
     fn ranges_move_with_their_events() {
         let range = br#"{"bounds":{"min":1,"max":3,"range":2}, "label":"x"}"#;
         assert_eq!(moved(range, None), range);
-        let later = |time: &Exact| time.plus(&Exact::of(b"0.5").unwrap());
+        let later = Shift::new(500, None);
         let expected = br#"{"bounds":{"min":1.5,"max":3.5,"range":2}, "label":"x"}"#;
-        assert_eq!(moved(range, Some(&later)), expected);
+        assert_eq!(moved(range, later.as_ref()), expected);
     }
 }

@@ -5,8 +5,9 @@ use super::key::{CallKey, EventKey};
 use super::look::{Bounds, each_event};
 use super::read::{Element, GROUPS, LISTS, Named, Needs};
 use super::text::with_elements;
-use super::window::{Breadcrumbs, Shift, Span, moved};
+use super::window::{Breadcrumbs, Span, moved};
 use super::{Annotations, text};
+use crate::clock::{Clocks, Shift};
 use crate::config::{Config, Format};
 use crate::emit::Emit;
 use crate::keys::United;
@@ -14,6 +15,7 @@ use crate::order::Entry;
 use crate::report::{AnnotationDrop, AnnotationReport};
 use crate::slice::{Exact, member};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tracemill_tokenizer::Event;
 
 /// An output, and what there is to know of it.
 pub(crate) struct Written<'w, 'r, 's, 'p> {
@@ -23,14 +25,14 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) whole: bool,
     /// Events that were made of others, by the places of those.
     pub(crate) made: Option<&'w HashMap<u64, Entry>>,
-    /// What moves the times of the input at a place.
-    pub(crate) shift: &'w dyn Fn(u64) -> Option<Shift<'w>>,
+    /// What moves the times of inputs.
+    pub(crate) clocks: Option<&'w Clocks>,
 }
 
 impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     /// An output that has all events as they are.
     pub(crate) fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written { emit, config, whole: true, made: None, shift: &unmoved }
+        Written { emit, config, whole: true, made: None, clocks: None }
     }
 
     /// An output of some of the events as they are.
@@ -38,15 +40,15 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
         Written { whole: false, ..Written::whole(emit, config) }
     }
 
+    /// What moves the times of the input at a place.
+    fn shift_at(&self, offset: u64) -> Option<&'w Shift> {
+        self.clocks?.shift_at(offset).map(|shift| &**shift)
+    }
+
     /// What was made of an event.
     fn made_of(&self, entry: &Entry) -> Option<&Entry> {
         self.made?.get(&entry.place.offset())
     }
-}
-
-/// The times of no input are moved.
-fn unmoved<'w>(_: u64) -> Option<Shift<'w>> {
-    None
 }
 
 /// What became of each annotation, in the order of inputs.
@@ -128,7 +130,10 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
         let change = all.several || !written.whole || unknown;
         let bounds = (needed && change).then(|| {
-            let found = each_event(emit, written.config, Bounds::default, Bounds::note);
+            let note = |bounds: &mut Bounds, event: &Event<'_>, entry: Entry| {
+                bounds.note(event, entry, written.shift_at(entry.place.offset()));
+            };
+            let found = each_event(emit, written.config, Bounds::default, note);
             Bounds::unite(found, emit.order)
         });
         Writer { all, written, indices: indices(emit, &wanted), bounds: bounds.flatten() }
@@ -141,7 +146,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         for (number, document) in self.all.documents.iter().enumerate() {
             let malformed = (0..document.malformed).map(|_| Err(AnnotationDrop::Malformed));
             fates.0.extend(malformed);
-            let shift = (self.written.shift)(document.offset);
+            let shift = self.written.shift_at(document.offset);
             for ((own, list), seen) in document.lists.iter().zip(&mut lists).zip(&mut seen) {
                 for element in own {
                     let new = element.as_ref().map_err(|&reason| reason);
@@ -167,7 +172,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         &self,
         element: &Element<'_>,
         offset: u64,
-        shift: Option<Shift<'_>>,
+        shift: Option<&Shift>,
     ) -> Result<Vec<u8>, AnnotationDrop> {
         if element.span.is_some() {
             let text = moved(element.text, shift);
@@ -280,7 +285,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             return Some(Breadcrumbs::default().within(Some(&bounds), None).text(None));
         };
         let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();
-        let shift = (self.written.shift)(first.offset);
+        let shift = self.written.shift_at(first.offset);
         let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
         let fate =
             |number| if number < within.inner() { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };

@@ -4,6 +4,7 @@ use super::decimal::{Decimal, Factor};
 use super::fields::{Kind, each_time};
 use crate::order::{EXACT, Entry, rank};
 use crate::profile::push_integer;
+use crate::slice::Exact;
 use crate::store::{Place, Store};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
@@ -38,6 +39,23 @@ impl Shift {
     /// Calls `found` for each time of an event, and for lengths if those change.
     pub(crate) fn each<'e>(&self, event: &Event<'e>, found: impl FnMut(&'e [u8], Kind)) {
         each_time(event, self.factor.is_some(), found);
+    }
+
+    /// A point in time, in microseconds, where it is moved to; as it is if that cannot be said.
+    pub(crate) fn exact(&self, time: Exact) -> Exact {
+        self.exact_of(time, Kind::Micros)
+    }
+
+    /// A length of time, in microseconds, as it is in the clock of the output.
+    pub(crate) fn exact_length(&self, length: Exact) -> Exact {
+        self.exact_of(length, Kind::Length)
+    }
+
+    fn exact_of(&self, time: Exact, kind: Kind) -> Exact {
+        let (mut text, mut moved) = (Vec::new(), Vec::new());
+        time.push(&mut text);
+        self.write(&text, kind, &mut moved);
+        Exact::of(&moved).unwrap_or(time)
     }
 
     /// Appends what takes the place of a JSON value: a number becomes a number, a string a string; false, and nothing is
