@@ -3,7 +3,7 @@
 
 use crate::corpus::{corpus, files_below};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, run, run_sources, through_pipes};
-use crate::trace::{assert_same, text_of};
+use crate::trace::{assert_same, text_of, without_annotations};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracemill_pipeline::{
     Config, Error, Format, IdPolicy, IdentityRules, InputIdentity, MergeReport, PidPolicy, Source,
@@ -54,7 +54,7 @@ fn check(
         .collect();
     let texts: Vec<&[u8]> = renamed.iter().map(Vec::as_slice).collect();
     let expected = reference::merge(&texts, None).expect("sound");
-    assert_same(&format!("{what}: {said:#?}"), &expected, &output);
+    assert_same(&format!("{what}: {said:#?}"), &expected, &without_annotations(&output));
     for &corner in corners {
         let (again, report) = merge_with(inputs, rules, corner).expect("sound");
         assert_same(&format!("{what} {corner:?}"), &output, &again);

@@ -1,5 +1,6 @@
 //! The pipeline against the naive reference: one answer, whatever the knobs.
 
+mod annotations;
 mod check;
 mod clocks;
 mod convert;

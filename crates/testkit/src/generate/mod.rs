@@ -3,6 +3,7 @@
 //!
 //! [`trace`] builds each document as a tree of raw tokens, then writes it in the shape's layout.
 
+mod annotations;
 mod chrome;
 mod clocks;
 mod cpuprofile;
@@ -14,6 +15,7 @@ mod value;
 
 use std::collections::VecDeque;
 
+pub use annotations::annotated;
 pub use chrome::chrome_like;
 pub use clocks::{Base, Skew, rank, times_in_args};
 pub use cpuprofile::{Arrangement, ProfileShape, profile_trace};

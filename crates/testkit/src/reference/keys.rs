@@ -1,4 +1,7 @@
 //! Top-level keys of several sources united into those of one output.
+//!
+//! Annotations of DevTools (`metadata.modifications`) are an empty object here, in the first source's metadata: what
+//! must be in it is read by [`super::annotations()`].
 
 use std::collections::HashMap;
 
@@ -11,10 +14,23 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
         return Vec::new();
     };
     let mut keys: Vec<(String, String)> = first.keys.0.iter().map(owned).collect();
+    if sources.iter().any(|source| modifications(source).is_some()) {
+        put_modifications(first, &mut keys);
+    }
     let mut extras = Vec::new();
     for (index, source) in later.iter().enumerate() {
         let mut apart = Vec::new();
-        for &(key, value) in &source.keys.0 {
+        let annotated = modifications(source);
+        for (number, &(key, value)) in source.keys.0.iter().enumerate() {
+            if let Some((_, own)) = annotated.filter(|annotated| annotated.0 == number) {
+                let rest = without(value, own);
+                let known = modifications(first).map(|(at, own)| without(first.keys.0[at].1, own));
+                let known = known.or(first.keys.get("metadata").map(str::to_owned));
+                if !is_empty(&rest) && known.as_ref() != Some(&rest) {
+                    apart.push(format!("{key}:{rest}"));
+                }
+                continue;
+            }
             let same = |&(k, v): &(&str, &str)| v == value && unescape(k) == unescape(key);
             if !first.keys.0.iter().any(same) && !take_over(&mut keys, key, value) {
                 apart.push(format!("{key}:{value}"));
@@ -30,6 +46,46 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
         keys.push((free_name(&keys), value));
     }
     keys
+}
+
+/// The annotations of a source: the number of the key they are in, and their value.
+fn modifications<'a>(source: &Source<'a>) -> Option<(usize, &'a str)> {
+    let number = source.keys.0.iter().rposition(|(key, _)| is_string(key, "metadata"))?;
+    let own = Fields::parse(source.keys.0[number].1)?.get("modifications")?;
+    own.starts_with('{').then_some((number, own))
+}
+
+/// Makes those of the first source an empty object, and one where it has none.
+fn put_modifications(first: &Source<'_>, keys: &mut Vec<(String, String)>) {
+    if let Some((number, own)) = modifications(first) {
+        let metadata = first.keys.0[number].1;
+        let start = own.as_ptr().addr() - metadata.as_ptr().addr();
+        keys[number].1 = format!("{}{{}}{}", &metadata[..start], &metadata[start + own.len()..]);
+        return;
+    }
+    let member = "\"modifications\":{}".to_owned();
+    match keys.iter_mut().rev().find(|(key, _)| is_string(key, "metadata")) {
+        Some((_, metadata)) if metadata.starts_with('{') => *metadata = append(metadata, &[member]),
+        _ => keys.push(("\"metadata\"".to_owned(), format!("{{{member}}}"))),
+    }
+}
+
+/// An object without its member of this value, which it has once.
+fn without(object: &str, value: &str) -> String {
+    let fields = Fields::parse(object).unwrap_or_default();
+    let at = |part: &str| part.as_ptr().addr() - object.as_ptr().addr();
+    let place = fields.0.iter().position(|(_, own)| at(own) == at(value)).expect("it has it");
+    let end = at(value) + value.len();
+    let cut = match (place.checked_sub(1), fields.0.get(place + 1)) {
+        (Some(before), _) => at(fields.0[before].1) + fields.0[before].1.len()..end,
+        (None, Some((next, _))) => at(fields.0[0].0)..at(next),
+        (None, None) => at(fields.0[0].0)..end,
+    };
+    [&object[..cut.start], &object[cut.end..]].concat()
+}
+
+fn is_empty(object: &str) -> bool {
+    Fields::parse(object).is_some_and(|fields| fields.0.is_empty())
 }
 
 /// Puts `stackFrames` and `samples` where the other sources' are; false if that cannot be done.

@@ -3,6 +3,7 @@
 //! Everything is held in memory and nothing is clever: documents are read with `serde_json` as raw
 //! text, sorted with one stable sort, and put together again. Damaged input is an error here.
 
+mod annotations;
 mod check;
 mod copies;
 mod cpuprofile;
@@ -23,6 +24,7 @@ mod write;
 
 use std::ops::Range;
 
+pub use annotations::{Annotations, Unread, annotations};
 pub use check::{KINDS, check};
 pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;

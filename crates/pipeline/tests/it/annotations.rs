@@ -1,0 +1,346 @@
+//! DevTools' annotations name the same events after every verb as before, whatever the knobs; and no key is ever bad.
+
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use std::collections::HashSet;
+use tracemill_pipeline::{
+    AnnotationReport, Config, Edges, Filter, Format, Moment, OutputConfig, Source, SplitBy,
+    SplitConfig, Style, TimeWindow, convert, filter, merge, slice, split,
+};
+use tracemill_testkit::generate::{ProfileShape, TraceShape, annotated, profile_trace, trace};
+use tracemill_testkit::reference::{self, Annotations, RawEvent};
+use tracemill_testkit::{Rng, reference::Unread};
+
+/// Runs a verb over inputs; the output's bytes and its report.
+fn run_verb(
+    inputs: &[Vec<u8>],
+    knobs: Knobs,
+    verb: impl FnOnce(&[Source], &OutputConfig, &Config) -> AnnotationReport,
+) -> (Vec<u8>, AnnotationReport) {
+    let folder = Folder::new();
+    let target = folder.path("out");
+    let output = output_to(&target, Some(Format::Object));
+    let config = config(knobs);
+    let report = if knobs.read_size.is_some() {
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        through_pipes(&inputs, |sources| verb(sources, &output, &config))
+    } else {
+        let files = inputs.iter().enumerate();
+        let files = files.map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)));
+        verb(&files.collect::<Vec<_>>(), &output, &config)
+    };
+    (read(&target), report)
+}
+
+/// Events of a trace of the generator, as texts.
+fn events(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<String> {
+    let text = match rng.below(5) {
+        // chunks that are held back, so that events move
+        0 if profiles => profile_trace(seed, &ProfileShape::arbitrary(rng)),
+        // times of any size, for which no float stands
+        _ => {
+            let mut shape = TraceShape { profile_streams: 0, ..TraceShape::arbitrary(rng) };
+            shape.odd = if is_odd(seed / 100) { shape.odd } else { 0 };
+            trace(seed, &shape)
+        }
+    };
+    let text = String::from_utf8(text).expect("traces are text");
+    let text = match rng.below(3) {
+        0 => text.replace("\"Paint\"", "\"TracingStartedInBrowser\""),
+        1 => text.replace("\"Layout\"", "\"TimeStamp\"").replace("\"MinorGC\"", "\"Screenshot\""),
+        _ => text,
+    };
+    let found = reference::events(text.as_bytes()).expect("sound");
+    found.into_iter().map(|e| String::from_utf8(e.bytes).expect("text")).collect()
+}
+
+/// Whether traces have odd values.
+fn is_odd(seed: u64) -> bool {
+    seed.is_multiple_of(4)
+}
+
+/// One to three inputs, some with annotations and some of several documents.
+fn inputs(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<Vec<u8>> {
+    let mut next = 1000;
+    (0..1 + rng.index(3))
+        .map(|number| {
+            let mut input = Vec::new();
+            for document in 0..1 + rng.index(2) {
+                let events =
+                    events(rng, seed * 100 + number as u64 * 10 + document as u64, profiles);
+                match rng.chance(75) {
+                    true => input.extend(annotated(rng, &events, next)),
+                    false => input.extend(format!("[{}]", events.join(",")).into_bytes()),
+                }
+                input.push(b'\n');
+                next += events.len();
+            }
+            input
+        })
+        .collect()
+}
+
+/// What of annotations must be in the output, by the rules of the verbs.
+fn expected(inputs: &[Vec<u8>], written: &HashSet<String>, lossy: bool) -> [Vec<String>; 5] {
+    let mut lists: [Vec<String>; 5] = Default::default();
+    let mut first = true;
+    for input in inputs {
+        let texts = reference::events(input).expect("sound");
+        let complex: HashSet<String> = texts.iter().filter(needs_others).filter_map(uid).collect();
+        for document in reference::annotations(input).expect("sound") {
+            let before = lists.clone();
+            for (number, list) in document.lists.into_iter().enumerate() {
+                for element in list.into_iter().flatten() {
+                    let mut names = element.split(' ').filter_map(|name| name.split_once(':'));
+                    let is_kept = names.all(|(kind, uid)| {
+                        written.contains(uid) && !(lossy && kind == "s" && complex.contains(uid))
+                    });
+                    let again = !first && before[number].contains(&element);
+                    if is_kept && !again {
+                        lists[number].push(element);
+                    }
+                }
+            }
+            first = false;
+        }
+    }
+    lists
+}
+
+fn uid(event: &RawEvent) -> Option<String> {
+    event.get("uid").map(str::to_owned)
+}
+
+fn needs_others(event: &&RawEvent) -> bool {
+    let name = event.name.as_deref().unwrap_or_default().trim_matches('"');
+    let args = event.args.as_deref().unwrap_or_default();
+    event.ph.as_deref() != Some("\"b\"")
+        && (["ResourceSendRequest", "LayoutShift", "SoftNavigationStart"].contains(&name)
+            || name == "TimeStamp" && args.contains("\"end\""))
+}
+
+/// Bounds as DevTools has them, as far as floats are exact; `None` where nothing is drawn.
+fn bounds(events: &[RawEvent]) -> Option<(f64, f64)> {
+    let number = |raw: &Option<String>| raw.as_deref()?.trim_matches('"').parse::<f64>().ok();
+    let (mut min, mut max, mut start) = (f64::INFINITY, f64::NEG_INFINITY, None);
+    for event in events {
+        let Some(ts) = number(&event.ts) else { continue };
+        if event.name.as_deref() == Some("\"TracingStartedInBrowser\"") {
+            start = Some(ts);
+        }
+        let drawn = ["\"B\"", "\"E\"", "\"X\"", "\"I\""].map(Some).contains(&event.ph.as_deref());
+        let name = event.name.as_deref();
+        if drawn && ts != 0.0 && name.is_some_and(|name| !name.ends_with("::UMA\"")) {
+            min = min.min(ts);
+            max = max.max(ts + number(&event.dur).unwrap_or(0.0));
+        }
+    }
+    let drawn = min.is_finite();
+    drawn.then_some((start.unwrap_or(min), max))
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
+}
+
+/// What is in outputs, together.
+#[track_caller]
+fn check(
+    (seed, what): (u64, &str),
+    inputs: &[Vec<u8>],
+    outputs: &[Vec<u8>],
+    report: &AnnotationReport,
+    lossy: bool,
+) -> usize {
+    let before: Vec<Annotations> =
+        inputs.iter().flat_map(|input| reference::annotations(input).expect("sound")).collect();
+    let mut kept = 0;
+    for output in outputs {
+        let events = reference::events(output).expect("sound");
+        let written: HashSet<String> = events.iter().filter_map(uid).collect();
+        let after = reference::annotations(output).expect("sound");
+        assert_eq!(after.len(), usize::from(!before.is_empty()), "{what}");
+        let Some(mut after) = after.into_iter().next() else { continue };
+        let mut wanted = expected(inputs, &written, lossy);
+        let bounds = bounds(&events);
+        if lossy && let Some((min, max)) = bounds {
+            // ranges outside of what is left go
+            wanted[3].retain(|range| {
+                let sides = range.split_once(") ").expect("bounds").0.trim_start_matches('(');
+                let (from, to) = sides.split_once(", ").expect("two");
+                let [from, to] = [from, to].map(|side| side.parse::<f64>().expect("a number"));
+                from <= max && min <= to
+            });
+        }
+        if is_odd(seed) {
+            (wanted[3], after.lists[3], after.window) = (Vec::new(), Vec::new(), None);
+        }
+        for (wanted, got) in wanted.iter().zip(&after.lists) {
+            let got: Result<Vec<String>, Unread> = got.iter().cloned().collect();
+            assert_eq!(got.as_ref(), Ok(wanted), "{what}: {}", String::from_utf8_lossy(output));
+            kept += wanted.len();
+        }
+        if let (Some(bounds), Some(window)) = (bounds, after.window)
+            && (lossy || before.len() > 1)
+        {
+            assert!(
+                near(bounds.0, window.0) && near(bounds.1, window.1),
+                "{what}: {bounds:?}, {window:?}"
+            );
+        }
+    }
+    let all: usize = before.iter().flat_map(|a| &a.lists).map(Vec::len).sum();
+    let dropped: u64 = report.dropped.iter().map(|dropped| dropped.1).sum();
+    assert_eq!(report.kept + dropped, all as u64, "{what}: {report:?}");
+    kept
+}
+
+#[test]
+fn merged() {
+    let mut kept = 0;
+    for seed in 0..120 {
+        let inputs = inputs(&mut Rng::new(seed), seed, true);
+        for corner in [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)] {
+            let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
+                merge(sources, output, config).expect("sound").annotations
+            });
+            kept += check(
+                (seed, &format!("seed {seed} {corner:?}")),
+                &inputs,
+                &[output],
+                &report,
+                false,
+            );
+        }
+    }
+    assert!(kept > 5000, "{kept}");
+}
+
+#[test]
+fn converted() {
+    let mut kept = 0;
+    for seed in 1000..1100 {
+        let inputs = inputs(&mut Rng::new(seed), seed, true);
+        let style = [Style::Keep, Style::Compact, Style::Pretty][seed as usize % 3];
+        let corner = knobs(seed as usize);
+        let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
+            convert(sources, style, output, config).expect("sound").annotations
+        });
+        kept +=
+            check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, false);
+    }
+    assert!(kept > 1000, "{kept}");
+}
+
+#[test]
+fn filtered() {
+    let mut kept = 0;
+    for seed in 2000..2150 {
+        let mut rng = Rng::new(seed);
+        let inputs = inputs(&mut rng, seed, true);
+        let mut wanted = Filter::default();
+        match rng.below(4) {
+            0 => wanted.pid = Some("1,2".parse().expect("ids")),
+            1 => wanted.ph = vec!["X".into(), "b".into()],
+            2 => wanted.min_dur = Some(tracemill_pipeline::Duration(5000)),
+            _ => wanted.name = vec!["a".parse().expect("sound")],
+        }
+        let corner = knobs(seed as usize);
+        let mut lossy = true;
+        let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
+            let report = filter(sources, &wanted, output, config).expect("sound");
+            lossy = !report.dropped.is_empty();
+            report.annotations
+        });
+        kept +=
+            check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, lossy);
+    }
+    assert!(kept > 500, "{kept}");
+}
+
+#[test]
+fn sliced() {
+    let (mut kept, mut lossy_runs) = (0, 0);
+    for seed in 3000..3200 {
+        let mut rng = Rng::new(seed);
+        // `Profile` events, of which no entry is drawn, are made anew
+        let inputs = inputs(&mut rng, seed, false);
+        let events = inputs.iter().flat_map(|input| reference::events(input).expect("sound"));
+        let times: Vec<i64> = events
+            .filter_map(|e| e.ts?.trim_matches('"').split('.').next()?.parse::<i64>().ok())
+            .filter_map(|micros| micros.checked_mul(1000))
+            .collect();
+        if times.is_empty() {
+            continue;
+        }
+        let mut edges = [0; 4].map(|_| times[rng.index(times.len())] + rng.below(3) as i64);
+        edges.sort_unstable();
+        let windows: Vec<TimeWindow> = edges
+            .chunks(2)
+            .filter(|edges| edges[0] < edges[1])
+            .map(|edges| TimeWindow {
+                from: Some(Moment::At(edges[0])),
+                to: Some(Moment::At(edges[1])),
+            })
+            .collect();
+        if windows.is_empty() {
+            continue;
+        }
+        let corner = knobs(seed as usize);
+        let cut = [Edges::Clip, Edges::Keep, Edges::Drop][seed as usize % 3];
+        let mut lossy = true;
+        let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
+            let report = slice(sources, &windows, cut, output, config).expect("sound");
+            // windows that hold the whole trace change nothing
+            let (first, end) = report.trace.unwrap_or((i64::MAX, i64::MIN));
+            lossy = !report.windows.iter().any(|&(from, to)| from <= first && end < to);
+            report.written.annotations
+        });
+        lossy_runs += u32::from(lossy);
+        kept += check(
+            (seed, &format!("seed {seed} {corner:?} {cut:?}")),
+            &inputs,
+            &[output],
+            &report,
+            lossy,
+        );
+    }
+    assert!(kept > 500 && lossy_runs > 100, "{kept}, {lossy_runs}");
+}
+
+#[test]
+fn split_in_parts() {
+    let mut kept = 0;
+    for seed in 4000..4120 {
+        let mut rng = Rng::new(seed);
+        let inputs = inputs(&mut rng, seed, true);
+        let by =
+            [SplitBy::Pid, SplitBy::Tid, SplitBy::Cat, SplitBy::Events(7), SplitBy::Size(3000)]
+                [seed as usize % 5];
+        let corner = knobs(seed as usize);
+        let mut parts = Vec::new();
+        let folder = Folder::new();
+        let settings = SplitConfig {
+            by,
+            max_size: None,
+            dir: folder.path("parts"),
+            template: Some("{part}".into()),
+            replace: false,
+            reserved: Vec::new(),
+            format: Some(Format::Object),
+            compression: tracemill_pipeline::Compression::None,
+            dry_run: false,
+        };
+        let files = inputs.iter().enumerate();
+        let files = files.map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)));
+        let report = split(&files.collect::<Vec<_>>(), &settings, &config(corner)).expect("sound");
+        parts.extend(report.parts.iter().map(|part| read(&part.file)));
+        kept += check(
+            (seed, &format!("seed {seed} {by:?}")),
+            &inputs,
+            &parts,
+            &report.annotations,
+            true,
+        );
+    }
+    assert!(kept > 500, "{kept}");
+}
