@@ -301,7 +301,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                 }
                 result
             };
-            let others: Vec<_> = (1..config.threads).map(|_| scope.spawn(worker)).collect();
+            let others: Vec<_> = (1..output.workers(config)).map(|_| scope.spawn(worker)).collect();
             let own = worker();
             let joined = others
                 .into_iter()

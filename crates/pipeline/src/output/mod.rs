@@ -29,6 +29,9 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
 
+/// Bytes of the budget for each thread that gathers: a buffer, and the events of its batch.
+const WORKER: u64 = 16 << 20;
+
 /// How many bytes an output will have, and all outputs of the run.
 #[derive(Clone, Copy)]
 pub(crate) enum Length {
@@ -219,6 +222,18 @@ impl<'c> Output<'c> {
         };
         buffer.reset(skip);
         Batch { output: self, number, offset: offset - skip as u64, skip, buffer, has_turn: false }
+    }
+
+    /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
+    pub(crate) fn workers(&self, config: &Config) -> usize {
+        let most = usize::try_from(config.memory / WORKER).unwrap_or(usize::MAX);
+        match &self.sink {
+            // one thread alone is asked for by who wants one
+            Sink::Placed { places, .. } if places.are_direct() && config.threads > 1 => {
+                (2 * config.threads).min(most).max(config.threads)
+            }
+            _ => config.threads,
+        }
     }
 
     /// A buffer to gather batches in.
