@@ -48,6 +48,7 @@ mod check;
 mod config;
 mod convert;
 mod copies;
+mod early;
 mod emit;
 mod error;
 mod filter;
