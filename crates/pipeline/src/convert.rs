@@ -11,6 +11,7 @@
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source, Style};
+use crate::early::{self, Early};
 use crate::emit::{Emit, Layout, Text, Timed, has_break};
 use crate::error::{Error, ErrorKind};
 use crate::index::{Document, KeyValue, append_documents, note_member};
@@ -19,7 +20,7 @@ use crate::keys::unite;
 use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};
 use crate::output;
-use crate::read::{Current, Facts, Reader, read_all};
+use crate::read::{Current, Facts, Own, Reader, read_all};
 use crate::report::{AnnotationReport, ConvertReport};
 use crate::scan::Collect;
 use crate::store::{Long, Place, Store};
@@ -46,7 +47,9 @@ pub fn convert(
     config.check()?;
     check_style(output.format, style)?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config);
+    let mut index = Index::new(config, (output, style));
+    // of one file it is known from the start where its events will stand
+    index.may_begin = sources.len() == 1 && early::is_possible(output, config);
     let inputs = read_all(sources, config, &mut index)?;
     let format = output.format.unwrap_or_else(|| default_format(&index.documents));
     check_style(Some(format), style)?;
@@ -84,7 +87,11 @@ pub fn convert(
     report.warnings.extend(report.annotations.warning());
     let counts = (index.events, index.bytes);
     let check = || check_intact(&inputs);
-    report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;
+    let early = index.early.map(|early| early.finish(emit.layout, (&united, counts.0), check));
+    report.bytes = match early.transpose()?.flatten() {
+        Some(bytes) => bytes,
+        None => emit.write_all(&united, counts, output, config, &mut report.warnings, check)?,
+    };
     report.inputs = inputs.reports;
     Ok(report)
 }
@@ -111,7 +118,12 @@ fn layout(format: Format, style: Style, breaks: bool) -> Layout {
 }
 
 /// The findings of all inputs.
-struct Index {
+struct Index<'c> {
+    config: &'c Config,
+    output: (&'c OutputConfig, Style),
+    /// Whether the output may be begun when the first events are found.
+    may_begin: bool,
+    early: Option<Early>,
     kept: Kept,
     long: Vec<Long>,
     events: u64,
@@ -121,9 +133,13 @@ struct Index {
     documents: Vec<Document>,
 }
 
-impl Index {
-    fn new(config: &Config) -> Self {
+impl<'c> Index<'c> {
+    fn new(config: &'c Config, output: (&'c OutputConfig, Style)) -> Self {
         Index {
+            config,
+            output,
+            may_begin: false,
+            early: None,
             kept: Kept::new(&config.tmp_dir, config.shares().index),
             long: Vec::new(),
             events: 0,
@@ -131,6 +147,35 @@ impl Index {
             breaks: false,
             documents: Vec::new(),
         }
+    }
+}
+
+impl Index<'_> {
+    /// Has the events of a part written at once, if that can be.
+    fn hand_on(&mut self, part: &Part, base: u64, current: Current<'_>) {
+        if std::mem::take(&mut self.may_begin) && base == 0 {
+            self.early = self.begin(current);
+        }
+        if let Some(mut early) = self.early.take()
+            && base == 0
+            && (!part.breaks || early.keeps_breaks())
+            && early.push(&part.places, part.bytes, &part.long)
+        {
+            self.early = Some(early);
+        }
+    }
+
+    fn begin(&self, current: Current<'_>) -> Option<Early> {
+        let Own::Mapped(mapped) = current.own else { return None };
+        let documents = early::look(mapped, self.config)?;
+        let store = Store::of_map(mapped);
+        let (output, style) = self.output;
+        let format = output.format.unwrap_or_else(|| default_format(&documents));
+        let layout = layout(format, style, false);
+        let united = unite(&documents, &store);
+        layout
+            .is_verbatim()
+            .then(|| Early::begin(mapped, (layout, &united), output, self.config))?
     }
 }
 
@@ -184,7 +229,7 @@ impl Collect for Part {
     }
 }
 
-impl Reader for Index {
+impl Reader for Index<'_> {
     type Part = Part;
 
     fn part(base: u64, bytes: usize) -> Part {
@@ -202,7 +247,10 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
-    fn take(&mut self, part: Part, _base: u64, _current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
+        if part.facts.events > 0 {
+            self.hand_on(&part, base, current);
+        }
         self.events += part.facts.events;
         self.bytes += part.bytes;
         self.breaks |= part.breaks;

@@ -127,6 +127,12 @@ impl Layout {
         }
     }
 
+    /// Bytes of events of these lengths in all, with what stands before each.
+    pub(crate) fn batch_len(self, events: u64, bytes: u64, first: bool) -> u64 {
+        let opening = if first { self.first } else { self.next };
+        bytes + opening.len() as u64 + (events - 1) * self.next.len() as u64
+    }
+
     /// The bytes before the first event.
     pub(crate) fn opening(self, keys: &United<'_>) -> Vec<u8> {
         match self.format {
@@ -208,6 +214,42 @@ impl Layout {
         }
         Ok(len)
     }
+
+    /// Copies events as they stand, with what stands before each; neighbours that stand in the input as they will in the
+    /// output in one go.
+    pub(crate) fn copy(
+        self,
+        mut places: impl Iterator<Item = Place>,
+        first: bool,
+        store: &Store<'_>,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
+        let next = self.next;
+        let Some(place) = places.next() else { return Ok(()) };
+        batch.push(if first { self.first } else { next })?;
+        let (mut start, mut len) = (place.offset(), store.len(place) as usize);
+        let mut bytes = store.from(start);
+        for place in places {
+            let (offset, own) = (place.offset(), store.len(place) as usize);
+            let end = len + next.len();
+            // what separates events in the input is most often what separates them in the output
+            let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
+            // in a stream the next event may stand in the next piece, with only its start in this one
+            if separated && offset == start + end as u64 && bytes.len() >= end + own {
+                len = end + own;
+                continue;
+            }
+            if separated {
+                batch.push(&bytes[..end])?;
+            } else {
+                batch.push(&bytes[..len])?;
+                batch.push(next)?;
+            }
+            bytes = store.from(offset);
+            (start, len) = (offset, own);
+        }
+        batch.push(&bytes[..len])
+    }
 }
 
 /// Timed events in order, to be taken a batch at a time.
@@ -258,7 +300,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     /// Writes all events behind `offset`, the output's batches from number 1 on.
     pub(crate) fn write(
         &self,
-        output: &Output<'_>,
+        output: &Output,
         offset: u64,
         config: &Config,
     ) -> Result<Written, Error> {
@@ -301,7 +343,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                 }
                 result
             };
-            let others: Vec<_> = (1..config.threads).map(|_| scope.spawn(worker)).collect();
+            let others: Vec<_> = (1..output.workers(config)).map(|_| scope.spawn(worker)).collect();
             let own = worker();
             let joined = others
                 .into_iter()
@@ -370,9 +412,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             if count == 0 {
                 continue;
             }
-            let opening = if state.first { self.layout.first } else { self.layout.next };
-            let rest = (count - 1) * self.layout.next.len() as u64;
-            let len = bytes + opening.len() as u64 + rest;
+            let len = self.layout.batch_len(count, bytes, state.first);
             let (number, offset, first) = (state.number, state.offset, state.first);
             let taken = Taken { number, offset, len, first };
             state.offset += len;
@@ -411,7 +451,10 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         let mut separator = if first { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
             match patched {
-                None => self.gather_verbatim(entries, separator, batch)?,
+                None => {
+                    let places = entries.iter().map(|entry| entry.place);
+                    self.layout.copy(places, first, self.store(), batch)?;
+                }
                 Some(patched) => {
                     patched.gather(entries, self.order.0, separator, self.layout.next, batch)?
                 }
@@ -434,41 +477,6 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             batch.push(&line)?;
         }
         Ok((escaped, bytes))
-    }
-
-    /// Copies events as they stand; neighbours that stand in the input as they will in the output in one go.
-    fn gather_verbatim(
-        &self,
-        entries: &[Entry],
-        opening: &[u8],
-        batch: &mut Batch<'_>,
-    ) -> Result<(), Error> {
-        let store = self.store();
-        let next = self.layout.next;
-        let Some(first) = entries.first() else { return Ok(()) };
-        batch.push(opening)?;
-        let (mut start, mut len) = (first.place.offset(), store.len(first.place) as usize);
-        let mut bytes = store.from(start);
-        for entry in &entries[1..] {
-            let (offset, own) = (entry.place.offset(), store.len(entry.place) as usize);
-            let end = len + next.len();
-            // what separates events in the input is most often what separates them in the output
-            let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
-            // in a stream the next event may stand in the next piece, with only its start in this one
-            if separated && offset == start + end as u64 && bytes.len() >= end + own {
-                len = end + own;
-                continue;
-            }
-            if separated {
-                batch.push(&bytes[..end])?;
-            } else {
-                batch.push(&bytes[..len])?;
-                batch.push(next)?;
-            }
-            bytes = store.from(offset);
-            (start, len) = (offset, own);
-        }
-        batch.push(&bytes[..len])
     }
 }
 

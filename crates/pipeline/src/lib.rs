@@ -51,6 +51,7 @@ mod clock;
 mod config;
 mod convert;
 mod copies;
+mod early;
 mod emit;
 mod error;
 mod filter;

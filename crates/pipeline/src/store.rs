@@ -14,7 +14,7 @@ pub(crate) enum Payload {
     /// Nothing at all.
     Empty,
     /// A file, or a pipe that was spooled to one.
-    Mapped(Mapped),
+    Mapped(Arc<Mapped>),
     /// A pipe that fits into memory.
     Segments(Vec<Segment>),
 }
@@ -157,6 +157,11 @@ impl<'p> Store<'p> {
     /// Over one input alone: places in it.
     pub(crate) fn of_one(payload: &'p Payload) -> Self {
         Store::new(std::iter::once((0, payload)), Vec::new())
+    }
+
+    /// Over a map alone.
+    pub(crate) fn of_map(bytes: &'p Mapped) -> Self {
+        Store::with_map(std::iter::empty(), 0, bytes, Vec::new())
     }
 
     /// As [`Store::new`], with a map behind all others.

@@ -18,6 +18,7 @@ use crate::store::{Payload, Segment};
 use memmap2::{Advice, MmapMut};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use tracemill_tokenizer::{Mapped, Scanner, Sink, Status, Stop, Tier, Window};
 
 /// A pause in the growth of the spooled file after which it is scanned.
@@ -114,7 +115,7 @@ impl<'c> Spool<'c> {
     /// Lends what was read so far.
     fn lend(&mut self, step: impl FnOnce(&Payload) -> Result<(), Error>) -> Result<(), Error> {
         let payload = match &self.file {
-            Some(file) => Payload::Mapped(self.map(file)?),
+            Some(file) => Payload::Mapped(Arc::new(self.map(file)?)),
             None => Payload::Segments(std::mem::take(&mut self.segments)),
         };
         let stepped = step(&payload);
@@ -255,7 +256,7 @@ impl<'c> Spool<'c> {
 
     fn into_payload(self) -> Result<Payload, Error> {
         match &self.file {
-            Some(file) if self.limits.keep => Ok(Payload::Mapped(self.map(file)?)),
+            Some(file) if self.limits.keep => Ok(Payload::Mapped(Arc::new(self.map(file)?))),
             Some(_) => Ok(Payload::Empty),
             None if self.bytes == 0 || !self.limits.keep => Ok(Payload::Empty),
             None => Ok(Payload::Segments(self.segments)),

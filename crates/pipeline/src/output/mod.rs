@@ -24,10 +24,13 @@ use gzip::Gzip;
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
+
+/// Bytes of the budget for each thread that gathers: a buffer, and the events of its batch.
+const WORKER: u64 = 16 << 20;
 
 /// How many bytes an output will have, and all outputs of the run.
 #[derive(Clone, Copy)]
@@ -46,8 +49,8 @@ pub(crate) enum Length {
 }
 
 /// An output that is being written.
-pub(crate) struct Output<'c> {
-    progress: &'c Progress,
+pub(crate) struct Output {
+    progress: Arc<Progress>,
     name: String,
     sink: Sink,
 }
@@ -139,14 +142,14 @@ fn metadata_of(stream: &impl std::os::fd::AsFd) -> Option<Metadata> {
     File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
-impl<'c> Output<'c> {
+impl Output {
     /// Opens the output.
     pub(crate) fn create(
         output: &OutputConfig,
-        config: &'c Config,
+        config: &Config,
         length: Length,
     ) -> Result<Self, Error> {
-        let progress = &*config.progress;
+        let progress = Arc::clone(&config.progress);
         if let Length::Exactly { len, .. } = length {
             // of several outputs the whole was said before
             progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
@@ -192,7 +195,7 @@ impl<'c> Output<'c> {
         inner: Box<dyn Write + Send>,
         atomic: Option<AtomicFile>,
         output: &OutputConfig,
-        config: &'c Config,
+        config: &Config,
     ) -> Result<Self, Error> {
         let inner: Box<dyn Write + Send> = match output.compression {
             Compression::None => inner,
@@ -202,7 +205,7 @@ impl<'c> Output<'c> {
         let writer = writer.map_err(|e| Error::write(&name, e))?;
         let state = InTurn { writer, turn: 0, failed: false, atomic };
         let sink = Sink::InTurn { state: Mutex::new(state), turned: Condvar::new() };
-        Ok(Output { progress: &config.progress, name, sink })
+        Ok(Output { progress: Arc::clone(&config.progress), name, sink })
     }
 
     /// A batch to write: the `number`th, whose first byte stands at `offset`.
@@ -219,6 +222,18 @@ impl<'c> Output<'c> {
         };
         buffer.reset(skip);
         Batch { output: self, number, offset: offset - skip as u64, skip, buffer, has_turn: false }
+    }
+
+    /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
+    pub(crate) fn workers(&self, config: &Config) -> usize {
+        let most = usize::try_from(config.memory / WORKER).unwrap_or(usize::MAX);
+        match &self.sink {
+            // one thread alone is asked for by who wants one
+            Sink::Placed { places, .. } if places.are_direct() && config.threads > 1 => {
+                (2 * config.threads).min(most).max(config.threads)
+            }
+            _ => config.threads,
+        }
     }
 
     /// A buffer to gather batches in.
@@ -283,7 +298,7 @@ fn reserve(file: &File, len: u64) -> io::Result<()> {
 
 /// Bytes that belong together in the output.
 pub(crate) struct Batch<'o> {
-    output: &'o Output<'o>,
+    output: &'o Output,
     number: usize,
     /// Where the first byte of the buffer belongs.
     offset: u64,

@@ -4,8 +4,12 @@
 //! into fresh pages, under a lock that lets one thread write at a time, and then to wait for the disk. Large outputs
 //! go to the disk directly instead (`O_DIRECT`): whole blocks from page-aligned buffers, from all threads at once, while
 //! others gather; there is nothing left to wait for at the end. Measured on ext4 with 2 GiB: 0.9 s against 1.4 s for the
-//! copy and 0.6 s for the wait behind it. The bytes before the first and behind the last whole block of a slice go
-//! through the cache, which is coherent: the two ways never touch the same block.
+//! copy and 0.6 s for the wait behind it.
+//!
+//! The bytes before the first and behind the last whole block of a batch ([`Edges`]) go through the cache, which is
+//! coherent: the two ways never touch the same block. But a write through the cache waits for all direct ones under way
+//! and lets none begin: edges are collected and written many at a time. Written one by one they took a third of the time
+//! that threads waited for the disk.
 //!
 //! File systems without direct access (and files too short to care) take the usual way; a thread of its own then asks for
 //! the disk every [`STEP`] bytes, so that the last wait is short.
@@ -29,11 +33,16 @@ const DIRECT_MIN_EACH: u64 = 1 << 20;
 /// Bytes written between two requests to the disk.
 const STEP: u64 = 64 << 20;
 
+/// Bytes of edges that are collected.
+const EDGES_MOST: usize = 1 << 20;
+
 /// A new file of known length.
 pub(super) struct Places {
     cached: File,
     /// The same file, past the cache.
     direct: Option<File>,
+    /// What goes through the cache all the same, for a file that is written directly.
+    edges: Mutex<Edges>,
     /// Set when the file system refused a direct write after all.
     refused: AtomicBool,
     /// File systems let one thread write through the cache and have the others spin: better to sleep.
@@ -47,7 +56,18 @@ impl Places {
         let is_large = of_run >= DIRECT_MIN && len >= DIRECT_MIN_EACH;
         let direct = is_large.then(|| open_direct(file)).flatten();
         let syncer = if direct.is_none() { Syncer::start(file, len) } else { None };
-        Ok(Places { cached, direct, refused: AtomicBool::new(false), writing: Mutex::new(syncer) })
+        Ok(Places {
+            cached,
+            direct,
+            edges: Mutex::default(),
+            refused: AtomicBool::new(false),
+            writing: Mutex::new(syncer),
+        })
+    }
+
+    /// Whether it is written to the disk directly.
+    pub(super) fn are_direct(&self) -> bool {
+        self.direct.is_some()
     }
 
     /// Writes a buffer whose first byte belongs at `offset`, but for the `skip` first bytes; `offset` is a multiple of
@@ -64,16 +84,32 @@ impl Places {
         let whole = bytes.len() - bytes.len() % BLOCK;
         let end = if last { bytes.len() } else { whole };
         let first = skip.next_multiple_of(BLOCK).min(end);
-        self.write_cached(&bytes[skip.min(end)..first], offset + skip as u64)?;
+        self.write_edge(&bytes[skip.min(end)..first], offset + skip as u64)?;
         if whole > first {
             self.write_blocks(&bytes[first..whole], offset + first as u64)?;
         }
         let tail = whole.max(first);
         if last && end > tail {
-            self.write_cached(&bytes[tail..end], offset + tail as u64)?;
+            self.write_edge(&bytes[tail..end], offset + tail as u64)?;
         }
         buffer.keep_from(end);
         Ok(offset + end as u64)
+    }
+
+    fn write_edge(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.direct.is_none() {
+            return self.write_cached(bytes, offset);
+        }
+        let mut edges = self.edges.lock().unwrap_or_else(|e| e.into_inner());
+        edges.push(bytes, offset);
+        let full = edges.bytes.len() >= EDGES_MOST;
+        let full = full.then(|| std::mem::take(&mut *edges));
+        drop(edges);
+        full.map_or(Ok(()), |edges| self.write_edges(&edges))
+    }
+
+    fn write_edges(&self, edges: &Edges) -> io::Result<()> {
+        edges.iter().try_for_each(|(bytes, offset)| self.write_cached(bytes, offset))
     }
 
     fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -101,10 +137,34 @@ impl Places {
         Ok(())
     }
 
-    /// Ends what runs in the background.
-    pub(super) fn finish(self) -> io::Result<()> {
+    /// Writes what was held back and ends what runs in the background.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        let edges = std::mem::take(self.edges.get_mut().unwrap_or_else(|e| e.into_inner()));
+        self.write_edges(&edges)?;
         let syncer = self.writing.into_inner().unwrap_or_else(|e| e.into_inner());
         syncer.map_or(Ok(()), Syncer::stop)
+    }
+}
+
+/// Bytes beside whole blocks, with the places they belong at.
+#[derive(Default)]
+struct Edges {
+    bytes: Vec<u8>,
+    /// Per edge, its place and one past its last byte in `bytes`.
+    ends: Vec<(u64, usize)>,
+}
+
+impl Edges {
+    fn push(&mut self, bytes: &[u8], offset: u64) {
+        if !bytes.is_empty() {
+            self.bytes.extend_from_slice(bytes);
+            self.ends.push((offset, self.bytes.len()));
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
+        starts.zip(&self.ends).map(|(start, &(offset, end))| (&self.bytes[start..end], offset))
     }
 }
 

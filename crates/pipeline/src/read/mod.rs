@@ -99,7 +99,7 @@ pub(crate) struct Current<'a> {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Own<'a> {
-    Mapped(&'a Mapped),
+    Mapped(&'a Arc<Mapped>),
     Payload(&'a Payload),
 }
 
@@ -215,6 +215,7 @@ impl Session<'_> {
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),
             Opened::Mapped { mapped, skip } => {
+                let mapped = Arc::new(mapped);
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
                 self.read_mapped(&mapped, skip, base, reader, &mut report)?;
@@ -301,7 +302,7 @@ impl Session<'_> {
 
     fn read_mapped<R: Reader>(
         &mut self,
-        mapped: &Mapped,
+        mapped: &Arc<Mapped>,
         skip: usize,
         base: u64,
         reader: &mut R,

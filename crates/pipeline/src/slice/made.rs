@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tracemill_tokenizer::{Mapped, fields_of};
 
 /// Writes what is made.
@@ -93,7 +94,9 @@ impl Made {
             None => Payload::Empty,
             Some(mut file) => {
                 let mapped = file.flush().and_then(|()| Mapped::new(file.get_ref()));
-                Payload::Mapped(mapped.map_err(|e| Error::write(self.tmp_dir.display(), e))?)
+                Payload::Mapped(Arc::new(
+                    mapped.map_err(|e| Error::write(self.tmp_dir.display(), e))?,
+                ))
             }
         };
         self.entries.sort_unstable();

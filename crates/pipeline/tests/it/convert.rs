@@ -182,3 +182,39 @@ fn the_corpus_goes_through_ndjson_and_back() {
     }
     assert!(checked > 80, "{checked} files");
 }
+
+/// An output that is begun on a guess has the bytes of one that is not, wherever the guess goes wrong.
+#[test]
+fn what_is_written_early_is_what_would_be_written_late() {
+    let event = |i: usize| format!("{{\"ph\":\"X\",\"ts\":{i},\"name\":\"event {i}\"}}");
+    let list = |range: std::ops::Range<usize>| range.map(event).collect::<Vec<_>>().join(",\n");
+    let long = "x".repeat(700);
+    let inputs = [
+        format!("{{\"a\":1,\"traceEvents\":[\n{}\n],\"b\":[1, 2]}}", list(0..100)),
+        format!("[{}]", list(0..100)),
+        format!("[{}", list(0..100)),
+        // the last bytes look as if they were behind the events
+        format!("[{},{{\"ph\":\"X\",\"name\":\"}}],\\\"c\\\":{{\\\"ts\\\":1}}\"}}]", list(0..100)),
+        format!("{{\"traceEvents\":[{}],\"c\":\"{{\\\"ts\\\":1}},{long}\"}}", list(0..100)),
+        // two documents
+        format!("{{\"traceEvents\":[{}],\"c\":1}}[{}]", list(0..50), list(50..100)),
+        format!("[{}]{{\"traceEvents\":[{}],\"c\":1}}", list(0..50), list(50..100)),
+        // one event is not one line, one is long
+        format!("[{},\n{{\"ph\":\"X\",\n\"ts\":7}}]", list(0..100)),
+        format!("[{},\n{{\"ph\":\"X\",\"args\":\"{}\"}}]", list(0..100), long.repeat(30)),
+        (0..100).map(event).collect::<Vec<_>>().join("\n"),
+        format!("{{\"tracemill\":{{\"c\":1}}}}\n{}", list(0..100).replace(",\n", "\n")),
+    ];
+    for input in &inputs {
+        for format in FORMATS {
+            let (expected, _) = run(&[input.as_bytes()], Some(format), Style::Keep, PLAIN);
+            for chunk in [64, 300] {
+                let knobs = Knobs { threads: 2, chunk, ..PLAIN };
+                let (output, report) = run(&[input.as_bytes()], Some(format), Style::Keep, knobs);
+                let what = format!("{format:?} {chunk} {}", &input[input.len() - 60..]);
+                assert_same(&what, &expected, &output);
+                assert_eq!(report.bytes as usize, output.len(), "{what}");
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Writing that begins while the input is still read: for verbs that keep its order and its bytes.
+//!
+//! ```text
+//!   workers ─ scan ─> part ─ its place is known ─┬─> list of events, for the ordinary way
+//!                                                └─> writers ─ copy ─> output without a name
+//! ```
+//!
+//! The disk is the slowest part of such a run, and it would idle while the input is scanned. What must be known to begin
+//! is the text before the first event. It depends on the format and, in NDJSON, on keys that may stand behind the
+//! events: so the first and the last bytes of the input are looked at, and what they say is held against what was found
+//! when all is read. If it was wrong, or an event cannot be copied as it stands, nothing is lost but time: the output is
+//! dropped, and written again in the ordinary way.
+
+use crate::config::{Compression, Config, Format, OutputConfig, Target};
+use crate::emit::Layout;
+use crate::error::Error;
+use crate::index::{Document, KeyValue, append_documents, note_member};
+use crate::input::byte_order_mark;
+use crate::keys::United;
+use crate::output::{Length, Output};
+use crate::store::{Long, Payload, Place, Store};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tracemill_tokenizer::{
+    Damage, Event, Form, Mapped, Member, Note, Scanner, Sink, Status, Stop, Tier, Window, speculate,
+};
+
+/// Inputs of fewer chunks are read before there is anything to gain.
+const CHUNKS_LEAST: usize = 8;
+/// Lists of events that wait for a writer.
+const AHEAD: usize = 4;
+
+/// Events of one chunk of the input, to be copied to a place.
+struct Job {
+    number: usize,
+    offset: u64,
+    first: bool,
+    places: Vec<Place>,
+    long: Vec<Long>,
+}
+
+/// An output that is written while its input is read.
+pub(crate) struct Early {
+    output: Option<Arc<Output>>,
+    layout: Layout,
+    opening: Vec<u8>,
+    jobs: Option<Sender<Job>>,
+    threads: Vec<JoinHandle<Result<(), Error>>>,
+    /// The number of the next batch, and where it begins.
+    next: (usize, u64),
+}
+
+/// Whether an output can be written while it is not known what else there will be.
+pub(crate) fn is_possible(output: &OutputConfig, config: &Config) -> bool {
+    let Target::File { path, .. } = &output.target else { return false };
+    let is_file = std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
+    // one thread alone is asked for by who wants one
+    is_file && output.compression == Compression::None && config.threads > 1 && !config.strict
+}
+
+/// The documents of an input, as far as its first and last bytes tell; `None` if it is too short, or not one list of events.
+pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
+    let chunk = config.shares().chunk;
+    if mapped.len() < CHUNKS_LEAST * chunk {
+        return None;
+    }
+    let mut ends = Ends::default();
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
+    let stop = Stop { at_events: true, ..Stop::NEVER };
+    let Status::Events(_) = scanner.feed(Window::whole(mapped), stop, &mut ends) else {
+        return None;
+    };
+    let last = speculate(mapped, mapped.len() - chunk, mapped.len())?;
+    let mut behind = Ends::default();
+    scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, &mut behind);
+    append_documents(&mut ends.documents, behind.keys, behind.documents);
+    Some(ends.documents)
+}
+
+impl Early {
+    /// Opens the output and starts its writers; `None` if that fails, for reasons that will show again.
+    pub(crate) fn begin(
+        mapped: &Arc<Mapped>,
+        (layout, united): (Layout, &United<'_>),
+        output: &OutputConfig,
+        config: &Config,
+    ) -> Option<Self> {
+        let opening = layout.opening(united);
+        // it is cut to length at the end
+        let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(united);
+        let length = Length::Exactly { len, of_run: len };
+        let output = Arc::new(Output::create(output, config, length).ok()?);
+        let (jobs, todo) = bounded(AHEAD);
+        let mut early =
+            Early { output: None, layout, opening, jobs: None, threads: Vec::new(), next: (0, 0) };
+        for _ in 0..config.threads {
+            let (output, mapped, todo) = (Arc::clone(&output), Arc::clone(mapped), todo.clone());
+            let work = move || write(&output, Payload::Mapped(mapped), layout, &todo);
+            let thread = std::thread::Builder::new().name("write".into()).spawn(work);
+            early.threads.push(thread.ok()?);
+        }
+        let mut buffer = output.buffer().ok()?;
+        let mut batch = output.batch(0, 0, &mut buffer);
+        batch.push(&early.opening).ok()?;
+        batch.finish().ok()?;
+        early.next = (1, early.opening.len() as u64);
+        (early.output, early.jobs) = (Some(output), Some(jobs));
+        Some(early)
+    }
+
+    /// Whether events with line breaks may be copied.
+    pub(crate) fn keeps_breaks(&self) -> bool {
+        self.layout.format != Format::Ndjson
+    }
+
+    /// Takes events that stand behind all others, of so many bytes. False if the writers have failed.
+    pub(crate) fn push(&mut self, places: &[Place], bytes: u64, long: &[Long]) -> bool {
+        if places.is_empty() {
+            return true;
+        }
+        let (number, offset) = self.next;
+        let first = number == 1;
+        let len = self.layout.batch_len(places.len() as u64, bytes, first);
+        self.next = (number + 1, offset + len);
+        let (places, long) = (places.to_vec(), long.to_vec());
+        let job = Job { number, offset, first, places, long };
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
+    }
+
+    /// Ends the output, if it is what it should be; returns its bytes.
+    ///
+    /// `check` has the last word: the output appears only if it agrees.
+    pub(crate) fn finish(
+        mut self,
+        layout: Layout,
+        (united, events): (&United<'_>, u64),
+        check: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Option<u64>, Error> {
+        self.end_writers()?;
+        let is_right = layout.is_verbatim()
+            && layout.format == self.layout.format
+            && layout.opening(united) == self.opening
+            && events > 0;
+        let Some(output) = self.output.take().filter(|_| is_right).and_then(Arc::into_inner) else {
+            return Ok(None);
+        };
+        let (number, offset) = self.next;
+        let mut buffer = output.buffer()?;
+        let mut batch = output.batch(number, offset, &mut buffer);
+        let len = offset + layout.write_closing(united, events, &mut batch)?;
+        batch.finish()?;
+        output.set_len(len)?;
+        check()?;
+        output.finish()?;
+        Ok(Some(len))
+    }
+
+    fn end_writers(&mut self) -> Result<(), Error> {
+        self.jobs = None;
+        let join = |thread: JoinHandle<_>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        self.threads.drain(..).map(join).fold(Ok(()), Result::and)
+    }
+}
+
+impl Drop for Early {
+    /// What is not finished leaves nothing behind: the output goes with its last writer.
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // whatever went wrong is of no interest any more
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Copies one list of events after the other.
+fn write(
+    output: &Output,
+    payload: Payload,
+    layout: Layout,
+    todo: &Receiver<Job>,
+) -> Result<(), Error> {
+    let mut buffer = output.buffer()?;
+    for Job { number, offset, first, places, long } in todo {
+        let store = Store::new(std::iter::once((0, &payload)), long);
+        let mut batch = output.batch(number, offset, &mut buffer);
+        layout.copy(places.into_iter(), first, &store, &mut batch)?;
+        batch.finish()?;
+    }
+    Ok(())
+}
+
+/// What stands before and behind the events of an input.
+#[derive(Default)]
+struct Ends {
+    keys: Vec<KeyValue>,
+    documents: Vec<Document>,
+}
+
+impl Sink for Ends {
+    fn event(&mut self, _: &Event<'_>) {}
+
+    fn document(&mut self, form: Form) {
+        self.documents.push(Document { form, keys: Vec::new() });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        note_member(&mut self.documents, &mut self.keys, member, 0);
+    }
+
+    fn damage(&mut self, _: Damage<'_>) {}
+
+    fn note(&mut self, _: Note, _offset: u64) {}
+}
