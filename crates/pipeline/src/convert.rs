@@ -154,7 +154,7 @@ impl Index<'_> {
     /// Has the events of a part written at once, if that can be.
     fn hand_on(&mut self, part: &Part, base: u64, current: Current<'_>) {
         if std::mem::take(&mut self.may_begin) && base == 0 {
-            self.early = self.begin(current);
+            self.early = self.begin_early(current);
         }
         if let Some(mut early) = self.early.take()
             && base == 0
@@ -165,7 +165,7 @@ impl Index<'_> {
         }
     }
 
-    fn begin(&self, current: Current<'_>) -> Option<Early> {
+    fn begin_early(&self, current: Current<'_>) -> Option<Early> {
         let Own::Mapped(mapped) = current.own else { return None };
         let documents = early::look(mapped, self.config)?;
         let store = Store::of_map(mapped);

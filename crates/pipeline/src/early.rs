@@ -205,7 +205,7 @@ impl Sink for Ends {
     fn event(&mut self, _: &Event<'_>) {}
 
     fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new() });
+        self.documents.push(Document { form, keys: Vec::new(), first: 0, events: 0 });
     }
 
     fn member(&mut self, member: Member<'_>) {
