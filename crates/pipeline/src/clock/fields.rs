@@ -1,7 +1,9 @@
 //! Where times stand in an event. See the table in [`super`].
 
 use crate::slice::member;
-use tracemill_tokenizer::{Cursor, Event, Field, canonical, number_text};
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+use tracemill_tokenizer::{Cursor, Event, Field, canonical, members, number_text, string_is};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +53,32 @@ pub(super) fn each_time<'e>(
     if let Some(dur) = event.field(Field::Dur).filter(|_| lengths) {
         found(dur, Kind::Length);
     }
-    let find = NAMED.iter().find(|(name, _)| event.is_string(Field::Name, name));
-    let is_timing = || event.field(Field::Cat).is_some_and(|cat| has(cat, b"blink.user_timing"));
-    let find = match find {
-        Some(&(_, find)) => find,
-        None if is_timing() => user_timing,
+    let find = match named(event) {
+        Some(find) => find,
+        None if is_user_timing(event) => user_timing,
         None => return,
     };
     if let Some(args) = event.field(Field::Args) {
         find(&mut Args { args, lengths, found: &mut found });
     }
+}
+
+/// Cost: most names begin with another letter, and are not compared.
+#[inline]
+fn named(event: &Event<'_>) -> Option<FindTimes> {
+    match event.field_and_rest(Field::Name) {
+        Some([b'"', b'P' | b'C' | b'R' | b'T' | b'c' | b'\\', ..]) => {
+            let is_it = |(name, _): &&(&[u8], FindTimes)| event.is_string(Field::Name, name);
+            NAMED.iter().find(is_it).map(|&(_, find)| find)
+        }
+        _ => None,
+    }
+}
+
+#[inline]
+fn is_user_timing(event: &Event<'_>) -> bool {
+    let Some([b'"', cats @ .., b'"']) = event.field(Field::Cat) else { return false };
+    cats.split(|&byte| byte == b',').any(|cat| cat == b"blink.user_timing")
 }
 
 /// The args of an event.
@@ -80,26 +98,44 @@ impl<'e> Args<'e, '_> {
             (self.found)(value, kind);
         }
     }
+}
 
-    fn list(&mut self, path: &[&[u8]]) {
-        let mut cursor = Cursor::new(self.value(path).unwrap_or_default());
+/// Most chunks hold no time at all, which a glance at their bytes tells.
+fn profile(args: &mut Args<'_, '_>) {
+    static TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Time\""));
+    let is_plain = || memchr::memchr(b'\\', args.args).is_none();
+    if !args.lengths && TIME.find(args.args).is_none() && is_plain() {
+        return;
+    }
+    let Some(data) = args.value(&[b"data"]) else { return };
+    let names = [&b"startTime"[..], b"endTime", b"timeDeltas", b"cpuProfile"];
+    let [start, end, deltas, whole] = last_of(data, names);
+    let [inner_start, inner_end, inner_deltas, _] = last_of(whole.unwrap_or_default(), names);
+    for time in [start, end, inner_start, inner_end].into_iter().flatten() {
+        (args.found)(time, Kind::Micros);
+    }
+    for list in [deltas, inner_deltas].into_iter().flatten().filter(|_| args.lengths) {
+        let mut cursor = Cursor::new(list);
         if cursor.enter(b'[') {
             while cursor.next_element() {
-                (self.found)(cursor.value(), Kind::Length);
+                (args.found)(cursor.value(), Kind::Length);
             }
         }
     }
 }
 
-fn profile(args: &mut Args<'_, '_>) {
-    for name in [&b"startTime"[..], b"endTime"] {
-        args.time(&[b"data", name], Kind::Micros);
-        args.time(&[b"data", b"cpuProfile", name], Kind::Micros);
+/// The last members of these names, in one walk.
+fn last_of<'o, const N: usize>(object: &'o [u8], names: [&[u8]; N]) -> [Option<&'o [u8]>; N] {
+    let mut last = [None; N];
+    let is_object = object.first() == Some(&b'{');
+    for (key, value) in members(object).take_while(|_| is_object) {
+        for (name, last) in names.iter().zip(&mut last) {
+            if string_is(key, name) {
+                *last = Some(value);
+            }
+        }
     }
-    if args.lengths {
-        args.list(&[b"data", b"timeDeltas"]);
-        args.list(&[b"data", b"cpuProfile", b"timeDeltas"]);
-    }
+    last
 }
 
 /// Chrome writes 0 for a request that has none.
@@ -142,10 +178,6 @@ fn is_zero(value: &[u8]) -> bool {
     number_text(value, &mut scratch).is_some_and(|text| canonical(text, &mut form)) && form == b"0"
 }
 
-fn has(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,7 +205,7 @@ mod tests {
             (r#"{"ph":"M","ts":7}"#, vec![("7", Micros)]),
             (
                 r#"{"name":"ProfileChunk","args":{"data":{"endTime":5,"timeDeltas":[1,"2"],"cpuProfile":{"startTime":6,"samples":[7]}}}}"#,
-                vec![("6", Micros), ("5", Micros), ("1", Length), ("\"2\"", Length)],
+                vec![("5", Micros), ("6", Micros), ("1", Length), ("\"2\"", Length)],
             ),
             (
                 r#"{"name":"ResourceReceiveResponse","args":{"data":{"timing":{"requestTime":5.5,"sendEnd":1}}}}"#,

@@ -91,7 +91,8 @@ fn each_time<'e>(event: &'e str, put: &mut impl FnMut(&'e str, Option<usize>)) {
     } else if named("clock_sync") {
         args.get("issue_ts").into_iter().for_each(|time| put(time, Some(3)));
     }
-    let is_timing = fields.get("cat").is_some_and(|cat| cat.contains("blink.user_timing"));
+    let cats = fields.get("cat").unwrap_or_default().trim_matches('"');
+    let is_timing = cats.split(',').any(|cat| cat == "blink.user_timing");
     if is_timing && !is_profile && !is_other {
         let times = [args.get("callTime"), data.get("callTime")];
         times.into_iter().flatten().for_each(|time| put(time, Some(3)));
