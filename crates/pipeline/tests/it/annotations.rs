@@ -1,6 +1,7 @@
 //! DevTools' annotations name the same events after every verb as before, whatever the knobs; and no key is ever bad.
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use crate::trace::{assert_same, without_annotations};
 use std::collections::HashSet;
 use tracemill_pipeline::{
     AnnotationReport, Config, Edges, Filter, Format, Moment, OutputConfig, Source, SplitBy,
@@ -203,6 +204,10 @@ fn merged() {
             let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
                 merge(sources, output, config).expect("sound").annotations
             });
+            let texts: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+            let expected = reference::merge(&texts, Some(reference::Format::Object));
+            let got = without_annotations(&output);
+            assert_same(&format!("seed {seed}"), &expected.expect("sound"), &got);
             kept += check(
                 (seed, &format!("seed {seed} {corner:?}")),
                 &inputs,

@@ -4,6 +4,7 @@
 //! is tested here. `engine` builds and asks it, `portrait` is what of an answer is compared, `stream` takes a CPU
 //! profile out of a trace independently of the command.
 
+mod annotated;
 mod engine;
 mod extract;
 mod lanes;
