@@ -268,6 +268,7 @@ pub fn config(threads: usize) -> Config {
         progress: Arc::new(Progress::default()),
         profiles: Default::default(),
         identity: Default::default(),
+        viewer: Default::default(),
         shares: None,
     }
 }

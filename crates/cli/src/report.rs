@@ -22,6 +22,7 @@
 //!                            "ids": {"id" | an --args-key | "stackFrames": what was done}}], of which CPU profiles
 //!                           in an input have some of their own,
 //!                "metadata_dropped": with --dedup-metadata},
+//!   "viewer":   {"for": null | "devtools" | "perfetto", "changes": {kind: how many, where there are any}},
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -85,7 +86,7 @@ use std::time::Duration;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Compression, Config, ConvertReport, Edges, FilterReport, Finding, Flaws,
     Format, IdentityReport, InputReport, Losses, MergeReport, OutputConfig, ProfileInfo,
-    ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier,
+    ProfilesReport, Severity, SliceReport, SplitPart, SplitReport, Target, Tier, ViewerReport,
 };
 
 /// What a report says of the run itself.
@@ -109,7 +110,16 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["keys_lost"] = json!(report.keys_lost);
     value["warnings"] = json!(report.warnings);
     value["identity"] = identity(&report.identity);
+    value["viewer"] = viewer(&report.viewer);
     value
+}
+
+fn viewer(report: &ViewerReport) -> Value {
+    let changes = report.changes.iter().map(|&(name, count, _)| (name.to_owned(), json!(count)));
+    json!({
+        "for": report.viewer.map(CheckFor::name),
+        "changes": Value::Object(changes.collect()),
+    })
 }
 
 fn identity(identity: &IdentityReport) -> Value {
@@ -431,6 +441,10 @@ mod tests {
                 }],
                 metadata_dropped: 2,
             },
+            viewer: ViewerReport {
+                viewer: Some(CheckFor::Devtools),
+                changes: vec![("pairs", 6, "pairs of B and E")],
+            },
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -468,6 +482,7 @@ mod tests {
                 }],
                 "metadata_dropped": 2,
             },
+            "viewer": {"for": "devtools", "changes": {"pairs": 6}},
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

@@ -76,6 +76,7 @@ pub fn convert(
         lists: &lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
+        retouch: None,
     };
     let counts = (index.events, index.bytes);
     let check = || check_intact(&inputs);

@@ -6,6 +6,7 @@ use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
+use crate::viewer::Scanned;
 use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink};
 
 /// Lists that need no sorting: metadata events and events without a time.
@@ -104,6 +105,8 @@ pub(crate) struct Part {
     pub(crate) browser: bool,
     /// Who is in it, if that is asked for.
     pub(crate) census: Option<Box<Census>>,
+    /// What matters to a viewer, if it is for one.
+    pub(crate) viewer: Option<Box<Scanned>>,
 }
 
 impl Part {
@@ -124,9 +127,10 @@ impl Sink for Part {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         self.facts.events += 1;
-        self.bytes += event.bytes.len() as u64;
         let offset = self.base + event.offset;
         let len = event.bytes.len();
+        let taken = self.viewer.as_mut().is_some_and(|viewer| viewer.takes(event));
+        self.bytes += if taken { 0 } else { len as u64 };
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -142,14 +146,18 @@ impl Sink for Part {
             Some(ts) => {
                 let place = Place::new(offset, len, rank(ts, event.dur()));
                 let entry = Entry { time: ts.floor, place };
-                self.timed.push(entry);
-                self.order.note(entry);
+                if !taken {
+                    self.timed.push(entry);
+                    self.order.note(entry);
+                }
                 entry
             }
             None => {
                 let place = Place::new(offset, len, 0);
-                self.lists[UNTIMED].push(place);
-                self.order.note(Entry { time: i64::MIN + 1, place });
+                if !taken {
+                    self.lists[UNTIMED].push(place);
+                    self.order.note(Entry { time: i64::MIN + 1, place });
+                }
                 Entry { time: i64::MIN, place }
             }
         };
@@ -177,12 +185,21 @@ impl Sink for Part {
     }
 }
 
+/// First and last time of two stretches.
+fn join(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).or(a).or(b)
+}
+
 impl Collect for Part {
     fn seal(&mut self) {
         if !self.timed.is_sorted() {
             self.timed.sort_unstable();
         }
         self.facts.span = self.timed.first().zip(self.timed.last()).map(|(a, b)| (a.time, b.time));
+        if let Some(viewer) = &mut self.viewer {
+            viewer.seal();
+            self.facts.span = join(self.facts.span, viewer.span());
+        }
         self.timed.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
     }

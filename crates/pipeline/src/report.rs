@@ -175,6 +175,8 @@ pub struct MergeReport {
     pub spilled_runs: u64,
     /// Bytes of pipes and packed inputs spooled to disk.
     pub spooled_bytes: u64,
+    /// What was changed for a viewer.
+    pub viewer: crate::viewer::ViewerReport,
     /// Chunks of CPU profiles written later than their time, behind their predecessor (contract C6).
     pub delayed_chunks: u64,
     /// Events left out because `split` had repeated them, at the start of a part, from an earlier part.

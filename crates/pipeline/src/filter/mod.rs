@@ -134,6 +134,7 @@ pub fn filter(
         lists: &decision.lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
+        retouch: None,
     };
     let counts = (decision.events, decision.bytes);
     let check = || check_intact(&inputs);

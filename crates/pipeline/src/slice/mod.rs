@@ -37,7 +37,8 @@ mod times;
 mod windows;
 
 pub use report::SliceReport;
-pub(crate) use splice::{Splice, member};
+pub(crate) use sorter::{Runs, Sorter};
+pub(crate) use splice::{Splice, member, without};
 pub(crate) use times::Exact;
 pub(crate) use windows::Windows;
 pub use windows::{Moment, TimeWindow};
@@ -61,7 +62,7 @@ use index::{Index, Plan};
 use made::Made;
 use pairs::Pairs;
 use parts::Parts;
-use sorter::{Gather, Runs, Sorter};
+use sorter::Gather;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -466,6 +467,7 @@ impl Chosen {
             lists: &self.lists,
             timed: runs.timed(order),
             rewrite: None,
+            retouch: None,
         };
         let size = (events, self.bytes + made_bytes);
         let check = || check_intact(inputs);

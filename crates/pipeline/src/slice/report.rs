@@ -45,6 +45,7 @@ pub struct SliceReport {
 impl SliceReport {
     pub(super) fn new(windows: &Windows, edges: Edges, config: &Config) -> Self {
         let written = MergeReport {
+            viewer: crate::viewer::ViewerReport::default(),
             inputs: Vec::new(),
             events: 0,
             bytes: 0,

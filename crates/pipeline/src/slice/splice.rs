@@ -24,6 +24,21 @@ impl Splice {
         self.0.push((range_in(whole, value), text));
     }
 
+    /// Puts `text` where `value` of `whole` is.
+    pub(crate) fn replace(&mut self, whole: &[u8], value: &[u8], text: Vec<u8>) {
+        self.0.push((range_in(whole, value), text));
+    }
+
+    /// Puts `text` behind `value` of `whole`.
+    pub(crate) fn insert_behind(&mut self, whole: &[u8], value: &[u8], text: Vec<u8>) {
+        self.insert_at(range_in(whole, value).end, text);
+    }
+
+    /// Puts `text` before the byte at a place.
+    pub(crate) fn insert_at(&mut self, at: usize, text: Vec<u8>) {
+        self.0.push((at..at, text));
+    }
+
     /// As [`Splice::number`], of a field that may be missing.
     pub(crate) fn field(&mut self, event: &Event<'_>, field: Field, number: &[u8]) {
         if let Some(value) = event.field(field) {
@@ -54,7 +69,7 @@ pub(crate) fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
 }
 
 /// An object without its members of that name, each with the comma that goes with it; `None` if it has none.
-pub(super) fn without(object: &[u8], name: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn without(object: &[u8], name: &[u8]) -> Option<Vec<u8>> {
     if object.first() != Some(&b'{') {
         return None;
     }

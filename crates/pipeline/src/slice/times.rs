@@ -51,6 +51,19 @@ impl Exact {
         Some(Exact { floor, rest })
     }
 
+    /// How long it is after another; `None` beyond the range.
+    pub(crate) fn minus(&self, other: &Exact) -> Option<Exact> {
+        let negated = match other.rest.is_empty() {
+            true => Exact { floor: other.floor.checked_neg()?, rest: Vec::new() },
+            // -(f + r) = (-f - 1) + (1 - r)
+            false => {
+                let floor = other.floor.checked_neg()?.checked_sub(1)?;
+                Exact { floor, rest: complement(&other.rest) }
+            }
+        };
+        self.plus(&negated)
+    }
+
     /// How long after `edge` it is.
     pub(crate) fn since(&self, edge: i64) -> Option<Exact> {
         Some(Exact { floor: self.floor.checked_sub(edge)?, rest: self.rest.clone() })
@@ -174,6 +187,14 @@ mod tests {
         assert_eq!(text(&exact("-1.00000049").until(3000).unwrap()), "4.00000049");
         assert_eq!(text(&exact("-0.0000001").plus(&exact("1.0000001")).unwrap()), "1");
         assert_eq!(text(&exact("2").until(3000).unwrap()), "1");
+        for (a, b, difference) in [
+            ("3.0000001", "1.0000002", "1.9999999"),
+            ("1712195495533685.1101234567890123", "1712195495533685", "0.1101234567890123"),
+            ("1", "1.0000000001", "-0.0000000001"),
+            ("5", "-2.5", "7.5"),
+        ] {
+            assert_eq!(text(&exact(a).minus(&exact(b)).unwrap()), difference);
+        }
         for number in ["-0.0000001", "-1.00000049", "-123.4560000001"] {
             assert_eq!(text(&exact(number)), number);
         }

@@ -162,7 +162,15 @@ impl<'p> Job<'_, '_, 'p> {
             true => self.delays.clone(),
             false => Delays::default(),
         };
-        let emit = Emit { order, layout: self.layout, delays, lists: &lists, timed, rewrite: None };
+        let emit = Emit {
+            order,
+            layout: self.layout,
+            delays,
+            lists: &lists,
+            timed,
+            rewrite: None,
+            retouch: None,
+        };
         let mut said = Vec::new();
         let size = Size { events: part.events, bytes: part.bytes, of_run };
         let check = || check_intact(self.inputs);

@@ -49,6 +49,7 @@ pub(crate) fn config(knobs: Knobs) -> Config {
         progress: Arc::new(Progress::default()),
         profiles: tracemill_pipeline::ProfileInputs::default(),
         identity: tracemill_pipeline::IdentityRules::default(),
+        viewer: tracemill_pipeline::ViewerRules::default(),
         shares: Some(Shares {
             payload: share,
             index: share,
