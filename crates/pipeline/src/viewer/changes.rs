@@ -12,6 +12,8 @@ macro_rules! changes {
 }
 
 changes! {
+    // both
+    Empty "empty-events" "empty events ({}) left out";
     // DevTools
     Pairs "pairs" "pairs of B and E written as X";
     Open "open-begins" "B events without an end written as X of no duration, as DevTools shows them";
@@ -30,7 +32,6 @@ changes! {
     Mended "mended" "events in which NaN or a raw control character became JSON";
     MendedKeys "mended-keys" "keys beside the events in which NaN or a raw control character became JSON";
     Unsound "unsound" "events that are not JSON and were left as they are: DevTools refuses the file (tracemill check finds them)";
-    Empty "empty-events" "empty events ({}) left out";
     // Perfetto
     Pids "pids" "pids renamed that do not fit into 32 bits";
     Tids "tids" "tids renamed that do not fit into 32 bits";

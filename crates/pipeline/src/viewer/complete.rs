@@ -7,6 +7,7 @@
 //! | `tts` | `tdur`, if the B has one too |
 //! | `sf`, `stack` | `esf`, `estack` |
 //! | `ph`, `pid`, `tid` | nothing: they are known |
+//! | `dur` | nothing: it is the pair's |
 //! | `name`, `cat` and all others | as they are, if the B has none of that name |
 
 use crate::profile::push_micros;
@@ -65,6 +66,8 @@ fn add(begin: &Event<'_>, end: &[u8], splice: &mut Splice) -> (Vec<u8>, u64) {
     };
     // of duplicates the last counts
     let all: Vec<_> = members(end).collect();
+    let is_free =
+        |name: &[u8]| known(name).is_none() && !all.iter().any(|(key, _)| string_is(key, name));
     for (at, &(written, value)) in all.iter().enumerate() {
         let (key, _) = plain((written, value));
         if all[at + 1..].iter().any(|(later, _)| string_is(later, &key)) {
@@ -72,6 +75,7 @@ fn add(begin: &Event<'_>, end: &[u8], splice: &mut Splice) -> (Vec<u8>, u64) {
         }
         match &*key {
             b"ph" | b"ts" | b"pid" | b"tid" => {}
+            b"dur" => lost += 1,
             b"args" => match known(b"args") {
                 None | Some(b"null") => added = value.to_vec(),
                 Some(args) => {
@@ -84,14 +88,14 @@ fn add(begin: &Event<'_>, end: &[u8], splice: &mut Splice) -> (Vec<u8>, u64) {
             },
             b"tts" => {
                 let spent = between(known(b"tts"), Some(value)).filter(|spent| spent.floor >= 0);
-                if let Some(spent) = spent.filter(|_| known(b"tdur").is_none()) {
+                if let Some(spent) = spent.filter(|_| is_free(b"tdur")) {
                     let mut text = Vec::new();
                     spent.push(&mut text);
                     append(b"\"tdur\"", &text);
                 }
             }
-            b"sf" if known(b"esf").is_none() => append(b"\"esf\"", value),
-            b"stack" if known(b"estack").is_none() => append(b"\"estack\"", value),
+            b"sf" if is_free(b"esf") => append(b"\"esf\"", value),
+            b"stack" if is_free(b"estack") => append(b"\"estack\"", value),
             key => match known(key) {
                 None => append(written, value),
                 Some(own) => lost += u64::from(own != value),

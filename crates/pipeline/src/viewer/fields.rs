@@ -20,7 +20,7 @@ use crate::report::MergeReport;
 use crate::slice::member;
 use std::collections::HashMap;
 use std::sync::Mutex;
-use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, canonical};
+use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, number_text};
 
 /// What all workers share.
 pub(crate) struct Retouch {
@@ -93,7 +93,8 @@ struct Patches<'e, 'p> {
 
 impl<'e> Patches<'e, '_> {
     fn patch_of(&self, value: &[u8]) -> Option<usize> {
-        let at = value.as_ptr() as usize - self.event.as_ptr() as usize;
+        // what is missing stands nowhere
+        let at = (value.as_ptr() as usize).checked_sub(self.event.as_ptr() as usize)?;
         let own = self.patches[self.first..].iter();
         own.clone().position(|p| p.old == (at..at + value.len())).map(|at| self.first + at)
     }
@@ -235,10 +236,9 @@ impl<'r> Retoucher<'r> {
                 continue;
             }
             let Some(value) = event.field(field) else { continue };
-            let current = found.current(value);
-            let number = current[1..current.len() - 1].to_vec();
             let mut scratch = Vec::new();
-            if canonical(&number, &mut scratch) && self.validator.check(&number).is_ok() {
+            if let Some(number) = number_text(found.current(value), &mut scratch) {
+                let number = number.to_vec();
                 found.put(value, &number);
                 self.changes.one(Change::QuotedTimes);
             }

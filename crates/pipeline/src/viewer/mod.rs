@@ -8,15 +8,17 @@
 //! | B and E, which it pairs over the whole file, are paired by thread and written as X | [`pairs`], [`complete`] |
 //! | one `TracingStartedInBrowser`: the earliest, with the frames of all | [`pages`] |
 //! | a `CommitLoad` for processes that it would hide: those of recordings that are not of a browser | [`pages`] |
-//! | `i` is `I`; missing `name`, `cat`, `args`; times in quotes; empty events | [`fields`], [`scan`] |
+//! | `i` is `I`; missing `name`, `cat`, `args`; times in quotes | [`fields`] |
 //! | at most 10,000 samples, nodes or steps in a `ProfileChunk` | [`chunk`] |
 //! | strict JSON: `NaN` is `null`, raw control characters are escaped | [`strict`] |
+//! | no empty events, which have no name | [`scan`] |
 //! | less than 512 MiB of text | said, with how to slice it |
 //!
 //! | for Perfetto | where |
 //! |---|---|
 //! | pids and tids fit into 32 bits | [`threads`] |
 //! | ids of flows are integers or hexadecimal, and stand in `id` | [`threads`] |
+//! | it begins with `{"` or `[{"`: no empty events, no lines | [`scan`], [`form`] |
 //! | X events that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
 //!
 //! ```text

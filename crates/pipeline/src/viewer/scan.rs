@@ -138,10 +138,6 @@ impl Scanned {
     /// Looks at an event; whether it is to stay out of the index.
     pub(crate) fn takes(&mut self, event: &Event<'_>) -> bool {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
-        if self.viewer == CheckFor::Perfetto {
-            self.census.note(pid, tid, None);
-            return false;
-        }
         let phase = match event.field_and_rest(Field::Ph) {
             Some([b'"', letter, b'"', ..]) => *letter,
             Some(_) => escaped_phase(event),
@@ -151,6 +147,10 @@ impl Scanned {
             }
             None => 0,
         };
+        if self.viewer == CheckFor::Perfetto {
+            self.census.note(pid, tid, None);
+            return false;
+        }
         let ts = event.ts();
         let is_drawn = matches!(phase, b'B' | b'E' | b'X' | b'I' | b'i');
         self.census.note(pid, tid, ts.filter(|_| is_drawn).map(|ts| ts.floor));

@@ -21,3 +21,4 @@ mod slice_profiles;
 mod slices;
 mod split;
 mod trace;
+mod viewer;
