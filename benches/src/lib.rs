@@ -269,6 +269,7 @@ pub fn config(threads: usize) -> Config {
         profiles: Default::default(),
         identity: Default::default(),
         clocks: Default::default(),
+        viewer: Default::default(),
         shares: None,
     }
 }

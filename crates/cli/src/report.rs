@@ -28,6 +28,7 @@
 //!                 "drift_ppb": null | by how many 10^-9 the clock falls behind}],
 //!   "annotations": {"kept", "dropped": {reason: count}} of DevTools (metadata.modifications); of convert, filter and
 //!                  split too,
+//!   "viewer":   {"for": null | "devtools" | "perfetto", "changes": {kind: how many, where there are any}},
 //!
 //!   convert:
 //!   "output":   as of merge, and "style"; "keys_lost", "warnings"; decisions: "spilled_bytes", "spooled_bytes",
@@ -92,7 +93,7 @@ use tracemill_pipeline::{
     AnnotationReport, CheckFor, CheckReport, Compression, Config, ConvertReport, Edges,
     FilterReport, Finding, Flaws, Format, IdentityReport, InputClock, InputReport, Losses,
     MergeReport, OutputConfig, ProfileInfo, ProfilesReport, Severity, SliceReport, SplitPart,
-    SplitReport, Target, Tier,
+    SplitReport, Target, Tier, ViewerReport,
 };
 
 /// What a report says of the run itself.
@@ -118,6 +119,7 @@ pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) 
     value["identity"] = identity(&report.identity);
     value["clocks"] = report.clocks.iter().map(clock).collect();
     value["annotations"] = annotations(&report.annotations);
+    value["viewer"] = viewer(&report.viewer);
     value
 }
 
@@ -139,6 +141,14 @@ fn annotations(annotations: &AnnotationReport) -> Value {
     let dropped: Map<String, Value> =
         dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
     json!({"kept": annotations.kept, "dropped": dropped})
+}
+
+fn viewer(report: &ViewerReport) -> Value {
+    let changes = report.changes.iter().map(|&(name, count, _)| (name.to_owned(), json!(count)));
+    json!({
+        "for": report.viewer.map(CheckFor::name),
+        "changes": Value::Object(changes.collect()),
+    })
 }
 
 fn identity(identity: &IdentityReport) -> Value {
@@ -486,6 +496,10 @@ mod tests {
                 kept: 6,
                 dropped: vec![(AnnotationDrop::Malformed, 2), (AnnotationDrop::Frame, 1)],
             },
+            viewer: ViewerReport {
+                viewer: Some(CheckFor::Devtools),
+                changes: vec![("pairs", 6, "pairs of B and E")],
+            },
             warnings: vec!["hm".into()],
         };
         let output = OutputConfig {
@@ -525,6 +539,7 @@ mod tests {
             },
             "clocks": [],
             "annotations": {"kept": 6, "dropped": {"malformed": 2, "frames": 1}},
+            "viewer": {"for": "devtools", "changes": {"pairs": 6}},
         });
         assert_eq!(merge(&report, &output, &run), expected);
     }

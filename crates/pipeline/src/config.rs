@@ -2,6 +2,7 @@
 
 use crate::clock::Factor;
 use crate::error::{Error, ErrorKind};
+use crate::viewer::ViewerRules;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -159,6 +160,8 @@ pub struct Config {
     pub identity: IdentityRules,
     /// What a merge does about clocks that differ.
     pub clocks: ClockRules,
+    /// What a merge does for a viewer.
+    pub viewer: ViewerRules,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
     pub shares: Option<Shares>,
 }
@@ -276,8 +279,6 @@ pub struct StatedInput {
 pub struct ProfileInputs {
     /// Process and thread of single files, by path or file name.
     pub pid_tid: Vec<(PathBuf, u64, u64)>,
-    /// Add the events by which DevTools shows a main thread.
-    pub for_devtools: bool,
 }
 
 /// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.

@@ -82,6 +82,7 @@ pub fn convert(
         lists: &lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
+        retouch: None,
     };
     report.annotations = annotations.put(&mut united, &Written::whole(&emit, config)).report();
     report.warnings.extend(report.annotations.warning());

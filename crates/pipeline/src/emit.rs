@@ -9,6 +9,7 @@ use crate::output::{Batch, Output};
 use crate::patched::{Patched, Turns};
 use crate::store::{Place, Store};
 use crate::streams::Delays;
+use crate::viewer::{Retouch, Retoucher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_tokenizer::{Tier, compact, on_one_line, pretty};
@@ -269,6 +270,8 @@ pub(crate) struct Emit<'r, 's, 'p> {
     pub(crate) timed: Timed<'r>,
     /// Names that change.
     pub(crate) rewrite: Option<Rewrite>,
+    /// What else changes, for a viewer; never where events are not written as they stand.
+    pub(crate) retouch: Option<Retouch>,
 }
 
 /// Where batches start.
@@ -276,8 +279,8 @@ struct Next<I> {
     number: usize,
     /// Offset in the output.
     offset: u64,
-    /// Whether no event was written yet.
-    first: bool,
+    /// Events given out.
+    index: u64,
     lists: I,
     lists_done: bool,
     bucket: usize,
@@ -289,12 +292,44 @@ struct Taken {
     offset: u64,
     /// Bytes as long as no name changes.
     len: u64,
-    first: bool,
+    /// The number of its first event.
+    index: u64,
 }
 
 impl<'s, 'p> Emit<'_, 's, 'p> {
     fn store(&self) -> &'s Store<'p> {
         self.order.0
+    }
+
+    /// Whether events may become longer or shorter than they stand.
+    pub(crate) fn changes_lengths(&self) -> bool {
+        self.rewrite.is_some() || self.retouch.is_some()
+    }
+
+    /// What changes in the events of a batch, for each worker; `None` if nothing does.
+    fn patched(&self, tier: Tier) -> Option<Patched<'_>> {
+        static NOTHING: Rewrite = Rewrite { units: Vec::new(), keeps_frames: false };
+        let renamer = || Renamer::new(self.rewrite.as_ref().unwrap_or(&NOTHING), tier);
+        let retoucher = self.retouch.as_ref().map(|retouch| Retoucher::new(retouch, tier));
+        self.changes_lengths().then(|| Patched::new(renamer(), retoucher))
+    }
+
+    /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
+    pub(crate) fn each_batch(
+        &self,
+        mut each: impl FnMut(&[Entry]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (next, mut entries) = (Mutex::new(self.start(0)), Vec::new());
+        while self.take(&next, &mut entries).is_some() {
+            each(&entries)?;
+        }
+        Ok(())
+    }
+
+    /// Before the first batch, which goes to `offset`.
+    fn start(&self, offset: u64) -> Next<impl Iterator<Item = Place>> {
+        let lists = self.lists.iter();
+        Next { number: 1, offset, index: 0, lists, lists_done: false, bucket: 0 }
     }
 
     /// Writes all events behind `offset`, the output's batches from number 1 on.
@@ -304,34 +339,29 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         offset: u64,
         config: &Config,
     ) -> Result<Written, Error> {
-        let start = Next {
-            number: 1,
-            offset,
-            first: true,
-            lists: self.lists.iter(),
-            lists_done: false,
-            bucket: 0,
-        };
-        let next = Mutex::new(start);
+        let next = Mutex::new(self.start(offset));
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
         let turns = Turns::new(1, offset);
         let tier = config.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
             let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
-            let mut patched = self.rewrite.as_ref().map(|r| Patched::new(Renamer::new(r, tier)));
+            let mut patched = self.patched(tier);
             while let Some(mut taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
                 if let Some(patched) = &mut patched {
-                    let longer = patched.find_all(&entries, self.store());
+                    let longer = patched.find_all(&entries, taken.index, self.store());
                     taken.offset = turns.pass(taken.number, taken.len.strict_add_signed(longer));
                 }
                 let mut batch = output.batch(taken.number, taken.offset, &mut buffer);
                 let (escaped, len) =
-                    self.gather(&entries, taken.first, patched.as_mut(), &mut batch)?;
+                    self.gather(&entries, taken.index, patched.as_mut(), &mut batch)?;
                 bytes.fetch_add(len, Ordering::Relaxed);
                 breaks.fetch_add(escaped, Ordering::Relaxed);
                 batch.finish()?;
+            }
+            if let (Some(retouch), Some(patched)) = (&self.retouch, &patched) {
+                retouch.count(&patched.changes());
             }
             Ok(())
         };
@@ -360,7 +390,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         let next = next.into_inner().unwrap_or_else(|e| e.into_inner());
         Ok(Written {
             batches: next.number,
-            end: if self.rewrite.is_some() { turns.end() } else { next.offset },
+            end: if self.changes_lengths() { turns.end() } else { next.offset },
             events: events.into_inner(),
             bytes: bytes.into_inner(),
             breaks_escaped: breaks.into_inner() as u64,
@@ -412,12 +442,12 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             if count == 0 {
                 continue;
             }
-            let len = self.layout.batch_len(count, bytes, state.first);
-            let (number, offset, first) = (state.number, state.offset, state.first);
-            let taken = Taken { number, offset, len, first };
+            let len = self.layout.batch_len(count, bytes, state.index == 0);
+            let (number, offset, index) = (state.number, state.offset, state.index);
+            let taken = Taken { number, offset, len, index };
             state.offset += len;
             state.number += 1;
-            state.first = false;
+            state.index += count;
             drop(state);
             self.fill(bucket, entries);
             return Some(taken);
@@ -444,20 +474,23 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     fn gather(
         &self,
         entries: &[Entry],
-        first: bool,
+        index: u64,
         mut patched: Option<&mut Patched<'_>>,
         batch: &mut Batch<'_>,
     ) -> Result<(usize, u64), Error> {
-        let mut separator = if first { self.layout.first } else { self.layout.next };
+        let mut separator = if index == 0 { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
             match patched {
                 None => {
                     let places = entries.iter().map(|entry| entry.place);
-                    self.layout.copy(places, first, self.store(), batch)?;
+                    self.layout.copy(places, index == 0, self.store(), batch)?;
                 }
-                Some(patched) => {
-                    patched.gather(entries, self.order.0, separator, self.layout.next, batch)?
-                }
+                Some(patched) => patched.gather(
+                    (entries, index),
+                    self.order.0,
+                    (separator, self.layout.next),
+                    batch,
+                )?,
             }
             return Ok((0, 0));
         }

@@ -7,6 +7,7 @@ use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
+use crate::viewer::Scanned;
 use std::sync::Arc;
 use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink};
 
@@ -94,6 +95,8 @@ pub(crate) struct Part {
     pub(crate) sightings: Option<Box<Sightings>>,
     /// What its times are multiplied by.
     pub(crate) factor: Option<Arc<Shift>>,
+    /// What matters to a viewer, if it is for one.
+    pub(crate) viewer: Option<Box<Scanned>>,
 }
 
 impl Part {
@@ -114,9 +117,14 @@ impl Sink for Part {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         self.facts.note_event(event.offset);
-        self.bytes += event.bytes.len() as u64;
         let offset = self.base + event.offset;
         let len = event.bytes.len();
+        let times = match &self.factor {
+            None => event.ts().map(|ts| (ts, event.dur())),
+            Some(factor) => factor.times(event),
+        };
+        let taken = self.viewer.as_mut().is_some_and(|viewer| viewer.takes(event, times));
+        self.bytes += if taken { 0 } else { len as u64 };
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -127,20 +135,20 @@ impl Sink for Part {
             }
             return self.lists[METADATA].push(place);
         }
-        let times = match &self.factor {
-            None => event.ts().map(|ts| (ts, event.dur())),
-            Some(factor) => factor.times(event),
-        };
         let entry = match times {
             Some((ts, dur)) => {
                 let place = Place::new(offset, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
-                self.timed.push(entry);
+                if !taken {
+                    self.timed.push(entry);
+                }
                 entry
             }
             None => {
                 let place = Place::new(offset, len, 0);
-                self.lists[UNTIMED].push(place);
+                if !taken {
+                    self.lists[UNTIMED].push(place);
+                }
                 Entry { time: i64::MIN, place }
             }
         };
@@ -174,12 +182,21 @@ impl Sink for Part {
     }
 }
 
+/// First and last time of two stretches.
+fn join(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).or(a).or(b)
+}
+
 impl Collect for Part {
     fn seal(&mut self) {
         if !self.timed.is_sorted() {
             self.timed.sort_unstable();
         }
         self.facts.span = self.timed.first().zip(self.timed.last()).map(|(a, b)| (a.time, b.time));
+        if let Some(viewer) = &mut self.viewer {
+            viewer.seal();
+            self.facts.span = join(self.facts.span, viewer.span());
+        }
         self.timed.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
     }

@@ -32,6 +32,7 @@
 //!     profiles: ProfileInputs::default(),
 //!     identity: IdentityRules::default(),
 //!     clocks: ClockRules::default(),
+//!     viewer: ViewerRules::default(),
 //!     shares: None,
 //! };
 //! let report = merge(&[Source::Path(input)], &output, &config)?;
@@ -76,6 +77,7 @@ mod split;
 mod store;
 mod streams;
 mod time;
+mod viewer;
 mod whole;
 
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
@@ -106,3 +108,4 @@ pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use time::{Duration, TimePoint, parse_time};
 pub use tracemill_tokenizer::{DamageKind, Tier};
+pub use viewer::{Overlaps, ViewerReport, ViewerRules};

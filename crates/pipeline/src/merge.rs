@@ -9,25 +9,28 @@
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
 use crate::annotations::{Annotations, Written};
+use crate::check::CheckFor;
 use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs};
 use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::{Error, ErrorKind};
 use crate::identity::{
-    Census, Labels, Settled, UnitParts, Watched, deduplicate, push_provenance, settle, watched,
+    Census, Labels, RenamedUnit, Rewrite, Settled, UnitParts, Watched, deduplicate,
+    push_provenance, settle, watched,
 };
 use crate::index::{Document, METADATA, Part, UNTIMED, append_documents};
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
-use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
+use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
 use crate::output;
-use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all};
-use crate::report::{AnnotationReport, IdentityReport, InputClock, InputIdentity, MergeReport};
+use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all, read_made};
+use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
+use crate::viewer::{self, Before, Changes, Known, Retouch};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use tracemill_tokenizer::{Event, Form, Tier};
+use tracemill_tokenizer::{Event, Form};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -78,14 +81,19 @@ struct Index {
     /// Whether there is the trace of a browser.
     browser: bool,
     spill: Option<Spill>,
+    /// What matters to a viewer, if it is for one.
+    viewer: Option<viewer::Found>,
 }
 
 impl Index {
     fn new(config: &Config, sources: &[Source]) -> Self {
         let several = sources.len() > 1 || sources.iter().any(|source| source.path().is_dir());
+        let viewer = viewer::Found::new(config);
+        // for a viewer some events have an index of their own, and so have those made of them
+        let limit = if viewer.is_some() { 2 } else { 1 };
         Index {
             tmp_dir: config.tmp_dir.clone(),
-            limit: config.shares().index,
+            limit: config.shares().index / limit,
             timed: Vec::new(),
             lists: [Vec::new(), Vec::new()],
             heap: 0,
@@ -100,6 +108,7 @@ impl Index {
             units: Vec::new(),
             browser: false,
             spill: None,
+            viewer,
         }
     }
 
@@ -129,11 +138,13 @@ impl Reader for Index {
     fn maker(&self) -> Maker<Part> {
         let (watched, factor) = (self.watched.clone(), self.factor.clone());
         let clock_watch = self.clock_watch.clone();
+        let viewer = self.viewer.as_ref().map(viewer::Found::viewer);
         Box::new(move |base, bytes| {
             let mut part = Part::new(base, bytes);
             part.factor.clone_from(&factor);
             part.sightings = clock_watch.clone().map(|watch| Box::new(Sightings::new(watch)));
             part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
+            part.viewer = viewer.map(|viewer| Box::new(viewer::Scanned::new(viewer, base)));
             part
         })
     }
@@ -157,6 +168,9 @@ impl Reader for Index {
         self.events += part.facts.events;
         self.bytes += part.bytes;
         self.long.extend(part.long);
+        if let (Some(viewer), Some(found)) = (&mut self.viewer, part.viewer) {
+            self.events -= viewer.take(*found, base, || current.store(self.long.clone()))?;
+        }
         append_documents(&mut self.documents, part.keys, part.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
             self.units.push(UnitParts { base, ..UnitParts::default() });
@@ -200,7 +214,7 @@ impl<'a> Current<'a> {
 /// Timed entries after reading: in memory, or on disk.
 enum Runs {
     Memory(Vec<Vec<Entry>>),
-    Disk(SpilledRuns),
+    Disk(Vec<SpilledRuns>),
 }
 
 impl Runs {
@@ -208,21 +222,64 @@ impl Runs {
     fn shift(&mut self, clocks: &Clocks, store: &Store<'_>, config: &Config) -> Result<(), Error> {
         match self {
             Runs::Memory(parts) => shift_parts(parts, clocks, store),
-            Runs::Disk(runs) => *runs = shift_runs(runs, clocks, store, &config.tmp_dir)?,
+            Runs::Disk(all) => {
+                for runs in all {
+                    *runs = shift_runs(runs, clocks, store, &config.tmp_dir)?;
+                }
+            }
         }
         Ok(())
     }
 
+    /// These and others as one.
+    fn join(self, others: Runs, order: Order<'_, '_>, config: &Config) -> Result<Runs, Error> {
+        let on_disk = |runs| -> Result<Vec<SpilledRuns>, Error> {
+            match runs {
+                Runs::Disk(runs) => Ok(runs),
+                Runs::Memory(parts) => {
+                    let mut spill = Spill::new(&config.tmp_dir)?;
+                    spill.run(&parts, order)?;
+                    Ok(vec![spill.finish()?.0])
+                }
+            }
+        };
+        match (self, others) {
+            (Runs::Memory(mut own), Runs::Memory(others)) => {
+                own.extend(others);
+                Ok(Runs::Memory(own))
+            }
+            (own, others) => {
+                let mut all = on_disk(own)?;
+                all.extend(on_disk(others)?);
+                Ok(Runs::Disk(all))
+            }
+        }
+    }
+
+    /// Runs on disk.
+    fn spilled(&self) -> u64 {
+        match self {
+            Runs::Memory(_) => 0,
+            Runs::Disk(all) => all.iter().map(SpilledRuns::count).sum(),
+        }
+    }
+
+    /// As the output takes them.
+    fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
+        match self {
+            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
+            Runs::Disk(all) => {
+                let runs = all.iter().flat_map(SpilledRuns::runs);
+                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
+            }
+        }
+    }
+
     /// Every entry of a time, in no particular order.
     fn at(&self, time: i64) -> Vec<Entry> {
-        let in_part = |part: &Vec<Entry>| {
-            let start = part.partition_point(|entry| entry.time < time);
-            let own = part[start..].iter().take_while(|entry| entry.time == time);
-            own.copied().collect::<Vec<Entry>>()
-        };
         match self {
-            Runs::Memory(parts) => parts.iter().flat_map(in_part).collect(),
-            Runs::Disk(runs) => runs.at(time).collect(),
+            Runs::Memory(parts) => entries_at(parts, time),
+            Runs::Disk(all) => all.iter().flat_map(|runs| runs.at(time)).collect(),
         }
     }
 }
@@ -241,69 +298,66 @@ impl Index {
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
-        let store = &Store::new(payloads.chain(labels), long).with_clocks(Arc::clone(&clocks));
+        let mut store = Store::new(payloads.chain(labels), long).with_clocks(Arc::clone(&clocks));
+        let (mut runs, mut lists, known, mut taken_out) =
+            self.end_on_one_line(&clocks, &store, config)?;
+        let copies = taken_out.offsets.len() as u64;
+        let made;
+        let mut changes = Changes::default();
+        if let Some(known) = &known {
+            let before =
+                Before { store: &store, rewrite: &settled.rewrite, inputs: &inputs, config };
+            made = known.make(&mut taken_out, before, &mut changes)?;
+            (store, runs) =
+                self.add_made((&made, store), runs, &mut settled.rewrite, &inputs, config)?;
+        }
+        let store = &store;
         let order = Order(store);
-        let (runs, mut lists, taken_out) = self.end_on_one_line(&clocks, store, config)?;
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
         let annotations = Annotations::read(&self.documents, &inputs, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
-        if rules.dedup_metadata {
-            let kept = deduplicate(lists, store, &settled.rewrite, config)?;
-            self.events -= kept.events;
-            self.bytes -= kept.bytes;
-            identity.metadata_dropped = kept.events;
-            lists = kept.lists;
-        }
+        lists = self.deduplicate(lists, store, &settled.rewrite, &mut identity, config)?;
         let said = rules.provenance.then_some((&*identity.inputs, &*clocks.inputs));
         let own = add_own_keys(&mut united, taken_out.still_listed, said);
-        let format = match default_format(&self.documents) {
-            Format::Array if own => Format::Object,
-            format => format,
-        };
-        let format = output.format.unwrap_or(format);
-        let copies = taken_out.offsets.len() as u64;
-        let size = (self.events - copies, self.bytes - taken_out.bytes);
+        let left_out = taken_out.offsets.len() as u64;
+        let size = (self.events - left_out, self.bytes - taken_out.bytes);
+        let format = self.format(output, own, known.is_some().then_some(size.0));
         delays.leave_out(taken_out.offsets);
         let mut report = MergeReport {
-            inputs: Vec::new(),
             events: size.0,
-            bytes: 0,
             format,
-            tier: config.tier.unwrap_or_else(Tier::best),
-            threads: config.threads,
-            spilled_runs: if let Runs::Disk(runs) = &runs { runs.count() } else { 0 },
+            spilled_runs: runs.spilled(),
             spooled_bytes: inputs.spooled,
             delayed_chunks: delays.count(),
             copies,
             keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
             identity,
             clocks: clocks.inputs.clone(),
-            annotations: AnnotationReport::default(),
-            warnings,
+            warnings: [inputs.warnings.clone(), warnings].concat(),
+            ..MergeReport::new(config)
         };
-        report.warnings.splice(0..0, inputs.warnings.iter().cloned());
         warn(&united, &delays, &report.format, &mut report.warnings);
-        let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
-        if self.browser && profiles && !config.profiles.for_devtools {
-            report.warnings.push(HIDDEN.to_owned());
-        }
-        let timed = match &runs {
-            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
-            Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
-        };
+        self.warn(&inputs, config, &mut report.warnings);
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
-        let layout = Layout::of(format);
-        let emit = Emit { order, layout, delays, lists: &lists, timed, rewrite };
-        let written = Written { clocks: Some(&clocks), ..Written::whole(&emit, config) };
+        let (layout, timed) = (Layout::of(format), runs.timed(order));
+        let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, retouch: None };
+        let written = Written::merged(&emit, &clocks, known.is_none(), config);
         report.annotations = annotations.put(&mut united, &written).report();
         report.warnings.extend(report.annotations.warning());
+        if let Some(known) = &known {
+            emit.retouch = Some(Retouch::new(known, &emit, &mut united, changes, config)?);
+            emit.timed = runs.timed(order);
+        }
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
             check_intact(&inputs)
         })?;
         report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
+        if let Some(retouch) = &emit.retouch {
+            retouch.report(&mut report, inputs.span());
+        }
         report.inputs = inputs.reports;
         Ok(report)
     }
@@ -319,6 +373,67 @@ impl Index {
         let rules = &config.clocks;
         let settled = Clocks::settle(&mut self.units, &self.documents, inputs, &store, rules);
         settled.map(|(clocks, warnings)| (Arc::new(clocks), warnings))
+    }
+
+    /// The format of the output, which has `own` keys; for a viewer, of so many events.
+    fn format(&self, output: &OutputConfig, own: bool, viewer: Option<u64>) -> Format {
+        let usual = match default_format(&self.documents) {
+            Format::Array if own => Format::Object,
+            format => format,
+        };
+        let format = output.format.unwrap_or(usual);
+        viewer.map_or(format, |events| viewer::form(format, events))
+    }
+
+    /// Leaves out metadata that is there already, if that is asked for.
+    fn deduplicate(
+        &mut self,
+        lists: Lists,
+        store: &Store<'_>,
+        rewrite: &Rewrite,
+        identity: &mut IdentityReport,
+        config: &Config,
+    ) -> Result<Lists, Error> {
+        if !config.identity.dedup_metadata {
+            return Ok(lists);
+        }
+        let kept = deduplicate(lists, store, rewrite, config)?;
+        self.events -= kept.events;
+        self.bytes -= kept.bytes;
+        identity.metadata_dropped = kept.events;
+        Ok(kept.lists)
+    }
+
+    /// What there is to say of the inputs.
+    fn warn(&self, inputs: &Inputs, config: &Config, warnings: &mut Vec<String>) {
+        let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
+        if self.browser && profiles && config.viewer.viewer != Some(CheckFor::Devtools) {
+            warnings.push(HIDDEN.to_owned());
+        }
+    }
+
+    /// Takes in what was made for a viewer, behind all inputs; returns the store and the runs with it.
+    fn add_made<'p>(
+        &mut self,
+        (made, store): (&'p Payload, Store<'p>),
+        runs: Runs,
+        rewrite: &mut Rewrite,
+        inputs: &Inputs,
+        config: &Config,
+    ) -> Result<(Store<'p>, Runs), Error> {
+        let base = store.end();
+        let limit = config.shares().index / 4;
+        let usual = Index::new(config, &[]);
+        let mut index = Index { limit, watched: None, clock_watch: None, viewer: None, ..usual };
+        let current = Current { before: &inputs.payloads, base, own: Own::Payload(made) };
+        read_made(made, config, &mut index, current)?;
+        let store = store.and(base, made, std::mem::take(&mut index.long));
+        let runs = runs.join(index.end_reading(&store)?.0, Order(&store), config)?;
+        // they have their new names already
+        rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        self.events += index.events;
+        self.bytes += index.bytes;
+        Ok((store, runs))
     }
 
     /// Decides on names, and makes the events that show labels.
@@ -350,17 +465,23 @@ impl Index {
         clocks: &Clocks,
         store: &Store<'_>,
         config: &Config,
-    ) -> Result<(Runs, Lists, TakenOut), Error> {
+    ) -> Result<(Runs, Lists, Option<Known>, TakenOut), Error> {
         let (mut runs, lists) = self.end_reading(store)?;
+        let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
+        let special = |time| known.as_ref().map_or_else(Vec::new, |known| known.at(time));
         // copies are told by the times that they have in the inputs
         let at = |event: &Event<'_>| {
-            clocks.times_read(event).into_iter().flat_map(|time| runs.at(time)).collect()
+            let times = clocks.times_read(event).into_iter();
+            times.flat_map(|time| [runs.at(time), special(time)].concat()).collect()
         };
         let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
         if clocks.change() {
             runs.shift(clocks, store, config)?;
+            if let Some(known) = &mut known {
+                known.shift(clocks, store, config)?;
+            }
         }
-        Ok((runs, lists, taken_out))
+        Ok((runs, lists, known, taken_out))
     }
 
     /// Ends the index: what is in memory stays there, unless some of it went to disk already.
@@ -375,7 +496,7 @@ impl Index {
             }
             Some(spill) => {
                 let (runs, lists) = spill.finish()?;
-                Ok((Runs::Disk(runs), lists))
+                Ok((Runs::Disk(vec![runs]), lists))
             }
         }
     }
@@ -415,7 +536,7 @@ fn find_delays(
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
     let timed: Box<dyn Iterator<Item = Entry> + '_> = match runs {
         Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
-        Runs::Disk(runs) => Box::new(runs.iter()),
+        Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::iter)),
     };
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
     Delays::find_by(&suspects, untimed.chain(timed), order, key_of)

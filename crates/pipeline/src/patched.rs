@@ -9,6 +9,7 @@ use crate::identity::{Patch, Renamer};
 use crate::order::Entry;
 use crate::output::Batch;
 use crate::store::Store;
+use crate::viewer::{Changes, Retoucher};
 use std::sync::{Condvar, Mutex};
 
 /// Events whose patches are kept; those of longer batches are found a second time.
@@ -47,6 +48,7 @@ impl Turns {
 /// The patches of a batch; one for each worker.
 pub(crate) struct Patched<'r> {
     renamer: Renamer<'r>,
+    retoucher: Option<Retoucher<'r>>,
     patches: Vec<Patch>,
     /// Per event, one past its last patch.
     ends: Vec<usize>,
@@ -55,24 +57,36 @@ pub(crate) struct Patched<'r> {
 }
 
 impl<'r> Patched<'r> {
-    pub(crate) fn new(renamer: Renamer<'r>) -> Self {
+    pub(crate) fn new(renamer: Renamer<'r>, retoucher: Option<Retoucher<'r>>) -> Self {
         let (patches, ends, texts, event) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Patched { renamer, patches, ends, texts, event }
+        Patched { renamer, retoucher, patches, ends, texts, event }
     }
 
-    /// Finds the patches of a batch; returns how much longer it becomes.
-    pub(crate) fn find_all(&mut self, entries: &[Entry], store: &Store<'_>) -> i64 {
-        entries.chunks(KEPT).map(|entries| self.find(entries, store)).sum()
+    /// What was changed for a viewer in the batches so far.
+    pub(crate) fn changes(&self) -> Changes {
+        self.retoucher.as_ref().map_or_else(Changes::default, |retoucher| retoucher.changes)
     }
 
-    fn find(&mut self, entries: &[Entry], store: &Store<'_>) -> i64 {
+    /// Finds the patches of a batch, whose first event has the number `index` in the output; returns how much longer it
+    /// becomes.
+    pub(crate) fn find_all(&mut self, entries: &[Entry], index: u64, store: &Store<'_>) -> i64 {
+        let chunks = entries.chunks(KEPT).zip((index..).step_by(KEPT));
+        chunks.map(|(entries, index)| self.find(entries, index, store)).sum()
+    }
+
+    fn find(&mut self, entries: &[Entry], index: u64, store: &Store<'_>) -> i64 {
         self.patches.clear();
         self.ends.clear();
         self.texts.clear();
         let mut longer = 0;
-        for entry in entries {
+        for (entry, index) in entries.iter().zip(index..) {
             let (event, offset) = (store.event(entry.place), entry.place.offset());
-            longer += self.renamer.find(event, offset, &mut self.patches, &mut self.texts);
+            let first = self.patches.len();
+            let renamed = self.renamer.find(event, offset, &mut self.patches, &mut self.texts);
+            longer += match &mut self.retoucher {
+                None => renamed,
+                Some(own) => own.find(event, index, first, &mut self.patches, &mut self.texts),
+            };
             self.ends.push(self.patches.len());
         }
         longer
@@ -101,10 +115,9 @@ impl<'r> Patched<'r> {
     /// stands in the input as it will in the output in one go.
     pub(crate) fn gather(
         &mut self,
-        entries: &[Entry],
+        (entries, index): (&[Entry], u64),
         store: &Store<'_>,
-        opening: &[u8],
-        separator: &[u8],
+        (opening, separator): (&[u8], &[u8]),
         batch: &mut Batch<'_>,
     ) -> Result<(), Error> {
         batch.push(opening)?;
@@ -113,7 +126,11 @@ impl<'r> Patched<'r> {
         let (mut bytes, mut start, mut len) = (&[][..], 0, 0);
         for (number, chunk) in entries.chunks(KEPT).enumerate() {
             if several {
-                self.find(chunk, store);
+                let counted = self.changes();
+                self.find(chunk, index + (number * KEPT) as u64, store);
+                if let Some(retoucher) = &mut self.retoucher {
+                    retoucher.changes = counted;
+                }
             }
             let mut patch = 0;
             for (at, entry) in chunk.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! What a run did: counts, losses with their places, and warnings. Nothing is lost silently (contract C5).
 
-use crate::config::{Format, Style, Tier};
+use crate::config::{Config, Format, Style, Tier};
 use crate::profile::Flaws;
+use crate::viewer::ViewerReport;
 use std::fmt;
 use tracemill_tokenizer::{Damage, DamageKind};
 
@@ -301,6 +302,8 @@ pub struct MergeReport {
     pub spilled_runs: u64,
     /// Bytes of pipes and packed inputs spooled to disk.
     pub spooled_bytes: u64,
+    /// What was changed for a viewer.
+    pub viewer: ViewerReport,
     /// Chunks of CPU profiles written later than their time, behind their predecessor (contract C6).
     pub delayed_chunks: u64,
     /// Events left out because `split` had repeated them, at the start of a part, from an earlier part.
@@ -318,6 +321,28 @@ pub struct MergeReport {
 }
 
 impl MergeReport {
+    /// Of a run that has done nothing so far.
+    pub(crate) fn new(config: &Config) -> Self {
+        MergeReport {
+            inputs: Vec::new(),
+            events: 0,
+            bytes: 0,
+            format: Format::Object,
+            tier: config.tier.unwrap_or_else(Tier::best),
+            threads: config.threads,
+            spilled_runs: 0,
+            spooled_bytes: 0,
+            viewer: ViewerReport::default(),
+            delayed_chunks: 0,
+            copies: 0,
+            keys_lost: 0,
+            identity: IdentityReport::default(),
+            clocks: Vec::new(),
+            annotations: AnnotationReport::default(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// Stretches and keys lost in all.
     pub fn lost(&self) -> u64 {
         self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()

@@ -176,6 +176,19 @@ impl<'p> Store<'p> {
         store
     }
 
+    /// The same with a payload behind all others, and the long events in it.
+    pub(crate) fn and(mut self, start: u64, payload: &'p Payload, long: Vec<Long>) -> Self {
+        let Store { pieces, long, .. } = Store::new(std::iter::once((start, payload)), long);
+        self.pieces.extend(pieces);
+        self.long.extend(long);
+        self
+    }
+
+    /// Behind all that it holds.
+    pub(crate) fn end(&self) -> u64 {
+        self.pieces.last().map_or(0, |piece| piece.start + piece.bytes.len() as u64)
+    }
+
     /// The long events that it knows, by offset.
     pub(crate) fn into_long(self) -> Vec<Long> {
         self.long

@@ -51,12 +51,12 @@ impl Emit<'_, '_, '_> {
         batch.push(&opening)?;
         batch.finish()?;
         let written = self.write(&sink, opening.len() as u64, config)?;
-        debug_assert!(self.rewrite.is_some() || written.end == closing_at);
+        debug_assert!(self.changes_lengths() || written.end == closing_at);
         let mut batch = sink.batch(written.batches, written.end, &mut buffer);
         let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
         let len = len - closing_at + written.end;
-        if self.rewrite.is_some() {
+        if self.changes_lengths() {
             sink.set_len(len)?;
         }
         debug_assert_eq!(written.events, events);

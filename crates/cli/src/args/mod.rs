@@ -14,6 +14,7 @@ mod split;
 mod texts;
 mod texts_check;
 mod texts_split;
+mod viewer;
 
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::{ClockArgs, signed_time};
@@ -24,6 +25,7 @@ pub(crate) use info::InfoArgs;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use slice::SliceArgs;
 pub(crate) use split::SplitArgs;
+pub(crate) use viewer::ViewerArgs;
 
 use crate::exit::Failure;
 use crate::manifest::Manifest;
@@ -36,7 +38,7 @@ use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_pipeline::{
     ClockRules, Compression, Config, Format, IdentityRules, OutputConfig, ProfileInputs, Progress,
-    Source, Target, Tier,
+    Source, Target, Tier, ViewerRules,
 };
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
@@ -107,12 +109,8 @@ impl Verb {
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Add what a viewer needs to show .cpuprofile inputs at its best
-    ///
-    /// devtools: the events by which DevTools takes the earliest profile for the main thread of a page, and shows it
-    /// first and open.
-    #[arg(long = "for", value_name = "VIEWER", help_heading = "Output")]
-    pub(crate) viewer: Option<Viewer>,
+    #[command(flatten)]
+    pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
     pub(crate) identity: IdentityArgs,
     #[command(flatten)]
@@ -151,13 +149,6 @@ pub(crate) struct InputArgs {
     /// FILE is its path or its name. May be given once for each file.
     #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
     pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
-}
-
-/// Programs that show traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Viewer {
-    /// The Performance panel of Chrome
-    Devtools,
 }
 
 /// `FILE=PID:TID`
@@ -351,9 +342,10 @@ impl LimitArgs {
             read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
             strict: input.strict,
             progress: Arc::clone(progress),
-            profiles: ProfileInputs { pid_tid: input.pid_tid.clone(), ..ProfileInputs::default() },
+            profiles: ProfileInputs { pid_tid: input.pid_tid.clone() },
             identity: IdentityRules::default(),
             clocks: ClockRules::default(),
+            viewer: ViewerRules::default(),
             shares: None,
         })
     }
@@ -369,7 +361,7 @@ impl MergeArgs {
         let mut config = self.limits.config(&self.input, progress)?;
         config.identity = self.identity.rules(manifest);
         config.clocks = self.clocks.rules(manifest)?;
-        config.profiles.for_devtools = self.viewer == Some(Viewer::Devtools);
+        config.viewer = self.viewer.rules(self.trace.format)?;
         Ok(config)
     }
 }
@@ -400,7 +392,7 @@ pub(crate) fn test_config() -> Config {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use tracemill_pipeline::{IdPolicy, PidPolicy};
+    use tracemill_pipeline::{CheckFor, IdPolicy, PidPolicy};
 
     fn merge(flags: &str) -> Result<MergeArgs, clap::Error> {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
@@ -470,7 +462,8 @@ mod tests {
         let args = merge("--pid-tid a=b.cpuprofile=7:8 --pid one --for devtools").unwrap();
         let config = args.config(None, &Arc::default()).unwrap();
         assert_eq!(config.profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
-        assert_eq!((config.identity.pid, config.profiles.for_devtools), (PidPolicy::One, true));
+        assert_eq!(config.identity.pid, PidPolicy::One);
+        assert_eq!(config.viewer.viewer, Some(CheckFor::Devtools));
         let usual = merge("").unwrap().config(None, &Arc::default()).unwrap().identity;
         assert_eq!((usual.pid, usual.ids), (PidPolicy::Auto, IdPolicy::Auto));
         for wrong in [

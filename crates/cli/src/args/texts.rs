@@ -56,6 +56,9 @@ Examples:
   The CPU profiles of a Node program and its workers (node --cpu-prof), as one trace for DevTools:
     tracemill merge profiles/ --for devtools -o all.json
 
+  A trace that DevTools shows wrongly, as it takes it:
+    tracemill merge trace.json --for devtools -o right.json.gz
+
   The ranks of a distributed PyTorch job, each with its name:
     tracemill merge rank*.json.gz --label-from-name 'rank([0-9]+)' --args-key 'External id' -o all.json
 

@@ -7,13 +7,13 @@ use crate::manifest;
 use crate::messages::{Messages, Summary};
 use crate::progress::Watch;
 use crate::report::{self, Run};
-use crate::size::{human, plural};
+use crate::size::{grouped, human, plural};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Instant;
 use tracemill_pipeline::{
-    Config, IdentityReport, InputIdentity, MergeReport, Progress, Source, merge,
+    Config, IdentityReport, InputIdentity, MergeReport, Progress, Source, ViewerReport, merge,
 };
 
 /// Merges, then says how it went.
@@ -41,6 +41,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
     clocks::moved(&report.clocks).iter().for_each(|text| messages.say(text));
     renamed(&report.identity).iter().for_each(|text| messages.say(text));
+    changed(&report.viewer).iter().for_each(|text| messages.say(text));
     messages.losses(&report.inputs);
     let mut summary = Summary::new("merge", &report.inputs, report.lost(), elapsed);
     summary.output = Some((report.events, report.bytes));
@@ -99,6 +100,15 @@ fn renamed(identity: &IdentityReport) -> Option<String> {
     })
 }
 
+/// What was changed for a viewer, as one sentence, if anything was.
+fn changed(report: &ViewerReport) -> Option<String> {
+    let viewer = report.viewer.filter(|_| !report.changes.is_empty())?;
+    let changes = report.changes.iter();
+    let all: Vec<String> =
+        changes.map(|(_, count, sentence)| format!("{} {sentence}", grouped(*count))).collect();
+    Some(format!("changed for {}: {}", viewer.name(), all.join("; ")))
+}
+
 /// What the run decided, for `-v`.
 fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let mut texts = vec![
@@ -146,7 +156,7 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{AnnotationReport, Format, Tier};
+    use tracemill_pipeline::{AnnotationReport, CheckFor, Format, Tier};
 
     #[test]
     fn decisions_are_said_where_there_were_any() {
@@ -166,6 +176,7 @@ mod tests {
             identity: IdentityReport::default(),
             clocks: Vec::new(),
             annotations: AnnotationReport::default(),
+            viewer: ViewerReport::default(),
             warnings: Vec::new(),
         };
         let texts = decisions(&report, &config);
@@ -180,6 +191,16 @@ mod tests {
         assert!(texts[3].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
         assert!(texts[4].starts_with("3 chunks of CPU profiles"));
         assert!(texts[5].starts_with("4 events that split had repeated"));
+    }
+
+    #[test]
+    fn what_is_changed_for_a_viewer_is_one_line() {
+        assert_eq!(changed(&ViewerReport::default()), None);
+        let viewer = Some(CheckFor::Devtools);
+        assert_eq!(changed(&ViewerReport { viewer, changes: Vec::new() }), None);
+        let changes = vec![("a", 1234, "events did this"), ("b", 1, "that")];
+        let text = changed(&ViewerReport { viewer, changes });
+        assert_eq!(text.unwrap(), "changed for devtools: 1,234 events did this; 1 that");
     }
 
     #[test]

@@ -35,6 +35,16 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
         Written { emit, config, whole: true, made: None, clocks: None }
     }
 
+    /// A merge; `whole` if all events of all inputs are in it.
+    pub(crate) fn merged(
+        emit: &'w Emit<'r, 's, 'p>,
+        clocks: &'w Clocks,
+        whole: bool,
+        config: &'w Config,
+    ) -> Self {
+        Written { whole, clocks: Some(clocks), ..Written::whole(emit, config) }
+    }
+
     /// An output of some of the events as they are.
     pub(crate) fn some(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
         Written { whole: false, ..Written::whole(emit, config) }

@@ -93,7 +93,7 @@ fn hash_string(text: &[u8]) -> Option<u64> {
 
 /// The hash of a JSON value; a missing one is a value too.
 #[inline]
-pub(super) fn hash_value(value: Option<&[u8]>) -> u64 {
+pub(crate) fn hash_value(value: Option<&[u8]>) -> u64 {
     match value {
         Some(digits) if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
             hash_bytes(digits, WHOLE)

@@ -26,9 +26,11 @@ mod text;
 mod viewers;
 mod walk;
 
-pub(crate) use ids::{mix, whole};
+pub(crate) use ids::{hash_value, mix, whole};
+pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt};
 pub use rules::{CheckFor, Severity};
+pub(crate) use viewers::{has_page, page_data};
 
 use crate::config::{Config, Source};
 use crate::error::Error;

@@ -301,7 +301,7 @@ fn is_big(value: &[u8]) -> bool {
 }
 
 /// Whether Perfetto takes a flow id: an integer, or a string of hexadecimal digits.
-fn is_flow_id(id: &[u8]) -> bool {
+pub(crate) fn is_flow_id(id: &[u8]) -> bool {
     match id {
         [b'"', content @ .., b'"'] => {
             let digits = content.strip_prefix(b"0x").unwrap_or(content);

@@ -24,7 +24,8 @@ fn member<'v>(object: &'v [u8], key: &[u8]) -> Option<&'v [u8]> {
     members(object).filter(|(name, _)| string_is(name, key)).last().map(|(_, value)| value)
 }
 
-fn has_page(object: &[u8]) -> bool {
+/// Whether a frame has a page of its own.
+pub(crate) fn has_page(object: &[u8]) -> bool {
     member(object, b"url").is_some_and(|url| url.len() > 2 && url != b"\"about:blank\"")
 }
 
@@ -47,10 +48,10 @@ impl Browser {
             b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {
                 self.is_browser = true;
             }
-            b"\"CommitLoad\"" if data(event).is_some_and(has_page) => {
+            b"\"CommitLoad\"" if page_data(event).is_some_and(has_page) => {
                 self.pages.insert(process, ());
             }
-            b"\"FrameCommittedInBrowser\"" => self.page(data(event)),
+            b"\"FrameCommittedInBrowser\"" => self.page(page_data(event)),
             _ => {}
         }
     }
@@ -58,7 +59,7 @@ impl Browser {
     fn start(&mut self, event: &Event<'_>, offset: u64, tallies: &mut Tallies) {
         self.is_browser = true;
         self.starts.add(offset);
-        let Some(data) = data(event) else { return tallies.add(Kind::EmptyStart, offset) };
+        let Some(data) = page_data(event) else { return tallies.add(Kind::EmptyStart, offset) };
         let Some(frames) = member(data, b"frames") else { return };
         let mut cursor = tracemill_tokenizer::Cursor::new(frames);
         if cursor.enter(b'[') {
@@ -98,7 +99,8 @@ impl Browser {
     }
 }
 
-fn data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
+/// `args.data`, if it is an object.
+pub(crate) fn page_data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
     member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))
 }
 

@@ -166,6 +166,9 @@ impl Clocks {
         clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
         let place = |held: &crate::read::Held| (held.base, clocks.by_input[held.input].clone());
         clocks.by_place = inputs.payloads.iter().map(place).collect();
+        // what is made later stands behind all inputs, at its own time
+        let ends = inputs.payloads.iter().map(|held| held.base + held.payload.len());
+        clocks.by_place.extend(ends.max().map(|end| (end, None)));
         clocks.warn(&known, &mut warnings);
         Ok((clocks, warnings))
     }

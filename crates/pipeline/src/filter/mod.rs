@@ -135,6 +135,7 @@ pub fn filter(
         lists: &decision.lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
+        retouch: None,
     };
     let written = match report.dropped.is_empty() {
         true => Written::whole(&emit, config),

@@ -38,7 +38,7 @@ mod spelling;
 pub(crate) use census::{Census, Watched, key_of};
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
-pub(crate) use rename::{Patch, Renamer, Rewrite};
+pub(crate) use rename::{Patch, RenamedUnit, Renamer, Rewrite};
 pub(crate) use settle::{Labels, Settled, UnitParts, deduplicate, settle, watched};
 pub(crate) use spelling::IdMap;
 

@@ -208,7 +208,7 @@ pub(crate) fn deduplicate(
     config: &Config,
 ) -> Result<Deduplicated, Error> {
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut patched = Patched::new(Renamer::new(rewrite, tier));
+    let mut patched = Patched::new(Renamer::new(rewrite, tier), None);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
     let hasher = std::hash::RandomState::new();
     let mut seen: HashMap<u64, Vec<Place>> = HashMap::new();

@@ -25,7 +25,7 @@ mod spill;
 
 pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
-pub(crate) use runs::Buckets;
+pub(crate) use runs::{Buckets, entries_at};
 pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
 
 use crate::clock::Kind;

@@ -32,6 +32,11 @@ impl Scratch {
         Ok(Scratch { writer, len: 0, dir: dir.to_owned() })
     }
 
+    /// Whether nothing was written yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Appends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.len += bytes.len() as u64;
@@ -138,6 +143,11 @@ impl SpilledRuns {
         self.ranges.len() as u64
     }
 
+    /// The runs, each in exact order.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        (0..self.ranges.len()).map(|run| Run::Disk(self.records(run)))
+    }
+
     fn records(&self, run: usize) -> &[[u8; ENTRY]] {
         let bytes = self.mapped.as_deref().unwrap_or_default();
         bytes[self.ranges[run].clone()].as_chunks::<ENTRY>().0
@@ -177,7 +187,7 @@ pub(crate) struct MergedRuns<'r> {
 
 impl<'r> MergedRuns<'r> {
     pub(crate) fn new(runs: &'r SpilledRuns, order: Order<'_, '_>) -> Self {
-        Self::over((0..runs.ranges.len()).map(|run| Run::Disk(runs.records(run))), order)
+        Self::over(runs.runs(), order)
     }
 
     /// Over runs that are in exact order each.

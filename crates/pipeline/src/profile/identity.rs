@@ -294,10 +294,8 @@ mod tests {
 
     #[test]
     fn flags_overrule_names() {
-        let options = ProfileInputs {
-            pid_tid: vec![(NAMES[4].into(), 20, 3), (NAMES[0].into(), 7, 8)],
-            ..ProfileInputs::default()
-        };
+        let options =
+            ProfileInputs { pid_tid: vec![(NAMES[4].into(), 20, 3), (NAMES[0].into(), 7, 8)] };
         let all = run(&NAMES, &options, PidPolicy::Keep);
         assert_eq!((all[4].pid, all[4].tid, all[0].pid, all[0].tid), (20, 3, 7, 8));
         assert!(all[4].said.is_none());

@@ -8,6 +8,7 @@ mod profiles;
 
 pub(crate) use profiles::FOR_DEVTOOLS;
 
+use crate::check::CheckFor;
 use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
 use crate::index::Document;
@@ -127,6 +128,12 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
+    /// First and last time of all events.
+    pub(crate) fn span(&self) -> Option<(i64, i64)> {
+        let spans = self.reports.iter().filter_map(|report| report.span);
+        spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// The input, and the place in it, of a place among all.
     pub(crate) fn locate(&self, offset: u64) -> (String, u64) {
         let after = self.payloads.partition_point(|held| held.base <= offset);
@@ -159,7 +166,7 @@ pub(crate) fn read_all<R: Reader>(
     for input in &inputs {
         base = session.read(input, base, reader)?;
     }
-    if config.profiles.for_devtools {
+    if config.viewer.viewer == Some(CheckFor::Devtools) {
         session.add_browser_events(base, reader)?;
     }
     if session.read.reports.is_empty() && !inputs.is_empty() {
@@ -172,6 +179,31 @@ pub(crate) fn read_all<R: Reader>(
         return Err(ErrorKind::NotATrace { input: sources[0].to_string(), offset: 0, found }.into());
     }
     Ok(session.read)
+}
+
+/// Reads a trace that was made, which lies in memory or is a map, into `reader`.
+pub(crate) fn read_made<R: Reader>(
+    text: &Payload,
+    config: &Config,
+    reader: &mut R,
+    current: Current<'_>,
+) -> Result<(), Error> {
+    let Payload::Mapped(mapped) = text else { return Ok(()) };
+    let plan = Plan {
+        bytes: mapped,
+        skip: 0,
+        mapped: Some(mapped),
+        tier: config.tier.unwrap_or_else(Tier::best),
+        threads: config.threads,
+        chunk: config.shares().chunk,
+    };
+    let (make, mut result) = (reader.maker(), Ok(()));
+    scan(plan, &|| make(current.base, plan.chunk.min(mapped.len())), |part| {
+        if result.is_ok() {
+            result = reader.take(part, current.base, current);
+        }
+    });
+    result
 }
 
 /// Sums up the sizes of files, for progress.

@@ -123,18 +123,8 @@ impl Session<'_> {
         let spans = self.read.reports.iter().filter_map(|report| report.span);
         let Some(events) = browser_events(&self.started, spans.map(|(first, _)| first).min())
         else {
-            self.read
-                .warnings
-                .push("--for devtools: there is no CPU profile among the inputs".into());
             return Ok(());
         };
-        if self.read.reports.iter().any(|report| report.profiles == 0 && report.events > 0) {
-            self.read.warnings.push(
-                "--for devtools: DevTools hides processes of traces among the inputs that have no page, since \
-                 the events for the profiles make the trace one of a browser"
-                    .into(),
-            );
-        }
         let mut report = InputReport { name: FOR_DEVTOOLS.into(), ..InputReport::default() };
         reader.begin(&report.name);
         let events = Box::new(Cursor::new(events));

@@ -37,6 +37,7 @@ mod times;
 mod windows;
 
 pub use report::SliceReport;
+pub(crate) use sorter::{Gather, Runs, Sorter};
 pub(crate) use splice::{Splice, member};
 pub(crate) use times::Exact;
 pub(crate) use windows::Windows;
@@ -62,7 +63,6 @@ use index::{Index, Plan};
 use made::Made;
 use pairs::Pairs;
 use parts::Parts;
-use sorter::{Gather, Runs, Sorter};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -424,6 +424,7 @@ impl Chosen {
             lists: &self.lists,
             timed: runs.timed(order),
             rewrite: None,
+            retouch: None,
         };
         let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
         written.annotations = annotations.put(&mut united, &output_of).report();

@@ -2,11 +2,10 @@
 
 use super::Edges;
 use super::windows::{Bounds, Span, Windows};
-use crate::config::{Config, Format};
+use crate::config::Config;
 use crate::profile::Flaws;
 use crate::read::Inputs;
-use crate::report::{AnnotationReport, IdentityReport, InputReport, MergeReport};
-use tracemill_tokenizer::Tier;
+use crate::report::{InputReport, MergeReport};
 
 /// What `slice` did.
 #[derive(Clone, Debug)]
@@ -42,25 +41,8 @@ pub struct SliceReport {
 
 impl SliceReport {
     pub(super) fn new(windows: &Windows, edges: Edges, config: &Config) -> Self {
-        let written = MergeReport {
-            inputs: Vec::new(),
-            events: 0,
-            bytes: 0,
-            format: Format::Object,
-            tier: config.tier.unwrap_or_else(Tier::best),
-            threads: config.threads,
-            spilled_runs: 0,
-            spooled_bytes: 0,
-            delayed_chunks: 0,
-            copies: 0,
-            keys_lost: 0,
-            identity: IdentityReport::default(),
-            clocks: Vec::new(),
-            annotations: AnnotationReport::default(),
-            warnings: Vec::new(),
-        };
         SliceReport {
-            written,
+            written: MergeReport::new(config),
             windows: windows.0.clone(),
             edges,
             trace: None,

@@ -2,7 +2,7 @@
 
 use crate::emit::Timed;
 use crate::error::Error;
-use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns};
+use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
 use crate::store::{Place, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 const BATCH: usize = 8 * 1024;
 
 /// Collects entries; beyond its limit they go to disk as sorted runs.
-pub(super) struct Sorter {
+pub(crate) struct Sorter {
     parts: Vec<Vec<Entry>>,
     lists: [Vec<Vec<Place>>; 2],
     heap: u64,
@@ -22,13 +22,13 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    pub(super) fn new(limit: u64, tmp_dir: &Path) -> Self {
+    pub(crate) fn new(limit: u64, tmp_dir: &Path) -> Self {
         let (parts, lists) = (Vec::new(), [Vec::new(), Vec::new()]);
         Sorter { parts, lists, heap: 0, limit, spill: None, tmp_dir: tmp_dir.to_owned() }
     }
 
     /// Takes entries, which must be sorted by their 16 bytes.
-    pub(super) fn push(&mut self, part: Vec<Entry>) {
+    pub(crate) fn push(&mut self, part: Vec<Entry>) {
         debug_assert!(part.is_sorted());
         if !part.is_empty() {
             self.heap += (part.capacity() * size_of::<Entry>()) as u64;
@@ -37,7 +37,7 @@ impl Sorter {
     }
 
     /// Appends to list 0 or 1.
-    pub(super) fn list(&mut self, list: usize, places: Vec<Place>) {
+    pub(crate) fn list(&mut self, list: usize, places: Vec<Place>) {
         if !places.is_empty() {
             self.heap += (places.capacity() * size_of::<Place>()) as u64;
             self.lists[list].push(places);
@@ -45,12 +45,12 @@ impl Sorter {
     }
 
     /// Whether there is more than may be in memory.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.heap > self.limit
     }
 
     /// Writes everything that is in memory as a run.
-    pub(super) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
+    pub(crate) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
             None => self.spill.insert(Spill::new(&self.tmp_dir)?),
@@ -65,7 +65,7 @@ impl Sorter {
     }
 
     /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
-    pub(super) fn finish(mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
+    pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
         if self.spill.is_some() {
             self.spill(Order(store))?;
         }
@@ -80,22 +80,22 @@ impl Sorter {
 }
 
 /// Collects entries that come one by one.
-pub(super) struct Gather<'s, 'p> {
+pub(crate) struct Gather<'s, 'p> {
     sorter: Sorter,
     part: Vec<Entry>,
     order: Order<'s, 'p>,
     /// How many there are, and their bytes.
-    pub(super) events: u64,
-    pub(super) bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) bytes: u64,
 }
 
 impl<'s, 'p> Gather<'s, 'p> {
-    pub(super) fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
+    pub(crate) fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
         let sorter = Sorter::new(limit, tmp_dir);
         Gather { sorter, part: Vec::new(), order, events: 0, bytes: 0 }
     }
 
-    pub(super) fn push(&mut self, entry: Entry) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, entry: Entry) -> Result<(), Error> {
         self.part.push(entry);
         self.events += 1;
         self.bytes += self.order.0.len(entry.place);
@@ -109,29 +109,37 @@ impl<'s, 'p> Gather<'s, 'p> {
         if self.sorter.is_full() { self.sorter.spill(self.order) } else { Ok(()) }
     }
 
-    pub(super) fn finish(mut self) -> Result<Sorter, Error> {
+    pub(crate) fn finish(mut self) -> Result<Sorter, Error> {
         self.flush()?;
         Ok(self.sorter)
     }
 }
 
 /// Sorted runs: in memory, or on disk.
-pub(super) enum Runs {
+pub(crate) enum Runs {
     Memory(Vec<Vec<Entry>>),
     Disk(SpilledRuns),
 }
 
 impl Runs {
     /// How many were spilled.
-    pub(super) fn spilled(&self) -> u64 {
+    pub(crate) fn spilled(&self) -> u64 {
         match self {
             Runs::Memory(_) => 0,
             Runs::Disk(runs) => runs.count(),
         }
     }
 
+    /// Every entry of a time, in no particular order.
+    pub(crate) fn at(&self, time: i64) -> Vec<Entry> {
+        match self {
+            Runs::Memory(parts) => entries_at(parts, time),
+            Runs::Disk(runs) => runs.at(time).collect(),
+        }
+    }
+
     /// Every entry, in no particular order.
-    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = Entry> + '_> {
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = Entry> + '_> {
         match self {
             Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
             Runs::Disk(runs) => Box::new(runs.iter()),
@@ -139,7 +147,7 @@ impl Runs {
     }
 
     /// Every entry in the exact order of the output.
-    pub(super) fn each_in_order(
+    pub(crate) fn each_in_order(
         &self,
         order: Order<'_, '_>,
         mut each: impl FnMut(Entry) -> Result<(), Error>,
@@ -170,7 +178,7 @@ impl Runs {
     }
 
     /// As the output takes them.
-    pub(super) fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
+    pub(crate) fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
         match self {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),

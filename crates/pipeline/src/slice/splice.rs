@@ -24,6 +24,21 @@ impl Splice {
         self.0.push((range_in(whole, value), text));
     }
 
+    /// Puts `text` where `value` of `whole` is.
+    pub(crate) fn replace(&mut self, whole: &[u8], value: &[u8], text: Vec<u8>) {
+        self.0.push((range_in(whole, value), text));
+    }
+
+    /// Puts `text` behind `value` of `whole`.
+    pub(crate) fn insert_behind(&mut self, whole: &[u8], value: &[u8], text: Vec<u8>) {
+        self.insert_at(range_in(whole, value).end, text);
+    }
+
+    /// Puts `text` before the byte at a place.
+    pub(crate) fn insert_at(&mut self, at: usize, text: Vec<u8>) {
+        self.0.push((at..at, text));
+    }
+
     /// As [`Splice::number`], of a field that may be missing.
     pub(crate) fn field(&mut self, event: &Event<'_>, field: Field, number: &[u8]) {
         if let Some(value) = event.field(field) {

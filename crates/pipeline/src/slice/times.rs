@@ -55,16 +55,17 @@ impl Exact {
         Some(Exact { floor, rest })
     }
 
-    /// The difference of two; `None` beyond the range.
+    /// How long it is after another; `None` beyond the range.
     pub(crate) fn minus(&self, other: &Exact) -> Option<Exact> {
-        let negative = match other.rest.is_empty() {
+        let negated = match other.rest.is_empty() {
             true => Exact { floor: other.floor.checked_neg()?, rest: Vec::new() },
+            // -(f + r) = (-f - 1) + (1 - r)
             false => {
                 let floor = other.floor.checked_neg()?.checked_sub(1)?;
                 Exact { floor, rest: complement(&other.rest) }
             }
         };
-        self.plus(&negative)
+        self.plus(&negated)
     }
 
     /// How long after `edge` it is.
@@ -193,6 +194,14 @@ mod tests {
         assert_eq!(text(&exact("3.00000101").minus(&exact("1.00000049")).unwrap()), "2.00000052");
         assert_eq!(text(&exact("-1.5").minus(&exact("1")).unwrap()), "-2.5");
         assert!(exact("1.00000049") < exact("1.0000005") && exact("1") < exact("1.0000001"));
+        for (a, b, difference) in [
+            ("3.0000001", "1.0000002", "1.9999999"),
+            ("1712195495533685.1101234567890123", "1712195495533685", "0.1101234567890123"),
+            ("1", "1.0000000001", "-0.0000000001"),
+            ("5", "-2.5", "7.5"),
+        ] {
+            assert_eq!(text(&exact(a).minus(&exact(b)).unwrap()), difference);
+        }
         for number in ["-0.0000001", "-1.00000049", "-123.4560000001"] {
             assert_eq!(text(&exact(number)), number);
         }

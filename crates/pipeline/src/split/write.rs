@@ -60,7 +60,15 @@ impl<'p> Job<'_, '_, 'p> {
             true => self.delays.clone(),
             false => Delays::default(),
         };
-        Emit { order, layout: self.layout, delays, lists: self.lists, timed, rewrite: None }
+        Emit {
+            order,
+            layout: self.layout,
+            delays,
+            lists: self.lists,
+            timed,
+            rewrite: None,
+            retouch: None,
+        }
     }
 
     /// The keys beside the events of a part, and what became of annotations.

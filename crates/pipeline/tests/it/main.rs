@@ -23,3 +23,4 @@ mod slice_profiles;
 mod slices;
 mod split;
 mod trace;
+mod viewer;

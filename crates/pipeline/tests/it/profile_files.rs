@@ -9,7 +9,9 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{Config, FlawKind, IdentityRules, PidPolicy, ProfileInputs, Source};
+use tracemill_pipeline::{
+    CheckFor, Config, FlawKind, IdentityRules, PidPolicy, Source, ViewerRules,
+};
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
 use tracemill_testkit::reference::{self, CpuProfile};
@@ -340,9 +342,9 @@ fn profiles_and_traces_are_one_trace() {
         (Output::parse(report.format, &alone), Output::parse(report.format, &merged));
     assert!(crate::trace::missing(alone.events.iter().copied(), &merged.events).is_none());
     assert!(merged.events.len() > alone.events.len() + 5);
-    let inputs = ProfileInputs { for_devtools: true, ..ProfileInputs::default() };
+    let viewer = ViewerRules { viewer: Some(CheckFor::Devtools), ..ViewerRules::default() };
     let identity = IdentityRules { pid: PidPolicy::One, ..IdentityRules::default() };
-    let config = Config { profiles: inputs, identity, ..config(PLAIN) };
+    let config = Config { viewer, identity, ..config(PLAIN) };
     let (output, _) = run_sources(&[Source::Path(profile)], None, &config).expect("a profile");
     check_events(&output);
     assert!(contains(&output, b"\"TracingStartedInBrowser\""));

@@ -50,6 +50,7 @@ pub(crate) fn config(knobs: Knobs) -> Config {
         profiles: tracemill_pipeline::ProfileInputs::default(),
         identity: tracemill_pipeline::IdentityRules::default(),
         clocks: tracemill_pipeline::ClockRules::default(),
+        viewer: tracemill_pipeline::ViewerRules::default(),
         shares: Some(Shares {
             payload: share,
             index: share,

@@ -20,6 +20,7 @@ mod slice;
 mod split;
 #[cfg(test)]
 mod tests;
+mod viewer;
 mod write;
 
 use std::ops::Range;
@@ -35,6 +36,7 @@ use read::{Fields, Source};
 pub use rename::{Renames, rename};
 pub use slice::{Edges, Window, slice};
 pub use split::{SplitBy, SplitPart, split};
+pub use viewer::{ViewerEvent, for_devtools, members};
 
 /// The container a trace is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::profile::{self, StreamKey, Value};
 use super::read::{self, Fields, is_string, unescape};
 use super::{Format, default_format, keys, write};
 
-mod number;
+pub(super) mod number;
 mod pairs;
 
 use number::Time;

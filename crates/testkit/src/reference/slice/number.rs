@@ -11,9 +11,9 @@ const MOST: i64 = i64::MAX - 8;
 
 /// A time.
 #[derive(Clone, Debug)]
-pub(super) struct Time {
+pub(in super::super) struct Time {
     /// Nanoseconds, rounded down, within ±[`MOST`].
-    pub(super) floor: i64,
+    pub(in super::super) floor: i64,
     /// Sign and digits; `None` if these are too few for it.
     value: Option<Signed>,
     /// Whether the digits below a nanosecond are not all zero, or the number is out of range.
@@ -90,7 +90,7 @@ impl Signed {
 
 impl Time {
     /// Of a raw value: a number, or a string that holds exactly one.
-    pub(super) fn of(raw: &str) -> Option<Time> {
+    pub(in super::super) fn of(raw: &str) -> Option<Time> {
         super::super::time(raw)?;
         let text = match unescape(raw) {
             Some(content) => String::from_utf8(content).ok()?,
@@ -148,7 +148,7 @@ impl Time {
         Time { floor, value: None, has_rest: true, beyond: !negative }
     }
 
-    pub(super) fn whole(ns: i64) -> Time {
+    pub(in super::super) fn whole(ns: i64) -> Time {
         let text = format!("{:0>WHOLE$}", ns.unsigned_abs());
         let mut digits: Vec<u8> = text.bytes().map(|digit| digit - b'0').collect();
         digits.resize(WHOLE + BELOW, 0);
@@ -156,28 +156,28 @@ impl Time {
         Time { floor: ns, value, has_rest: false, beyond: false }
     }
 
-    pub(super) fn is_exact(&self) -> bool {
+    pub(in super::super) fn is_exact(&self) -> bool {
         !self.has_rest
     }
 
-    pub(super) fn is_calculable(&self) -> bool {
+    pub(in super::super) fn is_calculable(&self) -> bool {
         self.value.is_some()
     }
 
-    pub(super) fn is_beyond(&self) -> bool {
+    pub(in super::super) fn is_beyond(&self) -> bool {
         self.beyond
     }
 
-    pub(super) fn is_above_zero(&self) -> bool {
+    pub(in super::super) fn is_above_zero(&self) -> bool {
         self.floor > 0 || self.floor == 0 && self.has_rest
     }
 
-    pub(super) fn is_after(&self, edge: i64) -> bool {
+    pub(in super::super) fn is_after(&self, edge: i64) -> bool {
         self.floor > edge || self.floor == edge && self.has_rest
     }
 
     /// The sum; `None` beyond all times.
-    pub(super) fn plus(&self, other: &Time) -> Option<Time> {
+    pub(in super::super) fn plus(&self, other: &Time) -> Option<Time> {
         let sum = self.value.as_ref()?.plus(other.value.as_ref()?);
         let floor = i64::try_from(sum.floor()).ok()?;
         let has_rest = sum.has_rest();
@@ -185,7 +185,7 @@ impl Time {
     }
 
     /// The difference, as the text of microseconds.
-    pub(super) fn minus(&self, other: &Time) -> String {
+    pub(in super::super) fn minus(&self, other: &Time) -> String {
         let (a, b) =
             (self.value.as_ref().expect("calculable"), other.value.as_ref().expect("calculable"));
         a.plus(&Signed { negative: !b.negative, digits: b.digits.clone() }).text()
@@ -193,7 +193,7 @@ impl Time {
 }
 
 /// Nanoseconds as the text of microseconds.
-pub(super) fn micros(ns: i64) -> String {
+pub(in super::super) fn micros(ns: i64) -> String {
     let value = Time::whole(ns).value.expect("it has digits");
     value.text()
 }

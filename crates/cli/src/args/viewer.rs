@@ -1,0 +1,93 @@
+//! Flags on the viewer that a merge is for.
+
+use crate::exit::Failure;
+use clap::{Args, ValueEnum};
+use tracemill_pipeline::{CheckFor, Format, Overlaps, ViewerRules};
+
+/// What the output is for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ViewerArgs {
+    /// Change what a viewer trips over, so that it takes the output and shows it right
+    ///
+    /// What `check --for` finds of this kind is then gone. What was changed, and how often, is said on stderr and in
+    /// --report.
+    #[arg(long = "for", value_name = "VIEWER")]
+    viewer: Option<Viewer>,
+    /// X events that begin inside another one of their thread and end behind it [default: spill for perfetto, keep for
+    /// devtools]
+    #[arg(long, value_name = "RULE", requires = "viewer")]
+    overlaps: Option<OverlapRule>,
+}
+
+/// Programs that show traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Viewer {
+    /// The Performance panel of Chrome: B and E of each thread become X; one TracingStartedInBrowser, and a CommitLoad
+    /// for processes that DevTools would hide; i becomes I; name, cat and args are there; large ProfileChunks are cut;
+    /// NaN becomes null. CPU profiles are shown as the main thread of a page and its workers
+    Devtools,
+    /// Perfetto: pids and tids fit into 32 bits; flows have an id that is a number
+    Perfetto,
+}
+
+/// What becomes of events that overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OverlapRule {
+    /// They stay: viewers drop them, or draw them over each other
+    Keep,
+    /// They move to a lane beside their thread, of its name
+    Spill,
+    /// They end with the one that they begin in
+    Clip,
+}
+
+impl ViewerArgs {
+    /// What the pipeline takes; `format` is the form asked for.
+    pub(crate) fn rules(&self, format: Option<Format>) -> Result<ViewerRules, Failure> {
+        let Some(viewer) = self.viewer else { return Ok(ViewerRules::default()) };
+        if format == Some(Format::Ndjson) {
+            return Err(Failure::usage(
+                "--for writes what a viewer reads, and none reads ndjson: --format object or array",
+            ));
+        }
+        let (viewer, usual) = match viewer {
+            Viewer::Devtools => (CheckFor::Devtools, OverlapRule::Keep),
+            Viewer::Perfetto => (CheckFor::Perfetto, OverlapRule::Spill),
+        };
+        let overlaps = match self.overlaps.unwrap_or(usual) {
+            OverlapRule::Keep => Overlaps::Keep,
+            OverlapRule::Spill => Overlaps::Spill,
+            OverlapRule::Clip => Overlaps::Clip,
+        };
+        Ok(ViewerRules { viewer: Some(viewer), overlaps })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::Parser;
+
+    fn rules(flags: &str) -> Option<ViewerRules> {
+        let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
+        match Cli::try_parse_from(words).ok()?.verb {
+            Verb::Merge(args) => args.viewer.rules(args.trace.format).ok(),
+            _ => unreachable!("asked for merge"),
+        }
+    }
+
+    #[test]
+    fn each_viewer_has_its_rule_for_overlaps() {
+        let of = |viewer, overlaps| Some(ViewerRules { viewer: Some(viewer), overlaps });
+        assert_eq!(rules(""), Some(ViewerRules::default()));
+        assert_eq!(rules("--for devtools"), of(CheckFor::Devtools, Overlaps::Keep));
+        assert_eq!(rules("--for perfetto"), of(CheckFor::Perfetto, Overlaps::Spill));
+        let clipped = rules("--for devtools --overlaps clip --format array");
+        assert_eq!(clipped, of(CheckFor::Devtools, Overlaps::Clip));
+        for wrong in ["--overlaps clip", "--for emacs", "--for perfetto --format ndjson"] {
+            assert_eq!(rules(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The one table of what is changed for viewers, and how often it was.
+
+macro_rules! changes {
+    ($($change:ident $name:literal $sentence:literal;)*) => {
+        /// What is changed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Change { $(#[doc = $sentence] $change,)* }
+
+        /// All rows, in the order of the kinds: name and sentence.
+        const TABLE: &[(&str, &str)] = &[$(($name, $sentence),)*];
+    };
+}
+
+changes! {
+    // both
+    Empty "empty-events" "empty events ({}) left out";
+    // DevTools
+    Pairs "pairs" "pairs of B and E written as X";
+    Open "open-begins" "B events without an end written as X of no duration, as DevTools shows them";
+    LoneEnds "lone-ends" "E events without a begin left out, as DevTools leaves them out";
+    EndKeys "end-keys" "keys of E events left out, because the B event has others of that name";
+    Starts "starts" "further TracingStartedInBrowser events left out, their frames added to the earliest";
+    StartMoved "start-moved" "TracingStartedInBrowser moved to the first event, since DevTools begins there";
+    Pages "pages" "processes given a CommitLoad, without which DevTools hides them";
+    Instants "instants" "instants of phase i written as I";
+    Names "names" "events given a name";
+    Cats "cats" "events given a cat";
+    Args "args" "events given args";
+    QuotedTimes "quoted-times" "times in quotes written as numbers";
+    Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
+    Parts "chunk-parts" "further ProfileChunk events written for those";
+    Mended "mended" "events in which NaN or a raw control character became JSON";
+    MendedKeys "mended-keys" "keys beside the events in which NaN or a raw control character became JSON";
+    Unsound "unsound" "events that are not JSON and were left as they are: DevTools refuses the file (tracemill check finds them)";
+    // Perfetto
+    Pids "pids" "pids renamed that do not fit into 32 bits";
+    Tids "tids" "tids renamed that do not fit into 32 bits";
+    FlowIds "flow-ids" "ids of flows written as hexadecimal numbers";
+    FlowId2 "flow-id2" "flows with id2 given an id, which is what Perfetto reads";
+    Spilled "spilled" "X events that overlap others moved to a lane beside their thread";
+    Lanes "lanes" "lanes beside threads";
+    Crowded "crowded" "X events that overlap others and were left, since their thread has all the lanes that it may have";
+    Clipped "clipped" "X events that overlap others cut at the end of those";
+}
+
+const COUNT: usize = TABLE.len();
+
+/// How often each was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes([u64; COUNT]);
+
+impl Changes {
+    pub(crate) fn add(&mut self, change: Change, count: u64) {
+        self.0[change as usize] += count;
+    }
+
+    pub(crate) fn one(&mut self, change: Change) {
+        self.add(change, 1);
+    }
+
+    pub(crate) fn get(&self, change: Change) -> u64 {
+        self.0[change as usize]
+    }
+
+    pub(crate) fn append(&mut self, other: &Changes) {
+        self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
+    }
+
+    /// Those that were done at all: name, how often, sentence.
+    pub(crate) fn list(&self) -> Vec<(&'static str, u64, &'static str)> {
+        let rows = TABLE.iter().zip(self.0).filter(|(_, count)| *count > 0);
+        rows.map(|(&(name, sentence), count)| (name, count, sentence)).collect()
+    }
+}

@@ -1,0 +1,253 @@
+//! A `ProfileChunk` of more samples, nodes or steps than DevTools bears, as several.
+//!
+//! ```text
+//!   nodes      1 2 3 │ 4 5                  10,000 each, all of them before the first sample
+//!   samples          │ a b c │ d e f │ g    with steps, lines and columns
+//!   all else         │ x     │       │ endTime
+//! ```
+//!
+//! DevTools spreads these lists into one call (devtools-semantics §1.12) and puts chunks together in the order of the file, so
+//! the parts are one to it. Elements are copied as they stand. Memory: the event once more.
+
+use crate::slice::{Splice, member};
+use std::collections::HashMap;
+use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
+
+/// The most elements of a list in one chunk.
+pub(super) const MOST: usize = 10_000;
+/// Lists of `data` that go with samples.
+const STEPS: [&[u8]; 3] = [b"timeDeltas", b"lines", b"columns"];
+
+/// A list of which a part is written at a time.
+struct Feed<'e>(Cursor<'e>);
+
+impl Feed<'_> {
+    fn write(&mut self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        let start = out.len();
+        for _ in 0..MOST {
+            if !self.0.next_element() {
+                // at its end a cursor finds nothing more
+                self.0 = Cursor::new(b"");
+                break;
+            }
+            if out.len() > start {
+                out.push(b',');
+            }
+            out.extend_from_slice(self.0.value());
+        }
+        out.push(b']');
+    }
+}
+
+/// The lists of a chunk.
+struct Lists<'e> {
+    /// By where they begin.
+    feeds: HashMap<usize, Feed<'e>>,
+    /// Parts that nodes take, and samples with what goes with them.
+    parts: [usize; 2],
+}
+
+impl<'e> Lists<'e> {
+    fn of(data: &'e [u8]) -> Self {
+        let mut lists = Lists { feeds: HashMap::new(), parts: [0, 0] };
+        for (key, value) in members(data) {
+            if string_is(key, b"cpuProfile") && value.starts_with(b"{") {
+                for (key, value) in members(value) {
+                    if string_is(key, b"nodes") {
+                        lists.add(0, value);
+                    } else if string_is(key, b"samples") {
+                        lists.add(1, value);
+                    }
+                }
+            } else if STEPS.iter().any(|step| string_is(key, step)) {
+                lists.add(1, value);
+            }
+        }
+        lists
+    }
+
+    fn add(&mut self, kind: usize, list: &'e [u8]) {
+        let mut cursor = Cursor::new(list);
+        if !cursor.enter(b'[') {
+            return;
+        }
+        self.feeds.insert(list.as_ptr() as usize, Feed(cursor.clone()));
+        let mut count = 0usize;
+        while cursor.next_element() {
+            cursor.value();
+            count += 1;
+        }
+        self.parts[kind] = self.parts[kind].max(count.div_ceil(MOST));
+    }
+}
+
+/// What is written of a part.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Whether samples have begun.
+    samples: bool,
+    /// Whether it is the one that has all that is in no list.
+    rest: bool,
+    last: bool,
+}
+
+/// Whether an event may be a chunk that is too large.
+#[inline]
+pub(super) fn may_be_large(event: &Event<'_>) -> bool {
+    // an element and its comma are two bytes
+    event.bytes.len() > 2 * MOST && event.is_string(Field::Name, b"ProfileChunk")
+}
+
+/// The parts, with `separator` between them, and how many; `None` if the event is no such chunk.
+pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)> {
+    if !may_be_large(event) {
+        return None;
+    }
+    let data = member(event.field(Field::Args)?, b"data")?;
+    if !data.starts_with(b"{") {
+        return None;
+    }
+    let mut lists = Lists::of(data);
+    let [nodes, samples] = lists.parts;
+    if nodes.max(samples) < 2 {
+        return None;
+    }
+    // the last nodes go with the first samples
+    let first = nodes.saturating_sub(1);
+    let count = first + samples.max(1);
+    let mut out = Vec::new();
+    for number in 0..count {
+        let part =
+            Part { samples: number >= first, rest: number == first, last: number + 1 == count };
+        let mut splice = Splice::default();
+        splice.replace(event.bytes, data, data_of(data, part, &mut lists));
+        out.extend_from_slice(if number > 0 { separator } else { b"" });
+        out.extend_from_slice(&splice.apply(event.bytes));
+    }
+    Some((out, count as u64))
+}
+
+/// The `data` of a part.
+fn data_of(data: &[u8], part: Part, lists: &mut Lists<'_>) -> Vec<u8> {
+    let mut out = vec![b'{'];
+    for (key, value) in members(data) {
+        let is = |name: &[u8]| string_is(key, name);
+        if is(b"cpuProfile") && value.starts_with(b"{") {
+            push_key(key, &mut out);
+            out.push(b'{');
+            for (key, value) in members(value) {
+                let is_nodes = string_is(key, b"nodes");
+                push_list((key, value), is_nodes || part.samples, part.rest, lists, &mut out);
+            }
+            out.push(b'}');
+        } else if is(b"endTime") {
+            if part.last {
+                push_key(key, &mut out);
+                out.extend_from_slice(value);
+            }
+        } else {
+            push_list((key, value), part.samples, part.rest, lists, &mut out);
+        }
+    }
+    out.push(b'}');
+    out
+}
+
+fn push_key(key: &[u8], out: &mut Vec<u8>) {
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.extend_from_slice(key);
+    out.push(b':');
+}
+
+/// A member: of a list what is next, if it is its turn; anything else if `rest`.
+fn push_list(
+    (key, value): (&[u8], &[u8]),
+    turn: bool,
+    rest: bool,
+    lists: &mut Lists<'_>,
+    out: &mut Vec<u8>,
+) {
+    match lists.feeds.get_mut(&(value.as_ptr() as usize)) {
+        Some(feed) => {
+            push_key(key, out);
+            if turn { feed.write(out) } else { out.extend_from_slice(b"[]") }
+        }
+        None if rest => {
+            push_key(key, out);
+            out.extend_from_slice(value);
+        }
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use tracemill_tokenizer::fields_of;
+
+    fn parts(event: &str) -> Option<Vec<Value>> {
+        let spans = fields_of(event.as_bytes());
+        let (text, count) = cut(&spans.of(event.as_bytes()), b",\n")?;
+        let text = format!("[{}]", String::from_utf8(text).unwrap());
+        let parts: Vec<Value> = serde_json::from_str(&text).unwrap();
+        assert_eq!(parts.len() as u64, count);
+        Some(parts)
+    }
+
+    fn chunk(nodes: usize, samples: usize, steps: usize) -> String {
+        let list = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+        let nodes: Vec<String> = (0..nodes).map(|id| format!("{{\"id\":{id}}}")).collect();
+        format!(
+            "{{\"name\":\"ProfileChunk\",\"ts\":5,\"args\":{{\"data\":{{\"endTime\":9,\"cpuProfile\":{{\"nodes\":[{}],\
+             \"samples\":[{}],\"trace_ids\":{{\"1\":2}}}},\"timeDeltas\":[{}],\"source\":\"Internal\"}}}},\"pid\":1}}",
+            nodes.join(","),
+            list(samples),
+            list(steps)
+        )
+    }
+
+    #[test]
+    fn nothing_is_lost_and_nothing_is_large() {
+        for (nodes, samples, steps, count) in [
+            (5, 10_001, 10_001, 2),
+            (25_000, 7, 7, 3),
+            (10_001, 30_000, 29_000, 4),
+            (0, 1, 20_001, 3),
+        ] {
+            let parts = parts(&chunk(nodes, samples, steps)).unwrap();
+            assert_eq!(parts.len(), count);
+            let list = |path: &str| -> Vec<Value> {
+                let lists =
+                    parts.iter().map(|part| part.pointer(path).unwrap().as_array().unwrap());
+                lists.inspect(|list| assert!(list.len() <= MOST)).flatten().cloned().collect()
+            };
+            assert_eq!(list("/args/data/cpuProfile/nodes").len(), nodes);
+            let numbers = |count: usize| (0..count).map(Value::from).collect::<Vec<_>>();
+            assert_eq!(list("/args/data/cpuProfile/samples"), numbers(samples));
+            assert_eq!(list("/args/data/timeDeltas"), numbers(steps));
+            let has = |path: &str| parts.iter().filter(|part| part.pointer(path).is_some()).count();
+            assert_eq!(has("/args/data/source"), 1);
+            assert_eq!(has("/args/data/cpuProfile/trace_ids"), 1);
+            assert!(has("/args/data/endTime") == 1 && has("/ts") == count);
+            assert!(parts[count - 1].pointer("/args/data/endTime").is_some());
+            // no sample stands before a node
+            let sampled = |part: &Value| {
+                !part
+                    .pointer("/args/data/cpuProfile/samples")
+                    .unwrap()
+                    .as_array()
+                    .unwrap()
+                    .is_empty()
+            };
+            let first = parts.iter().position(sampled).unwrap_or(0);
+            let later = parts[first + 1..].iter();
+            let nodes = |part: &Value| part.pointer("/args/data/cpuProfile/nodes").cloned();
+            assert!(later.map(nodes).all(|nodes| nodes == Some(Value::Array(Vec::new()))));
+        }
+        assert!(parts(&chunk(10_000, 10_000, 10_000)).is_none());
+    }
+}

@@ -1,0 +1,94 @@
+//! Events that are made of several others: a text in a temporary file, which is then scanned like one more input.
+
+use super::changes::{Change, Changes};
+use super::complete::complete;
+use super::pages::{Pages, Start};
+use super::pairs::Pairs;
+use super::scan::Known;
+use crate::check::CheckFor;
+use crate::config::Config;
+use crate::copies::TakenOut;
+use crate::error::Error;
+use crate::identity::{Renamer, Rewrite};
+use crate::order::{Entry, Order, Scratch};
+use crate::patched::Patched;
+use crate::read::Inputs;
+use crate::store::{Payload, Store};
+use std::sync::Arc;
+use tracemill_tokenizer::{Field, Tier, fields_of};
+
+/// All that there is before.
+pub(crate) struct Before<'b, 'p> {
+    pub(crate) store: &'b Store<'p>,
+    pub(crate) rewrite: &'b Rewrite,
+    pub(crate) inputs: &'b Inputs,
+    pub(crate) config: &'b Config,
+}
+
+/// Writes the events of a text.
+struct Text(Scratch);
+
+impl Text {
+    fn push(&mut self, event: &[u8]) -> Result<(), Error> {
+        self.0.write(if self.0.is_empty() { b"[" } else { b",\n" })?;
+        self.0.write(event)
+    }
+
+    fn finish(mut self) -> Result<Payload, Error> {
+        if !self.0.is_empty() {
+            self.0.write(b"]")?;
+        }
+        let mapped = self.0.into_mapped()?;
+        Ok(mapped.map_or(Payload::Empty, |mapped| Payload::Mapped(Arc::new(mapped))))
+    }
+}
+
+/// Makes what DevTools needs of the events that the scan took out: a trace, in the array form. Copies among those events are
+/// no longer to be taken out.
+pub(super) fn make(
+    known: &Known,
+    copies: &mut TakenOut,
+    before: Before<'_, '_>,
+    changes: &mut Changes,
+) -> Result<Payload, Error> {
+    changes.add(Change::Empty, known.empty);
+    if known.viewer != CheckFor::Devtools {
+        return Ok(Payload::Empty);
+    }
+    let Before { store, rewrite, inputs, config } = before;
+    let made = inputs.payloads.iter().filter(|held| held.made).map(|held| held.base).collect();
+    let pages = Pages { census: &known.census, rewrite, made };
+    let mut text = Text(Scratch::new(&config.tmp_dir)?);
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    let patched = std::cell::RefCell::new(Patched::new(Renamer::new(rewrite, tier), None));
+    let read = |entry: Entry| {
+        let mut patched = patched.borrow_mut();
+        patched.apply(store.event(entry.place), entry.place.offset()).to_vec()
+    };
+    let (mut pairs, mut starts) = (Pairs::default(), Vec::new());
+    known.special.each_in_order(Order(store), |entry| {
+        if copies.offsets.remove(&entry.place.offset()) {
+            copies.bytes -= store.len(entry.place);
+            return Ok(());
+        }
+        let bytes = read(entry);
+        if is_start(&bytes) {
+            let unit = rewrite.unit_at(entry.place.offset()).map(|unit| rewrite.units[unit].base);
+            let made = unit.is_some_and(|base| pages.made.contains(&base));
+            starts.push(Start { bytes, made });
+            return Ok(());
+        }
+        pairs.take(entry, &bytes, changes, read, |event| text.push(event))
+    })?;
+    for begin in pairs.finish() {
+        changes.one(Change::Open);
+        text.push(&complete(&read(begin), None).0)?;
+    }
+    pages.start(starts, changes).iter().try_for_each(|event| text.push(event))?;
+    pages.loads(changes).iter().try_for_each(|event| text.push(event))?;
+    text.finish()
+}
+
+fn is_start(event: &[u8]) -> bool {
+    fields_of(event).of(event).is_string(Field::Name, b"TracingStartedInBrowser")
+}

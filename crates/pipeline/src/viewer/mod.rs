@@ -1,0 +1,141 @@
+//! What a merge changes so that a viewer takes its output and shows it right (`merge --for`).
+//!
+//! The rules are those that [`check`](crate::check()) knows a viewer by; sources: `devtools-semantics.md` §1, §3, §8, §9, §11, §15
+//! and `users.md` §4.
+//!
+//! | for DevTools | where |
+//! |---|---|
+//! | B and E, which it pairs over the whole file, are paired by thread and written as X | [`pairs`], [`complete`] |
+//! | one `TracingStartedInBrowser`: the earliest, with the frames of all | [`pages`] |
+//! | a `CommitLoad` for processes that it would hide: those of recordings that are not of a browser | [`pages`] |
+//! | `i` is `I`; missing `name`, `cat`, `args`; times in quotes | [`fields`] |
+//! | at most 10,000 samples, nodes or steps in a `ProfileChunk` | [`chunk`] |
+//! | strict JSON: `NaN` is `null`, raw control characters are escaped | [`strict`] |
+//! | no empty events, which have no name | [`scan`] |
+//! | less than 512 MiB of text | said, with how to slice it |
+//!
+//! | for Perfetto | where |
+//! |---|---|
+//! | pids and tids fit into 32 bits | [`threads`] |
+//! | ids of flows are integers or hexadecimal, and stand in `id` | [`threads`] |
+//! | it begins with `{"` or `[{"`: no empty events, no lines | [`scan`], [`form`] |
+//! | X events that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
+//!
+//! ```text
+//!   scan ─┬─> index ───────────────────────────────────┐
+//!         ├─> B, E, starts ─ in order ─> made events ──┼─> order ─> emit: patches of single events ─> output
+//!         └─> census of threads ─> names, pages ───────┘     └─> overlaps: one walk, an edit file
+//! ```
+//!
+//! What can be told from an event alone is a patch, found by the worker that writes it. What changes its place in the order
+//! or joins several events is *made*: a text in a temporary file that is scanned like one more input. A merge for nobody
+//! has neither: it costs one test an event.
+//!
+//! Memory: threads and what is open on them; B and E events 16 bytes each within the budget; edits 16 bytes each on disk.
+
+mod changes;
+mod chunk;
+mod complete;
+mod fields;
+mod made;
+mod overlaps;
+mod pages;
+mod pairs;
+mod scan;
+mod strict;
+mod threads;
+
+pub(crate) use changes::Changes;
+pub(crate) use fields::{Retouch, Retoucher};
+pub(crate) use made::Before;
+pub(crate) use scan::{Found, Known, Scanned};
+
+use crate::check::CheckFor;
+use crate::config::Format;
+
+/// What a merge does for a viewer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewerRules {
+    /// The viewer, if it is for one.
+    pub viewer: Option<CheckFor>,
+    /// What becomes of X events that overlap others of their thread.
+    pub overlaps: Overlaps,
+}
+
+/// What becomes of an X event that begins inside another one of its thread and ends behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlaps {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// It moves to a lane of its own beside the thread.
+    Spill,
+    /// It ends where the one ends that it begins in.
+    Clip,
+}
+
+/// What was changed for a viewer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ViewerReport {
+    /// The viewer, if it was for one.
+    pub viewer: Option<CheckFor>,
+    /// Kinds of changes of which there were any: name, how many, and what it is.
+    pub changes: Vec<(&'static str, u64, &'static str)>,
+}
+
+/// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
+const DEVTOOLS_MOST: u64 = 1 << 29;
+/// Bytes that a part is to have of a trace that is too large.
+const FITS: u64 = 400 << 20;
+
+/// The form that viewers read, for a trace of so many events: none reads lines, and Perfetto does not know an empty array.
+pub(crate) fn form(format: Format, events: u64) -> Format {
+    match format {
+        Format::Array if events > 0 => Format::Array,
+        _ => Format::Object,
+    }
+}
+
+/// What to say of an output for DevTools that has too many bytes; `span` is the first and last time of the trace.
+fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<String> {
+    if bytes < DEVTOOLS_MOST {
+        return None;
+    }
+    let parts = bytes.div_ceil(FITS) as i64;
+    let part = span.map(|(first, last)| last.saturating_sub(first) / parts / 1_000_000);
+    let slice = part.filter(|&ms| ms > 0).map_or_else(String::new, |ms| {
+        format!(" tracemill slice --from 0 --duration {ms}ms (about {} MiB of it)", FITS >> 20)
+    });
+    Some(format!(
+        "the output has {} MiB of text, and DevTools opens less than {}: tracemill split --by size=400M,{slice} or tracemill \
+         filter --shrink-to 400M make it fit",
+        bytes >> 20,
+        DEVTOOLS_MOST >> 20,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_said_with_a_window_that_fits() {
+        assert_eq!(too_large(DEVTOOLS_MOST - 1, Some((0, 5))), None);
+        let text = too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
+        assert!(text.contains("has 1024 MiB of text, and DevTools opens less than 512"), "{text}");
+        assert!(text.contains("slice --from 0 --duration 2000ms (about 400 MiB of it)"), "{text}");
+        assert!(!too_large(1 << 30, None).unwrap().contains("slice"));
+    }
+
+    #[test]
+    fn viewers_read_no_lines() {
+        for (form_in, events, out) in [
+            (Format::Ndjson, 5, Format::Object),
+            (Format::Array, 5, Format::Array),
+            (Format::Array, 0, Format::Object),
+            (Format::Object, 5, Format::Object),
+        ] {
+            assert_eq!(form(form_in, events), out);
+        }
+    }
+}

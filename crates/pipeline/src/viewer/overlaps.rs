@@ -1,0 +1,270 @@
+//! X events that begin inside another one of their thread and end behind it: viewers drop them, or draw them wrongly.
+//!
+//! ```text
+//!   thread   ├────── a ──────┤          ├── c ──┤
+//!                 ├─── b ────────┤                     ends behind a: goes to the lane
+//!   lane          ├─── b ────────┤ ├─ d …              nests there, or else in the next one
+//! ```
+//!
+//! One walk over the output before it is written, on one thread. Times count in whole nanoseconds, rounded down, and
+//! what takes no time overlaps nothing, as in `check`. B and E nest by themselves and are not looked at. Of each lane
+//! the ends of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
+
+use super::Overlaps;
+use super::changes::{Change, Changes};
+use super::threads::{NewThreads, free, low_bits};
+use crate::config::Config;
+use crate::emit::Emit;
+use crate::error::Error;
+use crate::identity::{Renamer, key_of};
+use crate::order::{Entry, Scratch};
+use crate::patched::Patched;
+use std::collections::{HashMap, HashSet};
+use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
+
+/// Lanes beside a thread at most: each event is tried on all of them.
+const LANES: usize = 256;
+/// Tids of lanes show the thread they are of: 7 becomes 1000007, 2000007, …
+const STEP: u32 = 1_000_000;
+
+/// What is done to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// It moves to this thread.
+    Tid(u32),
+    /// It takes so many nanoseconds.
+    Dur(i64),
+}
+
+/// Number of the event, edit.
+const RECORD: usize = 16;
+/// Set in the number for [`Edit::Dur`].
+const DUR: u64 = 1 << 63;
+
+/// What is done about overlaps.
+#[derive(Default)]
+pub(crate) struct Overlapping {
+    edits: Option<Mapped>,
+    /// Metadata events that name the lanes, with a separator behind each.
+    pub(super) names: Vec<u8>,
+}
+
+impl Overlapping {
+    /// What is done to the event of a number in the output.
+    #[inline]
+    pub(super) fn at(&self, index: u64) -> Option<Edit> {
+        let records = self.edits.as_deref()?.as_chunks::<RECORD>().0;
+        let decode = |record: &[u8; RECORD]| {
+            let [number, edit] = *record.as_chunks::<8>().0 else { unreachable!("two words") };
+            (u64::from_le_bytes(number), u64::from_le_bytes(edit))
+        };
+        let after = records.partition_point(|record| decode(record).0 & !DUR < index);
+        let (number, edit) = decode(records.get(after)?);
+        match number & !DUR == index {
+            true if number & DUR != 0 => Some(Edit::Dur(edit as i64)),
+            true => Some(Edit::Tid(edit as u32)),
+            false => None,
+        }
+    }
+}
+
+/// A thread with the lanes beside it.
+struct Thread {
+    /// pid and tid as they will be written.
+    pid: Vec<u8>,
+    tid: Vec<u8>,
+    /// By [`key_of`], of the process as it was.
+    process: Vec<u8>,
+    /// The inside of its name.
+    name: Option<Vec<u8>>,
+    /// Ends of what is open: on the thread, and on each lane.
+    open: Vec<Vec<i64>>,
+    tids: Vec<u32>,
+}
+
+/// The walk.
+struct Walk<'w> {
+    rule: Overlaps,
+    new: &'w mut NewThreads,
+    threads: Vec<Thread>,
+    /// Threads by pid and tid as they are spelled, and by [`key_of`] of both.
+    known: HashMap<Vec<u8>, usize>,
+    lanes: HashMap<Vec<u8>, usize>,
+    key: Vec<u8>,
+    edits: Scratch,
+    changes: &'w mut Changes,
+}
+
+/// Finds what overlaps among all that `emit` will write.
+pub(crate) fn find_overlaps(
+    emit: &Emit<'_, '_, '_>,
+    new: &mut NewThreads,
+    changes: &mut Changes,
+    config: &Config,
+) -> Result<Overlapping, Error> {
+    let rule = config.viewer.overlaps;
+    if rule == Overlaps::Keep {
+        return Ok(Overlapping::default());
+    }
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    let mut finder = FieldFinder::new(tier);
+    let mut patched = emit.rewrite.as_ref().map(|r| Patched::new(Renamer::new(r, tier), None));
+    let edits = Scratch::new(&config.tmp_dir)?;
+    let (known, lanes) = (HashMap::new(), HashMap::new());
+    let (threads, key) = (Vec::new(), Vec::new());
+    let mut walk = Walk { rule, new, threads, known, lanes, key, edits, changes };
+    let mut index = 0;
+    emit.each_batch(|entries| {
+        for &entry in entries {
+            let bytes = emit.order.0.event(entry.place);
+            let bytes = match &mut patched {
+                Some(patched) => patched.apply(bytes, entry.place.offset()),
+                None => bytes,
+            };
+            let spans = finder.find(bytes);
+            walk.take(&spans.of(bytes), entry, index)?;
+            index += 1;
+        }
+        Ok(())
+    })?;
+    walk.finish()
+}
+
+impl Walk<'_> {
+    fn take(&mut self, event: &Event<'_>, entry: Entry, index: u64) -> Result<(), Error> {
+        if event.is_metadata() {
+            if event.is_string(Field::Name, b"thread_name") {
+                self.note_name(event);
+            }
+            return Ok(());
+        }
+        let dur = event.dur().filter(|dur| dur.floor > 0);
+        let Some(dur) = dur.filter(|_| event.is_string(Field::Ph, b"X")) else { return Ok(()) };
+        if entry.time == i64::MIN {
+            return Ok(());
+        }
+        let (start, end) = (entry.time, entry.time.saturating_add(dur.floor));
+        let thread = self.thread_of(event);
+        let edit = match enter(&mut self.threads[thread].open[0], start, end) {
+            None => return Ok(()),
+            Some(limit) if self.rule == Overlaps::Clip => {
+                self.threads[thread].open[0].push(limit);
+                self.changes.one(Change::Clipped);
+                Edit::Dur(limit - start)
+            }
+            Some(_) => match self.spill(thread, start, end) {
+                Some(tid) => Edit::Tid(tid),
+                None => return Ok(()),
+            },
+        };
+        let (number, edit) = match edit {
+            Edit::Tid(tid) => (index, u64::from(tid)),
+            Edit::Dur(ns) => (index | DUR, ns as u64),
+        };
+        self.edits.write(&number.to_le_bytes())?;
+        self.edits.write(&edit.to_le_bytes())
+    }
+
+    /// The tid of the first lane into which an event fits; `None` if there may be no more.
+    fn spill(&mut self, thread: usize, start: i64, end: i64) -> Option<u32> {
+        let own = &mut self.threads[thread];
+        let fits = own.open[1..].iter_mut().position(|open| enter(open, start, end).is_none());
+        let lane = match fits {
+            Some(lane) => lane,
+            None if own.tids.len() == LANES => {
+                self.changes.one(Change::Crowded);
+                return None;
+            }
+            None => {
+                let number = own.tids.len() as u32 + 1;
+                let wanted = low_bits(&own.tid).wrapping_add(STEP.wrapping_mul(number));
+                let taken: &mut HashSet<u32> =
+                    self.new.used.entry(own.process.clone()).or_default();
+                own.tids.push(free(wanted, taken));
+                own.open.push(vec![end]);
+                self.changes.one(Change::Lanes);
+                own.tids.len() - 1
+            }
+        };
+        self.changes.one(Change::Spilled);
+        Some(own.tids[lane])
+    }
+
+    /// The number of the thread of an event.
+    fn thread_of(&mut self, event: &Event<'_>) -> usize {
+        let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
+        self.key.clear();
+        self.key.extend_from_slice(pid);
+        self.key.push(0);
+        self.key.extend_from_slice(tid);
+        if let Some(&known) = self.known.get(&self.key) {
+            return known;
+        }
+        let process = key_of(Some(pid));
+        let lane = [&*process, &*key_of(Some(tid))].concat();
+        let next = self.threads.len();
+        let number = *self.lanes.entry(lane.clone()).or_insert(next);
+        if number == next {
+            let written = |new: Option<&u32>, old: &[u8]| {
+                new.map_or_else(|| old.to_vec(), |new| new.to_string().into_bytes())
+            };
+            self.threads.push(Thread {
+                pid: written(self.new.pids.get(&process), pid),
+                tid: written(self.new.tids.get(&lane), tid),
+                process,
+                name: None,
+                open: vec![Vec::new()],
+                tids: Vec::new(),
+            });
+        }
+        self.known.insert(self.key.clone(), number);
+        number
+    }
+
+    fn note_name(&mut self, event: &Event<'_>) {
+        let args = event.field(Field::Args).unwrap_or_default();
+        let name =
+            tracemill_tokenizer::members(args).filter(|(key, _)| string_is(key, b"name")).last();
+        if let Some((_, [b'"', name @ .., b'"'])) = name {
+            let thread = self.thread_of(event);
+            self.threads[thread].name = Some(name.to_vec());
+        }
+    }
+
+    fn finish(self) -> Result<Overlapping, Error> {
+        let mut names = Vec::new();
+        for thread in &self.threads {
+            for (number, tid) in thread.tids.iter().enumerate() {
+                let name = thread.name.clone().unwrap_or_else(|| {
+                    let tid = String::from_utf8_lossy(&thread.tid);
+                    format!("Thread {}", tid.trim_matches('"')).into_bytes()
+                });
+                names.extend_from_slice(b"{\"args\":{\"name\":\"");
+                names.extend_from_slice(&name);
+                let rest = format!(
+                    " (overlapping {})\"}},\"cat\":\"__metadata\",\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":",
+                    number + 1
+                );
+                names.extend_from_slice(rest.as_bytes());
+                names.extend_from_slice(if thread.pid.is_empty() { b"0" } else { &thread.pid });
+                names.extend_from_slice(format!(",\"tid\":{tid},\"ts\":0}},\n").as_bytes());
+            }
+        }
+        Ok(Overlapping { edits: self.edits.into_mapped()?, names })
+    }
+}
+
+/// Opens `start..end` among what is open, if it nests; otherwise the end of what it begins in.
+#[inline]
+fn enter(open: &mut Vec<i64>, start: i64, end: i64) -> Option<i64> {
+    while open.last().is_some_and(|&open| open <= start) {
+        open.pop();
+    }
+    match open.last() {
+        Some(&limit) if end > limit => Some(limit),
+        _ => {
+            open.push(end);
+            None
+        }
+    }
+}

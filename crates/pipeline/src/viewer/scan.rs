@@ -1,0 +1,297 @@
+//! What the scan finds for a viewer: events that cannot stay as they are, and who is in the trace.
+//!
+//! B, E and `TracingStartedInBrowser` are taken out of the index into one of their own (16 bytes each, spilled beyond a
+//! quarter of the index' share), since what becomes of them stands elsewhere in the order. The census grows with the
+//! threads; events of one thread after the other cost a comparison of two short texts.
+
+use super::changes::Changes;
+use super::made::{Before, make};
+use crate::check::{CheckFor, has_page, page_data};
+use crate::clock::Clocks;
+use crate::config::Config;
+use crate::copies::TakenOut;
+use crate::error::Error;
+use crate::order::{Entry, Order, rank};
+use crate::slice::{Gather, Runs, Sorter, member};
+use crate::store::{Payload, Place, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
+
+/// A value as it is written.
+pub(super) type Written = Vec<u8>;
+
+/// A thread, or a process without one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lane {
+    /// The time of its first event that DevTools draws.
+    pub(super) drawn: Option<i64>,
+}
+
+/// Who is in an input.
+#[derive(Debug, Default)]
+pub(super) struct Census {
+    /// Threads by pid and tid, as written; a missing one is empty.
+    pub(super) lanes: BTreeMap<Written, BTreeMap<Written, Lane>>,
+    /// Processes that have a page.
+    pub(super) pages: BTreeSet<Written>,
+    /// Whether an event makes it the trace of a browser.
+    pub(super) is_browser: bool,
+    /// Whether there is a `TracingStartedInBrowser`.
+    pub(super) has_start: bool,
+    /// The thread at hand, and what was seen of it since it became that.
+    last: (Written, Written, Lane),
+}
+
+impl Census {
+    fn note(&mut self, pid: &[u8], tid: &[u8], drawn: Option<i64>) {
+        let (last_pid, last_tid, lane) = &mut self.last;
+        if last_pid == pid && last_tid == tid {
+            lane.drawn = earlier(lane.drawn, drawn);
+            return;
+        }
+        self.flush();
+        self.last = (pid.to_vec(), tid.to_vec(), Lane { drawn });
+    }
+
+    fn flush(&mut self) {
+        let (pid, tid, lane) = std::mem::take(&mut self.last);
+        let own = self.lanes.entry(pid).or_default().entry(tid).or_default();
+        own.drawn = earlier(own.drawn, lane.drawn);
+    }
+
+    fn append(&mut self, mut later: Census) {
+        later.flush();
+        for (pid, threads) in later.lanes {
+            let own = self.lanes.entry(pid).or_default();
+            for (tid, lane) in threads {
+                let own = own.entry(tid).or_default();
+                own.drawn = earlier(own.drawn, lane.drawn);
+            }
+        }
+        self.pages.extend(later.pages);
+        self.is_browser |= later.is_browser;
+        self.has_start |= later.has_start;
+    }
+
+    /// Notes what says something about pages.
+    fn note_name(&mut self, event: &Event<'_>, pid: &[u8]) {
+        let is = |name: &[u8]| event.is_string(Field::Name, name);
+        if is(b"CommitLoad") {
+            if page_data(event).is_some_and(has_page) {
+                self.pages.insert(pid.to_vec());
+            }
+        } else if is(b"FrameCommittedInBrowser") {
+            self.note_frame(page_data(event).unwrap_or_default());
+        } else if is(b"TracingStartedInPage")
+            || is(b"TracingSessionIdForWorker")
+            || is(b"CpuProfile")
+        {
+            self.is_browser = true;
+        }
+    }
+
+    fn note_start(&mut self, event: &Event<'_>) {
+        (self.is_browser, self.has_start) = (true, true);
+        let data = page_data(event).unwrap_or_default();
+        let mut frames = Cursor::new(member(data, b"frames").unwrap_or_default());
+        if frames.enter(b'[') {
+            while frames.next_element() {
+                self.note_frame(frames.value());
+            }
+        }
+    }
+
+    fn note_frame(&mut self, frame: &[u8]) {
+        if frame.starts_with(b"{")
+            && has_page(frame)
+            && let Some(pid) = member(frame, b"processId")
+        {
+            self.pages.insert(pid.to_vec());
+        }
+    }
+}
+
+fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// What was found in a stretch of an input.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    viewer: CheckFor,
+    base: u64,
+    /// Events that are not in the index.
+    special: Vec<Entry>,
+    /// Empty events.
+    empty: u64,
+    census: Census,
+}
+
+impl Scanned {
+    /// For a stretch of the input that stands at `base`.
+    pub(crate) fn new(viewer: CheckFor, base: u64) -> Self {
+        Scanned { viewer, base, special: Vec::new(), empty: 0, census: Census::default() }
+    }
+
+    /// Looks at an event of `times`; whether it is to stay out of the index.
+    pub(crate) fn takes(
+        &mut self,
+        event: &Event<'_>,
+        times: Option<(Nanos, Option<Nanos>)>,
+    ) -> bool {
+        let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
+        let phase = match event.field_and_rest(Field::Ph) {
+            Some([b'"', letter, b'"', ..]) => *letter,
+            Some(_) => escaped_phase(event),
+            None if event.bytes[1..].trim_ascii_start() == b"}" => {
+                self.empty += 1;
+                return true;
+            }
+            None => 0,
+        };
+        if self.viewer == CheckFor::Perfetto {
+            self.census.note(pid, tid, None);
+            return false;
+        }
+        let ts = times.map(|(ts, _)| ts);
+        let is_drawn = matches!(phase, b'B' | b'E' | b'X' | b'I' | b'i');
+        self.census.note(pid, tid, ts.filter(|_| is_drawn).map(|ts| ts.floor));
+        let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
+        if is_start {
+            self.census.note_start(event);
+        } else {
+            self.census.note_name(event, pid);
+        }
+        match times {
+            Some((ts, dur)) if is_start && phase != b'M' || matches!(phase, b'B' | b'E') => {
+                let (offset, len) = (self.base + event.offset, event.bytes.len());
+                let place = Place::new(offset, len, rank(ts, dur));
+                self.special.push(Entry { time: ts.floor, place });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The stretch is read.
+    pub(crate) fn seal(&mut self) {
+        self.special.sort_unstable();
+        self.special.shrink_to_fit();
+    }
+
+    /// First and last time of the events that are not in the index.
+    pub(crate) fn span(&self) -> Option<(i64, i64)> {
+        Some((self.special.first()?.time, self.special.last()?.time))
+    }
+}
+
+#[cold]
+fn escaped_phase(event: &Event<'_>) -> u8 {
+    b"BEXIiM".iter().copied().find(|&phase| event.is_string(Field::Ph, &[phase])).unwrap_or(0)
+}
+
+/// What was found in the inputs so far.
+pub(crate) struct Found {
+    viewer: CheckFor,
+    /// Events that are not in the index.
+    special: Sorter,
+    empty: u64,
+    census: Vec<(u64, Census)>,
+}
+
+/// What was found in all inputs.
+pub(crate) struct Known {
+    pub(super) viewer: CheckFor,
+    /// Events that are not in the index.
+    pub(super) special: Runs,
+    /// Empty events.
+    pub(super) empty: u64,
+    /// By the place at which the input stands.
+    pub(super) census: Vec<(u64, Census)>,
+}
+
+impl Found {
+    /// Nothing yet; `None` for a merge that is for nobody.
+    pub(crate) fn new(config: &Config) -> Option<Self> {
+        let viewer = config.viewer.viewer?;
+        let special = Sorter::new(config.shares().index / 4, &config.tmp_dir);
+        Some(Found { viewer, special, empty: 0, census: Vec::new() })
+    }
+
+    /// The viewer.
+    pub(crate) fn viewer(&self) -> CheckFor {
+        self.viewer
+    }
+
+    /// Takes what was found in a stretch of the input that stands at `base`; returns how many events are not in the index.
+    /// `store` is asked for if entries must go to disk.
+    pub(crate) fn take<'a>(
+        &mut self,
+        part: Scanned,
+        base: u64,
+        store: impl FnOnce() -> Store<'a>,
+    ) -> Result<u64, Error> {
+        if self.census.last().is_none_or(|(last, _)| *last != base) {
+            self.census.push((base, Census::default()));
+        }
+        if let Some((_, census)) = self.census.last_mut() {
+            census.append(part.census);
+        }
+        let out = part.special.len() as u64 + part.empty;
+        self.empty += part.empty;
+        self.special.push(part.special);
+        if self.special.is_full() {
+            self.special.spill(Order(&store()))?;
+        }
+        Ok(out)
+    }
+
+    /// All inputs are read.
+    pub(crate) fn finish(self, store: &Store<'_>) -> Result<Known, Error> {
+        let (special, _) = self.special.finish(store)?;
+        Ok(Known { viewer: self.viewer, special, empty: self.empty, census: self.census })
+    }
+}
+
+impl Known {
+    /// Moves all times to those of the output.
+    pub(crate) fn shift(
+        &mut self,
+        clocks: &Clocks,
+        store: &Store<'_>,
+        config: &Config,
+    ) -> Result<(), Error> {
+        let mut moved = Gather::new(config.shares().index / 4, &config.tmp_dir, Order(store));
+        for entry in self.special.iter() {
+            let shift = clocks.shift_at(entry.place.offset());
+            moved.push(shift.map_or(entry, |shift| shift.entry(entry, store)))?;
+        }
+        (self.special, _) = moved.finish()?.finish(store)?;
+        for (base, census) in &mut self.census {
+            let Some(shift) = clocks.shift_at(*base) else { continue };
+            for lane in census.lanes.values_mut().flat_map(BTreeMap::values_mut) {
+                lane.drawn = lane.drawn.map(|time| shift.moved(time));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes events of those that are not in the index: a trace, in the array form. Copies among those are no longer to be
+    /// taken out.
+    pub(crate) fn make(
+        &self,
+        copies: &mut TakenOut,
+        before: Before<'_, '_>,
+        changes: &mut Changes,
+    ) -> Result<Payload, Error> {
+        make(self, copies, before, changes)
+    }
+
+    /// Events of a time that are not in the index, in no particular order.
+    pub(crate) fn at(&self, time: i64) -> Vec<Entry> {
+        self.special.at(time)
+    }
+}

@@ -1,0 +1,411 @@
+//! `merge --for`: events as the naive reference has them, the same bytes whatever the knobs, and nothing left of what
+//! `check --for` finds of this kind.
+
+use crate::corpus::{corpus, files_below};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, run_sources, through_pipes};
+use crate::trace::{Output, assert_same};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use tracemill_pipeline::{
+    CheckFor, Config, Error, Format, IdentityRules, MergeReport, Overlaps, PidPolicy, Source,
+    ViewerRules, check,
+};
+use tracemill_testkit::Rng;
+use tracemill_testkit::generate::{TraceShape, trace};
+use tracemill_testkit::reference::{self, members};
+
+/// What is never found in an output for DevTools.
+const DEVTOOLS: [&str; 16] = [
+    "nameless-end",
+    "missing-name",
+    "missing-cat",
+    "missing-args",
+    "lower-instant",
+    "string-time",
+    "empty-event",
+    "begin-without-end",
+    "end-without-begin",
+    "be-threads",
+    "two-starts",
+    "empty-start",
+    "many-samples",
+    "ndjson",
+    "several-documents",
+    "separators",
+];
+/// And in one for Perfetto.
+const PERFETTO: [&str; 6] =
+    ["id-range", "flow-id", "opening", "ndjson", "several-documents", "unclosed-object"];
+
+fn merge_for(
+    inputs: &[&[u8]],
+    viewer: ViewerRules,
+    knobs: Knobs,
+) -> Result<(Vec<u8>, MergeReport), Error> {
+    merge_with(inputs, viewer, IdentityRules::default(), knobs)
+}
+
+fn merge_with(
+    inputs: &[&[u8]],
+    viewer: ViewerRules,
+    identity: IdentityRules,
+    knobs: Knobs,
+) -> Result<(Vec<u8>, MergeReport), Error> {
+    let config = Config { viewer, identity, ..config(knobs) };
+    if knobs.read_size.is_some() {
+        return through_pipes(inputs, |sources| run_sources(sources, None, &config));
+    }
+    let folder = Folder::new();
+    let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
+    let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
+    run_sources(&sources, None, &config)
+}
+
+fn rules(viewer: CheckFor, overlaps: Overlaps) -> ViewerRules {
+    ViewerRules { viewer: Some(viewer), overlaps }
+}
+
+/// Kinds that `check` finds in a text, with how many.
+fn found(text: &[u8], viewer: CheckFor) -> BTreeMap<String, u64> {
+    let folder = Folder::new();
+    let source = Source::Path(folder.file("out", text));
+    let report = check(&[source], &[viewer], &config(PLAIN)).expect("an output is a trace");
+    report.findings.iter().map(|finding| (finding.kind.clone(), finding.count)).collect()
+}
+
+#[track_caller]
+fn assert_clean(what: &str, text: &[u8], viewer: CheckFor) {
+    let found = found(text, viewer);
+    let kinds: &[&str] = if viewer == CheckFor::Devtools { &DEVTOOLS } else { &PERFETTO };
+    for kind in kinds {
+        assert!(!found.contains_key(*kind), "{what}: {kind}: {found:?}");
+    }
+}
+
+/// How often each kind of change was made.
+fn changes(report: &MergeReport) -> BTreeMap<&'static str, u64> {
+    report.viewer.changes.iter().map(|&(name, count, _)| (name, count)).collect()
+}
+
+/// Any events at all, and some that often pair or overlap.
+fn inputs(seed: u64, rng: &mut Rng) -> Vec<Vec<u8>> {
+    let count = 1 + rng.below(2);
+    let mut all: Vec<Vec<u8>> =
+        (0..count).map(|i| trace(seed * 10 + i, &TraceShape::arbitrary(rng))).collect();
+    if rng.chance(70) {
+        all.insert(rng.index(all.len() + 1), slices(rng));
+    }
+    all
+}
+
+/// Members of slices, and how many of a hundred have one: all that pairs can join.
+const MEMBERS: [(u64, &[&str]); 9] = [
+    (85, &[r#""name":"a""#, r#""name":"b""#, r#""n\u0061me":"\u0061""#]),
+    (80, &[r#""cat":"c""#, r#""cat":"d""#, r#""cat":"c""#]),
+    (
+        70,
+        &[
+            r#""args":{}"#,
+            r#""args":{"x":1,"y":{"z":[2]}}"#,
+            r#""args":{ "y" : 3 }"#,
+            r#""args":null"#,
+            r#""args":5"#,
+        ],
+    ),
+    (30, &[r#""tts":5"#, r#""tts":"7.25""#, r#""tts":-1"#]),
+    (10, &[r#""sf":3"#, r#""esf":4"#, r#""stack":["f"]"#]),
+    (10, &[r#""cname":"good""#, r#""cname":"bad""#, r#""s":"t""#, r#""tdur":1"#]),
+    (60, &[r#""dur":3"#, r#""dur":"12.5""#, r#""dur":40.000000001"#, r#""dur":7"#]),
+    (100, &[r#""pid":1"#, r#""pid":1"#, r#""pid":1.0"#, r#""pid":7000000000"#, r#""pid":"1""#]),
+    (95, &[r#""tid":2"#, r#""tid":2"#, r#""tid":139693758835584"#, r#""tid":3"#]),
+];
+
+/// B, E and X events of few threads and names.
+fn slices(rng: &mut Rng) -> Vec<u8> {
+    let mut time = 50;
+    let mut event = || {
+        let ph = rng.pick(&["B", "B", "E", "E", "X"]).to_owned();
+        time += rng.below(5);
+        let late = if rng.chance(10) { rng.below(30) } else { 0 };
+        let ts = format!("{}.{:04}", time - late, rng.below(3) * 2500);
+        let mut own = vec![format!(r#""ph":"{ph}""#), format!(r#""ts":{ts}"#)];
+        for (rate, all) in MEMBERS {
+            if rng.chance(rate) {
+                own.push((*rng.pick(all)).to_owned());
+            }
+        }
+        format!("{{{}}}", own.join(","))
+    };
+    let events: Vec<String> = (0..60).map(|_| event()).collect();
+    format!("[{}]", events.join(",\n")).into_bytes()
+}
+
+#[test]
+fn devtools_as_the_reference_has_it() {
+    let mut all = BTreeMap::new();
+    for seed in 0..250 {
+        let what = format!("seed {seed}");
+        let mut rng = Rng::new(seed);
+        let inputs = inputs(seed, &mut rng);
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+        let (output, report) = merge_for(&inputs, rules, PLAIN).expect("sound");
+        let expected = reference::for_devtools(&inputs).expect("sound");
+        let events = Output::parse(report.format, &output).events;
+        assert_eq!(events.len() as u64, report.events, "{what}");
+        for (at, (expected, got)) in expected.iter().zip(&events).enumerate() {
+            let got = std::str::from_utf8(got).expect("UTF-8");
+            match expected.made {
+                true => {
+                    assert_eq!(members(&expected.text), members(got), "{what}, event {at}: {got}")
+                }
+                false => assert_eq!(expected.text, got, "{what}, event {at}"),
+            }
+        }
+        assert_eq!(expected.len(), events.len(), "{what}");
+        assert_clean(&what, &output, CheckFor::Devtools);
+        for number in 0..3 {
+            let knobs = knobs(seed as usize * 3 + number);
+            let (again, other) = merge_for(&inputs, rules, knobs).expect("sound");
+            assert_same(&format!("{what} {knobs:?}"), &output, &again);
+            assert_eq!(changes(&report), changes(&other), "{what} {knobs:?}");
+        }
+        for (name, count) in changes(&report) {
+            *all.entry(name).or_insert(0) += count;
+        }
+    }
+    for name in
+        ["pairs", "open-begins", "lone-ends", "end-keys", "instants", "names", "cats", "args"]
+    {
+        assert!(all.get(name).is_some_and(|&count| count > 10), "{name}: {all:?}");
+    }
+    assert!(all["quoted-times"] > 10 && all["empty-events"] > 10, "{all:?}");
+}
+
+/// Which lane each event is on: the first on which it overlaps nothing, 0 for the thread.
+fn lanes(events: &[(String, i64, i64)]) -> Vec<usize> {
+    let mut lanes: Vec<usize> = Vec::new();
+    for (at, (thread, start, end)) in events.iter().enumerate() {
+        let overlaps = |lane: usize| {
+            (0..at).any(|other| {
+                let (own, from, to) = &events[other];
+                own == thread && lanes[other] == lane && from <= start && start < to && to < end
+            })
+        };
+        lanes.push((0..).find(|&lane| !overlaps(lane)).expect("there is no last lane"));
+    }
+    lanes
+}
+
+/// Thread, begin and end in nanoseconds of an X event that takes time.
+fn interval(event: &reference::RawEvent) -> Option<(String, i64, i64)> {
+    let is_complete =
+        event.ph.as_deref() == Some("\"X\"") || event.ph.as_deref() == Some("\"\\u0058\"");
+    let nanos = |value: &Option<String>| Some(reference::time(value.as_deref()?)?.nanos_floor());
+    let (start, dur) = (nanos(&event.ts)?, nanos(&event.dur)?);
+    let id = |value: &Option<String>| {
+        let value = value.as_deref().unwrap_or("-");
+        reference::time(value)
+            .filter(|_| !value.starts_with('"'))
+            .map_or(value.to_owned(), |n| format!("{n:?}"))
+    };
+    let thread = format!("{} {}", id(&event.pid), id(&event.tid));
+    (is_complete && dur > 0).then_some((thread, start, start.saturating_add(dur)))
+}
+
+/// Whether a tid is a number that does not fit into 32 bits.
+fn is_outside(tid: &str) -> bool {
+    let limit = |text: &str| reference::time(text).expect("a number");
+    let number = reference::time(tid).filter(|_| !tid.starts_with('"'));
+    number.is_some_and(|number| number > limit("4294967295") || number < limit("0"))
+}
+
+#[test]
+fn perfetto_changes_what_it_says_and_nothing_else() {
+    let mut all = BTreeMap::new();
+    for seed in 0..250 {
+        let what = format!("seed {seed}");
+        let mut rng = Rng::new(seed);
+        let inputs = inputs(seed, &mut rng);
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let overlaps = [Overlaps::Spill, Overlaps::Clip, Overlaps::Keep][rng.index(3)];
+        let rules = rules(CheckFor::Perfetto, overlaps);
+        let (output, report) = merge_for(&inputs, rules, PLAIN).expect("sound");
+        let plain = reference::merge(&inputs, Some(reference::Format::Object)).expect("sound");
+        let mut before = reference::events(&plain).expect("sound");
+        before.retain(|event| !event.members.is_empty());
+        let after = reference::events(&output).expect("sound");
+        let changes_of = changes(&report);
+        let made = changes_of.get("lanes").copied().unwrap_or(0) as usize;
+        assert_eq!(
+            (after.len(), report.events as usize),
+            (before.len() + made, after.len()),
+            "{what}"
+        );
+        let after = &after[made..];
+        let intervals: Vec<_> = before.iter().map(interval).collect();
+        let timed: Vec<_> = intervals.iter().flatten().cloned().collect();
+        let mut lanes = lanes(&timed).into_iter();
+        for ((old, new), interval) in before.iter().zip(after).zip(&intervals) {
+            let lane = interval.as_ref().map_or(0, |_| lanes.next().expect("one each"));
+            let mut changed: BTreeSet<&str> = ["pid", "tid", "id", "bind_id", "dur"].into();
+            changed.retain(|name| old.get(name) != new.get(name));
+            let (spills, clips) = (overlaps == Overlaps::Spill, overlaps == Overlaps::Clip);
+            if spills && lane > 0 {
+                assert!(changed.contains("tid"), "{what}: {old:?}");
+            }
+            if !spills || lane == 0 {
+                let outside = old.tid.as_deref().is_some_and(is_outside);
+                assert!(!changed.contains("tid") || outside, "{what}: {old:?} {new:?}");
+            }
+            assert!(clips || !changed.contains("dur"), "{what}: {old:?} {new:?}");
+            let id_may_change = old.ph.as_deref().is_some_and(|ph| "\"s\"\"t\"\"f\"".contains(ph));
+            assert!(id_may_change || !changed.contains("id"), "{what}: {old:?} {new:?}");
+            let rest = |event: &reference::RawEvent| -> BTreeMap<_, _> {
+                let mut all =
+                    members(std::str::from_utf8(&event.bytes).expect("UTF-8")).expect("an object");
+                ["pid", "tid", "id", "bind_id", "dur"]
+                    .iter()
+                    .for_each(|name| drop(all.remove(name.as_bytes())));
+                all
+            };
+            assert_eq!(rest(old), rest(new), "{what}");
+            if changed.is_empty() {
+                assert_eq!(old.bytes, new.bytes, "{what}");
+            }
+        }
+        // what has no id cannot be given one
+        let is_null = |event: &reference::RawEvent| event.id.as_deref() == Some("null");
+        if !after.iter().any(is_null) {
+            assert_clean(&what, &output, CheckFor::Perfetto);
+        }
+        let overlap = found(&output, CheckFor::Perfetto).contains_key("overlap");
+        assert!(!overlap || overlaps == Overlaps::Keep, "{what}");
+        for number in 0..3 {
+            let knobs = knobs(seed as usize * 3 + number);
+            let (again, other) = merge_for(&inputs, rules, knobs).expect("sound");
+            assert_same(&format!("{what} {knobs:?}"), &output, &again);
+            assert_eq!(changes_of, changes(&other), "{what} {knobs:?}");
+        }
+        for (name, count) in changes_of {
+            *all.entry(name).or_insert(0) += count;
+        }
+    }
+    for name in
+        ["empty-events", "pids", "tids", "flow-ids", "flow-id2", "spilled", "lanes", "clipped"]
+    {
+        assert!(all.get(name).is_some_and(|&count| count > 0), "{name}: {all:?}");
+    }
+}
+
+/// Real traces: clean for the viewer, and everything else is there.
+#[test]
+fn real_traces_are_clean() {
+    let Some(folder) = corpus() else { return };
+    let mut files = Vec::new();
+    files_below(&folder, &mut files);
+    files.sort();
+    let (mut traces, mut pairs, mut mended) = (0, 0, 0);
+    for (number, file) in files.iter().enumerate() {
+        let name = file.strip_prefix(&folder).unwrap_or(Path::new("")).display().to_string();
+        if name.contains("golden/") || file.metadata().is_ok_and(|data| data.len() > 20 << 20) {
+            continue;
+        }
+        for viewer in [CheckFor::Devtools, CheckFor::Perfetto] {
+            let config = Config { viewer: rules(viewer, Overlaps::Spill), ..config(PLAIN) };
+            let source = [Source::Path(file.clone())];
+            let Ok((output, report)) = run_sources(&source, None, &config) else { continue };
+            assert_clean(&name, &output, viewer);
+            assert!(!found(&output, viewer).contains_key("overlap"), "{name}");
+            let changes = changes(&report);
+            pairs += changes.get("pairs").copied().unwrap_or(0);
+            mended += changes.get("mended").copied().unwrap_or(0);
+            let knobs = Knobs { threads: 7, budget: Some(2000), chunk: 5000, ..knobs(number) };
+            if knobs.read_size.is_none() && output.len() < 1 << 22 {
+                let config = Config { viewer: config.viewer, ..crate::run::config(knobs) };
+                let (again, _) = run_sources(&source, None, &config).expect("a trace");
+                assert_same(&format!("{name} {knobs:?}"), &output, &again);
+            }
+            traces += 1;
+        }
+    }
+    assert!(traces > 100 && pairs > 500 && mended > 0, "{traces} {pairs} {mended}");
+}
+
+fn one(events: &str) -> Vec<u8> {
+    format!("{{\"traceEvents\":[{events}]}}").into_bytes()
+}
+
+/// The recording of a browser, one of another program that begins before it, and another browser.
+#[test]
+fn a_browser_among_others() {
+    let start = |ts: u64, pid: u64| {
+        format!(
+            r#"{{"name":"TracingStartedInBrowser","cat":"c","ph":"I","ts":{ts},"pid":1,"tid":1,"args":{{"data":{{"frames":[{{"frame":"F{pid}","processId":{pid},"url":"http://h/{pid}"}}]}}}}}}"#
+        )
+    };
+    let event = |ts: u64, pid: u64| {
+        format!(
+            r#"{{"name":"n","cat":"c","ph":"X","ts":{ts},"dur":1,"pid":{pid},"tid":7,"args":{{}}}}"#
+        )
+    };
+    let browser = one(&[start(100, 5), event(101, 5), event(102, 1)].join(","));
+    let second = one(&[start(300, 6), event(301, 6)].join(","));
+    let node = one(&[event(50, 9), event(250, 9)].join(","));
+    let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+    for order in [[&browser, &second, &node], [&node, &second, &browser]] {
+        let inputs = order.map(|input| &**input);
+        let auto = IdentityRules { pid: PidPolicy::Auto, ..IdentityRules::default() };
+        let (output, report) = merge_with(&inputs, rules, auto, PLAIN).expect("sound");
+        let changes = changes(&report);
+        assert_eq!(changes, BTreeMap::from([("pages", 1), ("start-moved", 1), ("starts", 1)]));
+        let events = reference::events(&output).expect("sound");
+        assert_eq!(events.len(), 7);
+        let named = |name: &str| -> Vec<String> {
+            let named = events.iter().filter(|event| event.name.as_deref() == Some(name));
+            named.map(|event| String::from_utf8(event.bytes.clone()).expect("UTF-8")).collect()
+        };
+        let start = &named("\"TracingStartedInBrowser\"")[0];
+        // the main frame of the earliest comes last, and counts
+        assert!(start.contains(r#""frames":[{"frame":"F6""#), "{start}");
+        assert!(start.contains("\"ts\":50") && start.find("F6") < start.find("F5"), "{start}");
+        let load = &named("\"CommitLoad\"")[0];
+        assert!(
+            load.contains("\"url\":\"process:9\"")
+                && load.contains("\"pid\":9,\"tid\":7,\"ts\":50")
+        );
+        let hidden = found(&output, CheckFor::Devtools);
+        assert_eq!(hidden.get("hidden-process"), Some(&1), "the browser's own stays hidden");
+    }
+    let (output, report) = merge_for(&[&node], rules, PLAIN).expect("sound");
+    assert!(report.viewer.changes.is_empty(), "what is not of a browser stays so");
+    assert_eq!(reference::events(&output).expect("sound").len(), 2);
+}
+
+/// A chunk of a CPU profile that is too large, `NaN`, and a raw control character.
+#[test]
+fn what_devtools_refuses() {
+    let list = vec!["1"; 25_000].join(",");
+    let chunk = format!(
+        r#"{{"name":"ProfileChunk","cat":"c","ph":"P","id":"0x1","pid":1,"tid":1,"ts":2,"args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1}}],"samples":[{list}]}},"timeDeltas":[{list}]}}}}}}"#
+    );
+    let head =
+        r#"{"name":"Profile","cat":"c","ph":"P","id":"0x1","pid":1,"tid":1,"ts":1,"args":{}}"#;
+    let odd = "{\"name\":\"a\tb\",\"cat\":\"c\",\"ph\":\"X\",\"dur\":1,\"pid\":1,\"tid\":1,\"ts\":3,\"args\":{\"x\":NaN}}";
+    let mut input = one(&[head, &chunk, odd].join(","));
+    input.truncate(input.len() - 1);
+    input.extend_from_slice(b",\"metadata\":{\"a\":-Infinity}}");
+    let (output, report) =
+        merge_for(&[&input], rules(CheckFor::Devtools, Overlaps::Keep), PLAIN).expect("sound");
+    let expected =
+        BTreeMap::from([("chunk-parts", 2), ("chunks", 1), ("mended", 1), ("mended-keys", 1)]);
+    assert_eq!((changes(&report), report.events), (expected, 5));
+    let value: serde_json::Value = serde_json::from_slice(&output).expect("strict JSON");
+    let samples = value["traceEvents"].as_array().expect("events").iter();
+    let samples = samples.filter_map(|e| e.pointer("/args/data/cpuProfile/samples")?.as_array());
+    assert_eq!(samples.map(Vec::len).collect::<Vec<_>>(), [10_000, 10_000, 5000]);
+    assert_eq!(value["traceEvents"][4]["name"], "a\tb");
+    assert_eq!(value["metadata"]["a"], serde_json::Value::Null);
+    assert_eq!(report.format, Format::Object);
+    assert_clean("odd", &output, CheckFor::Devtools);
+}

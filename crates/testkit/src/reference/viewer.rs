@@ -1,0 +1,206 @@
+//! What `merge --for devtools` must write of the events of well-formed inputs, the naive way: all in memory, one pass for
+//! each rule.
+//!
+//! Traces of browsers (`TracingStartedInBrowser`) and strict JSON are left out: inputs here are generated and well-formed.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::profile::Value;
+use super::read::{Fields, is_string, sources, unescape};
+use super::slice::number::{Time, micros};
+use super::{copies, order, time};
+
+/// An event of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewerEvent {
+    /// The event; one that was made of two has its members in no particular order.
+    pub text: String,
+    /// Whether it was made of two.
+    pub made: bool,
+}
+
+/// The members of an event, by name: the last of each, those of `args` by name too.
+#[must_use]
+pub fn members(event: &str) -> Option<BTreeMap<Vec<u8>, String>> {
+    let mut all = BTreeMap::new();
+    for (key, (_, value)) in by_name(&Fields::parse(event)?) {
+        match Fields::parse(value).filter(|_| key == b"args") {
+            Some(args) => {
+                all.insert(key, String::new());
+                for (name, (_, value)) in by_name(&args) {
+                    all.insert([b"args.", &*name].concat(), value.to_owned());
+                }
+            }
+            None => drop(all.insert(key, value.to_owned())),
+        }
+    }
+    Some(all)
+}
+
+/// Events for DevTools, in order.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn for_devtools(inputs: &[&[u8]]) -> Result<Vec<ViewerEvent>, String> {
+    let mut all = Vec::new();
+    for input in inputs {
+        all.extend(sources(input)?);
+    }
+    copies::take_out(&mut all);
+    let (mut halves, mut events) = (Vec::new(), Vec::new());
+    for text in all.iter().flat_map(|source| &source.events) {
+        let fields = Fields::parse(text).ok_or("an event is no object")?;
+        let is = |ph| fields.get("ph").is_some_and(|own| is_string(own, ph));
+        if fields.0.is_empty() {
+        } else if (is("B") || is("E")) && fields.get("ts").and_then(time).is_some() {
+            halves.push(*text);
+        } else {
+            events.push(ViewerEvent { text: (*text).to_owned(), made: false });
+        }
+    }
+    events.extend(pair(&halves).into_iter().map(|text| ViewerEvent { text, made: true }));
+    let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
+    let order = order::output_order(&texts).events;
+    Ok(order.into_iter().map(|at| finished(&events[at])).collect())
+}
+
+/// The members of an object by name: the last of each, with its key as written.
+fn by_name<'a>(fields: &Fields<'a>) -> BTreeMap<Vec<u8>, (&'a str, &'a str)> {
+    let name = |key| unescape(key).expect("keys are strings");
+    fields.0.iter().map(|&(key, value)| (name(key), (key, value))).collect()
+}
+
+/// Complete events of begins and ends: those with an end in the order of their ends, then the others.
+fn pair(halves: &[&str]) -> Vec<String> {
+    let sorted = order::output_order(halves).events;
+    let fields: Vec<Fields<'_>> =
+        halves.iter().map(|half| Fields::parse(half).expect("parsed before")).collect();
+    let thread = |at: usize| ["pid", "tid"].map(|key| Value::of(fields[at].get(key)));
+    let mut open: HashMap<[Value; 2], Vec<usize>> = HashMap::new();
+    let mut made = Vec::new();
+    for &at in &sorted {
+        let own = open.entry(thread(at)).or_default();
+        if is_string(fields[at].get("ph").expect("parsed before"), "B") {
+            own.push(at);
+            continue;
+        }
+        let fits = |key: &str, begin: usize| {
+            let value = fields[at].get(key);
+            value.is_none() || Value::of(value) == Value::of(fields[begin].get(key))
+        };
+        let begin = own.iter().rposition(|&begin| fits("name", begin) && fits("cat", begin));
+        if let Some(begin) = begin {
+            made.push(complete(&fields[own.remove(begin)], Some(&fields[at])));
+        }
+    }
+    let is_open = |at: &&usize| open.get(&thread(**at)).is_some_and(|own| own.contains(at));
+    made.extend(sorted.iter().filter(is_open).map(|&at| complete(&fields[at], None)));
+    made
+}
+
+fn complete(begin: &Fields<'_>, end: Option<&Fields<'_>>) -> String {
+    let mut all: BTreeMap<Vec<u8>, (String, String)> = BTreeMap::new();
+    let put = |all: &mut BTreeMap<_, _>, key: &[u8], written: &str, value: &str| {
+        all.insert(key.to_vec(), (written.to_owned(), value.to_owned()));
+    };
+    for (key, (written, value)) in by_name(begin) {
+        put(&mut all, &key, written, value);
+    }
+    put(&mut all, b"ph", "\"ph\"", "\"X\"");
+    let between = |key: &str| {
+        let [from, to] = [begin.get(key)?, end?.get(key)?].map(Time::of);
+        let (from, to) = (from?, to?);
+        let spent = (from.is_calculable() && to.is_calculable()).then(|| to.minus(&from));
+        spent.map(|spent| if spent == "-0" { "0".to_owned() } else { spent })
+    };
+    let nanos =
+        |fields: &Fields<'_>| fields.get("ts").and_then(time).map_or(0, |t| t.nanos_floor());
+    let dur = between("ts").unwrap_or_else(|| {
+        end.map_or("0".to_owned(), |end| micros(nanos(end).saturating_sub(nanos(begin))))
+    });
+    put(&mut all, b"dur", "\"dur\"", &dur);
+    let is_free = |key| begin.get(key).is_none() && end.is_none_or(|end| end.get(key).is_none());
+    for (key, (written, value)) in end.map(by_name).unwrap_or_default() {
+        match &*key {
+            b"ph" | b"ts" | b"pid" | b"tid" => {}
+            b"args" => {
+                let own = all.get(&key).map_or("null", |(_, args)| args.as_str());
+                let joined = join(own, value);
+                put(&mut all, b"args", "\"args\"", &joined);
+            }
+            b"tts" => {
+                let spent = between("tts").filter(|spent| !spent.starts_with('-'));
+                if let Some(spent) = spent.filter(|_| !all.contains_key(&b"tdur"[..])) {
+                    put(&mut all, b"tdur", "\"tdur\"", &spent);
+                }
+            }
+            b"sf" if is_free("esf") => put(&mut all, b"esf", "\"esf\"", value),
+            b"stack" if is_free("estack") => {
+                put(&mut all, b"estack", "\"estack\"", value);
+            }
+            _ if all.contains_key(&key) => {}
+            _ => put(&mut all, &key, written, value),
+        }
+    }
+    let members: Vec<String> =
+        all.into_values().map(|(key, value)| format!("{key}:{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// The args of a pair: of two of one name that of the end counts.
+fn join(begin: &str, end: &str) -> String {
+    match (Fields::parse(begin), Fields::parse(end)) {
+        (Some(own), Some(more)) => {
+            let mut all = by_name(&own);
+            all.extend(by_name(&more));
+            let members: Vec<String> =
+                all.into_values().map(|(key, value)| format!("{key}:{value}")).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        (Some(_), None) => begin.to_owned(),
+        (None, _) if end == "null" => begin.to_owned(),
+        (None, _) => end.to_owned(),
+    }
+}
+
+/// An event with all that every event must have.
+fn finished(event: &ViewerEvent) -> ViewerEvent {
+    let fields = Fields::parse(&event.text).expect("parsed before");
+    let is = |ph| fields.get("ph").is_some_and(|own| is_string(own, ph));
+    let (mut front, mut patches) = (String::new(), Vec::new());
+    for (key, value) in [("name", "\"\""), ("cat", "\"\""), ("args", "{}")] {
+        match fields.get(key) {
+            None if key == "cat" && is("M") => {}
+            None => front.push_str(&format!("\"{key}\":{value},")),
+            Some("null") => patches.push((fields.get(key), value.to_owned())),
+            Some(other) if key != "args" && !other.starts_with('"') => {
+                let text = other.replace('\\', "\\\\").replace('"', "\\\"");
+                patches
+                    .push((Some(other), format!("\"{}\"", text.replace(['\n', '\r', '\t'], " "))));
+            }
+            Some(_) => {}
+        }
+    }
+    if is("i") {
+        patches.push((fields.get("ph"), "\"I\"".to_owned()));
+    }
+    for key in ["ts", "dur"] {
+        let inside = fields.get(key).and_then(unescape);
+        if let Some(number) = inside.filter(|number| super::Decimal::parse(number).is_some()) {
+            patches.push((fields.get(key), String::from_utf8(number).expect("digits")));
+        }
+    }
+    let mut text = event.text.clone();
+    let start = event.text.as_ptr().addr();
+    let mut patches: Vec<(usize, usize, String)> = patches
+        .into_iter()
+        .filter_map(|(value, new)| value.map(|v| (v.as_ptr().addr() - start, v.len(), new)))
+        .collect();
+    patches.sort();
+    for (at, len, new) in patches.into_iter().rev() {
+        text.replace_range(at..at + len, &new);
+    }
+    text.insert_str(1, &front);
+    ViewerEvent { text, made: event.made }
+}
