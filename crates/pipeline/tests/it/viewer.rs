@@ -220,6 +220,39 @@ fn is_outside(tid: &str) -> bool {
     number.is_some_and(|number| number > limit("4294967295") || number < limit("0"))
 }
 
+/// Asserts that of an event on a lane only `changed` members differ, and that these may.
+#[track_caller]
+fn assert_only(
+    what: &str,
+    (old, new): (&reference::RawEvent, &reference::RawEvent),
+    changed: &BTreeSet<&str>,
+    (overlaps, lane): (Overlaps, usize),
+) {
+    let (spills, clips) = (overlaps == Overlaps::Spill, overlaps == Overlaps::Clip);
+    if spills && lane > 0 {
+        assert!(changed.contains("tid"), "{what}: {old:?}");
+    }
+    if !spills || lane == 0 {
+        let outside = old.tid.as_deref().is_some_and(is_outside);
+        assert!(!changed.contains("tid") || outside, "{what}: {old:?} {new:?}");
+    }
+    assert!(clips || !changed.contains("dur"), "{what}: {old:?} {new:?}");
+    let id_may_change = old.ph.as_deref().is_some_and(|ph| "\"s\"\"t\"\"f\"".contains(ph));
+    assert!(id_may_change || !changed.contains("id"), "{what}: {old:?} {new:?}");
+    let rest = |event: &reference::RawEvent| -> BTreeMap<_, _> {
+        let mut all =
+            members(std::str::from_utf8(&event.bytes).expect("UTF-8")).expect("an object");
+        ["pid", "tid", "id", "bind_id", "dur"]
+            .iter()
+            .for_each(|name| drop(all.remove(name.as_bytes())));
+        all
+    };
+    assert_eq!(rest(old), rest(new), "{what}");
+    if changed.is_empty() {
+        assert_eq!(old.bytes, new.bytes, "{what}");
+    }
+}
+
 #[test]
 fn perfetto_changes_what_it_says_and_nothing_else() {
     let mut all = BTreeMap::new();
@@ -250,29 +283,7 @@ fn perfetto_changes_what_it_says_and_nothing_else() {
             let lane = interval.as_ref().map_or(0, |_| lanes.next().expect("one each"));
             let mut changed: BTreeSet<&str> = ["pid", "tid", "id", "bind_id", "dur"].into();
             changed.retain(|name| old.get(name) != new.get(name));
-            let (spills, clips) = (overlaps == Overlaps::Spill, overlaps == Overlaps::Clip);
-            if spills && lane > 0 {
-                assert!(changed.contains("tid"), "{what}: {old:?}");
-            }
-            if !spills || lane == 0 {
-                let outside = old.tid.as_deref().is_some_and(is_outside);
-                assert!(!changed.contains("tid") || outside, "{what}: {old:?} {new:?}");
-            }
-            assert!(clips || !changed.contains("dur"), "{what}: {old:?} {new:?}");
-            let id_may_change = old.ph.as_deref().is_some_and(|ph| "\"s\"\"t\"\"f\"".contains(ph));
-            assert!(id_may_change || !changed.contains("id"), "{what}: {old:?} {new:?}");
-            let rest = |event: &reference::RawEvent| -> BTreeMap<_, _> {
-                let mut all =
-                    members(std::str::from_utf8(&event.bytes).expect("UTF-8")).expect("an object");
-                ["pid", "tid", "id", "bind_id", "dur"]
-                    .iter()
-                    .for_each(|name| drop(all.remove(name.as_bytes())));
-                all
-            };
-            assert_eq!(rest(old), rest(new), "{what}");
-            if changed.is_empty() {
-                assert_eq!(old.bytes, new.bytes, "{what}");
-            }
+            assert_only(&what, (old, new), &changed, (overlaps, lane));
         }
         // what has no id cannot be given one
         let is_null = |event: &reference::RawEvent| event.id.as_deref() == Some("null");
