@@ -2,7 +2,7 @@
 //!
 //! `time in the output = time in the input × factor + offset`, exactly: decimals of any length are calculated with as
 //! decimals ([`decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
-//! scan; offsets come from what is found ([`align`]), so they are known when all is read.
+//! scan; offsets come from what is found ([`mod@align`]), so they are known when all is read.
 //!
 //! | value | of | what |
 //! |---|---|---|
