@@ -464,12 +464,9 @@ mod tests {
         assert_eq!(clock(&moved), expected);
     }
 
-    #[test]
-    fn a_merge_is_reported_whole() {
-        let mut input = InputReport { name: "a".into(), bytes: 9, ..InputReport::default() };
-        let lost = b"{\"x";
-        input.losses.add(&Damage { kind: DamageKind::Truncated, offset: 5, noticed: 8, lost });
-        let report = MergeReport {
+    /// Of a merge of which there is something to say in each respect.
+    fn merge_report(input: InputReport) -> MergeReport {
+        MergeReport {
             inputs: vec![input],
             events: 3,
             bytes: 40,
@@ -501,7 +498,15 @@ mod tests {
                 changes: vec![("pairs", 6, "pairs of B and E")],
             },
             warnings: vec!["hm".into()],
-        };
+        }
+    }
+
+    #[test]
+    fn a_merge_is_reported_whole() {
+        let mut input = InputReport { name: "a".into(), bytes: 9, ..InputReport::default() };
+        let lost = b"{\"x";
+        input.losses.add(&Damage { kind: DamageKind::Truncated, offset: 5, noticed: 8, lost });
+        let report = merge_report(input);
         let output = OutputConfig {
             target: Target::File { path: "o.gz".into(), replace: false },
             format: None,

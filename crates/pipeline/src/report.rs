@@ -123,7 +123,7 @@ pub struct InputReport {
     pub profiles: u64,
     /// What is wrong with those.
     pub flaws: Flaws,
-    /// Least and greatest time of its events, in nanoseconds, where the verb sorts them.
+    /// Least and greatest time of its events, in nanoseconds, where the verb sorts them; before it is moved.
     pub span: Option<(i64, i64)>,
 }
 

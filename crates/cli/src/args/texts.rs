@@ -33,6 +33,9 @@ Of several inputs, pids and ids that more than one has are renamed in the later 
 does not belong together: processes, flows, async operations, stack frames. Rotated logs and other parts of one recording \
 keep theirs. Only the bytes of the ids change; what was renamed is said, and --report has the map.
 
+Inputs that state when their times begin to count (baseTimeNanoseconds, beginningOfTime) are put on one time line, exactly; \
+--align has other ways.
+
 A .cpuprofile becomes the events that V8 would have streamed, of the process and thread that its name says \
 (CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile).
 
@@ -58,6 +61,9 @@ Examples:
 
   A trace that DevTools shows wrongly, as it takes it:
     tracemill merge trace.json --for devtools -o right.json.gz
+
+  Two hosts whose clocks differ, by the events that both call step:
+    tracemill merge a.json b.json --align marker:step -v -o all.json
 
   The ranks of a distributed PyTorch job, each with its name:
     tracemill merge rank*.json.gz --label-from-name 'rank([0-9]+)' --args-key 'External id' -o all.json

@@ -1,6 +1,7 @@
 //! The built command, as a user runs it: what it prints, how it ends, what it leaves behind.
 
 mod check;
+mod clocks;
 mod convert;
 mod exit_codes;
 mod filter;

@@ -2,7 +2,7 @@
 //!
 //! `time in the output = time in the input × factor + offset`, exactly: decimals of any length are calculated with as
 //! decimals ([`decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
-//! scan; offsets come from what is found ([`align`]), so they are known when all is read.
+//! scan; offsets come from what is found ([`mod@align`]), so they are known when all is read.
 //!
 //! | value | of | what |
 //! |---|---|---|
@@ -13,6 +13,7 @@
 //! | `args.data.timing.requestTime` (`ResourceReceiveResponse`), `args.data.finishTime` (`ResourceFinish`), unless 0 | as named: DevTools draws network requests by them | s |
 //! | `args.data.start`, `args.data.end`, if they are numbers | `TimeStamp`: DevTools draws `console.timeStamp` by them | µs |
 //! | `args.callTime`, `args.data.callTime` | of category `blink.user_timing` | µs |
+//! | `ts` | of `samples` beside the events | µs |
 //! | `args.issue_ts` | `clock_sync` | µs |
 //!
 //! Lengths change with the factor only. Everything else in `args`, and the clocks of threads (`tts`, `tdur`), is nobody's
@@ -224,46 +225,50 @@ impl Clocks {
 
     /// Says so where times cannot be of one clock.
     fn warn(&self, known: &[Known], warnings: &mut Vec<String>) {
-        let spans = known.iter().enumerate().filter_map(|(number, known)| {
+        let own = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
+        let spans = own.filter_map(|(number, known)| {
             let (first, last) = known.span?;
-            Some((self.moved(number, first), self.moved(number, last), known))
+            Some((self.moved(number, first), self.moved(number, last), &*known.name))
         });
-        let mut spans: Vec<_> = spans.filter(|(_, _, known)| known.name != FOR_DEVTOOLS).collect();
-        spans.sort_by_key(|&(first, last, _)| (first, last));
-        let mut before: Option<(i64, &Known)> = None;
-        for &(first, last, known) in &spans {
-            if let Some((end, earlier)) = before
-                && first.saturating_sub(end) > YEAR
-            {
-                let (a, b) = (&known.name, &earlier.name);
-                warnings.push(match first >= SINCE_1970 && end < SINCE_1970 {
-                    true => format!(
-                        "times in {a} are since 1970, those in {b} are not: the inputs share no clock, so their events \
-                         are far apart (--align)"
-                    ),
-                    false => format!(
-                        "times in {a} are years after those in {b}: the inputs share no clock (--align, --offset)"
-                    ),
-                });
-                return;
-            }
-            if before.is_none_or(|(end, _)| last > end) {
-                before = Some((last, known));
-            }
+        if let Some(warning) = far_apart(spans) {
+            return warnings.push(warning);
         }
-        let untouched =
-            known.iter().enumerate().filter(|(number, _)| self.by_input[*number].is_none());
+        let untouched = known.iter().zip(&self.by_input).filter(|(_, shift)| shift.is_none());
         let mut domains =
-            untouched.filter_map(|(_, known)| Some((known, known.stated.domain.as_ref()?)));
+            untouched.filter_map(|(known, _)| Some((&known.name, known.stated.domain.as_ref()?)));
         if let Some((first, domain)) = domains.next()
             && let Some((other, another)) = domains.find(|(_, another)| *another != domain)
         {
             warnings.push(format!(
-                "times in {} are of the clock {domain}, those in {} of {another}: nothing says how these go together (--align)",
-                first.name, other.name
+                "times in {first} are of the clock {domain}, those in {other} of {another}: nothing says how these go \
+                 together (--align)"
             ));
         }
     }
+}
+
+/// What to say of inputs (first and last time, and name) if years lie between them.
+pub(crate) fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) -> Option<String> {
+    let mut spans: Vec<_> = spans.collect();
+    spans.sort_unstable();
+    let (_, mut end, mut earlier) = *spans.first()?;
+    for &(first, last, name) in &spans {
+        if first.saturating_sub(end) > YEAR {
+            return Some(match first >= SINCE_1970 && end < SINCE_1970 {
+                true => format!(
+                    "times in {name} are since 1970, those in {earlier} are not: the inputs share no clock, so their \
+                     events are far apart (merge --align)"
+                ),
+                false => format!(
+                    "times in {name} are years after those in {earlier}: the inputs share no clock (merge --align)"
+                ),
+            });
+        }
+        if last > end {
+            (end, earlier) = (last, name);
+        }
+    }
+    None
 }
 
 /// Puts together what was found of each input.

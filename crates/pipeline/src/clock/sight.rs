@@ -108,6 +108,7 @@ impl Sightings {
     fn keep_first(&mut self) {
         self.markers.sort_unstable();
         self.markers.truncate(MARKERS);
+        self.markers.shrink_to(MARKERS);
     }
 
     /// The times of the first markers, ascending.

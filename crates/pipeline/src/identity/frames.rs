@@ -2,6 +2,7 @@
 
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdCensus, IdMap, Space};
+use crate::clock::Kind;
 use crate::keys::Bytes;
 use crate::slice::member;
 use std::collections::HashSet;
@@ -122,7 +123,7 @@ pub(crate) fn renamed_frame<'p>(
     (id, pieces.finish())
 }
 
-/// The inside of a list of samples with the new names of a unit.
+/// The inside of a list of samples with the new names and times of a unit.
 pub(crate) fn renamed_samples<'p>(samples: &'p [u8], unit: &RenamedUnit) -> Vec<Bytes<'p>> {
     let inner = samples[1..samples.len() - 1].trim_ascii();
     let mut pieces = Pieces::new(inner);
@@ -134,6 +135,12 @@ pub(crate) fn renamed_samples<'p>(samples: &'p [u8], unit: &RenamedUnit) -> Vec<
                 && let Some(new) = renames.pid(&super::census::key_of(Some(pid)))
             {
                 pieces.replace(pid, new.clone());
+            }
+            if let (Some(shift), Some(ts)) = (&unit.shift, member(sample, b"ts")) {
+                let mut new = Vec::new();
+                if shift.write(ts, Kind::Micros, &mut new) {
+                    pieces.replace(ts, new);
+                }
             }
             if let Some(map) = unit.frames.as_ref().filter(|_| sample.starts_with(b"{")) {
                 frame_references(sample, |frame| pieces.rename(frame, map));

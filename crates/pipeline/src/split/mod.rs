@@ -35,6 +35,7 @@ mod scan;
 mod write;
 
 use crate::annotations::{Annotations, Fates};
+use crate::clock::far_apart;
 use crate::config::{Compression, Config, Format, OutputConfig, Source, Target};
 use crate::emit::Layout;
 use crate::error::{Error, ErrorKind};
@@ -239,7 +240,10 @@ fn run<M: Mode>(
     config: &Config,
 ) -> Result<SplitReport, Error> {
     let mut index = Index::<M>::new(config);
-    let inputs = read_all(sources, config, &mut index)?;
+    let mut inputs = read_all(sources, config, &mut index)?;
+    let spans = inputs.reports.iter().filter_map(|input| Some((input.span?, &*input.name)));
+    let warning = far_apart(spans.map(|((first, last), name)| (first, last, name)));
+    inputs.warnings.extend(warning);
     let long = std::mem::take(&mut index.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);

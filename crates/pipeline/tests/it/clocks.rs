@@ -289,6 +289,26 @@ fn events(list: &[&str]) -> Vec<u8> {
 }
 
 #[test]
+fn samples_beside_the_events_move_too() {
+    let input = |id: u8| {
+        format!(
+            r#"{{"samples":[{{"sf":{id},"ts":"1.50"}},{{"ts":2}},{{"ts":null}},7],"traceEvents":[{{"ph":"X","ts":1}}]}}"#
+        )
+    };
+    let (a, b) = (input(1), input(2));
+    for number in 0..2 {
+        let rules = |paths: &[PathBuf]| ClockRules {
+            offsets: vec![(paths[number].clone(), 1_500)],
+            ..ClockRules::default()
+        };
+        let (output, _) = check("samples", &[a.as_bytes(), b.as_bytes()], &rules, &[knobs(1)]);
+        let text = String::from_utf8(output).unwrap();
+        let moved = format!(r#"{{"sf":{},"ts":"3.00"}},{{"ts":3.5}},{{"ts":null}},7"#, number + 1);
+        assert!(text.contains(&moved), "{text}");
+    }
+}
+
+#[test]
 fn clock_syncs_reach_over_third_inputs() {
     let a = events(&[
         r#"{"ph":"c","name":"clock_sync","ts":100,"args":{"sync_id":"x","issue_ts":90}}"#,

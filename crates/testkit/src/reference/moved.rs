@@ -31,6 +31,11 @@ pub fn shift(input: &[u8], clock: &Clock) -> Result<Vec<u8>, String> {
     };
     for source in sources(input)? {
         source.events.iter().for_each(|event| each_time(event, &mut put));
+        let samples = source.keys.0.iter().filter(|(key, _)| is_string(key, "samples"));
+        for sample in samples.flat_map(|(_, list)| elements(list).unwrap_or_default()) {
+            let ts = Fields::parse(sample).unwrap_or_default().get("ts");
+            ts.into_iter().for_each(|ts| put(ts, Some(3)));
+        }
     }
     patches.sort_by_key(|(range, _)| range.start);
     let mut out = input.to_vec();
