@@ -318,10 +318,14 @@ const KEY_FACTOR: u32 = 0x18072E8D;
 /// byte before them, which is no backslash if the quote is the opening one. Tried and slower: the same without branches.
 #[inline(always)]
 pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
-    let Some(tail) = colon.checked_sub(16).and_then(|from| bytes[from..].first_chunk::<16>())
-    else {
-        return key_slowly(bytes, colon);
+    let first = || {
+        // the first key of an event that is read alone, with nothing before it
+        let mut tail = [0; 16];
+        tail[16 - colon..].copy_from_slice(&bytes[..colon]);
+        tail
     };
+    let tail = colon.checked_sub(16).and_then(|from| bytes[from..].first_chunk::<16>());
+    let tail = tail.copied().unwrap_or_else(first);
     let halves = tail.as_chunks::<8>().0;
     let (before, eight) = (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]));
     let pattern = &KEYS[key_slot(eight)];
@@ -347,7 +351,7 @@ fn has_backslash(word: u64) -> bool {
     difference.wrapping_sub(ONES) & !difference & (ONES << 7) != 0
 }
 
-/// Any key: white space before the colon, escapes in the key, an event's first bytes.
+/// Any key: white space before the colon, escapes in the key.
 #[cold]
 #[inline(never)]
 fn key_slowly(bytes: &[u8], colon: usize) -> Key {

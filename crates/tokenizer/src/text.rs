@@ -75,7 +75,10 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
 ///
 /// Brackets are counted, not checked: the block scan has done that. Cost: one pass over the value.
 pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
-    let mut i = at;
+    // numbers at once: most values are that
+    let digits =
+        bytes.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
+    let mut i = at + digits.count();
     let mut depth = 0usize;
     while let Some(&byte) = bytes.get(i) {
         match byte {

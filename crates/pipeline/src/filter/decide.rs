@@ -86,7 +86,7 @@ impl Index {
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
         let most = config.shares().index / 4;
-        let mut staying = Records::new(&config.tmp_dir, most, true);
+        let mut staying = Records::new(&config.tmp_dir, most, config.threads);
         waiting.each_bound(&mut |place, dur, reason| match count.stays(
             place,
             order.0.len(place),

@@ -51,6 +51,8 @@ pub(super) struct Record {
 }
 
 const BYTES: usize = 32;
+/// Fewer records are sorted sooner than a thread is started.
+const SHARED_LEAST: usize = 1 << 13;
 
 impl Record {
     /// Its time, if it has one.
@@ -95,20 +97,21 @@ pub(super) struct Records {
     limit: u64,
     /// Bytes of records on disk.
     pub(super) spilled: u64,
-    sorted: bool,
+    /// Threads that sort them; none if they are to be read back as they came.
+    threads: usize,
     memory: Vec<Record>,
     scratch: Option<Scratch>,
     ranges: Vec<Range<usize>>,
 }
 
 impl Records {
-    /// Records to be read back as they came, or `sorted` by key and time.
-    pub(super) fn new(tmp_dir: &Path, limit: u64, sorted: bool) -> Self {
+    /// Records to be sorted by key and time by so many threads; with none, to be read back as they came.
+    pub(super) fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
         Records {
             tmp_dir: tmp_dir.to_owned(),
             limit,
             spilled: 0,
-            sorted,
+            threads,
             memory: Vec::new(),
             scratch: None,
             ranges: Vec::new(),
@@ -145,8 +148,8 @@ impl Records {
     }
 
     fn sort(&mut self, order: Order<'_, '_>) {
-        if self.sorted {
-            self.memory.sort_unstable_by(|a, b| a.compare(b, order));
+        if self.threads > 0 {
+            sort(&mut self.memory, self.threads, order);
         }
     }
 
@@ -160,6 +163,19 @@ impl Records {
         let Records { memory, ranges, .. } = self;
         Ok(Collected { memory, mapped, ranges })
     }
+}
+
+/// Sorts by halves, each with half of the threads: keys are all over their range, so halves are equal work.
+fn sort(records: &mut [Record], threads: usize, order: Order<'_, '_>) {
+    if threads < 2 || records.len() < SHARED_LEAST {
+        return records.sort_unstable_by(|a, b| a.compare(b, order));
+    }
+    let middle = records.len() / 2;
+    let (low, _, high) = records.select_nth_unstable_by(middle, |a, b| a.compare(b, order));
+    std::thread::scope(|scope| {
+        scope.spawn(|| sort(low, threads / 2, order));
+        sort(high, threads.div_ceil(2), order);
+    });
 }
 
 /// All records, to be read as often as needed.

@@ -183,12 +183,12 @@ impl<'r> Renamer<'r> {
 
     fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut Found<'_, '_>) {
         let known = &mut self.pids[self.unit.1];
-        if !known.contains_key(pid) {
-            known.insert(pid.to_owned(), renames.pid(&key_of(Some(pid))).cloned());
+        if let Some(new) = known.get(pid) {
+            return new.iter().for_each(|new| found.replaced(pid, new));
         }
-        if let Some(Some(new)) = known.get(pid) {
-            found.replaced(pid, new);
-        }
+        let new = renames.pid(&key_of(Some(pid))).cloned();
+        new.iter().for_each(|new| found.replaced(pid, new));
+        known.insert(pid.to_owned(), new);
     }
 }
 

@@ -11,6 +11,7 @@
 //! bits are mixed with a constant instead. Different ids stay different in every case.
 
 use std::borrow::Cow;
+use std::io::Write;
 
 /// Up to here all integers are different as doubles, which is how viewers read them.
 const DOUBLE: u64 = (1 << 53) - 1;
@@ -107,12 +108,12 @@ impl IdMap {
                 let value = shift.apply(value);
                 out.extend_from_slice(before);
                 out.resize(out.len() + zeros, b'0');
-                let text = match (hex, upper) {
-                    (false, _) => value.to_string(),
-                    (true, false) => format!("{value:x}"),
-                    (true, true) => format!("{value:X}"),
+                // memory takes all that is written to it
+                let _ = match (hex, upper) {
+                    (false, _) => write!(out, "{value}"),
+                    (true, false) => write!(out, "{value:x}"),
+                    (true, true) => write!(out, "{value:X}"),
                 };
-                out.extend_from_slice(text.as_bytes());
                 out.extend_from_slice(if quoted { b"\"" } else { b"" });
                 true
             }

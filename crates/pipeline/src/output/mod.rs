@@ -29,8 +29,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
 
-/// Bytes of the budget for each thread that gathers: a buffer, and the events of its batch.
-const WORKER: u64 = 16 << 20;
+/// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, and as much again for what else
+/// there is; in the least budgets there are no more threads than asked for.
+const WORKER: u64 = 32 << 20;
 
 /// How many bytes an output will have, and all outputs of the run.
 #[derive(Clone, Copy)]
