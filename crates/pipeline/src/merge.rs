@@ -218,7 +218,7 @@ impl Index {
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
         let taken_out =
             Copies::take_lists(&mut self.documents, store).take_out(store, |time| runs.at(time));
-        let annotations = Annotations::read(&self.documents, &inputs, store);
+        let annotations = Annotations::read(&self.documents, &inputs, true, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };

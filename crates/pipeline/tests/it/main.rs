@@ -9,6 +9,7 @@ mod extract;
 mod filter;
 mod identity;
 mod info;
+mod keys;
 mod knobs;
 mod limits;
 mod prefixes;
