@@ -13,7 +13,7 @@
 
 use super::key::CallKey;
 use crate::profile::{Chunk, Role, StreamKey, decode_into, stream_key};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field};
 
 /// A process and a thread, as DevTools has them in keys.
@@ -26,8 +26,11 @@ pub(super) struct Threads {
     pids: BTreeSet<u64>,
     drawn: BTreeMap<Ids, Drawn>,
     /// By the `Profile` events of streams, their threads.
-    heads: BTreeMap<StreamKey, Ids>,
-    streams: BTreeMap<StreamKey, Stream>,
+    heads: BTreeMap<(u64, StreamKey), Ids>,
+    /// With the process, which may have a new name that the key does not show.
+    streams: BTreeMap<(u64, StreamKey), Stream>,
+    /// New names of processes, by the number of their unit; `None` for those that have none in keys.
+    names: HashMap<(usize, u64), Option<u64>>,
     chunk: Chunk,
 }
 
@@ -52,10 +55,20 @@ impl Threads {
         Threads { wanted, pids, ..Threads::default() }
     }
 
-    /// Looks at an event.
-    pub(super) fn note(&mut self, event: &Event<'_>) {
+    /// Looks at an event of the unit of that number, in which `renamed` gives the names that processes have in the output.
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        unit: usize,
+        renamed: impl FnOnce(u64) -> Option<u64>,
+    ) {
+        if self.pids.is_empty() {
+            return;
+        }
         let id = |field| std::str::from_utf8(event.field(field)?).ok()?.parse::<u64>().ok();
-        let Some(pid) = id(Field::Pid).filter(|pid| self.pids.contains(pid)) else { return };
+        let Some(pid) = id(Field::Pid) else { return };
+        let pid = *self.names.entry((unit, pid)).or_insert_with(|| renamed(pid));
+        let Some(pid) = pid.filter(|pid| self.pids.contains(pid)) else { return };
         let ids = id(Field::Tid).map(|tid| (pid, tid)).filter(|ids| self.wanted.contains(ids));
         if let Some(ids) = ids {
             let halves = match event.field(Field::Ph) {
@@ -70,7 +83,7 @@ impl Threads {
             }
         }
         let Some(role) = Role::of(event) else { return };
-        let key = stream_key(event);
+        let key = (pid, stream_key(event));
         if let (Role::Head | Role::Whole, Some(ids)) = (role, ids) {
             self.heads.insert(key.clone(), ids);
         }

@@ -154,8 +154,8 @@ impl<'p> Annotated<'p> {
         let wanted: BTreeSet<_> = own.calls().map(|call| (call.pid, call.tid)).collect();
         if !alone && !wanted.is_empty() {
             let mut threads = Threads::new(wanted);
-            let all =
-                numbers.each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes)));
+            let all = numbers
+                .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
             // where something was lost nothing is the same
             own.threads = Some(if all { threads } else { Threads::default() });
         }

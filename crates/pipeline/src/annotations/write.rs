@@ -152,7 +152,9 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             if bounds {
                 own.note(event, entry);
             }
-            threads.note(event);
+            let place = entry.place.offset();
+            let unit = emit.rewrite.as_ref().and_then(|rewrite| rewrite.unit_at(place));
+            threads.note(event, unit.unwrap_or(0), |pid| renamed_pid(emit, pid, place));
         });
         let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
         self.bounds = Bounds::unite(all, emit.order).filter(|_| bounds);
@@ -245,20 +247,9 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         if same && self.threads.have(new) { Ok(new) } else { Err(AnnotationDrop::Call) }
     }
 
-    /// A call with the new name of its process; `None` if that is no number, by which DevTools finds nothing.
+    /// A call with the new name of its process; `None` if DevTools finds nothing by that.
     fn renamed(&self, call: CallKey, offset: u64) -> Option<CallKey> {
-        let pid = match self.renamed_pid(call.pid, offset) {
-            None => call.pid,
-            Some(new) => std::str::from_utf8(new).ok()?.parse().ok()?,
-        };
-        Some(CallKey { pid, ..call })
-    }
-
-    /// The new name of a process of the input at a place, if it has one.
-    fn renamed_pid(&self, pid: u64, offset: u64) -> Option<&Vec<u8>> {
-        let rewrite = self.written.emit.rewrite.as_ref()?;
-        let unit = &rewrite.units[rewrite.unit_at(offset)?];
-        unit.renames.as_ref()?.pid(&crate::identity::key_of(Some(pid.to_string().as_bytes())))
+        Some(CallKey { pid: renamed_pid(self.written.emit, call.pid, offset)?, ..call })
     }
 
     /// `modifications` of the output.
@@ -313,5 +304,17 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             |number| if number < within.inner() { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
         fates.0.extend((0..all).map(fate));
         Some(within.text(member(first.text, b"initialBreadcrumb")))
+    }
+}
+
+/// The name in the output of a process of the input at a place; `None` if that is no number.
+fn renamed_pid(emit: &Emit<'_, '_, '_>, pid: u64, offset: u64) -> Option<u64> {
+    let rewrite = emit.rewrite.as_ref();
+    let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(offset)?]));
+    let renames = unit.and_then(|unit| unit.renames.as_ref());
+    let key = crate::identity::key_of(Some(pid.to_string().as_bytes()));
+    match renames.and_then(|renames| renames.pid(&key)) {
+        None => Some(pid),
+        Some(new) => std::str::from_utf8(new).ok()?.parse().ok(),
     }
 }
