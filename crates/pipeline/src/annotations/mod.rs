@@ -3,7 +3,7 @@
 //! They name events by their index, so whatever moves, drops or adds events must rewrite them; and one key that DevTools
 //! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So every
 //! key is read, followed to its event, and written anew, or its annotation is dropped and counted
-//! ([`AnnotationDrop`]):
+//! ([`crate::AnnotationDrop`]):
 //!
 //! ```text
 //!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> index in the output ─┬─> united ─> metadata
