@@ -56,7 +56,7 @@ pub fn convert(
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, index.long);
     let mut united = unite(&index.documents, store);
-    let annotations = Annotations::read(&index.documents, &inputs, store);
+    let annotations = Annotations::read(&index.documents, &inputs, true, store);
     let mut report = ConvertReport {
         inputs: Vec::new(),
         events: index.events,

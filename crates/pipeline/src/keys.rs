@@ -7,7 +7,10 @@
 //! | `stackFrames` of later ones | united by id; where an id has two meanings, all frames of the later input get new ids ([`crate::identity`]), or are kept apart (see below) and warned of where names are kept |
 //! | `metadata.modifications` (DevTools' annotations) | of all documents united in the first one's `metadata` ([`crate::annotations`]) |
 //! | `samples` of later ones | appended, with the new names of their processes and frames |
-//! | any other | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
+//! | any other: `displayTimeUnit`, `systemTraceEvents`, `otherData`, Kineto's (`deviceProperties`, `baseTimeNanoseconds`, …) | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
+//!
+//! Frames are named by `sf` and `esf` of events and by `sf` of samples. `stack` and `estack` list addresses, which are
+//! no ids of frames.
 //!
 //! `index` counts documents over all inputs from 0. If the first document has a key `tracemill` already (it is the output
 //! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from

@@ -43,7 +43,7 @@
 //!
 //! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
 //! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
-//! (CPU profile chunks), `keys` (what stands beside the events), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
+//! (CPU profile chunks), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
 mod annotations;

@@ -314,7 +314,7 @@ impl Index {
         let store = &store;
         let order = Order(store);
         let mut delays = find_delays(streams, &settled, &runs, &lists, order);
-        let annotations = Annotations::read(&self.documents, &inputs, store);
+        let annotations = Annotations::read(&self.documents, &inputs, true, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };

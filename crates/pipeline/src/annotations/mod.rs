@@ -3,7 +3,7 @@
 //! They name events by their index, so whatever moves, drops or adds events must rewrite them; and one key that DevTools
 //! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So every
 //! key is read, followed to its event, and written anew, or its annotation is dropped and counted
-//! ([`AnnotationDrop`]):
+//! ([`crate::AnnotationDrop`]):
 //!
 //! ```text
 //!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> index in the output ─┬─> united ─> metadata
@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `r-INDEX` | the index of the same event, of what an edge left of it; dropped if it is not written |
 //! | `s-INDEX` | likewise, if all is there that DevTools makes the entry of |
-//! | `p-PID-TID-SAMPLE-NODE` | the new pid; dropped if DevTools would not find that call |
+//! | `p-PID-TID-SAMPLE-NODE` | the same with its new pid; dropped if DevTools might not find that call ([`calls`]) |
 //! | `l-INDEX` | dropped: frames are counted by DevTools |
 //! | labels, links, ranges, hidden and expandable entries | those of all inputs, in their order; of equal ones of two inputs one |
 //! | `initialBreadcrumb` | the bounds of the output, where they may be others than before; within it the breadcrumbs of the first input that has any |
@@ -23,6 +23,7 @@
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
 //! ([`crate::read::Numbers`]).
 
+mod calls;
 mod indices;
 mod key;
 mod look;
@@ -49,12 +50,17 @@ pub(crate) struct Annotations<'p> {
 }
 
 impl<'p> Annotations<'p> {
-    /// Reads those of all documents, and finds the events that they name.
-    pub(crate) fn read(documents: &[Document], inputs: &Inputs, store: &Store<'p>) -> Self {
-        let all = documents.iter().filter_map(|own| Annotated::of(own, &inputs.numbers, store));
+    /// Reads those of all documents, and finds the events that they name; `whole` if all events will be written.
+    pub(crate) fn read(
+        documents: &[Document],
+        inputs: &Inputs,
+        whole: bool,
+        store: &Store<'p>,
+    ) -> Self {
         // what profiles are made into counts too
         let several = inputs.payloads.len() > 1 || documents.len() > 1;
-        Annotations { documents: all.collect(), several }
+        let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store);
+        Annotations { documents: documents.iter().filter_map(of).collect(), several }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -70,8 +76,7 @@ impl<'p> Annotations<'p> {
     }
 
     fn named(&self) -> impl Iterator<Item = &Named> + '_ {
-        let elements = self.documents.iter().flat_map(|own| own.lists.iter().flatten().flatten());
-        elements.flat_map(|element| element.names.iter().map(|(_, named)| named))
+        self.documents.iter().flat_map(Annotated::named)
     }
 
     /// Bytes that they may take at most, beside those of the first document.

@@ -1,5 +1,6 @@
 //! Annotations as documents have them, each with what it names.
 
+use super::calls::Threads;
 use super::key::{CallKey, EventKey};
 use super::text::{elements, range_in};
 use super::window::{Breadcrumbs, Span, span_of_range};
@@ -91,6 +92,8 @@ pub(super) struct Annotated<'p> {
     pub(super) crumbs: Breadcrumbs,
     /// Whether DevTools applies them.
     pub(super) applied: bool,
+    /// The threads of calls among them, as the document has them; not known where nothing stands beside it.
+    pub(super) threads: Option<Threads>,
 }
 
 /// The annotations of a document: the number of the key they are in, its value, and the value of `modifications`.
@@ -111,7 +114,14 @@ type Found = HashMap<u64, Option<Result<u64, Doubt>>>;
 
 impl<'p> Annotated<'p> {
     /// `None` if the document has none.
-    pub(super) fn of(document: &Document, numbers: &Numbers, store: &Store<'p>) -> Option<Self> {
+    ///
+    /// Where `alone`, its events are all there are, and all of them are written.
+    pub(super) fn of(
+        document: &Document,
+        numbers: &Numbers,
+        alone: bool,
+        store: &Store<'p>,
+    ) -> Option<Self> {
         let (key, _, text) = modifications(document, store)?;
         let mut lists = Vec::with_capacity(LISTS);
         let mut malformed = 0;
@@ -132,13 +142,37 @@ impl<'p> Annotated<'p> {
         let mut lists = lists.into_iter().map(|(list, all)| {
             all.into_iter().map(|element| list.element(element, &found, store)).collect()
         });
-        Some(Annotated {
+        let mut own = Annotated {
             offset: document.keys[key].offset,
             text,
             lists: std::array::from_fn(|_| lists.next().unwrap_or_default()),
             malformed,
             crumbs: Breadcrumbs::of(member(text, b"initialBreadcrumb").unwrap_or_default()),
             applied: member(text, b"annotations").is_some_and(|value| value.starts_with(b"{")),
+            threads: None,
+        };
+        let wanted: BTreeSet<_> = own.calls().map(|call| (call.pid, call.tid)).collect();
+        if !alone && !wanted.is_empty() {
+            let mut threads = Threads::new(wanted);
+            let all = numbers
+                .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
+            // where something was lost nothing is the same
+            own.threads = Some(if all { threads } else { Threads::default() });
+        }
+        Some(own)
+    }
+
+    /// Everything that is named.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Named> + '_ {
+        let elements = self.lists.iter().flatten().flatten();
+        elements.flat_map(|element| element.names.iter().map(|(_, named)| named))
+    }
+
+    /// Calls among that.
+    pub(super) fn calls(&self) -> impl Iterator<Item = CallKey> + '_ {
+        self.named().filter_map(|named| match named {
+            Named::Call(call) => Some(*call),
+            _ => None,
         })
     }
 }

@@ -1,9 +1,10 @@
 //! Annotations with the keys that they have in the output.
 
+use super::calls::{Ids, Threads};
 use super::indices::indices;
 use super::key::{CallKey, EventKey};
 use super::look::{Bounds, each_event};
-use super::read::{Element, GROUPS, LISTS, Named, Needs};
+use super::read::{Annotated, Element, GROUPS, LISTS, Named, Needs};
 use super::text::with_elements;
 use super::window::{Breadcrumbs, Span, moved};
 use super::{Annotations, text};
@@ -14,8 +15,7 @@ use crate::keys::United;
 use crate::order::Entry;
 use crate::report::{AnnotationDrop, AnnotationReport};
 use crate::slice::{Exact, member};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use tracemill_tokenizer::Event;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An output, and what there is to know of it.
 pub(crate) struct Written<'w, 'r, 's, 'p> {
@@ -120,6 +120,8 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
     /// By places.
     indices: HashMap<u64, u64>,
     bounds: Option<Span>,
+    /// The threads of calls.
+    threads: Threads,
 }
 
 impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
@@ -135,18 +137,39 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             .flatten()
             .copied()
             .collect();
-        let any = |own: &super::Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
+        let any = |own: &Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
         let needed = all.documents.iter().any(any);
         let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
         let change = all.several || !written.whole || unknown;
-        let bounds = (needed && change).then(|| {
-            let note = |bounds: &mut Bounds, event: &Event<'_>, entry: Entry| {
-                bounds.note(event, entry, written.shift_at(entry.place.offset()));
-            };
-            let found = each_event(emit, written.config, Bounds::default, note);
-            Bounds::unite(found, emit.order)
+        let indices = indices(emit, &wanted);
+        let mut writer =
+            Writer { all, written, indices, bounds: None, threads: Threads::default() };
+        writer.look(needed && change);
+        writer
+    }
+
+    /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
+    fn look(&mut self, bounds: bool) {
+        let Written { emit, config, .. } = *self.written;
+        let documents = self.all.documents.iter();
+        let calls =
+            documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
+        let wanted: BTreeSet<Ids> = calls.flatten().map(|call| (call.pid, call.tid)).collect();
+        if !bounds && wanted.is_empty() {
+            return;
+        }
+        let new = || (Bounds::default(), Threads::new(wanted.clone()));
+        let found = each_event(emit, config, new, |(own, threads), event, entry| {
+            if bounds {
+                own.note(event, entry, self.written.shift_at(entry.place.offset()));
+            }
+            let place = entry.place.offset();
+            let unit = emit.rewrite.as_ref().and_then(|rewrite| rewrite.unit_at(place));
+            threads.note(event, unit.unwrap_or(0), |pid| renamed_pid(emit, pid, place));
         });
-        Writer { all, written, indices: indices(emit, &wanted), bounds: bounds.flatten() }
+        let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
+        self.bounds = Bounds::unite(all, emit.order).filter(|_| bounds);
+        threads.into_iter().for_each(|threads| self.threads.append(threads));
     }
 
     /// The elements of all lists with their new keys.
@@ -160,7 +183,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             for ((own, list), seen) in document.lists.iter().zip(&mut lists).zip(&mut seen) {
                 for element in own {
                     let new = element.as_ref().map_err(|&reason| reason);
-                    let new = new.and_then(|element| self.renewed(element, document.offset, shift));
+                    let new = new.and_then(|element| self.renewed(element, document, shift));
                     fates.0.push(new.as_ref().map(|_| ()).map_err(|&reason| reason));
                     let new = new.ok();
                     // what two parts of one trace have is one
@@ -181,7 +204,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     fn renewed(
         &self,
         element: &Element<'_>,
-        offset: u64,
+        document: &Annotated<'_>,
         shift: Option<&Shift>,
     ) -> Result<Vec<u8>, AnnotationDrop> {
         if element.span.is_some() {
@@ -201,7 +224,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         for (range, named) in names {
             text.extend_from_slice(&element.text[at..range.start]);
             let old = &element.text[range.clone()];
-            let key = self.key(named, offset)?;
+            let key = self.key(named, document)?;
             match EventKey::of(old) == Ok(key) {
                 true => text.extend_from_slice(old),
                 false => text.extend(key.text()),
@@ -213,7 +236,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// The key by which the output's DevTools finds what is named.
-    fn key(&self, named: &Named, offset: u64) -> Result<EventKey, AnnotationDrop> {
+    fn key(&self, named: &Named, document: &Annotated<'_>) -> Result<EventKey, AnnotationDrop> {
         let index = |entry: &Entry| {
             let mut entries = [Some(entry), self.written.made_of(entry)].into_iter().flatten();
             let index = entries.find_map(|entry| self.indices.get(&entry.place.offset()));
@@ -223,30 +246,21 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             Named::Event(entry) => index(entry).map(EventKey::Raw),
             Named::Synthetic(_, Needs::Others) if !self.written.whole => Err(AnnotationDrop::Parts),
             Named::Synthetic(entry, _) => index(entry).map(EventKey::Synthetic),
-            Named::Call(call) => self.call(*call, offset).map(EventKey::Call),
+            Named::Call(call) => self.call(*call, document).map(EventKey::Call),
         }
     }
 
-    fn call(&self, call: CallKey, offset: u64) -> Result<CallKey, AnnotationDrop> {
-        if !self.written.whole {
-            return Err(AnnotationDrop::Call);
-        }
-        let pid = match self.renamed_pid(call.pid, offset) {
-            None => call.pid,
-            // what is no number to DevTools is found by no key
-            Some(new) => std::str::from_utf8(new)
-                .ok()
-                .and_then(|new| new.parse().ok())
-                .ok_or(AnnotationDrop::Call)?,
-        };
-        Ok(CallKey { pid, ..call })
+    fn call(&self, call: CallKey, document: &Annotated<'_>) -> Result<CallKey, AnnotationDrop> {
+        let new = self.renamed(call, document.offset).ok_or(AnnotationDrop::Call)?;
+        let (old_ids, new_ids) = ((call.pid, call.tid), (new.pid, new.tid));
+        let before = document.threads.as_ref();
+        let same = before.is_none_or(|before| before.is_same(old_ids, &self.threads, new_ids));
+        if same && self.threads.have(new) { Ok(new) } else { Err(AnnotationDrop::Call) }
     }
 
-    /// The new name of a process of the input at a place, if it has one.
-    fn renamed_pid(&self, pid: u64, offset: u64) -> Option<&Vec<u8>> {
-        let rewrite = self.written.emit.rewrite.as_ref()?;
-        let unit = &rewrite.units[rewrite.unit_at(offset)?];
-        unit.renames.as_ref()?.pid(&crate::identity::key_of(Some(pid.to_string().as_bytes())))
+    /// A call with the new name of its process; `None` if DevTools finds nothing by that.
+    fn renamed(&self, call: CallKey, offset: u64) -> Option<CallKey> {
+        Some(CallKey { pid: renamed_pid(self.written.emit, call.pid, offset)?, ..call })
     }
 
     /// `modifications` of the output.
@@ -284,7 +298,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     /// The breadcrumbs of the first input that has any, within the bounds of the output.
     fn breadcrumbs(&self, fates: &mut Fates) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
-        let known = |own: &&super::Annotated<'_>| own.crumbs != Breadcrumbs::default();
+        let known = |own: &&Annotated<'_>| own.crumbs != Breadcrumbs::default();
         let nowhere = || Span { min: Exact::ZERO, max: Exact::ZERO };
         let Some(first) = documents
             .iter()
@@ -301,5 +315,17 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             |number| if number < within.inner() { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
         fates.0.extend((0..all).map(fate));
         Some(within.text(member(first.text, b"initialBreadcrumb")))
+    }
+}
+
+/// The name in the output of a process of the input at a place; `None` if that is no number.
+fn renamed_pid(emit: &Emit<'_, '_, '_>, pid: u64, offset: u64) -> Option<u64> {
+    let rewrite = emit.rewrite.as_ref();
+    let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(offset)?]));
+    let renames = unit.and_then(|unit| unit.renames.as_ref());
+    let key = crate::identity::key_of(Some(pid.to_string().as_bytes()));
+    match renames.and_then(|renames| renames.pid(&key)) {
+        None => Some(pid),
+        Some(new) => std::str::from_utf8(new).ok()?.parse().ok(),
     }
 }

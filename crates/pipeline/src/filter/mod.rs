@@ -103,7 +103,7 @@ pub fn filter(
     let store = &Store::new(payloads, long);
     let documents = std::mem::take(&mut index.documents);
     let mut united = unite(&documents, store);
-    let annotations = Annotations::read(&documents, &inputs, store);
+    let annotations = Annotations::read(&documents, &inputs, false, store);
     let format = output.format.unwrap_or_else(|| default_format(&documents));
     let layout = Layout::of(format);
     let around =

@@ -114,6 +114,37 @@ impl Numbers {
     }
 }
 
+impl Numbers {
+    /// Shows every event of a document; false if not all can be found.
+    ///
+    /// Cost: one pass over it on one core, about 1 ns a byte.
+    pub(crate) fn each(
+        &self,
+        document: &Document,
+        store: &Store<'_>,
+        mut show: impl FnMut(&[u8]),
+    ) -> bool {
+        let end = document.first + document.events;
+        let from = self.marks.partition_point(|mark| mark.0 < document.first);
+        let to = self.marks.partition_point(|mark| mark.0 < end);
+        let own = &self.marks[from..to];
+        let ends = own.iter().skip(1).map(|mark| mark.0).chain([end]);
+        own.iter().zip(ends).all(|(&(number, offset), end)| {
+            let mut walk = Walk { number, offset };
+            loop {
+                show(Cursor::new(store.from(walk.offset)).value());
+                if walk.number + 1 == end {
+                    return true;
+                }
+                let next = walk.number + 1;
+                if walk.go_to(next, store).is_none() {
+                    return false;
+                }
+            }
+        })
+    }
+}
+
 /// Something was lost before an event, so that nobody knows its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Doubt;

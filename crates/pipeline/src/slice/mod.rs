@@ -117,7 +117,7 @@ pub fn slice(
     let store = Store::new(payloads(), index.long.clone());
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
     let place = Place { store: &store, windows: &windows, edges, bounds, whole, config };
-    let annotations = Annotations::read(&index.documents, &inputs, &store);
+    let annotations = Annotations::read(&index.documents, &inputs, whole, &store);
     let documents = std::mem::take(&mut index.documents);
     let mut made = Made::new(Index::RESERVED, &config.tmp_dir, annotations.events().collect());
     let chosen = place.choose(index, &inputs, &mut made, &mut report)?;

@@ -272,7 +272,7 @@ impl<'w> Work<'w, '_> {
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let Work { found, runs, store, split, config, .. } = *self;
         let united = unite(&found.documents, store);
-        let annotations = Annotations::read(&found.documents, self.inputs, store);
+        let annotations = Annotations::read(&found.documents, self.inputs, false, store);
         let has_begins = found.lanes.iter().any(|lane| lane.kind == Kind::Begins);
         let format = split.format.unwrap_or_else(|| match default_format(&found.documents) {
             // only here is a place to say what is repeated

@@ -10,6 +10,7 @@ mod extract;
 mod filter;
 mod identity;
 mod info;
+mod keys;
 mod knobs;
 mod limits;
 mod prefixes;

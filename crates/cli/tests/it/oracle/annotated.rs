@@ -90,10 +90,34 @@ fn annotations_of_what_is_left() {
     ] {
         let left = after(oracle, words, &[&file]);
         assert!(!left.is_empty(), "{words:?}");
+        // the annotated thread is kept whole by its process
+        let calls = left.iter().filter(|named| named.0 == "p").count();
+        assert_eq!(calls > 40, words.contains(&"--pid"), "{words:?}: {calls}");
         let unknown: Vec<_> = names(&left).difference(&names(&before)).cloned().collect();
         assert!(unknown.is_empty(), "{words:?}: {unknown:?}");
-        let (cuts, filters) = (words.contains(&"--edges") || words[0] == "filter", &before);
-        let same = left.iter().filter(|left| filters.contains(left)).count();
-        assert!(!cuts || same == left.len(), "{words:?}: {left:?}");
+        let same = left.iter().filter(|left| before.contains(left)).count();
+        let is_whole = words.contains(&"--edges") || words[0] == "filter";
+        assert!(!is_whole || same == left.len(), "{words:?}: {left:?}");
     }
+}
+
+#[test]
+fn annotations_of_parts_come_together_again() {
+    let Some(oracle) = engine() else { return };
+    let file = annotated();
+    let before = named(&oracle.ask(&file));
+    let folder = Folder::new();
+    let dir = folder.path("parts");
+    let output = tracemill(&["split", "--by", "tid", "-q", "-d"], &[&dir, &file]);
+    assert!(output.status.success(), "{output:?}");
+    let parts = std::fs::read_dir(&dir).expect("parts");
+    let mut parts: Vec<PathBuf> = parts.map(|part| part.expect("a part").path()).collect();
+    parts.sort();
+    let paths: Vec<&Path> = parts.iter().map(PathBuf::as_path).collect();
+    let mut again = after(oracle, &["merge"], &paths);
+    let key = |named: &(String, String, f64, f64)| format!("{named:?}");
+    let mut before = before;
+    again.sort_by_key(key);
+    before.sort_by_key(key);
+    assert_eq!(again, before);
 }

@@ -1,0 +1,139 @@
+//! Calls in CPU profiles: whether DevTools will find by a key (`p-PID-TID-SAMPLE-NODE`) what it found before.
+//!
+//! DevTools makes the calls of a thread of its samples and of the entries that are drawn on it, so a key holds as long as
+//! both are the same; what other threads do does not matter, but for B and E, which it pairs over the whole file
+//! (devtools-semantics §6, §8). So a thread is counted as its document has it and as the output has it:
+//!
+//! * as many X, I, B and E, and no B or E at all where the file has other events than before;
+//! * the same CPU profiles, with as many samples and nodes;
+//! * among them the sample and the node.
+//!
+//! That keeps calls where a thread is kept whole, sorted or merged with others, and drops them where anything of it went:
+//! then they may begin at other samples.
+
+use super::key::CallKey;
+use crate::profile::{Chunk, Role, StreamKey, decode_into, stream_key};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use tracemill_tokenizer::{Event, Field};
+
+/// A process and a thread, as DevTools has them in keys.
+pub(super) type Ids = (u64, u64);
+
+/// What decides about the calls of some threads.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    wanted: BTreeSet<Ids>,
+    pids: BTreeSet<u64>,
+    drawn: BTreeMap<Ids, Drawn>,
+    /// By the `Profile` events of streams, their threads.
+    heads: BTreeMap<(u64, StreamKey), Ids>,
+    /// With the process, which may have a new name that the key does not show.
+    streams: BTreeMap<(u64, StreamKey), Stream>,
+    /// New names of processes, by the number of their unit; `None` for those that have none in keys.
+    names: HashMap<(usize, u64), Option<u64>>,
+    chunk: Chunk,
+}
+
+/// Entries on a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Drawn {
+    entries: u64,
+    /// B and E among them.
+    halves: u64,
+}
+
+/// A CPU profile.
+#[derive(Debug, Default)]
+struct Stream {
+    samples: u64,
+    nodes: HashSet<u64>,
+}
+
+impl Threads {
+    pub(super) fn new(wanted: BTreeSet<Ids>) -> Self {
+        let pids = wanted.iter().map(|ids| ids.0).collect();
+        Threads { wanted, pids, ..Threads::default() }
+    }
+
+    /// Looks at an event of the unit of that number, in which `renamed` gives the names that processes have in the output.
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        unit: usize,
+        renamed: impl FnOnce(u64) -> Option<u64>,
+    ) {
+        if self.pids.is_empty() {
+            return;
+        }
+        let id = |field| std::str::from_utf8(event.field(field)?).ok()?.parse::<u64>().ok();
+        let Some(pid) = id(Field::Pid) else { return };
+        let pid = *self.names.entry((unit, pid)).or_insert_with(|| renamed(pid));
+        let Some(pid) = pid.filter(|pid| self.pids.contains(pid)) else { return };
+        let ids = id(Field::Tid).map(|tid| (pid, tid)).filter(|ids| self.wanted.contains(ids));
+        if let Some(ids) = ids {
+            let halves = match event.field(Field::Ph) {
+                Some(b"\"X\"" | b"\"I\"") => Some(0),
+                Some(b"\"B\"" | b"\"E\"") => Some(1),
+                _ => None,
+            };
+            if let Some(halves) = halves {
+                let drawn = self.drawn.entry(ids).or_default();
+                drawn.entries += 1;
+                drawn.halves += halves;
+            }
+        }
+        let Some(role) = Role::of(event) else { return };
+        let key = (pid, stream_key(event));
+        if let (Role::Head | Role::Whole, Some(ids)) = (role, ids) {
+            self.heads.insert(key.clone(), ids);
+        }
+        if role != Role::Head {
+            decode_into(event, 0, &mut self.chunk);
+            let stream = self.streams.entry(key).or_default();
+            stream.samples += self.chunk.samples.len() as u64;
+            stream.nodes.extend(self.chunk.nodes.iter().map(|node| node.id));
+        }
+    }
+
+    /// Takes over what others have seen.
+    pub(super) fn append(&mut self, other: Threads) {
+        for (ids, drawn) in other.drawn {
+            let own = self.drawn.entry(ids).or_default();
+            own.entries += drawn.entries;
+            own.halves += drawn.halves;
+        }
+        self.heads.extend(other.heads);
+        for (key, stream) in other.streams {
+            let own = self.streams.entry(key).or_default();
+            own.samples += stream.samples;
+            own.nodes.extend(stream.nodes);
+        }
+    }
+
+    fn streams_of(&self, ids: Ids) -> impl Iterator<Item = &Stream> + '_ {
+        let keys = self.heads.iter().filter(move |head| *head.1 == ids);
+        keys.filter_map(|(key, _)| self.streams.get(key))
+    }
+
+    /// Whether a thread has the sample and the node of a call, in whichever of its profiles DevTools shows.
+    pub(super) fn have(&self, call: CallKey) -> bool {
+        let ids = (call.pid, call.tid);
+        let has =
+            |stream: &Stream| call.sample < stream.samples && stream.nodes.contains(&call.node);
+        self.streams_of(ids).next().is_some() && self.streams_of(ids).all(has)
+    }
+
+    /// Whether nothing that DevTools makes calls of is different between a thread here and one there.
+    pub(super) fn is_same(&self, own: Ids, there: &Threads, other: Ids) -> bool {
+        let sizes = |threads: &Threads, ids| {
+            let all = threads.streams_of(ids).map(|stream| (stream.samples, stream.nodes.len()));
+            let mut all: Vec<(u64, usize)> = all.collect();
+            all.sort_unstable();
+            all
+        };
+        let drawn = self.drawn.get(&own).copied().unwrap_or_default();
+        drawn.halves == 0
+            && drawn == there.drawn.get(&other).copied().unwrap_or_default()
+            && sizes(self, own) == sizes(there, other)
+    }
+}

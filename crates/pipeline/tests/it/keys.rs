@@ -1,0 +1,65 @@
+//! Keys beside the events of several inputs: none is lost, whoever wrote them.
+
+use crate::run::{PLAIN, run};
+use serde_json::Value;
+
+/// What the profiler of PyTorch writes beside its events.
+const KINETO: [&str; 17] = [
+    "schemaVersion",
+    "deviceProperties",
+    "cupti_version",
+    "cuda_runtime_version",
+    "cuda_driver_version",
+    "hipMajor",
+    "distributedInfo",
+    "record_shapes",
+    "profile_memory",
+    "with_stack",
+    "with_flops",
+    "with_modules",
+    "trace_id",
+    "displayTimeUnit",
+    "baseTimeNanoseconds",
+    "traceName",
+    "host_name",
+];
+
+fn input(number: usize) -> String {
+    let own = |(at, name): (usize, &&str)| match at % 3 {
+        // the same in all inputs
+        0 => format!("\"{name}\":[{at}]"),
+        _ => format!("\"{name}\":{{\"of\":{number}, \"at\": {at}}}"),
+    };
+    let keys: Vec<String> = KINETO.iter().enumerate().map(own).collect();
+    format!(
+        r#"{{{},"systemTraceEvents":"ftrace {number}","traceEvents":[{{"ph":"X","ts":{number},"pid":{number},"sf":7}}],
+        "stackFrames":{{"7":{{"name":"f"}}}},"samples":[{{"sf":7,"ts":{number}}}],"otherData":{{"n":{number}}}}}"#,
+        keys.join(",")
+    )
+}
+
+#[test]
+fn keys_of_every_producer_survive() {
+    let inputs = [1, 2, 3].map(input);
+    let texts: Vec<&[u8]> = inputs.iter().map(String::as_bytes).collect();
+    let (output, _) = run(&texts, None, PLAIN).expect("sound");
+    let output: Value = serde_json::from_slice(&output).expect("JSON");
+    let united: Vec<Value> =
+        inputs.iter().map(|input| serde_json::from_str(input).expect("JSON")).collect();
+    for (number, own) in united.iter().enumerate() {
+        for (key, value) in own.as_object().expect("an object") {
+            match (number, &**key) {
+                (_, "traceEvents" | "stackFrames" | "samples") => {}
+                (0, key) => assert_eq!(&output[key], value, "{key}"),
+                (_, key) if value == &united[0][key] => {}
+                (_, key) => {
+                    let apart = &output["tracemill"]["inputs"][number - 1];
+                    assert_eq!(apart["index"], number);
+                    assert_eq!(&apart["keys"][key], value, "{key} of {number}");
+                }
+            }
+        }
+    }
+    assert_eq!(output["samples"].as_array().map(Vec::len), Some(3));
+    assert_eq!(output["stackFrames"], united[0]["stackFrames"]);
+}
