@@ -14,3 +14,4 @@ mod slice;
 mod stream;
 mod twice;
 mod verbs;
+mod viewer;
