@@ -59,7 +59,7 @@ fn calls_of_b_and_e_are_those_of_each_thread_alone() {
         let compared = check(oracle, &file);
         (pairs, rows) = (pairs + compared.0, rows + compared.1);
     }
-    assert!(pairs >= 90 && rows >= 1000, "{pairs} pairs, {rows} rows");
+    assert!(pairs >= 90 && rows >= 500, "{pairs} pairs, {rows} rows");
 }
 
 /// The trace of a browser has few B and E, and those are right: nothing changes but what they are written as.
