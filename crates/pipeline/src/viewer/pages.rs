@@ -3,7 +3,8 @@
 //!
 //! * Of several `TracingStartedInBrowser` the last would give begin and main frame. The earliest stays, those that were made
 //!   for CPU profiles behind all others, and gets the frames of all: its own last, since the last main frame counts.
-//! * DevTools begins where it stands. Recordings that are not of a browser may begin earlier: then it moves.
+//! * DevTools begins where it stands. Recordings that are not of a browser may begin earlier: then it moves. The main frame is
+//!   called after its first navigation, if that is within half a second of the begin: so that it still is, it gets that URL.
 //! * In the trace of a browser processes without a page are hidden. That is meant for those of the browser's own
 //!   recording (its GPU process has a track of its own); processes of other recordings get a page.
 
@@ -14,6 +15,9 @@ use crate::profile::push_micros;
 use crate::slice::{Splice, member};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tracemill_tokenizer::{Cursor, Field, fields_of};
+
+/// Nanoseconds from the begin of the trace within which a navigation gives the main frame its URL.
+const SOON: i64 = 500_000_000;
 
 /// A `TracingStartedInBrowser`, as it will be written.
 pub(super) struct Start {
@@ -78,9 +82,24 @@ impl Pages<'_> {
             let mut text = Vec::new();
             push_micros(first, &mut text);
             splice.field(&event, Field::Ts, &text);
+            self.name_frames(&chosen.bytes, ts.floor, &mut splice);
             changes.one(Change::StartMoved);
         }
         Some(splice.apply(&chosen.bytes))
+    }
+
+    /// Gives main frames the URLs that they would have if the trace began at `begin`.
+    fn name_frames(&self, start: &[u8], begin: i64, splice: &mut Splice) {
+        let frames = data_of(start).and_then(|data| member(data, b"frames"));
+        each_frame(frames.unwrap_or_default(), |frame| {
+            let navigations = member(frame, b"frame").into_iter().flat_map(|id| {
+                self.census.iter().filter_map(move |(_, census)| census.navigations.get(id))
+            });
+            let first = navigations.min().filter(|(time, _)| time.saturating_sub(begin) < SOON);
+            if let (Some((_, url)), Some(old)) = (first, member(frame, b"url")) {
+                splice.replace(start, old, url.clone());
+            }
+        });
     }
 
     /// A `CommitLoad` for each process that would be hidden for no reason of its own.

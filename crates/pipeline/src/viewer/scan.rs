@@ -38,6 +38,8 @@ pub(super) struct Census {
     pub(super) is_browser: bool,
     /// Whether there is a `TracingStartedInBrowser`.
     pub(super) has_start: bool,
+    /// First navigation of main frames, by frame: when, and where to, as written.
+    pub(super) navigations: BTreeMap<Written, (i64, Written)>,
     /// The thread at hand, and what was seen of it since it became that.
     last: (Written, Written, Lane),
 }
@@ -69,6 +71,9 @@ impl Census {
             }
         }
         self.pages.extend(later.pages);
+        for (frame, navigation) in later.navigations {
+            self.note_navigation(frame, navigation);
+        }
         self.is_browser |= later.is_browser;
         self.has_start |= later.has_start;
     }
@@ -82,11 +87,26 @@ impl Census {
             }
         } else if is(b"FrameCommittedInBrowser") {
             self.note_frame(page_data(event).unwrap_or_default());
+        } else if is(b"navigationStart") {
+            let data = page_data(event).unwrap_or_default();
+            let frame = member(event.field(Field::Args).unwrap_or_default(), b"frame");
+            let is_main = member(data, b"isOutermostMainFrame") == Some(b"true");
+            let url = member(data, b"documentLoaderURL").filter(|url| is_main && url.len() > 2);
+            if let (Some(frame), Some(url), Some(ts)) = (frame, url, event.ts()) {
+                self.note_navigation(frame.to_vec(), (ts.floor, url.to_vec()));
+            }
         } else if is(b"TracingStartedInPage")
             || is(b"TracingSessionIdForWorker")
             || is(b"CpuProfile")
         {
             self.is_browser = true;
+        }
+    }
+
+    fn note_navigation(&mut self, frame: Written, navigation: (i64, Written)) {
+        let own = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
+        if navigation.0 < own.0 {
+            *own = navigation;
         }
     }
 

@@ -360,7 +360,8 @@ fn a_browser_among_others() {
             r#"{{"name":"n","cat":"c","ph":"X","ts":{ts},"dur":1,"pid":{pid},"tid":7,"args":{{}}}}"#
         )
     };
-    let browser = one(&[start(100, 5), event(101, 5), event(102, 1)].join(","));
+    let to = r#"{"name":"navigationStart","cat":"c","ph":"R","ts":103,"pid":5,"tid":1,"args":{"frame":"F5","data":{"isOutermostMainFrame":true,"documentLoaderURL":"http://to/"}}}"#;
+    let browser = one(&[start(100, 5), event(101, 5), event(102, 1), to.into()].join(","));
     let second = one(&[start(300, 6), event(301, 6)].join(","));
     let node = one(&[event(50, 9), event(250, 9)].join(","));
     let rules = rules(CheckFor::Devtools, Overlaps::Keep);
@@ -371,7 +372,7 @@ fn a_browser_among_others() {
         let changes = changes(&report);
         assert_eq!(changes, BTreeMap::from([("pages", 1), ("start-moved", 1), ("starts", 1)]));
         let events = reference::events(&output).expect("sound");
-        assert_eq!(events.len(), 7);
+        assert_eq!(events.len(), 8);
         let named = |name: &str| -> Vec<String> {
             let named = events.iter().filter(|event| event.name.as_deref() == Some(name));
             named.map(|event| String::from_utf8(event.bytes.clone()).expect("UTF-8")).collect()
@@ -380,6 +381,7 @@ fn a_browser_among_others() {
         // the main frame of the earliest comes last, and counts
         assert!(start.contains(r#""frames":[{"frame":"F6""#), "{start}");
         assert!(start.contains("\"ts\":50") && start.find("F6") < start.find("F5"), "{start}");
+        assert!(start.contains(r#""url":"http://to/""#), "where it went to: {start}");
         let load = &named("\"CommitLoad\"")[0];
         assert!(
             load.contains("\"url\":\"process:9\"")

@@ -15,3 +15,4 @@ mod slice;
 mod stream;
 mod twice;
 mod verbs;
+mod viewer;
