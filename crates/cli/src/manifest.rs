@@ -102,13 +102,14 @@ fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<
     let mut last = None;
     report.inputs.iter().filter_map(move |input| {
         let is_new = last.replace(&input.name) != Some(&input.name);
+        // what was made for a viewer is no input, and has no clock
+        let clock = clocks.iter().find(|clock| clock.name == input.name)?;
         is_new.then(|| {
-            let clock = clocks.iter().find(|clock| clock.name == input.name);
             json!({
                 "path": input.name,
                 "label": input.label,
-                "offset": clock.map(|clock| format!("{}ns", clock.offset_ns)),
-                "scale": clock.and_then(|clock| clock.scale.as_ref()),
+                "offset": format!("{}ns", clock.offset_ns),
+                "scale": clock.scale,
                 "recording": input.recording,
                 "pids": map(&input.pids),
                 "ids": map(&input.ids),

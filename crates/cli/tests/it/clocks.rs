@@ -135,4 +135,10 @@ fn cpu_profiles_move_whole() {
     let is_start = |event: &&Value| event["name"] == "TracingStartedInBrowser";
     let start = events["traceEvents"].as_array().unwrap().iter().find(is_start).unwrap();
     assert_eq!(start["ts"].as_f64(), Some(2000.0), "the earliest of all, after it was moved");
+    // what is made for a viewer is no input
+    let flags = "--align start --for devtools --write-manifest m";
+    folder.run(&format!("merge a.json CPU.20250510.134625.5.0.001.cpuprofile {flags}")).ends(0);
+    let manifest: Value = serde_json::from_str(&folder.read("m")).unwrap();
+    assert_eq!(manifest["inputs"].as_array().unwrap().len(), 2);
+    folder.run("merge --manifest m").ends(0);
 }

@@ -66,15 +66,21 @@ fn nanos_of(value: &[u8]) -> Option<i64> {
     Some(nanos(number_text(value, &mut Vec::new())?)?.floor)
 }
 
-/// Whether a file of a flag is an input: by its path or its name.
-fn is_input(file: &Path, input: &str) -> bool {
-    let path = Path::new(input);
-    let is_named = path.file_name().is_some_and(|name| name == file.as_os_str());
-    file == path || is_named || file == Path::new("-") && input == "standard input"
+/// Whether a file of a flag has the path of an input.
+fn is_path(file: &Path, input: &str) -> bool {
+    file.as_os_str() == input || input == "standard input" && file.as_os_str() == "-"
 }
 
+/// Whether a file of a flag has the name of an input.
+fn is_name(file: &Path, input: &str) -> bool {
+    Path::new(input).file_name().is_some_and(|name| name == file.as_os_str())
+}
+
+/// What is given for an input: for its path, or else for its name.
 fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
-    all.iter().find(|(file, _)| is_input(file, input)).map(|(_, value)| value)
+    let by_path = all.iter().find(|(file, _)| is_path(file, input));
+    let given = by_path.or_else(|| all.iter().find(|(file, _)| is_name(file, input)));
+    given.map(|(_, value)| value)
 }
 
 impl ClockRules {
@@ -98,7 +104,8 @@ impl ClockRules {
         let offsets = self.offsets.iter().map(|(file, _)| ("--offset", file));
         let scales = self.scales.iter().map(|(file, _)| ("--scale", file));
         for (flag, file) in offsets.chain(scales) {
-            if !inputs.reports.iter().any(|input| is_input(file, &input.name)) {
+            let is_it = |name: &str| is_path(file, name) || is_name(file, name);
+            if !inputs.reports.iter().any(|input| is_it(&input.name)) {
                 let problem = format!("{flag} {}: no input has this path or name", file.display());
                 return Err(ErrorKind::Usage { problem }.into());
             }
@@ -134,11 +141,15 @@ impl Clocks {
     ) -> Result<(Clocks, Vec<String>), Error> {
         rules.check_names(inputs)?;
         let mut known = known(units, documents, inputs, store, rules);
-        let (found, mut warnings) = match known.iter().filter(|known| known.span.is_some()).count()
-        {
-            0 | 1 => (vec![Found::default(); known.len()], Vec::new()),
-            _ => align(&rules.align, &mut known),
+        // what was made for DevTools has no clock of its own
+        let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
+        let own = own.unwrap_or(known.len());
+        let timed = known[..own].iter().filter(|known| known.span.is_some()).count();
+        let (mut found, mut warnings) = match timed {
+            0 | 1 => Default::default(),
+            _ => align(&rules.align, &mut known[..own]),
         };
+        found.resize(known.len(), Found::default());
         let mut clocks = Clocks::default();
         for (known, found) in known.iter().zip(found) {
             let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
@@ -279,13 +290,17 @@ fn known(
     store: &Store<'_>,
     rules: &ClockRules,
 ) -> Vec<Known> {
+    let stated = |name: &str| {
+        let stated = rules.stated.iter().find(|(file, _)| is_path(file, name));
+        stated.map(|&(_, offset)| offset)
+    };
     let mut known: Vec<Known> = inputs
         .reports
         .iter()
         .map(|report| Known {
             name: report.name.clone(),
             span: report.span,
-            given: of_input(&rules.stated, &report.name).copied(),
+            given: stated(&report.name),
             ..Known::default()
         })
         .collect();
@@ -306,4 +321,34 @@ fn known(
         }
     }
     known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_counts_before_a_name() {
+        let all = [("a".into(), 1), ("d/a".into(), 2), ("-".into(), 3)];
+        let given = |input: &str| of_input(&all, input).copied();
+        assert_eq!(given("a"), Some(1));
+        assert_eq!(given("d/a"), Some(2));
+        assert_eq!(given("e/a"), Some(1));
+        assert_eq!(given("standard input"), Some(3));
+        assert_eq!(given("e/d"), None);
+    }
+
+    #[test]
+    fn years_between_inputs_are_noticed() {
+        let day = YEAR / 365;
+        let said = |spans: &[(i64, i64, &'static str)]| far_apart(spans.iter().copied());
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[(0, day, "a"), (2 * day, 3 * day, "b"), (YEAR, YEAR + day, "c")]), None);
+        // one that lasts for years reaches from the first to the last
+        assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
+        let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap();
+        assert!(text.contains("b are years after those in a"), "{text}");
+        let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap();
+        assert!(text.contains("b are since 1970, those in a are not"), "{text}");
+    }
 }
