@@ -91,7 +91,8 @@ fn unite_by<'p>(
         if string_is(&key.key, STACK_FRAMES) {
             names.admit(bytes, key.offset, false);
         }
-        united.keys.push(Key { name: key.key.to_vec(), value: united_value(key, bytes, &names) });
+        let value = first_value(key, bytes, &names);
+        united.keys.push(Key { name: key.key.to_vec(), value });
     }
     united.find_modifications(first, later, store);
     let mut frames = Frames::default();
@@ -126,7 +127,10 @@ fn unite_by<'p>(
                     }
                 }
             } else if string_is(&key.key, SAMPLES) {
-                let value = united_value(key, bytes, &names);
+                let value = match united.position(SAMPLES) {
+                    None => first_value(key, bytes, &names),
+                    Some(_) => united_value(key, bytes, &names),
+                };
                 if value.len() == 1 && is_known(key) {
                     continue;
                 }
@@ -150,14 +154,30 @@ fn unite_by<'p>(
     united
 }
 
-/// A value as it is written: samples with their new names, everything else as it stands.
+/// The pieces of samples, or of what is `within` them, with their new names and times; `None` if none change.
+fn changed_samples<'p>(
+    key: &KeyValue,
+    bytes: &'p [u8],
+    within: &'p [u8],
+    names: &FrameNames<'_>,
+) -> Option<Vec<Bytes<'p>>> {
+    let unit = names.unit_at(key.offset).filter(|unit| unit.changes())?;
+    if !string_is(&key.key, SAMPLES) || !bytes.starts_with(b"[") {
+        return None;
+    }
+    Some(renamed_samples(bytes, within, unit)).filter(|pieces| pieces.len() > 1)
+}
+
+/// A value that is the first of its key: with its white space.
+fn first_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Bytes<'p>> {
+    let changed = changed_samples(key, bytes, bytes, names);
+    changed.unwrap_or_else(|| vec![Bytes::Input(bytes)])
+}
+
+/// A value that is put behind that of an earlier document: samples with their new names, everything else as it stands.
 fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Bytes<'p>> {
-    let unit = names.unit_at(key.offset).filter(|unit| unit.changes());
-    let has_samples = |name: &[u8]| {
-        string_is(name, SAMPLES) && bytes.starts_with(b"[") && !inner(bytes).is_empty()
-    };
-    let renamed = unit.filter(|_| has_samples(&key.key)).map(|unit| renamed_samples(bytes, unit));
-    match renamed.filter(|pieces| pieces.len() > 1) {
+    let within = if bytes.starts_with(b"[") { inner(bytes) } else { bytes };
+    match changed_samples(key, bytes, within, names) {
         None => vec![Bytes::Input(bytes)],
         Some(pieces) => {
             let mut value = vec![Bytes::Made(b"[".to_vec())];

@@ -123,10 +123,13 @@ pub(crate) fn renamed_frame<'p>(
     (id, pieces.finish())
 }
 
-/// The inside of a list of samples with the new names and times of a unit.
-pub(crate) fn renamed_samples<'p>(samples: &'p [u8], unit: &RenamedUnit) -> Vec<Bytes<'p>> {
-    let inner = samples[1..samples.len() - 1].trim_ascii();
-    let mut pieces = Pieces::new(inner);
+/// A list of samples, or of it what is `within`, with the new names and times of a unit.
+pub(crate) fn renamed_samples<'p>(
+    samples: &'p [u8],
+    within: &'p [u8],
+    unit: &RenamedUnit,
+) -> Vec<Bytes<'p>> {
+    let mut pieces = Pieces::new(within);
     let mut cursor = Cursor::new(samples);
     if cursor.enter(b'[') {
         while cursor.next_element() {
