@@ -28,7 +28,10 @@ fn assert_said(run: &Run, parts: &[&str]) {
 fn times(trace: &str) -> Vec<(Value, Value)> {
     let value: Value = serde_json::from_str(trace).expect("JSON");
     let events = value["traceEvents"].as_array().expect("events");
-    events.iter().map(|event| time(event["name"].as_str().unwrap(), event["ts"].clone())).collect()
+    events
+        .iter()
+        .map(|event| time(event["name"].as_str().expect("a name"), event["ts"].clone()))
+        .collect()
 }
 
 fn time(name: &str, ts: impl Into<Value>) -> (Value, Value) {
