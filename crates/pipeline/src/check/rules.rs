@@ -89,7 +89,7 @@ macro_rules! rules {
 rules! {
     // text
     Utf8 "utf8" (E O O) "text that is not UTF-8", "tracemill copies it as it is; replace it in the producer (iconv -c drops it)";
-    Nan "nan" (E O O) "NaN or Infinity, which JSON has no word for", "write null or a string instead (json.dumps(…, allow_nan=False) finds them)";
+    Nan "nan" (E O O) "NaN or Infinity, which JSON has no word for", "write null or a string instead; tracemill merge --for devtools writes null";
     Grammar "grammar" (E O O) "text that is not JSON", "tracemill reads the event, strict readers refuse the file: mend it in the producer";
     Malformed "malformed" (E O O) "an event that cannot be read: a bare quote, an open string or stray text", "tracemill merge drops it and keeps the rest";
     Unbalanced "unbalanced" (E O O) "a bracket that does not match", "tracemill merge drops what it spoils and keeps the rest";
@@ -107,28 +107,28 @@ rules! {
     Packing "packing" (O E O) "packed or encoded as DevTools cannot open it", "tracemill merge INPUT -o OUT.json.gz writes one gzip member of UTF-8";
     TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools gives up", "tracemill split --by size=400M, or slice, or filter";
     Opening "opening" (O O E) "does not begin with {\" or [{\", by which Perfetto knows a trace", "tracemill merge writes it so that it does";
-    EmptyEvent "empty-event" (N E N) "an empty event ({}), with which producers avoid a comma", "tracemill filter takes it out";
+    EmptyEvent "empty-event" (N E N) "an empty event ({}), with which producers avoid a comma", "tracemill filter or merge --for devtools takes it out";
     // fields
-    MissingName "missing-name" (W E W) "an event without a name", "give it a name: DevTools refuses the whole file";
-    NamelessEnd "nameless-end" (N E N) "an E event without a name, as the format allows", "give it the name of its B: DevTools refuses the whole file";
-    MissingCat "missing-cat" (N E N) "an event without cat", "add \"cat\":\"\": DevTools fails when it selects such a thread";
-    MissingArgs "missing-args" (N W N) "an event without args", "add \"args\":{}";
+    MissingName "missing-name" (W E W) "an event without a name", "DevTools refuses the whole file: tracemill merge --for devtools gives it one";
+    NamelessEnd "nameless-end" (N E N) "an E event without a name, as the format allows", "DevTools refuses the whole file: tracemill merge --for devtools pairs it with its B";
+    MissingCat "missing-cat" (N E N) "an event without cat", "DevTools fails when it selects such a thread: tracemill merge --for devtools adds it";
+    MissingArgs "missing-args" (N W N) "an event without args", "tracemill merge --for devtools adds it";
     MissingPhase "missing-phase" (W W W) "an event without a phase (ph)", "viewers leave it out: give it one";
     UnknownPhase "unknown-phase" (W W W) "a phase that the format does not have", "viewers leave it out";
     MissingPid "missing-pid" (W W W) "an event without pid", "give it one: viewers put it where it does not belong";
     MissingTid "missing-tid" (W W W) "an event without tid", "give it one: viewers put it where it does not belong";
     MissingTs "missing-ts" (W W W) "an event without a time stamp (ts)", "tracemill merge puts it in front; viewers leave it out";
     BadNumber "bad-number" (E E E) "a ts or dur that is no number", "mend it in the producer: readers take it for 0, or fail";
-    StringTime "string-time" (W E N) "a ts or dur in quotes", "write numbers: JavaScript joins strings where it should add";
+    StringTime "string-time" (W E N) "a ts or dur in quotes", "write numbers: JavaScript joins strings where it should add; tracemill merge --for devtools does";
     StringId "string-id" (N N N) "a pid or tid in quotes", "tracemill keeps \"5\" and 5 apart, as DevTools does";
     OddId "odd-id" (W W W) "a pid or tid that is neither a number nor a string", "write a number";
-    IdRange "id-range" (N N E) "a pid or tid below 0 or above 4294967295", "Perfetto takes all of these for one thread: write smaller numbers";
+    IdRange "id-range" (N N E) "a pid or tid below 0 or above 4294967295", "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers";
     BigId "big-id" (W W W) "an id above 2^53 that is not in quotes: JavaScript rounds it", "write it as a string";
     PrecisionTs "precision" (W W W) "a ts or dur of more digits than a double holds: viewers round it", "tracemill keeps every digit; let times begin nearer to 0";
     NegativeTs "negative-ts" (N N N) "a ts below 0", "allowed; few readers expect it";
     NegativeDur "negative-dur" (W W W) "a dur below 0", "clocks went backwards: leave the event out, or make it 0";
     NoDur "no-dur" (W W W) "an X event without dur", "it has no end: write dur, or B and E";
-    LowerInstant "lower-instant" (N W N) "an instant of phase i, which DevTools does not show", "write I";
+    LowerInstant "lower-instant" (N W N) "an instant of phase i, which DevTools does not show", "tracemill merge --for devtools writes I";
     IgnoredPhase "ignored-phase" (O O W) "a phase that Perfetto does not read", "it is left out there";
     // order
     Unsorted "unsorted" (W W W) "an event behind one that is later", "tracemill merge sorts";
@@ -138,30 +138,30 @@ rules! {
     // pairs
     BeginWithoutEnd "begin-without-end" (W W W) "a B event that no E ends", "it stays open to the end of the trace";
     EndWithoutBegin "end-without-begin" (W W W) "an E event that ends nothing", "it is left out by viewers";
-    Crossing "crossing" (W E W) "an E event whose name is not that of the B event it ends", "B and E must nest: write X events";
-    Overlap "overlap" (W E E) "an X event that begins inside another one of its thread and ends behind it", "viewers drop it: it belongs on a thread of its own, or is async";
-    BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them over the whole file", "tracemill split --by tid, or write X events";
+    Crossing "crossing" (W E W) "an E event whose name is not that of the B event it ends", "B and E must nest: tracemill merge --for devtools writes X events";
+    Overlap "overlap" (W E E) "an X event that begins inside another one of its thread and ends behind it", "viewers drop it: tracemill merge --overlaps spill moves it to a lane of its own";
+    BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them over the whole file", "tracemill merge --for devtools pairs them by thread and writes X events";
     MissingAsyncId "missing-id" (W W W) "an async or flow event without an id", "nothing can be paired with it: write id or id2";
     AsyncWithoutEnd "async-without-end" (W W W) "an async event (b, S) that none ends", "it stays open, or is left out";
     AsyncWithoutBegin "async-without-begin" (W W W) "an async end (e, F) without a begin", "it is left out";
     AsyncOutside "async-outside" (W W W) "an async step (n, T, p) outside of any pair of its id", "it is left out";
     FlowWithoutEnd "flow-without-end" (W W W) "a flow (s) that leads nowhere", "no arrow is drawn";
     FlowWithoutBegin "flow-without-begin" (W W W) "a step or end of a flow (t, f) that begins nowhere", "no arrow is drawn";
-    SharedAsyncId "shared-async-id" (W W W) "async events of several processes begin with one cat, name and id: viewers mix them up", "use id2.local, or ids that differ";
-    SharedFlowId "shared-flow-id" (W W W) "flows of several processes begin with one cat, name and id: viewers mix them up", "use ids that differ";
+    SharedAsyncId "shared-async-id" (W W W) "async events of several processes begin with one cat, name and id: viewers mix them up", "use id2.local, or ids that differ; of several inputs tracemill merge keeps them apart";
+    SharedFlowId "shared-flow-id" (W W W) "flows of several processes begin with one cat, name and id: viewers mix them up", "use ids that differ; of several inputs tracemill merge keeps them apart";
     AsyncIdZero "async-id-zero" (O W O) "an async id of 0 or \"\", which DevTools never pairs", "number them from 1";
-    FlowId "flow-id" (O O W) "a flow id that is neither an integer nor a hexadecimal string: Perfetto drops it", "write a number";
+    FlowId "flow-id" (O O W) "a flow id that is neither an integer nor a hexadecimal string: Perfetto drops it", "tracemill merge --for perfetto writes a number";
     // references
     MissingFrame "missing-frame" (W N W) "a stack frame (sf, esf) that stackFrames does not have", "the stack is not shown";
     Annotation "annotation" (O W O) "an annotation (metadata.modifications) that names no event of this trace", "take it out: one bad one costs DevTools all that follow";
     // viewers
     Enhanced "enhanced" (O E O) "the word enhancedTraceVersion: DevTools opens the file in another way", "take it out, unless it is meant";
-    NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time: DevTools draws nothing", "add one";
-    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame", "keep one (tracemill filter --invert --name takes them out)";
-    EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file", "take it out";
-    HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace", "tracemill split --by pid, and open the part";
+    NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time other than 0: DevTools draws nothing", "DevTools leaves out time 0: give one another time";
+    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame", "tracemill merge --for devtools makes them one";
+    EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file", "tracemill merge --for devtools takes it out";
+    HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace", "tracemill merge --for devtools shows it";
     // CPU profiles
-    ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps", "tracemill profile extract, and open the .cpuprofile";
+    ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps", "tracemill merge --for devtools cuts it";
     ProfilesPerThread "profiles-per-thread" (O W O) "a further CPU profile of one thread: DevTools shows one", "tracemill profile extract, and open each";
     ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in the order of time", "tracemill merge puts them in order";
     HeadlessProfile "headless-profile" (W E W) "a CPU profile without its Profile event", "merge the file in which it began; tracemill profile extract saves it";

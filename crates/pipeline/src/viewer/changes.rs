@@ -20,6 +20,7 @@ changes! {
     LoneEnds "lone-ends" "E events without a begin left out, as DevTools leaves them out";
     EndKeys "end-keys" "keys of E events left out, because the B event has others of that name";
     Starts "starts" "further TracingStartedInBrowser events left out, their frames added to the earliest";
+    BareStarts "bare-starts" "TracingStartedInBrowser events without args.data left out, for which DevTools refuses a file";
     StartMoved "start-moved" "TracingStartedInBrowser moved to the first event, where DevTools begins";
     Pages "pages" "processes given a CommitLoad, without which DevTools hides them";
     Instants "instants" "instants of phase i written as I";

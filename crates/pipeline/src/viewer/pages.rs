@@ -58,15 +58,12 @@ impl Pages<'_> {
 
     /// The one `TracingStartedInBrowser` of several, in the order of the output.
     pub(super) fn start(&self, mut starts: Vec<Start>, changes: &mut Changes) -> Option<Vec<u8>> {
+        let all = starts.len();
+        starts.retain(|start| data_of(&start.bytes).is_some());
+        changes.add(Change::BareStarts, (all - starts.len()) as u64);
         changes.add(Change::Starts, starts.len().saturating_sub(1) as u64);
-        let has_data = |start: &Start| data_of(&start.bytes).is_some();
-        let best = (0..starts.len()).min_by_key(|&at| (!has_data(&starts[at]), starts[at].made))?;
+        let best = (0..starts.len()).min_by_key(|&at| starts[at].made)?;
         let chosen = starts.remove(best);
-        if !has_data(&chosen) {
-            // without frames DevTools refuses the file
-            changes.one(Change::Starts);
-            return None;
-        }
         let mut splice = Splice::default();
         unite_frames(&chosen.bytes, &starts, &mut splice);
         let browsers = self.recordings(|census| census.has_start);

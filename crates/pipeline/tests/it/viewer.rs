@@ -390,6 +390,16 @@ fn a_browser_among_others() {
         let hidden = found(&output, CheckFor::Devtools);
         assert_eq!(hidden.get("hidden-process"), Some(&1), "the browser's own stays hidden");
     }
+    let bare = one(
+        r#"{"name":"TracingStartedInBrowser","cat":"c","ph":"I","ts":5,"pid":1,"tid":1,"args":{}}"#,
+    );
+    for (inputs, left) in [(vec![&*browser, &bare], 1), (vec![&bare], 0)] {
+        let (output, report) = merge_for(&inputs, rules, PLAIN).expect("sound");
+        assert_eq!(changes(&report).get("bare-starts"), Some(&1));
+        let events = reference::events(&output).expect("sound");
+        let name = Some("\"TracingStartedInBrowser\"");
+        assert_eq!(events.iter().filter(|event| event.name.as_deref() == name).count(), left);
+    }
     let (output, report) = merge_for(&[&node], rules, PLAIN).expect("sound");
     assert!(report.viewer.changes.is_empty(), "what is not of a browser stays so");
     assert_eq!(reference::events(&output).expect("sound").len(), 2);
