@@ -14,18 +14,18 @@ use crate::config::{Config, Format, OutputConfig, Source, Style};
 use crate::early::{self, Early};
 use crate::emit::{Emit, Layout, Text, Timed, has_break};
 use crate::error::{Error, ErrorKind};
-use crate::index::{Document, KeyValue, append_documents, note_member};
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};
+use crate::outline::{Document, Outline};
 use crate::output;
-use crate::read::{Current, Facts, Own, Reader, read_all};
+use crate::read::{Current, Own, Reader, read_all};
 use crate::report::{AnnotationReport, ConvertReport};
 use crate::scan::Collect;
 use crate::store::{Long, Place, Store};
 use crate::streams::Delays;
-use tracemill_tokenizer::{Damage, Event, Form, Member, Note, Sink, Tier};
+use tracemill_tokenizer::{Event, Tier};
 
 /// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.
 ///
@@ -183,21 +183,21 @@ impl Index<'_> {
 /// The findings of one chunk of an input.
 #[derive(Default)]
 struct Part {
-    base: u64,
-    facts: Facts,
+    outline: Outline,
     places: Vec<Place>,
     long: Vec<Long>,
     bytes: u64,
     breaks: bool,
-    keys: Vec<KeyValue>,
-    documents: Vec<Document>,
 }
 
-impl Sink for Part {
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.note_event(event.offset);
-        let (offset, len) = (self.base + event.offset, event.bytes.len());
+        let (offset, len) = (self.outline.event(event), event.bytes.len());
         self.bytes += len as u64;
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -206,25 +206,6 @@ impl Sink for Part {
         self.breaks = self.breaks || has_break(event.bytes);
     }
 
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.facts);
-        self.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, self.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.facts.note(note);
-    }
-}
-
-impl Collect for Part {
     fn seal(&mut self) {
         self.places.shrink_to_fit();
     }
@@ -235,11 +216,11 @@ impl Reader for Index<'_> {
 
     fn part(base: u64, bytes: usize) -> Part {
         // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
-        Part { base, places: Vec::with_capacity(bytes / 256), ..Part::default() }
-    }
-
-    fn facts(part: &Part) -> &Facts {
-        &part.facts
+        Part {
+            outline: Outline::at(base),
+            places: Vec::with_capacity(bytes / 256),
+            ..Part::default()
+        }
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -249,14 +230,14 @@ impl Reader for Index<'_> {
     const KEEPS_STREAMS: bool = true;
 
     fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
-        if part.facts.events > 0 {
+        if part.outline.facts.events > 0 {
             self.hand_on(&part, base, current);
         }
-        self.events += part.facts.events;
+        self.events += part.outline.facts.events;
         self.bytes += part.bytes;
         self.breaks |= part.breaks;
         self.long.extend(part.long);
-        append_documents(&mut self.documents, part.keys, part.documents);
+        part.outline.append_to(&mut self.documents);
         self.kept.push(part.places)
     }
 }

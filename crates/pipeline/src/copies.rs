@@ -13,8 +13,8 @@
 //! one of its copies stays. What stays as a copy stays listed: parts can be put together some now and some later. A
 //! document alone keeps its list as it is.
 
-use crate::index::Document;
 use crate::order::Entry;
+use crate::outline::Document;
 use crate::store::Store;
 use std::collections::{HashMap, HashSet};
 use tracemill_tokenizer::{Cursor, Event, fields_of, members, string_is, unescape};

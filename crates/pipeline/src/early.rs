@@ -14,17 +14,16 @@
 use crate::config::{Compression, Config, Format, OutputConfig, Target};
 use crate::emit::Layout;
 use crate::error::Error;
-use crate::index::{Document, KeyValue, append_documents, note_member};
 use crate::input::byte_order_mark;
 use crate::keys::United;
+use crate::outline::{Document, Outline};
 use crate::output::{Length, Output};
+use crate::scan::{Collect, Feed};
 use crate::store::{Long, Payload, Place, Store};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use tracemill_tokenizer::{
-    Damage, Event, Form, Mapped, Member, Note, Scanner, Sink, Status, Stop, Tier, Window, speculate,
-};
+use tracemill_tokenizer::{Event, Mapped, Scanner, Status, Stop, Tier, Window, speculate};
 
 /// Inputs of fewer chunks are read before there is anything to gain.
 const CHUNKS_LEAST: usize = 8;
@@ -69,14 +68,14 @@ pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
     let stop = Stop { at_events: true, ..Stop::NEVER };
-    let Status::Events(_) = scanner.feed(Window::whole(mapped), stop, &mut ends) else {
+    let Status::Events(_) = scanner.feed(Window::whole(mapped), stop, &mut Feed(&mut ends)) else {
         return None;
     };
     let last = speculate(mapped, mapped.len() - chunk, mapped.len())?;
     let mut behind = Ends::default();
-    scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, &mut behind);
-    append_documents(&mut ends.documents, behind.keys, behind.documents);
-    Some(ends.documents)
+    scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, &mut Feed(&mut behind));
+    behind.0.append_to(&mut ends.0.documents);
+    Some(ends.0.documents)
 }
 
 impl Early {
@@ -196,23 +195,12 @@ fn write(
 
 /// What stands before and behind the events of an input.
 #[derive(Default)]
-struct Ends {
-    keys: Vec<KeyValue>,
-    documents: Vec<Document>,
-}
+struct Ends(Outline);
 
-impl Sink for Ends {
+impl Collect for Ends {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.0
+    }
+
     fn event(&mut self, _: &Event<'_>) {}
-
-    fn document(&mut self, form: Form) {
-        self.documents.push(Document { form, keys: Vec::new(), first: 0, events: 0 });
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, 0);
-    }
-
-    fn damage(&mut self, _: Damage<'_>) {}
-
-    fn note(&mut self, _: Note, _offset: u64) {}
 }

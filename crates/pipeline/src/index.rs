@@ -3,89 +3,27 @@
 use crate::clock::{Shift, Sightings};
 use crate::identity::Census;
 use crate::order::{Entry, rank};
-use crate::read::Facts;
+use crate::outline::Outline;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
 use crate::viewer::Scanned;
 use std::sync::Arc;
-use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink};
+use tracemill_tokenizer::{Event, Field};
 
 /// Lists that need no sorting: metadata events and events without a time.
 pub(crate) const METADATA: usize = 0;
 pub(crate) const UNTIMED: usize = 1;
 
-/// A key beside the events, its value by place.
-#[derive(Clone, Debug)]
-pub(crate) struct KeyValue {
-    /// As written, with quotes.
-    pub(crate) key: Box<[u8]>,
-    pub(crate) offset: u64,
-    pub(crate) len: u64,
-}
-
-/// A document of an input.
-#[derive(Clone, Debug)]
-pub(crate) struct Document {
-    pub(crate) form: Form,
-    pub(crate) keys: Vec<KeyValue>,
-    /// The number, among the events of all inputs, of its first event; until its part is taken, among those of the part.
-    pub(crate) first: u64,
-    /// Its events; known when its input is read.
-    pub(crate) events: u64,
-}
-
-impl Document {
-    /// One that begins behind the events that `facts` has.
-    pub(crate) fn new(form: Form, facts: &mut Facts) -> Self {
-        facts.marks.begin(facts.events);
-        Document { form, keys: Vec::new(), first: facts.events, events: 0 }
-    }
-}
-
-/// Adds a key to the document that it belongs to: the last of `documents`, or the one that began before them, whose keys
-/// are `earlier`.
-pub(crate) fn note_member(
-    documents: &mut [Document],
-    earlier: &mut Vec<KeyValue>,
-    member: Member<'_>,
-    base: u64,
-) {
-    let keys = documents.last_mut().map_or(earlier, |document| &mut document.keys);
-    keys.push(KeyValue {
-        key: member.key.into(),
-        offset: base + member.value_offset,
-        len: member.value.len() as u64,
-    });
-}
-
-/// Takes over the documents of a part, and its keys that belong to the document before.
-pub(crate) fn append_documents(
-    documents: &mut Vec<Document>,
-    keys: Vec<KeyValue>,
-    later: Vec<Document>,
-) {
-    if let Some(document) = documents.last_mut() {
-        document.keys.extend(keys);
-    }
-    documents.extend(later);
-}
-
 /// The findings of one chunk of an input.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// Where the input stands among all inputs.
-    base: u64,
+    pub(crate) outline: Outline,
     pub(crate) timed: Vec<Entry>,
     pub(crate) lists: [Vec<Place>; 2],
     pub(crate) long: Vec<Long>,
-    pub(crate) facts: Facts,
     /// Bytes of the events.
     pub(crate) bytes: u64,
-    /// Keys of the document that began before this chunk.
-    pub(crate) keys: Vec<KeyValue>,
-    /// Documents that begin in this chunk.
-    pub(crate) documents: Vec<Document>,
     pub(crate) streams: StreamOrders,
     /// Whether there is an event that makes the trace one of a browser.
     pub(crate) browser: bool,
@@ -103,7 +41,11 @@ impl Part {
     /// For a chunk of about `bytes` bytes of the input that stands at `base`.
     pub(crate) fn new(base: u64, bytes: usize) -> Self {
         // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
-        Part { base, timed: Vec::with_capacity(bytes / 256), ..Part::default() }
+        Part {
+            outline: Outline::at(base),
+            timed: Vec::with_capacity(bytes / 256),
+            ..Part::default()
+        }
     }
 
     /// Bytes of heap that stay until the end of the run.
@@ -113,11 +55,14 @@ impl Part {
     }
 }
 
-impl Sink for Part {
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.note_event(event.offset);
-        let offset = self.base + event.offset;
+        let offset = self.outline.event(event);
         let len = event.bytes.len();
         let times = match &self.factor {
             None => event.ts().map(|ts| (ts, event.dur())),
@@ -164,40 +109,22 @@ impl Sink for Part {
         self.browser |= event.is_string(Field::Name, b"TracingStartedInBrowser");
     }
 
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.facts);
-        self.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, self.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.facts.note(note);
+    fn seal(&mut self) {
+        if !self.timed.is_sorted() {
+            self.timed.sort_unstable();
+        }
+        self.outline.facts.span =
+            self.timed.first().zip(self.timed.last()).map(|(a, b)| (a.time, b.time));
+        if let Some(viewer) = &mut self.viewer {
+            viewer.seal();
+            self.outline.facts.span = join(self.outline.facts.span, viewer.span());
+        }
+        self.timed.shrink_to_fit();
+        self.lists.iter_mut().for_each(Vec::shrink_to_fit);
     }
 }
 
 /// First and last time of two stretches.
 fn join(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
     a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).or(a).or(b)
-}
-
-impl Collect for Part {
-    fn seal(&mut self) {
-        if !self.timed.is_sorted() {
-            self.timed.sort_unstable();
-        }
-        self.facts.span = self.timed.first().zip(self.timed.last()).map(|(a, b)| (a.time, b.time));
-        if let Some(viewer) = &mut self.viewer {
-            viewer.seal();
-            self.facts.span = join(self.facts.span, viewer.span());
-        }
-        self.timed.shrink_to_fit();
-        self.lists.iter_mut().for_each(Vec::shrink_to_fit);
-    }
 }

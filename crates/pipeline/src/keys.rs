@@ -19,7 +19,7 @@
 use crate::annotations::{modifications, without};
 use crate::config::Format;
 use crate::identity::{FrameNames, IdMap, Rewrite, renamed_frame, renamed_samples};
-use crate::index::{Document, KeyValue};
+use crate::outline::{Document, KeyValue};
 use crate::store::Store;
 use std::collections::HashMap;
 use tracemill_tokenizer::{members, string_is};

@@ -66,6 +66,7 @@ mod keys;
 mod merge;
 mod names;
 mod order;
+mod outline;
 mod output;
 mod patched;
 mod profile;

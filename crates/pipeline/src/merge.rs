@@ -19,11 +19,12 @@ use crate::identity::{
     Census, Labels, RenamedUnit, Rewrite, Settled, UnitParts, Watched, deduplicate,
     push_provenance, settle, watched,
 };
-use crate::index::{Document, METADATA, Part, UNTIMED, append_documents};
+use crate::index::{METADATA, Part, UNTIMED};
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
+use crate::outline::Document;
 use crate::output;
-use crate::read::{Current, Facts, Inputs, Maker, Own, Reader, read_all, read_made};
+use crate::read::{Current, Inputs, Maker, Own, Reader, read_all, read_made};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::store::{Long, Payload, Place, Store};
 use crate::streams::{Delays, StreamOrders};
@@ -153,10 +154,6 @@ impl Reader for Index {
         self.factor = self.clocks.factor_of(name);
     }
 
-    fn facts(part: &Part) -> &Facts {
-        &part.facts
-    }
-
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.documents
     }
@@ -165,13 +162,13 @@ impl Reader for Index {
 
     fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.heap += part.heap() as u64;
-        self.events += part.facts.events;
+        self.events += part.outline.facts.events;
         self.bytes += part.bytes;
         self.long.extend(part.long);
         if let (Some(viewer), Some(found)) = (&mut self.viewer, part.viewer) {
             self.events -= viewer.take(*found, base, || current.store(self.long.clone()))?;
         }
-        append_documents(&mut self.documents, part.keys, part.documents);
+        part.outline.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
             self.units.push(UnitParts { base, ..UnitParts::default() });
         }

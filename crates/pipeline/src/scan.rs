@@ -10,14 +10,63 @@
 //! would have found, by induction. If not (damage, events inside strings, a chunk inside one huge event) the main
 //! thread scans that chunk again from the true place: slower, never different.
 
+use crate::outline::Outline;
 use crossbeam_channel::bounded;
 use std::collections::BTreeMap;
-use tracemill_tokenizer::{Mapped, Scanner, Sink, Status, Stop, Tier, Window, speculate};
+use tracemill_tokenizer::{
+    Damage, Event, Form, Mapped, Member, Note, Scanner, Sink, Status, Stop, Tier, Window, speculate,
+};
 
-/// Takes the findings of one chunk.
-pub(crate) trait Collect: Sink + Send {
+/// The findings of one chunk: what a verb looks for in its events, and what stands around them.
+pub(crate) trait Collect: Send {
+    fn outline(&mut self) -> &mut Outline;
+
+    fn event(&mut self, event: &Event<'_>);
+
+    fn document(&mut self, form: Form) {
+        self.outline().document(form);
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.outline().member(member);
+    }
+
+    fn damage(&mut self, damage: &Damage<'_>) {
+        self.outline().damage(damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.outline().note(note);
+    }
+
     /// The chunk is scanned: whatever can be done to its findings without the others, on the worker.
     fn seal(&mut self) {}
+}
+
+/// Hands what a scanner finds to a part.
+pub(crate) struct Feed<'p, C>(pub(crate) &'p mut C);
+
+impl<C: Collect> Sink for Feed<'_, C> {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>) {
+        self.0.event(event);
+    }
+
+    fn document(&mut self, form: Form) {
+        self.0.document(form);
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.0.member(member);
+    }
+
+    fn damage(&mut self, damage: Damage<'_>) {
+        self.0.damage(&damage);
+    }
+
+    fn note(&mut self, note: Note, offset: u64) {
+        self.0.note(note, offset);
+    }
 }
 
 /// How an input that lies in memory is scanned.
@@ -59,7 +108,7 @@ pub(crate) fn scan<C: Collect>(
     }
     let mut head = new();
     let stop = Stop { at_events: true, ..Stop::NEVER };
-    let status = scanner.feed(Window::whole(plan.bytes), stop, &mut head);
+    let status = scanner.feed(Window::whole(plan.bytes), stop, &mut Feed(&mut head));
     head.seal();
     take(head);
     if let Status::Events(start) = status {
@@ -80,7 +129,8 @@ fn scan_alone<C: Collect>(
         plan.populate(border, border + plan.chunk);
         border += plan.chunk;
         let mut part = new();
-        let status = scanner.feed(Window::whole(plan.bytes), plan.stop_at(border), &mut part);
+        let status =
+            scanner.feed(Window::whole(plan.bytes), plan.stop_at(border), &mut Feed(&mut part));
         part.seal();
         take(part);
         match status {
@@ -161,7 +211,11 @@ fn scan_chunks<C: Collect>(
                 }
                 _ => {
                     let mut part = new();
-                    status = scanner.feed(Window::whole(plan.bytes), plan.stop_at(to), &mut part);
+                    status = scanner.feed(
+                        Window::whole(plan.bytes),
+                        plan.stop_at(to),
+                        &mut Feed(&mut part),
+                    );
                     part.seal();
                     take(part);
                 }
@@ -180,7 +234,8 @@ fn scan_guess<C: Collect>(
     let start = speculate(plan.bytes, range.start, range.end)? as u64;
     let mut scanner = seed.fork(start);
     let mut part = new();
-    let status = scanner.feed(Window::whole(plan.bytes), plan.stop_at(range.end), &mut part);
+    let status =
+        scanner.feed(Window::whole(plan.bytes), plan.stop_at(range.end), &mut Feed(&mut part));
     part.seal();
     Some(Guessed { start, scanner, status, part })
 }

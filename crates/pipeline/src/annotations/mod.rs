@@ -36,7 +36,7 @@ pub(crate) use read::modifications;
 pub(crate) use text::without;
 pub(crate) use write::{Fates, Written};
 
-use crate::index::Document;
+use crate::outline::Document;
 use crate::read::Inputs;
 use crate::store::Store;
 use read::{Annotated, Named};

@@ -34,10 +34,10 @@ pub(crate) use viewers::{has_page, page_data};
 
 use crate::config::{Config, Source};
 use crate::error::Error;
-use crate::index::Document;
 use crate::merge::check_intact;
+use crate::outline::{Document, KeyValue};
 use crate::profile::ProfileParts;
-use crate::read::{Current, Facts, Inputs, Reader, read_all};
+use crate::read::{Current, Inputs, Reader, read_all};
 use crate::store::{Payload, Store};
 use order::Orders;
 use part::{Part, frame_id};
@@ -302,10 +302,6 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         Part::new(base)
     }
 
-    fn facts(part: &Part<DEVTOOLS>) -> &Facts {
-        &part.facts
-    }
-
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.documents
     }
@@ -319,12 +315,12 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         _current: Current<'_>,
     ) -> Result<(), Error> {
         let input = self.input(base);
-        input.separators += part.facts.odd_separators;
-        input.unclosed += part.facts.unclosed;
+        input.separators += part.outline.facts.odd_separators;
+        input.unclosed += part.outline.facts.unclosed;
         input.documents.extend(part.documents.iter().map(|&(form, _)| form));
         input.text.append(part.text);
         self.take_keys(part.documents, part.keys);
-        self.events += part.facts.events;
+        self.events += part.outline.facts.events;
         self.tallies.append(&part.tallies);
         self.orders.append(part.orders, &mut self.tallies);
         self.profiles.append(part.profiles, base, self.limit as usize);
@@ -361,7 +357,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             }
             if let Some(document) = self.documents.last_mut() {
                 let key = key.clone().into_boxed_slice();
-                document.keys.push(crate::index::KeyValue { key, offset, len });
+                document.keys.push(KeyValue { key, offset, len });
             }
             self.keys.push((self.document, key, offset, len));
         }

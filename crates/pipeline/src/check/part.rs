@@ -7,15 +7,15 @@ use super::rules::Kind;
 use super::tally::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
+use crate::outline::Outline;
 use crate::profile::ProfileParts;
-use crate::read::Facts;
 use crate::scan::Collect;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{
-    Damage, Event, Field, Form, Member, Nanos, Note, Sink, canonical, members, number_text,
-    string_is, unescape,
+    Damage, Event, Field, Form, Member, Nanos, Note, canonical, members, number_text, string_is,
+    unescape,
 };
 
 /// The end of `"sf"` and `"esf"`.
@@ -24,9 +24,7 @@ static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enha
 
 /// The findings of a stretch of an input; with `DEVTOOLS` also what only DevTools trips over.
 pub(super) struct Part<const DEVTOOLS: bool> {
-    /// Where the input stands among all inputs.
-    pub(super) base: u64,
-    pub(super) facts: Facts,
+    pub(super) outline: Outline,
     pub(super) tallies: Tallies,
     pub(super) text: Text,
     pub(super) orders: Orders,
@@ -44,8 +42,7 @@ pub(super) struct Part<const DEVTOOLS: bool> {
 impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
     pub(super) fn new(base: u64) -> Self {
         Part {
-            base,
-            facts: Facts::default(),
+            outline: Outline::at(base),
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
@@ -327,10 +324,14 @@ fn is_empty(event: &Event<'_>) -> bool {
     event.bytes[1..].trim_ascii_start().first() == Some(&b'}')
 }
 
-impl<const DEVTOOLS: bool> Sink for Part<DEVTOOLS> {
+impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
-        let offset = self.base + event.offset;
+        self.outline.facts.events += 1;
+        let offset = self.outline.base + event.offset;
         self.text.event(event.bytes, offset, &mut self.tallies);
         let phase = phase_of(event);
         let (ts, dur) = (event.ts(), event.dur());
@@ -374,7 +375,7 @@ impl<const DEVTOOLS: bool> Sink for Part<DEVTOOLS> {
     }
 
     fn member(&mut self, member: Member<'_>) {
-        let offset = self.base + member.value_offset;
+        let offset = self.outline.base + member.value_offset;
         self.text.value(member.value, offset, &mut self.tallies);
         if DEVTOOLS && ENHANCED.find(member.key).or(ENHANCED.find(member.value)).is_some() {
             self.add(Kind::Enhanced, offset);
@@ -382,22 +383,20 @@ impl<const DEVTOOLS: bool> Sink for Part<DEVTOOLS> {
         self.keys.push((member.key.to_vec(), offset, member.value.len() as u64));
     }
 
-    fn damage(&mut self, damage: Damage<'_>) {
+    fn damage(&mut self, damage: &Damage<'_>) {
         self.text.interrupt();
-        self.facts.losses.add(&damage);
+        self.outline.damage(damage);
     }
 
     fn note(&mut self, note: Note, offset: u64) {
-        self.facts.note(note);
+        self.outline.note(note);
         let kind = match note {
             Note::Unclosed => Kind::Unclosed,
             Note::Separators => Kind::Separators,
         };
-        self.add(kind, self.base + offset);
+        self.add(kind, self.outline.base + offset);
     }
-}
 
-impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
     fn seal(&mut self) {
         sort(&mut self.records);
         self.records.shrink_to_fit();

@@ -1,7 +1,7 @@
 //! What inputs state about their clocks beside their events.
 
 use super::decimal::Decimal;
-use crate::index::Document;
+use crate::outline::Document;
 use crate::slice::member;
 use crate::store::Store;
 use tracemill_tokenizer::{number_text, string_is};

@@ -48,7 +48,7 @@ pub(crate) use sight::{ClockWatch, Sightings};
 use crate::config::{Align, ClockRules};
 use crate::error::{Error, ErrorKind};
 use crate::identity::UnitParts;
-use crate::index::Document;
+use crate::outline::Document;
 use crate::read::{FOR_DEVTOOLS, Inputs};
 use crate::report::{ClockMethod, InputClock};
 use crate::store::Store;

@@ -27,13 +27,13 @@ use crate::config::{Config, Format, OutputConfig, Source};
 use crate::emit::{Emit, Layout, Timed};
 use crate::error::Error;
 use crate::ids::IdSet;
-use crate::index::{Document, append_documents};
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};
+use crate::outline::Document;
 use crate::output;
-use crate::read::{Current, Facts, Maker, Reader, read_all};
+use crate::read::{Current, Maker, Reader, read_all};
 use crate::report::{AnnotationReport, FilterReport};
 use crate::store::{Long, Store};
 use crate::streams::Delays;
@@ -203,10 +203,6 @@ impl Reader for Index {
         })
     }
 
-    fn facts(part: &Part) -> &Facts {
-        &part.found.facts
-    }
-
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.documents
     }
@@ -230,7 +226,7 @@ impl Reader for Index {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        append_documents(&mut self.documents, found.keys, found.documents);
+        found.outline.append_to(&mut self.documents);
         self.kept.push(found.kept)?;
         for (records, found) in [(&mut self.late, found.late), (&mut self.bound, found.bound)] {
             if records.push(&found) {

@@ -3,13 +3,12 @@
 use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
 use super::lanes::{Lanes, Names};
 use super::records::{Record, Role};
-use crate::index::{Document, KeyValue, note_member};
 use crate::order::{Entry, rank};
+use crate::outline::Outline;
 use crate::profile::{self, stream_key};
-use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
-use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink, members, string_is};
+use tracemill_tokenizer::{Event, Field, members, string_is};
 
 /// The findings of one chunk of an input.
 #[derive(Default)]
@@ -21,8 +20,7 @@ pub(super) struct Part {
 /// What is found, apart from what it is measured by.
 #[derive(Default)]
 pub(super) struct Found {
-    base: u64,
-    pub(super) facts: Facts,
+    pub(super) outline: Outline,
     /// Events that stay, in input order.
     pub(super) kept: Vec<Place>,
     /// Bytes of those.
@@ -37,8 +35,6 @@ pub(super) struct Found {
     pub(super) start: Option<i64>,
     pub(super) lanes: Lanes,
     pub(super) names: Names,
-    pub(super) keys: Vec<KeyValue>,
-    pub(super) documents: Vec<Document>,
     scratch: Scratch,
     /// What keys are decoded into.
     key: Vec<u8>,
@@ -46,7 +42,7 @@ pub(super) struct Found {
 
 impl Part {
     pub(super) fn new(base: u64) -> Self {
-        Part { criteria: None, found: Found { base, ..Found::default() } }
+        Part { criteria: None, found: Found { outline: Outline::at(base), ..Found::default() } }
     }
 
     /// Gives it what it measures by.
@@ -55,7 +51,11 @@ impl Part {
     }
 }
 
-impl Sink for Part {
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.found.outline
+    }
+
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         match &self.criteria {
@@ -64,25 +64,6 @@ impl Sink for Part {
         }
     }
 
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.found.facts);
-        self.found.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.found.documents, &mut self.found.keys, member, self.found.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.found.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.found.facts.note(note);
-    }
-}
-
-impl Collect for Part {
     fn seal(&mut self) {
         self.found.kept.shrink_to_fit();
     }
@@ -91,8 +72,7 @@ impl Collect for Part {
 impl Found {
     #[inline]
     fn event(&mut self, event: &Event<'_>, criteria: &Criteria) {
-        self.facts.note_event(event.offset);
-        let (offset, len) = (self.base + event.offset, event.bytes.len());
+        let (offset, len) = (self.outline.event(event), event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }

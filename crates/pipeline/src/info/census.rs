@@ -13,9 +13,9 @@ use super::table::{Table, hash};
 use super::timeline::Timeline;
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{Document, append_documents};
+use crate::outline::Document;
 use crate::profile::{Names, printable};
-use crate::read::{Current, Facts, Inputs, Maker, Reader};
+use crate::read::{Current, Inputs, Maker, Reader};
 use std::collections::BTreeMap;
 
 /// What is known of all inputs.
@@ -86,7 +86,7 @@ impl Census {
 
     fn append(&mut self, later: Part) -> Result<(), Error> {
         self.note_moments(&later);
-        self.events += later.facts.events;
+        self.events += later.outline.facts.events;
         self.bytes += later.bytes;
         self.metadata += later.metadata;
         self.untimed += later.untimed;
@@ -108,7 +108,7 @@ impl Census {
         self.slices.push(later.slices)?;
         self.titles.append(later.titles);
         self.profiles.append(later.profiles);
-        append_documents(&mut self.documents, later.keys, later.documents);
+        later.outline.append_to(&mut self.documents);
         Ok(())
     }
 
@@ -261,10 +261,6 @@ impl Reader for Census {
     fn maker(&self) -> Maker<Part> {
         let full = self.wanted.full;
         Box::new(move |base, _| Part::new(base, full))
-    }
-
-    fn facts(part: &Part) -> &Facts {
-        &part.facts
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {

@@ -8,23 +8,20 @@ use super::report::Usage;
 use super::slices::{Slice, sort};
 use super::table::Table;
 use super::timeline::Timeline;
-use crate::index::{Document, KeyValue, note_member};
+use crate::outline::Outline;
 use crate::profile::{Names, Role};
-use crate::read::Facts;
 use crate::scan::Collect;
 use memchr::memchr2;
-use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Nanos, Note, Sink, unescape};
+use tracemill_tokenizer::{Event, Field, Nanos, unescape};
 
 /// Phases of one ASCII letter, which are told by their number.
 pub(super) const LETTERS: usize = 128;
 
 /// The findings of a stretch of an input.
 pub(super) struct Part {
-    /// Where the input stands among all inputs.
-    base: u64,
+    pub(super) outline: Outline,
     /// Whether to look at args and nesting.
     full: bool,
-    pub(super) facts: Facts,
     pub(super) bytes: u64,
     pub(super) metadata: u64,
     pub(super) untimed: u64,
@@ -49,8 +46,6 @@ pub(super) struct Part {
     /// Names of processes and threads.
     pub(super) titles: Names,
     pub(super) profiles: Profiles,
-    pub(super) keys: Vec<KeyValue>,
-    pub(super) documents: Vec<Document>,
     scratch: Vec<u8>,
 }
 
@@ -69,9 +64,8 @@ pub(super) struct Moment {
 impl Part {
     pub(super) fn new(base: u64, full: bool) -> Self {
         Part {
-            base,
+            outline: Outline::at(base),
             full,
-            facts: Facts::default(),
             bytes: 0,
             metadata: 0,
             untimed: 0,
@@ -90,8 +84,6 @@ impl Part {
             slices: Vec::new(),
             titles: Names::default(),
             profiles: Profiles::default(),
-            keys: Vec::new(),
-            documents: Vec::new(),
             scratch: Vec::new(),
         }
     }
@@ -206,9 +198,13 @@ pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-impl Sink for Part {
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
+        self.outline.facts.events += 1;
         let bytes = event.bytes.len() as u64;
         self.bytes += bytes;
         let phase = self.phase(event);
@@ -229,7 +225,7 @@ impl Sink for Part {
         self.names.add(name, &usage);
         let cat = self.cats.row(key_of(event, Field::Cat, &mut self.scratch));
         self.cats.add(cat, &usage);
-        let offset = self.base + event.offset;
+        let offset = self.outline.base + event.offset;
         match (class, ts) {
             (Class::Metadata, _) => {
                 self.metadata += 1;
@@ -256,25 +252,6 @@ impl Sink for Part {
         self.ranks.note(Rank::of(event, class, (ts, dur)));
     }
 
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.facts);
-        self.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, self.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.facts.note(note);
-    }
-}
-
-impl Collect for Part {
     fn seal(&mut self) {
         sort(&mut self.slices);
     }

@@ -14,12 +14,13 @@ use super::Opened;
 use super::pump::Pump;
 use crate::config::{Config, Progress};
 use crate::error::Error;
+use crate::scan::{Collect, Feed};
 use crate::store::{Payload, Segment};
 use memmap2::{Advice, MmapMut};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use tracemill_tokenizer::{Mapped, Scanner, Sink, Status, Stop, Tier, Window};
+use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
 
 /// A pause in the growth of the spooled file after which it is scanned.
 const SPOOL_STEP: u64 = 4 << 20;
@@ -83,11 +84,11 @@ impl<'c> Spool<'c> {
     /// so far, how many bytes are new, and whether that is all.
     ///
     /// A packing that breaks off is no error here: what could be read is kept, and the reason is in the answer.
-    pub(crate) fn read<S: Sink>(
+    pub(crate) fn read<C: Collect>(
         mut self,
         mut reader: Box<dyn Read + Send>,
-        part: &mut S,
-        mut step: impl FnMut(&mut S, &Payload, u64, bool) -> Result<(), Error>,
+        part: &mut C,
+        mut step: impl FnMut(&mut C, &Payload, u64, bool) -> Result<(), Error>,
     ) -> Result<Spooled, Error> {
         if self.config.threads > 1 {
             reader = Pump::start(reader, self.config.read_size);
@@ -223,7 +224,7 @@ impl<'c> Spool<'c> {
     }
 
     /// Scans what is new; true if anything was.
-    fn scan<S: Sink>(&mut self, part: &mut S, last: bool) -> Result<bool, Error> {
+    fn scan<C: Collect>(&mut self, part: &mut C, last: bool) -> Result<bool, Error> {
         if self.scanner.is_none() {
             // a byte order mark is known once three bytes are there
             if self.bytes < 3 && !last {
@@ -248,7 +249,7 @@ impl<'c> Spool<'c> {
         };
         let base = scanner.retain_from();
         let window = Window { bytes: &bytes[(base - start) as usize..], base, last };
-        let status = scanner.feed(window, Stop::NEVER, part);
+        let status = scanner.feed(window, Stop::NEVER, &mut Feed(part));
         debug_assert!(last == (status == Status::End));
         self.mapped = self.bytes;
         Ok(true)

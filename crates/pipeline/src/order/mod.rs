@@ -22,11 +22,13 @@ mod lanes;
 mod loser_tree;
 mod runs;
 mod spill;
+mod stamp;
 
 pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::{Buckets, entries_at};
 pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
+pub(crate) use stamp::Stamp;
 
 use crate::clock::Kind;
 use crate::store::{Place, Store};

@@ -10,14 +10,12 @@ use super::router::{Found, Names, Role, Stream, Streams, decode, decode_into};
 use super::write::Bounds;
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{Document, KeyValue, append_documents, note_member};
 use crate::order::{Entry, Order};
-use crate::read::{Current, Facts, Reader};
+use crate::outline::{Document, Outline};
+use crate::read::{Current, Reader};
 use crate::scan::Collect;
 use crate::store::Store;
-use tracemill_tokenizer::{
-    Damage, Event, Field, Form, Member, Note, Sink, fields_of, members, number_text, string_is,
-};
+use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is};
 
 /// What is found of profiles.
 pub(super) struct Collector {
@@ -31,53 +29,31 @@ pub(super) struct Collector {
 /// The findings of a stretch of an input.
 #[derive(Default)]
 pub(super) struct Part {
-    base: u64,
-    facts: Facts,
+    outline: Outline,
     streams: Streams,
     names: Names,
-    keys: Vec<KeyValue>,
-    documents: Vec<Document>,
 }
 
-impl Sink for Part {
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.events += 1;
+        self.outline.facts.events += 1;
         if event.is_metadata() {
             return self.names.note(event);
         }
-        self.streams.note(event, self.base + event.offset);
-    }
-
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.facts);
-        self.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, self.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.facts.note(note);
+        self.streams.note(event, self.outline.base + event.offset);
     }
 }
-
-impl Collect for Part {}
 
 impl Reader for Collector {
     type Part = Part;
 
     fn part(base: u64, _bytes: usize) -> Part {
-        Part { base, ..Part::default() }
-    }
-
-    fn facts(part: &Part) -> &Facts {
-        &part.facts
+        Part { outline: Outline::at(base), ..Part::default() }
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -89,7 +65,7 @@ impl Reader for Collector {
     fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.streams.append(part.streams, base, self.most);
         self.names.append(part.names);
-        append_documents(&mut self.documents, part.keys, part.documents);
+        part.outline.append_to(&mut self.documents);
         Ok(())
     }
 }

@@ -11,9 +11,9 @@ pub(crate) use profiles::FOR_DEVTOOLS;
 use crate::check::CheckFor;
 use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
-use crate::index::Document;
 use crate::input::spool::{self, Limits, Spool, Spooled};
 use crate::input::{self, Input, Opened};
+use crate::outline::Document;
 use crate::profile::{Identities, Started, is_profile};
 use crate::report::{Example, InputReport, Losses};
 use crate::scan::{Collect, Plan, scan};
@@ -73,9 +73,6 @@ pub(crate) trait Reader {
 
     /// An input of this name is read from here on.
     fn begin(&mut self, _name: &str) {}
-
-    /// What a part says of its input.
-    fn facts(part: &Self::Part) -> &Facts;
 
     /// Takes a part; `current` is the input it is from, as far as it was read.
     fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error>;
@@ -353,9 +350,9 @@ impl Session<'_> {
         let (mut result, mut done) = (Ok(()), 0);
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
-        scan(plan, &|| make(base, chunk.min(mapped.len())), |part| {
+        scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
             done = (done + chunk).min(mapped.len());
-            note_facts::<R>(&part, report);
+            note_facts(&part.outline().facts, report);
             if result.is_ok() {
                 let current =
                     Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
@@ -403,7 +400,7 @@ impl Session<'_> {
             pending = 0;
             let mut full = std::mem::replace(part, make(base, step_bytes));
             full.seal();
-            note_facts::<R>(&full, report);
+            note_facts(&full.outline().facts, report);
             self.stop_if_strict(report)?;
             let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
             take_part(reader, full, base, current, &mut numbers)
@@ -476,20 +473,19 @@ impl Session<'_> {
 /// Hands a part on, with its documents and events numbered over all inputs.
 fn take_part<R: Reader>(
     reader: &mut R,
-    part: R::Part,
+    mut part: R::Part,
     base: u64,
     current: Current<'_>,
     numbers: &mut Numbers,
 ) -> Result<(), Error> {
     let (events, documents) = (numbers.events(), reader.documents().len());
-    numbers.append(R::facts(&part), base);
+    numbers.append(&part.outline().facts, base);
     reader.take(part, base, current)?;
     reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
     Ok(())
 }
 
-fn note_facts<R: Reader>(part: &R::Part, report: &mut InputReport) {
-    let facts = R::facts(part);
+fn note_facts(facts: &Facts, report: &mut InputReport) {
     report.events += facts.events;
     report.losses.append(facts.losses.clone());
     report.unclosed += facts.unclosed;

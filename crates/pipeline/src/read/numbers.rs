@@ -10,7 +10,7 @@
 //! number is trusted ([`Numbers::end_input`]).
 
 use super::Facts;
-use crate::index::Document;
+use crate::outline::Document;
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
 

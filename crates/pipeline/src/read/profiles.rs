@@ -2,8 +2,8 @@
 
 use super::{Held, Reader, Session};
 use crate::error::{Error, ErrorKind};
-use crate::index::Document;
 use crate::input::Input;
+use crate::outline::Document;
 use crate::profile::{Events, Flaws, browser_events, content};
 use crate::report::InputReport;
 use crate::store::{Payload, Store};

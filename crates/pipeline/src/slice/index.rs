@@ -20,16 +20,17 @@ use super::sorter::Sorter;
 use super::windows::{Bounds, Start, TimeWindow, Windows};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{Document, KeyValue, METADATA, UNTIMED, append_documents, note_member};
+use crate::index::{METADATA, UNTIMED};
 use crate::order::{Entry, Order, rank};
+use crate::outline::{Document, Outline};
 use crate::profile::{Detail, Role, Streams};
-use crate::read::{Current, Facts, Maker, Reader};
+use crate::read::{Current, Maker, Reader};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use tracemill_tokenizer::{Damage, Event, Form, Member, Nanos, Note, Sink};
+use tracemill_tokenizer::{Event, Nanos};
 
 /// Nanoseconds that a trace may begin before the first events seen of it: events are written when they end, and by
 /// threads in turn.
@@ -101,8 +102,7 @@ impl Guess {
 pub(super) struct Part {
     plan: Arc<Plan>,
     guess: Guess,
-    base: u64,
-    facts: Facts,
+    outline: Outline,
     bounds: Bounds,
     plain: Vec<Entry>,
     parts: Vec<keys::Part>,
@@ -111,8 +111,6 @@ pub(super) struct Part {
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
     streams: Streams,
-    keys: Vec<KeyValue>,
-    documents: Vec<Document>,
 }
 
 impl Part {
@@ -120,8 +118,7 @@ impl Part {
         Part {
             plan: Arc::clone(plan),
             guess: Guess::new(plan),
-            base,
-            facts: Facts::default(),
+            outline: Outline::at(base),
             bounds: Bounds::NONE,
             plain: Vec::new(),
             parts: Vec::new(),
@@ -130,8 +127,6 @@ impl Part {
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
             streams: Streams::default(),
-            keys: Vec::new(),
-            documents: Vec::new(),
         }
     }
 
@@ -189,11 +184,14 @@ impl Part {
     }
 }
 
-impl Sink for Part {
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.note_event(event.offset);
-        let offset = self.base + event.offset;
+        let offset = self.outline.event(event);
         let len = event.bytes.len();
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -234,25 +232,6 @@ impl Sink for Part {
         }
     }
 
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.facts);
-        self.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, self.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.facts.note(note);
-    }
-}
-
-impl Collect for Part {
     fn seal(&mut self) {
         for entries in [&mut self.plain, &mut self.essential] {
             if !entries.is_sorted() {
@@ -266,7 +245,7 @@ impl Collect for Part {
         self.parts.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
         if let Some(bounds) = self.bounds.known() {
-            self.facts.span = Some((bounds.first, bounds.last));
+            self.outline.facts.span = Some((bounds.first, bounds.last));
             self.plan.first.fetch_min(bounds.first, Ordering::Relaxed);
         }
     }
@@ -335,10 +314,6 @@ impl Reader for Index {
         Box::new(move |base, _| Part::new(&plan, base))
     }
 
-    fn facts(part: &Part) -> &Facts {
-        &part.facts
-    }
-
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.documents
     }
@@ -349,11 +324,11 @@ impl Reader for Index {
     const RESERVED: u64 = 1 << 36;
 
     fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.events += part.facts.events;
+        self.events += part.outline.facts.events;
         self.bounds = self.bounds.unite(part.bounds);
         self.trusted = self.trusted.max(part.guess.trusted);
         self.long.extend(part.long);
-        append_documents(&mut self.documents, part.keys, part.documents);
+        part.outline.append_to(&mut self.documents);
         self.streams.append(part.streams, base, self.most);
         let [metadata, untimed] = part.lists;
         self.plain.list(METADATA, metadata);

@@ -4,10 +4,10 @@ use super::lane::{Ids, Kind, Lane};
 use super::scan::{Mode, Part};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{Document, append_documents};
 use crate::order::{Entry, LaneRun, LaneRuns, LaneSpill, Order};
+use crate::outline::Document;
 use crate::profile::{Names, StreamKey};
-use crate::read::{Current, Facts, Reader};
+use crate::read::{Current, Reader};
 use crate::store::{Long, Store};
 use crate::streams::StreamOrders;
 use std::collections::HashMap;
@@ -117,10 +117,6 @@ impl<M: Mode> Reader for Index<M> {
         Part::new(base, bytes)
     }
 
-    fn facts(part: &Part<M>) -> &Facts {
-        &part.facts
-    }
-
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.found.documents
     }
@@ -129,14 +125,14 @@ impl<M: Mode> Reader for Index<M> {
 
     fn take(&mut self, part: Part<M>, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let found = &mut self.found;
-        found.events += part.facts.events;
+        found.events += part.outline.facts.events;
         let numbers: Vec<u32> = part.lanes.all.into_iter().map(|lane| found.number(lane)).collect();
         #[expect(clippy::iter_over_hash_type, reason = "each stream is on its own")]
         for (key, (thread, entry)) in part.heads {
             found.heads.insert(key, (numbers[thread as usize], entry));
         }
         found.names.append(part.names);
-        append_documents(&mut found.documents, part.keys, part.documents);
+        part.outline.append_to(&mut found.documents);
         found.streams.append(part.streams);
         self.long.extend(part.long);
         let mut run = part.run;

@@ -5,16 +5,15 @@
 //! lanes are all there is.
 
 use super::lane::{Ids, Kind, Lane, Lanes, category_of};
-use crate::index::{Document, KeyValue, note_member};
 use crate::order::{Entry, LaneRun, rank};
+use crate::outline::Outline;
 use crate::profile::{Names, Role, StreamKey, stream_key};
-use crate::read::Facts;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
 use crate::streams::StreamOrders;
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, Sink};
+use tracemill_tokenizer::{Event, Field};
 
 /// Times of metadata events and of events without a time: before all that a trace can say.
 pub(super) const METADATA: i64 = i64::MIN;
@@ -60,8 +59,7 @@ impl Mode for CutWhole {
 
 /// The findings of one chunk of an input.
 pub(super) struct Part<M> {
-    base: u64,
-    pub(super) facts: Facts,
+    pub(super) outline: Outline,
     pub(super) lanes: Lanes,
     entries: Vec<Entry>,
     /// The lane of each entry.
@@ -69,8 +67,6 @@ pub(super) struct Part<M> {
     /// The same in lanes, when the chunk is done.
     pub(super) run: LaneRun,
     pub(super) long: Vec<Long>,
-    pub(super) keys: Vec<KeyValue>,
-    pub(super) documents: Vec<Document>,
     pub(super) streams: StreamOrders,
     /// Of each stream the last `Profile` event, with the lane of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
@@ -88,15 +84,12 @@ impl<M: Mode> Part<M> {
             debug_assert_eq!(whole, WHOLE);
         }
         Part {
-            base,
-            facts: Facts::default(),
+            outline: Outline::at(base),
             lanes,
             entries: Vec::with_capacity(guess),
             lane_of: Vec::with_capacity(guess),
             run: LaneRun::default(),
             long: Vec::new(),
-            keys: Vec::new(),
-            documents: Vec::new(),
             streams: StreamOrders::default(),
             heads: HashMap::new(),
             names: Names::default(),
@@ -170,11 +163,14 @@ fn is_of_thread(name: &[u8]) -> bool {
     plain.starts_with(b"thread_")
 }
 
-impl<M: Mode> Sink for Part<M> {
+impl<M: Mode> Collect for Part<M> {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.facts.note_event(event.offset);
-        let (offset, len) = (self.base + event.offset, event.bytes.len());
+        let (offset, len) = (self.outline.event(event), event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -204,25 +200,6 @@ impl<M: Mode> Sink for Part<M> {
         }
     }
 
-    fn document(&mut self, form: Form) {
-        let document = Document::new(form, &mut self.facts);
-        self.documents.push(document);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        note_member(&mut self.documents, &mut self.keys, member, self.base);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.facts.losses.add(&damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.facts.note(note);
-    }
-}
-
-impl<M: Mode> Collect for Part<M> {
     /// Moves the entries into lanes, by counting, and sorts each.
     fn seal(&mut self) {
         let mut counts = vec![0; self.lanes.all.len()];
@@ -252,7 +229,7 @@ impl<M: Mode> Collect for Part<M> {
             }
         }
         self.run.entries = entries;
-        self.facts.span = span_of(&self.lanes.all);
+        self.outline.facts.span = span_of(&self.lanes.all);
     }
 }
 

@@ -27,7 +27,7 @@ use crate::profile::flaws::{FlawKind, Flaws};
 use crate::profile::identity::Identity;
 use crate::profile::json::micros;
 
-use crate::index::Document;
+use crate::outline::Document;
 use crate::profile::tree::{Builder, Tree};
 use crate::store::{Payload, Store};
 use list::{List, Span, Steps, time};
