@@ -12,10 +12,10 @@
 //! dropped, and written again in the ordinary way.
 
 use crate::config::{Compression, Config, Format, OutputConfig, Target};
-use crate::emit::Layout;
 use crate::error::Error;
 use crate::input::byte_order_mark;
 use crate::keys::United;
+use crate::layout::Layout;
 use crate::outline::{Document, Outline};
 use crate::output::{Length, Output};
 use crate::scan::{Collect, Feed};

@@ -1,9 +1,9 @@
 //! Ordered entries to bytes: batches of them gathered by several threads at once.
 
-use crate::config::{Config, Format};
+use crate::config::Config;
 use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
-use crate::keys::United;
+use crate::layout::Layout;
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order};
 use crate::output::{Batch, Output};
 use crate::patched::{Patched, Turns};
@@ -12,246 +12,10 @@ use crate::streams::Delays;
 use crate::viewer::{Retouch, Retoucher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tracemill_tokenizer::{Tier, compact, on_one_line, pretty};
+use tracemill_tokenizer::Tier;
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
-
-/// What is done to the white space of an event.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Text {
-    /// Nothing.
-    AsIs,
-    /// No line breaks.
-    OneLine,
-    /// None outside strings.
-    Compact,
-    /// None outside strings, and no raw line breaks in strings.
-    CompactLine,
-    /// One member a line, for events at this level.
-    Pretty(usize),
-}
-
-impl Text {
-    /// Appends `value` in this style; returns raw line breaks escaped.
-    pub(crate) fn write(self, value: &[u8], out: &mut Vec<u8>) -> usize {
-        match self {
-            Text::AsIs => out.extend_from_slice(value),
-            Text::OneLine if !has_break(value) => out.extend_from_slice(value),
-            Text::OneLine => return on_one_line(value, out),
-            Text::Compact => compact(value, out),
-            Text::CompactLine => {
-                let start = out.len();
-                compact(value, out);
-                if has_break(&out[start..]) {
-                    let broken = out.split_off(start);
-                    return on_one_line(&broken, out);
-                }
-            }
-            Text::Pretty(level) => pretty(value, level, out),
-        }
-        0
-    }
-}
-
-/// Whether there is a raw line break: a fold without branches, 32 bytes at a step.
-#[inline]
-pub(crate) fn has_break(bytes: &[u8]) -> bool {
-    let is_break = |found: bool, &byte: &u8| found | (byte == b'\n') | (byte == b'\r');
-    let (chunks, rest) = bytes.as_chunks::<32>();
-    chunks.iter().any(|chunk| chunk.iter().fold(false, is_break))
-        || rest.iter().fold(false, is_break)
-}
-
-/// What stands around the events in a format.
-#[derive(Clone, Copy)]
-pub(crate) struct Layout {
-    pub(crate) format: Format,
-    /// How the events are written.
-    pub(crate) text: Text,
-    /// How the values of other keys are, in the object form.
-    pub(crate) keys: Text,
-    /// Before the first key or bracket of the object form, each other key of it, its last bracket, and each value.
-    around: [&'static [u8]; 4],
-    /// Before the first event.
-    first: &'static [u8],
-    /// Before every other.
-    next: &'static [u8],
-    /// After the last one, if there is any; after the opening otherwise.
-    close: &'static [u8],
-}
-
-impl Layout {
-    pub(crate) fn of(format: Format) -> Self {
-        let (first, next, close): (&[u8], &[u8], &[u8]) = match format {
-            Format::Object => (b"\n", b",\n", b"\n]"),
-            Format::Array => (b"\n", b",\n", b"\n]\n"),
-            Format::Ndjson => (b"", b"\n", b"\n"),
-        };
-        let text = if format == Format::Ndjson { Text::OneLine } else { Text::AsIs };
-        let around: [&'static [u8]; 4] = [b"", b",\n", b"", b":"];
-        Layout { format, text, keys: Text::AsIs, around, first, next, close }
-    }
-
-    /// With events as they stand: for those that are known to be as this layout has them.
-    pub(crate) fn as_they_stand(self) -> Self {
-        Layout { text: Text::AsIs, ..self }
-    }
-
-    /// As [`Layout::of`], with the white space of events and keys removed.
-    pub(crate) fn compact(format: Format) -> Self {
-        let text = if format == Format::Ndjson { Text::CompactLine } else { Text::Compact };
-        Layout { text, keys: Text::Compact, ..Layout::of(format) }
-    }
-
-    /// The object or array form, one member a line.
-    pub(crate) fn pretty(format: Format) -> Self {
-        let (level, first, next, close): (usize, &[u8], &[u8], &[u8]) = match format {
-            Format::Object => (2, b"\n    ", b",\n    ", b"\n  ]"),
-            _ => (1, b"\n  ", b",\n  ", b"\n]\n"),
-        };
-        let around: [&'static [u8]; 4] = [b"\n  ", b",\n  ", b"\n", b": "];
-        let (text, keys) = (Text::Pretty(level), Text::Pretty(1));
-        Layout { format, text, keys, around, first, next, close }
-    }
-
-    /// Whether all is written as it stands, so that the output's length is known before.
-    pub(crate) fn is_verbatim(self) -> bool {
-        self.text == Text::AsIs && self.keys == Text::AsIs
-    }
-
-    /// Bytes between the opening and the closing for events of these lengths in all.
-    pub(crate) fn events_len(self, events: u64, bytes: u64) -> u64 {
-        match events {
-            0 => 0,
-            _ => bytes + self.first.len() as u64 + (events - 1) * self.next.len() as u64,
-        }
-    }
-
-    /// Bytes of events of these lengths in all, with what stands before each.
-    pub(crate) fn batch_len(self, events: u64, bytes: u64, first: bool) -> u64 {
-        let opening = if first { self.first } else { self.next };
-        bytes + opening.len() as u64 + (events - 1) * self.next.len() as u64
-    }
-
-    /// The bytes before the first event.
-    pub(crate) fn opening(self, keys: &United<'_>) -> Vec<u8> {
-        match self.format {
-            Format::Object => {
-                let [first, _, _, colon] = self.around;
-                [b"{", first, b"\"traceEvents\"", colon, b"["].concat()
-            }
-            Format::Array => b"[".to_vec(),
-            Format::Ndjson if keys.keys.is_empty() => Vec::new(),
-            Format::Ndjson => {
-                let mut line = b"{\"tracemill\":{".to_vec();
-                for (i, key) in keys.keys.iter().enumerate() {
-                    line.extend_from_slice(if i > 0 { b"," } else { b"" });
-                    line.extend_from_slice(&key.name);
-                    line.push(b':');
-                    match self.text {
-                        Text::CompactLine => {
-                            let value = key.value.iter().map(|piece| piece.as_slice());
-                            self.text.write(&value.collect::<Vec<_>>().concat(), &mut line);
-                        }
-                        _ => key.value.iter().for_each(|piece| {
-                            on_one_line(piece.as_slice(), &mut line);
-                        }),
-                    }
-                }
-                line.extend_from_slice(b"}}\n");
-                line
-            }
-        }
-    }
-
-    /// Length of what [`Layout::write_closing`] writes.
-    pub(crate) fn closing_len(self, keys: &United<'_>) -> u64 {
-        let mut len = self.close.len() as u64;
-        if self.format == Format::Object {
-            let [_, _, last, colon] = self.around;
-            len += last.len() as u64;
-            for key in &keys.keys {
-                let value: usize = key.value.iter().map(|piece| piece.as_slice().len()).sum();
-                len += (self.around[1].len() + key.name.len() + colon.len() + value) as u64;
-            }
-            len += b"}\n".len() as u64;
-        }
-        len
-    }
-
-    /// The bytes behind the last event; returns how many.
-    pub(crate) fn write_closing(
-        self,
-        keys: &United<'_>,
-        events: u64,
-        batch: &mut Batch<'_>,
-    ) -> Result<u64, Error> {
-        if self.format == Format::Ndjson && events == 0 {
-            return Ok(0);
-        }
-        let mut len = self.closing_len(keys);
-        batch.push(self.close)?;
-        if self.format == Format::Object {
-            let [_, next, last, colon] = self.around;
-            for key in &keys.keys {
-                batch.push(next)?;
-                batch.push(&key.name)?;
-                batch.push(colon)?;
-                if self.keys == Text::AsIs {
-                    key.value.iter().try_for_each(|piece| batch.push(piece.as_slice()))?;
-                    continue;
-                }
-                // in one piece, since a style looks at what stands on both sides of a token
-                let pieces: Vec<&[u8]> = key.value.iter().map(|piece| piece.as_slice()).collect();
-                let mut value = Vec::new();
-                let as_it_stands = pieces.concat();
-                self.keys.write(&as_it_stands, &mut value);
-                len = len - as_it_stands.len() as u64 + value.len() as u64;
-                batch.push(&value)?;
-            }
-            batch.push(last)?;
-            batch.push(b"}\n")?;
-        }
-        Ok(len)
-    }
-
-    /// Copies events as they stand, with what stands before each; neighbours that stand in the input as they will in the
-    /// output in one go.
-    pub(crate) fn copy(
-        self,
-        mut places: impl Iterator<Item = Place>,
-        first: bool,
-        store: &Store<'_>,
-        batch: &mut Batch<'_>,
-    ) -> Result<(), Error> {
-        let next = self.next;
-        let Some(place) = places.next() else { return Ok(()) };
-        batch.push(if first { self.first } else { next })?;
-        let (mut start, mut len) = (place.offset(), store.len(place) as usize);
-        let mut bytes = store.from(start);
-        for place in places {
-            let (offset, own) = (place.offset(), store.len(place) as usize);
-            let end = len + next.len();
-            // what separates events in the input is most often what separates them in the output
-            let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
-            // in a stream the next event may stand in the next piece, with only its start in this one
-            if separated && offset == start + end as u64 && bytes.len() >= end + own {
-                len = end + own;
-                continue;
-            }
-            if separated {
-                batch.push(&bytes[..end])?;
-            } else {
-                batch.push(&bytes[..len])?;
-                batch.push(next)?;
-            }
-            bytes = store.from(offset);
-            (start, len) = (offset, own);
-        }
-        batch.push(&bytes[..len])
-    }
-}
 
 /// Timed events in order, to be taken a batch at a time.
 pub(crate) enum Timed<'r> {
@@ -511,12 +275,6 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         }
         Ok((escaped, bytes))
     }
-}
-
-/// Equality of two short slices, without a call.
-#[inline(always)]
-pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 /// What was written between opening and closing.

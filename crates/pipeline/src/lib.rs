@@ -63,6 +63,7 @@ mod info;
 mod input;
 mod kept;
 mod keys;
+mod layout;
 mod merge;
 mod names;
 mod order;

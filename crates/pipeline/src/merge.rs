@@ -13,7 +13,7 @@ use crate::check::CheckFor;
 use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs};
 use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
-use crate::emit::{Emit, Layout, Timed};
+use crate::emit::{Emit, Timed};
 use crate::error::{Error, ErrorKind};
 use crate::identity::{
     Census, Labels, RenamedUnit, Rewrite, Settled, UnitParts, Watched, deduplicate,
@@ -21,6 +21,7 @@ use crate::identity::{
 };
 use crate::index::{METADATA, Part, UNTIMED};
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
+use crate::layout::Layout;
 use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
 use crate::outline::Document;
 use crate::output;

@@ -3,9 +3,9 @@
 //! A batch is looked at twice while it is in cache: first its patches are found, which tells how long it becomes and so
 //! where the next one begins ([`Turns`]); then it is gathered, the bytes between the patches as they stand.
 
-use crate::emit::same;
 use crate::error::Error;
 use crate::identity::{Patch, Renamer};
+use crate::layout::same;
 use crate::order::Entry;
 use crate::output::Batch;
 use crate::store::Store;

@@ -24,11 +24,12 @@ mod records;
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
-use crate::emit::{Emit, Layout, Timed};
+use crate::emit::{Emit, Timed};
 use crate::error::Error;
 use crate::ids::IdSet;
 use crate::kept::Kept;
 use crate::keys::unite;
+use crate::layout::Layout;
 use crate::merge::{check_intact, default_format};
 use crate::order::{Buckets, Order};
 use crate::outline::Document;

@@ -45,10 +45,11 @@ pub use windows::{Moment, TimeWindow};
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
-use crate::emit::{Emit, Layout};
+use crate::emit::Emit;
 use crate::error::Error;
 use crate::input::expand;
 use crate::keys::unite;
+use crate::layout::Layout;
 use crate::merge::{check_intact, default_format, warn};
 use crate::order::{Entry, Lists, Order, Spill};
 use crate::outline::Document;
