@@ -17,7 +17,7 @@ use crate::outline::Document;
 use crate::profile::{Identities, Started, is_profile};
 use crate::report::{Example, InputReport, Losses};
 use crate::scan::{Collect, Plan, scan};
-use crate::store::{Payload, Store};
+use crate::store::{Long, Payload, Store};
 use numbers::Marks;
 pub(crate) use numbers::{Doubt, Numbers};
 use std::io::Read;
@@ -93,6 +93,17 @@ pub(crate) struct Current<'a> {
     pub(crate) before: &'a [Held],
     pub(crate) base: u64,
     pub(crate) own: Own<'a>,
+}
+
+impl<'a> Current<'a> {
+    /// Everything read so far as one address space.
+    pub(crate) fn store(self, long: Vec<Long>) -> Store<'a> {
+        let before = self.before.iter().map(|held| (held.base, &*held.payload));
+        match self.own {
+            Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
+            Own::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -8,30 +8,33 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
+mod index;
+mod runs;
+
 use crate::annotations::{Annotations, Written};
 use crate::check::CheckFor;
-use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs};
-use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
+use crate::clock::Clocks;
+use crate::config::{Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
-use crate::emit::{Emit, Timed};
+use crate::emit::Emit;
 use crate::error::{Error, ErrorKind};
 use crate::identity::{
-    Census, Labels, RenamedUnit, Rewrite, Settled, UnitParts, Watched, deduplicate,
-    push_provenance, settle, watched,
+    Labels, RenamedUnit, Rewrite, Settled, deduplicate, push_provenance, settle,
 };
-use crate::index::{METADATA, Part, UNTIMED};
+use crate::index::METADATA;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::Layout;
-use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
+use crate::order::{Entry, Lists, Order, SpilledRuns};
 use crate::outline::Document;
 use crate::output;
-use crate::read::{Current, Inputs, Maker, Own, Reader, read_all, read_made};
+use crate::read::{Current, Inputs, Own, read_all, read_made};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
-use crate::store::{Long, Payload, Place, Store};
+use crate::store::{Payload, Store};
 use crate::streams::{Delays, StreamOrders};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use index::Index;
+use runs::Runs;
+use std::sync::Arc;
 use tracemill_tokenizer::{Event, Form};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
@@ -60,227 +63,6 @@ pub fn merge(
 /// What DevTools does to profiles beside a trace of a browser (devtools-semantics §9.3).
 const HIDDEN: &str = "DevTools will not show the CPU profiles among the inputs, since beside the trace of a browser \
                       it hides processes without a page: --for devtools gives them one";
-
-/// The findings of all inputs.
-struct Index {
-    tmp_dir: PathBuf,
-    /// Bytes of entries that may be in memory.
-    limit: u64,
-    timed: Vec<Vec<Entry>>,
-    lists: [Vec<Vec<Place>>; 2],
-    heap: u64,
-    long: Vec<Long>,
-    /// Events and their bytes.
-    events: u64,
-    bytes: u64,
-    documents: Vec<Document>,
-    watched: Option<Arc<Watched>>,
-    clocks: ClockRules,
-    clock_watch: Option<Arc<ClockWatch>>,
-    /// What the times of the input at hand are multiplied by.
-    factor: Option<Arc<Shift>>,
-    units: Vec<UnitParts>,
-    /// Whether there is the trace of a browser.
-    browser: bool,
-    spill: Option<Spill>,
-    /// What matters to a viewer, if it is for one.
-    viewer: Option<viewer::Found>,
-}
-
-impl Index {
-    fn new(config: &Config, sources: &[Source]) -> Self {
-        let several = sources.len() > 1 || sources.iter().any(|source| source.path().is_dir());
-        let viewer = viewer::Found::new(config);
-        // for a viewer some events have an index of their own, and so have those made of them
-        let limit = if viewer.is_some() { 2 } else { 1 };
-        Index {
-            tmp_dir: config.tmp_dir.clone(),
-            limit: config.shares().index / limit,
-            timed: Vec::new(),
-            lists: [Vec::new(), Vec::new()],
-            heap: 0,
-            long: Vec::new(),
-            events: 0,
-            bytes: 0,
-            documents: Vec::new(),
-            watched: watched(sources, &config.identity),
-            clocks: config.clocks.clone(),
-            clock_watch: config.clocks.watch(several),
-            factor: None,
-            units: Vec::new(),
-            browser: false,
-            spill: None,
-            viewer,
-        }
-    }
-
-    /// Writes everything that is in memory as a run.
-    fn spill(&mut self, store: &Store<'_>) -> Result<(), Error> {
-        let spill = match &mut self.spill {
-            Some(spill) => spill,
-            None => self.spill.insert(Spill::new(&self.tmp_dir)?),
-        };
-        spill.run(&self.timed, Order(store))?;
-        for (list, parts) in self.lists.iter_mut().enumerate() {
-            parts.drain(..).try_for_each(|places| spill.list(list, &places))?;
-        }
-        self.timed.clear();
-        self.heap = 0;
-        Ok(())
-    }
-}
-
-impl Reader for Index {
-    type Part = Part;
-
-    fn part(base: u64, bytes: usize) -> Part {
-        Part::new(base, bytes)
-    }
-
-    fn maker(&self) -> Maker<Part> {
-        let (watched, factor) = (self.watched.clone(), self.factor.clone());
-        let clock_watch = self.clock_watch.clone();
-        let viewer = self.viewer.as_ref().map(viewer::Found::viewer);
-        Box::new(move |base, bytes| {
-            let mut part = Part::new(base, bytes);
-            part.factor.clone_from(&factor);
-            part.sightings = clock_watch.clone().map(|watch| Box::new(Sightings::new(watch)));
-            part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
-            part.viewer = viewer.map(|viewer| Box::new(viewer::Scanned::new(viewer, base)));
-            part
-        })
-    }
-
-    fn begin(&mut self, name: &str) {
-        self.factor = self.clocks.factor_of(name);
-    }
-
-    fn documents(&mut self) -> &mut Vec<Document> {
-        &mut self.documents
-    }
-
-    const KEEPS_STREAMS: bool = true;
-
-    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.heap += part.heap() as u64;
-        self.events += part.outline.facts.events;
-        self.bytes += part.bytes;
-        self.long.extend(part.long);
-        if let (Some(viewer), Some(found)) = (&mut self.viewer, part.viewer) {
-            self.events -= viewer.take(*found, base, || current.store(self.long.clone()))?;
-        }
-        part.outline.append_to(&mut self.documents);
-        if self.units.last().is_none_or(|unit| unit.base != base) {
-            self.units.push(UnitParts { base, ..UnitParts::default() });
-        }
-        if let Some(unit) = self.units.last_mut() {
-            unit.streams.append(part.streams);
-            part.census.into_iter().for_each(|census| unit.processes.append(*census));
-            if let Some(sightings) = part.sightings {
-                unit.sightings.get_or_insert_default().append(*sightings);
-            }
-        }
-        self.browser |= part.browser;
-        if !part.timed.is_empty() {
-            self.timed.push(part.timed);
-        }
-        let [metadata, untimed] = part.lists;
-        for (list, places) in [(METADATA, metadata), (UNTIMED, untimed)] {
-            if !places.is_empty() {
-                self.lists[list].push(places);
-            }
-        }
-        if self.heap > self.limit {
-            let store = current.store(self.long.clone());
-            self.spill(&store)?;
-        }
-        Ok(())
-    }
-}
-
-impl<'a> Current<'a> {
-    /// Everything read so far as one address space.
-    pub(crate) fn store(self, long: Vec<Long>) -> Store<'a> {
-        let before = self.before.iter().map(|held| (held.base, &*held.payload));
-        match self.own {
-            Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
-            Own::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
-        }
-    }
-}
-
-/// Timed entries after reading: in memory, or on disk.
-enum Runs {
-    Memory(Vec<Vec<Entry>>),
-    Disk(Vec<SpilledRuns>),
-}
-
-impl Runs {
-    /// Moves the times of inputs.
-    fn shift(&mut self, clocks: &Clocks, store: &Store<'_>, config: &Config) -> Result<(), Error> {
-        match self {
-            Runs::Memory(parts) => shift_parts(parts, clocks, store),
-            Runs::Disk(all) => {
-                for runs in all {
-                    *runs = shift_runs(runs, clocks, store, &config.tmp_dir)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// These and others as one.
-    fn join(self, others: Runs, order: Order<'_, '_>, config: &Config) -> Result<Runs, Error> {
-        let on_disk = |runs| -> Result<Vec<SpilledRuns>, Error> {
-            match runs {
-                Runs::Disk(runs) => Ok(runs),
-                Runs::Memory(parts) => {
-                    let mut spill = Spill::new(&config.tmp_dir)?;
-                    spill.run(&parts, order)?;
-                    Ok(vec![spill.finish()?.0])
-                }
-            }
-        };
-        match (self, others) {
-            (Runs::Memory(mut own), Runs::Memory(others)) => {
-                own.extend(others);
-                Ok(Runs::Memory(own))
-            }
-            (own, others) => {
-                let mut all = on_disk(own)?;
-                all.extend(on_disk(others)?);
-                Ok(Runs::Disk(all))
-            }
-        }
-    }
-
-    /// Runs on disk.
-    fn spilled(&self) -> u64 {
-        match self {
-            Runs::Memory(_) => 0,
-            Runs::Disk(all) => all.iter().map(SpilledRuns::count).sum(),
-        }
-    }
-
-    /// As the output takes them.
-    fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
-        match self {
-            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
-            Runs::Disk(all) => {
-                let runs = all.iter().flat_map(SpilledRuns::runs);
-                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
-            }
-        }
-    }
-
-    /// Every entry of a time, in no particular order.
-    fn at(&self, time: i64) -> Vec<Entry> {
-        match self {
-            Runs::Memory(parts) => entries_at(parts, time),
-            Runs::Disk(all) => all.iter().flat_map(|runs| runs.at(time)).collect(),
-        }
-    }
-}
 
 impl Index {
     /// The second half of a merge: order and output.
@@ -480,23 +262,6 @@ impl Index {
             }
         }
         Ok((runs, lists, known, taken_out))
-    }
-
-    /// Ends the index: what is in memory stays there, unless some of it went to disk already.
-    fn end_reading(&mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
-        if self.spill.is_some() {
-            self.spill(store)?;
-        }
-        match self.spill.take() {
-            None => {
-                let lists = std::mem::take(&mut self.lists);
-                Ok((Runs::Memory(std::mem::take(&mut self.timed)), Lists::Memory(lists)))
-            }
-            Some(spill) => {
-                let (runs, lists) = spill.finish()?;
-                Ok((Runs::Disk(vec![runs]), lists))
-            }
-        }
     }
 }
 
