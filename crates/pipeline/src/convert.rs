@@ -12,13 +12,13 @@
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source, Style};
 use crate::early::{self, Early};
-use crate::emit::{Emit, Timed};
+use crate::emit::Emit;
 use crate::error::{Error, ErrorKind};
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
 use crate::merge::{check_intact, default_format};
-use crate::order::{Buckets, Order};
+use crate::order::{Buckets, Order, Timed};
 use crate::outline::{Document, Outline};
 use crate::output;
 use crate::read::{Current, Own, Reader, read_all};

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
-use crate::order::{Buckets, Entry, Lists, MergedRuns, Order};
+use crate::order::{Buckets, Entry, Lists, Order, Timed};
 use crate::output::{Batch, Output};
 use crate::patched::{Patched, Turns};
 use crate::store::{Place, Store};
@@ -16,14 +16,6 @@ use tracemill_tokenizer::Tier;
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
-
-/// Timed events in order, to be taken a batch at a time.
-pub(crate) enum Timed<'r> {
-    /// Runs in memory: a batch is a bucket.
-    Buckets(Buckets<'r>),
-    /// Runs on disk.
-    Merged(Mutex<MergedRuns<'r>>),
-}
 
 /// Everything that workers share.
 pub(crate) struct Emit<'r, 's, 'p> {

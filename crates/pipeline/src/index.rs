@@ -47,12 +47,6 @@ impl Part {
             ..Part::default()
         }
     }
-
-    /// Bytes of heap that stay until the end of the run.
-    pub(crate) fn heap(&self) -> usize {
-        let places: usize = self.lists.iter().map(Vec::capacity).sum();
-        self.timed.capacity() * size_of::<Entry>() + places * size_of::<Place>()
-    }
 }
 
 impl Collect for Part {

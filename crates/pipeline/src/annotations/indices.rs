@@ -8,8 +8,8 @@
 //!
 //! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
 
-use crate::emit::{Emit, Timed};
-use crate::order::{Entry, Order, Run};
+use crate::emit::Emit;
+use crate::order::{Entry, Order, Run, Timed};
 use crate::streams::Delays;
 use std::collections::{BTreeMap, HashMap};
 

@@ -5,7 +5,8 @@
 
 use super::text::with_member;
 use crate::clock::Shift;
-use crate::slice::{Exact, member};
+use crate::exact::Exact;
+use crate::json::member;
 
 /// A stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]

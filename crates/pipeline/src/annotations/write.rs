@@ -11,10 +11,11 @@ use super::{Annotations, text};
 use crate::clock::{Clocks, Shift};
 use crate::config::{Config, Format};
 use crate::emit::Emit;
+use crate::exact::Exact;
+use crate::json::member;
 use crate::keys::United;
 use crate::order::Entry;
 use crate::report::{AnnotationDrop, AnnotationReport};
-use crate::slice::{Exact, member};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An output, and what there is to know of it.

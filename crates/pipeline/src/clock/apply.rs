@@ -2,12 +2,29 @@
 
 use super::Clocks;
 use crate::error::Error;
-use crate::order::{Entry, Order, Spill, SpilledRuns};
+use crate::order::{Entry, Order, Runs, Spill, SpilledRuns};
 use crate::store::Store;
 use std::path::Path;
 
-/// Moves sorted entries in memory, each vector of which is of one input.
-pub(crate) fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
+/// Moves sorted runs; each of those in memory is of one input.
+pub(crate) fn shift_runs(
+    runs: &mut Runs,
+    clocks: &Clocks,
+    store: &Store<'_>,
+    dir: &Path,
+) -> Result<(), Error> {
+    match runs {
+        Runs::Memory(parts) => shift_parts(parts, clocks, store),
+        Runs::Disk(all) => {
+            for runs in all {
+                *runs = shift_spilled(runs, clocks, store, dir)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
     for part in parts {
         let Some(shift) = part.first().and_then(|entry| clocks.shift_at(entry.place.offset()))
         else {
@@ -24,7 +41,7 @@ pub(crate) fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Sto
 /// Moves the entries of runs on disk, which have inputs mixed: each run is read, put in order again and written anew.
 ///
 /// Memory: the longest run, as when it was written.
-pub(crate) fn shift_runs(
+fn shift_spilled(
     runs: &SpilledRuns,
     clocks: &Clocks,
     store: &Store<'_>,

@@ -1,8 +1,8 @@
 //! What inputs state about their clocks beside their events.
 
 use super::decimal::Decimal;
+use crate::json::member;
 use crate::outline::Document;
-use crate::slice::member;
 use crate::store::Store;
 use tracemill_tokenizer::{number_text, string_is};
 

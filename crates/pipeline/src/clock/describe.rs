@@ -1,6 +1,6 @@
 //! What was done to the clocks of inputs, as JSON for provenance.
 
-use crate::profile::push_string;
+use crate::json::push_string;
 use crate::report::InputClock;
 
 /// Appends `[{"path","method","offset_ns","scale","matches","residual_ns","uncertainty_ns"}]`.

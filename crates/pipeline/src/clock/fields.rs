@@ -1,6 +1,6 @@
 //! Where times stand in an event. See the table in [`super`].
 
-use crate::slice::member;
+use crate::json::member;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Cursor, Event, Field, canonical, members, number_text, string_is};

@@ -38,7 +38,7 @@ mod fields;
 mod shift;
 mod sight;
 
-pub(crate) use apply::{shift_parts, shift_runs};
+pub(crate) use apply::shift_runs;
 pub use decimal::Factor;
 pub(crate) use describe::push_clocks;
 pub(crate) use fields::Kind;

@@ -2,9 +2,9 @@
 
 use super::decimal::{Decimal, Factor};
 use super::fields::{Kind, each_time};
+use crate::exact::Exact;
+use crate::json::push_integer;
 use crate::order::{EXACT, Entry, rank};
-use crate::profile::push_integer;
-use crate::slice::Exact;
 use crate::store::{Place, Store};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};

@@ -2,7 +2,7 @@
 
 use super::fields::Kind;
 use super::shift::Shift;
-use crate::slice::member;
+use crate::json::member;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field};

@@ -24,14 +24,14 @@ mod records;
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
-use crate::emit::{Emit, Timed};
+use crate::emit::Emit;
 use crate::error::Error;
 use crate::ids::IdSet;
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merge::{check_intact, default_format};
-use crate::order::{Buckets, Order};
+use crate::order::{Buckets, Order, Timed};
 use crate::outline::Document;
 use crate::output;
 use crate::read::{Current, Maker, Reader, read_all};

@@ -9,8 +9,8 @@
 
 use super::spelling::IdCensus;
 use super::{each_args_key, each_id};
+use crate::json::member;
 use crate::profile::push_canonical;
-use crate::slice::member;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, unescape};

@@ -5,7 +5,7 @@ use super::rename::{RenamedUnit, Rewrite};
 use super::spelling::{IdMap, Shift};
 use crate::clock::push_clocks;
 use crate::config::IdentityRules;
-use crate::profile::push_string;
+use crate::json::push_string;
 use crate::report::{InputClock, InputIdentity, InputReport};
 use std::path::Path;
 

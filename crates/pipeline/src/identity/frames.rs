@@ -3,8 +3,8 @@
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdCensus, IdMap, Space};
 use crate::clock::Kind;
+use crate::json::member;
 use crate::keys::Bytes;
-use crate::slice::member;
 use std::collections::HashSet;
 use std::ops::Range;
 use tracemill_tokenizer::{Cursor, members};

@@ -85,7 +85,7 @@ fn each_id<'e>(event: &Event<'e>, mut found: impl FnMut(&'e [u8])) {
 fn each_args_key<'e>(event: &Event<'e>, names: &[Vec<u8>], mut found: impl FnMut(usize, &'e [u8])) {
     let Some(args) = event.field(Field::Args).filter(|_| !names.is_empty()) else { return };
     for (number, name) in names.iter().enumerate() {
-        if let Some(value) = crate::slice::member(args, name) {
+        if let Some(value) = crate::json::member(args, name) {
             found(number, value);
         }
     }

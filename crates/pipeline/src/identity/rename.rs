@@ -4,7 +4,7 @@ use super::census::{Key, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
 use crate::clock::{Kind, Shift};
-use crate::slice::member;
+use crate::json::member;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;

@@ -9,11 +9,10 @@
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
 mod index;
-mod runs;
 
 use crate::annotations::{Annotations, Written};
 use crate::check::CheckFor;
-use crate::clock::Clocks;
+use crate::clock::{Clocks, shift_runs};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::emit::Emit;
@@ -24,7 +23,7 @@ use crate::identity::{
 use crate::index::METADATA;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::Layout;
-use crate::order::{Entry, Lists, Order, SpilledRuns};
+use crate::order::{Entry, Lists, Order, Runs, Sorter};
 use crate::outline::Document;
 use crate::output;
 use crate::read::{Current, Inputs, Own, read_all, read_made};
@@ -33,7 +32,6 @@ use crate::store::{Payload, Store};
 use crate::streams::{Delays, StreamOrders};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
-use runs::Runs;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Form};
 
@@ -202,13 +200,13 @@ impl Index {
         config: &Config,
     ) -> Result<(Store<'p>, Runs), Error> {
         let base = store.end();
-        let limit = config.shares().index / 4;
+        let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
         let usual = Index::new(config, &[]);
-        let mut index = Index { limit, watched: None, clock_watch: None, viewer: None, ..usual };
+        let mut index = Index { entries, watched: None, clock_watch: None, viewer: None, ..usual };
         let current = Current { before: &inputs.payloads, base, own: Own::Payload(made) };
         read_made(made, config, &mut index, current)?;
         let store = store.and(base, made, std::mem::take(&mut index.long));
-        let runs = runs.join(index.end_reading(&store)?.0, Order(&store), config)?;
+        let runs = runs.join(index.entries.finish(&store)?.0, Order(&store), &config.tmp_dir)?;
         // they have their new names already
         rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
         self.events += index.events;
@@ -234,7 +232,7 @@ impl Index {
             self.long.extend_from_slice(&labels.long);
             self.events += labels.places.len() as u64;
             self.bytes += labels.bytes;
-            self.lists[METADATA].push(labels.places.clone());
+            self.entries.list(METADATA, labels.places.clone());
         }
         Ok((settled, streams, labels))
     }
@@ -246,7 +244,7 @@ impl Index {
         store: &Store<'_>,
         config: &Config,
     ) -> Result<(Runs, Lists, Option<Known>, TakenOut), Error> {
-        let (mut runs, lists) = self.end_reading(store)?;
+        let (mut runs, lists) = self.entries.finish(store)?;
         let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
         let special = |time| known.as_ref().map_or_else(Vec::new, |known| known.at(time));
         // copies are told by the times that they have in the inputs
@@ -256,7 +254,7 @@ impl Index {
         };
         let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
         if clocks.change() {
-            runs.shift(clocks, store, config)?;
+            shift_runs(&mut runs, clocks, store, &config.tmp_dir)?;
             if let Some(known) = &mut known {
                 known.shift(clocks, store, config)?;
             }
@@ -297,12 +295,8 @@ fn find_delays(
         return Delays::default();
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
-    let timed: Box<dyn Iterator<Item = Entry> + '_> = match runs {
-        Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
-        Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::iter)),
-    };
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
-    Delays::find_by(&suspects, untimed.chain(timed), order, key_of)
+    Delays::find_by(&suspects, untimed.chain(runs.iter()), order, key_of)
 }
 
 /// The first document's form; the object form where the array form would lose keys.

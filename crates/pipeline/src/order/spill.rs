@@ -186,10 +186,6 @@ pub(crate) struct MergedRuns<'r> {
 }
 
 impl<'r> MergedRuns<'r> {
-    pub(crate) fn new(runs: &'r SpilledRuns, order: Order<'_, '_>) -> Self {
-        Self::over(runs.runs(), order)
-    }
-
     /// Over runs that are in exact order each.
     pub(crate) fn over(runs: impl Iterator<Item = Run<'r>>, order: Order<'_, '_>) -> Self {
         let runs: Vec<Run<'r>> = runs.collect();

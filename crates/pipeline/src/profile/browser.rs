@@ -3,7 +3,7 @@
 //! With a `TracingStartedInBrowser` a trace is no longer generic: processes without a page vanish, so each gets a
 //! `CommitLoad` (devtools-semantics §9.3–9.6). The range begins at `TracingStartedInBrowser`, so it comes first (§11).
 
-use super::json::{push_integer, push_micros};
+use crate::json::{push_integer, push_micros};
 use std::collections::BTreeSet;
 
 /// A profile that was read.

@@ -3,13 +3,13 @@
 use super::assemble::{Assembler, Keep, Profile};
 use super::chunk::{Chunk, ProfileSource};
 use super::flaws::{FlawKind, Flaws};
-use super::json::micros;
 use super::kept::{ChunkRef, Chunks, Kept};
 use super::order::{ChunkOrder, settle};
 use super::router::{Found, Names, Role, Stream, Streams, decode, decode_into};
 use super::write::Bounds;
 use crate::config::Config;
 use crate::error::Error;
+use crate::json::micros;
 use crate::order::{Entry, Order};
 use crate::outline::{Document, Outline};
 use crate::read::{Current, Reader};

@@ -14,10 +14,13 @@
 
 use super::assemble::{Profile, Sample, Samples, Wanted};
 use super::collect::{Group, Whole};
-use super::json::{push_integer, push_micros};
 use super::tree::NONE;
 use crate::error::Error;
-use crate::slice::{Exact, Splice, Windows, member};
+use crate::exact::Exact;
+use crate::json::member;
+use crate::json::{push_integer, push_micros};
+use crate::slice::Windows;
+use crate::splice::Splice;
 use crate::store::Store;
 use tracemill_tokenizer::{Field, fields_of, members, string_is};
 

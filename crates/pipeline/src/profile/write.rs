@@ -13,11 +13,11 @@
 
 use super::assemble::{Profile, Wanted};
 use super::flaws::{FlawKind, Flaws};
-use super::json::{
-    push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,
-};
 use super::tree::{Children, hits};
 use crate::error::Error;
+use crate::json::{
+    push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,
+};
 use crate::output::Batch;
 use tracemill_tokenizer::{Cursor, number_text, validate};
 

@@ -20,12 +20,12 @@
 use super::keys::{KeyMap, Part, has_rest};
 use super::kinds::{Kind, Step};
 use super::made::Made;
-use super::sorter::Gather;
-use super::splice::Splice;
 use super::windows::{Bounds, Windows};
 use crate::error::Error;
+use crate::json::push_micros;
+use crate::order::Gather;
 use crate::order::{EXACT, Entry};
-use crate::profile::push_micros;
+use crate::splice::Splice;
 use crate::store::Store;
 use tracemill_tokenizer::{Field, fields_of};
 

@@ -5,11 +5,11 @@
 
 use super::Edges;
 use super::kinds::Phase;
-use super::splice::Splice;
-use super::times::Exact;
 use super::windows::{Span, Windows};
+use crate::exact::Exact;
+use crate::json::push_micros;
 use crate::order::{Entry, longest};
-use crate::profile::push_micros;
+use crate::splice::Splice;
 use crate::store::Store;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Event, Field, Nanos, fields_of};

@@ -10,8 +10,8 @@
 //! of all processes, as in DevTools and Perfetto (devtools-semantics §8.3). Of a key only a hash of 128 bits is kept.
 
 use super::kinds::{Kind, Phase, Step};
-use super::splice::member;
 use crate::check::{mix, whole};
+use crate::json::member;
 use crate::order::{EXACT, Entry};
 use crate::store::Store;
 use std::collections::HashMap;

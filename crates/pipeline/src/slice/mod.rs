@@ -31,15 +31,9 @@ mod made;
 mod pairs;
 mod parts;
 mod report;
-mod sorter;
-mod splice;
-mod times;
 mod windows;
 
 pub use report::SliceReport;
-pub(crate) use sorter::{Gather, Runs, Sorter};
-pub(crate) use splice::{Splice, member};
-pub(crate) use times::Exact;
 pub(crate) use windows::Windows;
 pub use windows::{Moment, TimeWindow};
 
@@ -51,7 +45,7 @@ use crate::input::expand;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merge::{check_intact, default_format, warn};
-use crate::order::{Entry, Lists, Order, Spill};
+use crate::order::{Entry, Gather, Lists, Order, Runs, Sorter, Spill};
 use crate::outline::Document;
 use crate::output;
 use crate::profile::{Cut, Streams, cut_streams};
@@ -207,7 +201,7 @@ impl<'j, 'p> Place<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<Chosen, Error> {
-        let Index { plain, parts, essential, streams, .. } = index;
+        let Index { mut plain, parts, mut essential, streams, .. } = index;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;

@@ -9,10 +9,10 @@
 use super::Edges;
 use super::keys::{KeyMap, Part, has_rest};
 use super::kinds::{Kind, Step};
-use super::sorter::Gather;
 use super::windows::Windows;
 use crate::error::Error;
 use crate::order::Entry;
+use crate::order::Gather;
 use crate::store::Store;
 
 /// Something that has begun.

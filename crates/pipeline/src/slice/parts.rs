@@ -4,8 +4,8 @@
 //! only entries are kept, on disk, and each part is read again when its turn comes: slower, never different.
 
 use super::keys::{Keys, Part};
-use super::sorter::Sorter;
 use crate::error::Error;
+use crate::order::Sorter;
 use crate::order::{Entry, Order};
 use crossbeam_channel::bounded;
 use std::path::Path;
@@ -65,7 +65,7 @@ impl Parts {
         threads: usize,
         mut each: impl FnMut(&Part) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let Some(sorter) = self.beyond else {
+        let Some(mut sorter) = self.beyond else {
             return each_of_runs(&self.memory, order, threads, each).map(|()| 0);
         };
         let mut keys = Keys::default();

@@ -89,7 +89,7 @@ fn text((from, to): Span) -> String {
     let side = |time: i64, limit: i64| {
         let mut text = Vec::new();
         if time != limit {
-            crate::profile::push_micros(time, &mut text);
+            crate::json::push_micros(time, &mut text);
         }
         String::from_utf8_lossy(&text).into_owned()
     };

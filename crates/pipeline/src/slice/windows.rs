@@ -138,9 +138,9 @@ impl Windows {
             let to = window.to.map_or(i64::MAX, time);
             if from >= to {
                 let mut text = Vec::new();
-                crate::profile::push_micros(from, &mut text);
+                crate::json::push_micros(from, &mut text);
                 text.extend_from_slice(b" to ");
-                crate::profile::push_micros(to, &mut text);
+                crate::json::push_micros(to, &mut text);
                 let span = String::from_utf8_lossy(&text);
                 let found =
                     format!("a window ends before it begins: in this trace it is {span} µs");

@@ -11,8 +11,9 @@
 use super::changes::{Change, Changes};
 use super::scan::{Census, Written};
 use crate::identity::{Rewrite, key_of};
-use crate::profile::push_micros;
-use crate::slice::{Splice, member};
+use crate::json::member;
+use crate::json::push_micros;
+use crate::splice::Splice;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tracemill_tokenizer::{Cursor, Field, fields_of};
 

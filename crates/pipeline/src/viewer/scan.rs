@@ -11,8 +11,9 @@ use crate::clock::Clocks;
 use crate::config::Config;
 use crate::copies::TakenOut;
 use crate::error::Error;
+use crate::json::member;
 use crate::order::{Entry, Order, rank};
-use crate::slice::{Gather, Runs, Sorter, member};
+use crate::order::{Gather, Runs, Sorter};
 use crate::store::{Payload, Place, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
@@ -270,7 +271,7 @@ impl Found {
     }
 
     /// All inputs are read.
-    pub(crate) fn finish(self, store: &Store<'_>) -> Result<Known, Error> {
+    pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<Known, Error> {
         let (special, _) = self.special.finish(store)?;
         Ok(Known { viewer: self.viewer, special, empty: self.empty, census: self.census })
     }

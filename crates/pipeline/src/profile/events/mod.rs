@@ -20,12 +20,12 @@ mod list;
 mod samples;
 mod text;
 
+use crate::json::micros;
 use crate::profile::assemble::text_of;
 use crate::profile::browser::Started;
 use crate::profile::chunk::{Chunk, Text, TraceId};
 use crate::profile::flaws::{FlawKind, Flaws};
 use crate::profile::identity::Identity;
-use crate::profile::json::micros;
 
 use crate::outline::Document;
 use crate::profile::tree::{Builder, Tree};

@@ -1,8 +1,7 @@
 //! Entries that are collected in any order and read in the order of the output, within a budget.
 
-use crate::emit::Timed;
+use super::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
 use crate::error::Error;
-use crate::order::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
 use crate::store::{Place, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -65,15 +64,18 @@ impl Sorter {
     }
 
     /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
-    pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
+    pub(crate) fn finish(&mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
         if self.spill.is_some() {
             self.spill(Order(store))?;
         }
-        match self.spill {
-            None => Ok((Runs::Memory(self.parts), Lists::Memory(self.lists))),
+        match self.spill.take() {
+            None => {
+                let lists = std::mem::take(&mut self.lists);
+                Ok((Runs::Memory(std::mem::take(&mut self.parts)), Lists::Memory(lists)))
+            }
             Some(spill) => {
                 let (runs, lists) = spill.finish()?;
-                Ok((Runs::Disk(runs), lists))
+                Ok((Runs::Disk(vec![runs]), lists))
             }
         }
     }
@@ -118,7 +120,8 @@ impl<'s, 'p> Gather<'s, 'p> {
 /// Sorted runs: in memory, or on disk.
 pub(crate) enum Runs {
     Memory(Vec<Vec<Entry>>),
-    Disk(SpilledRuns),
+    /// Those of several sorters, one after the other.
+    Disk(Vec<SpilledRuns>),
 }
 
 impl Runs {
@@ -126,7 +129,7 @@ impl Runs {
     pub(crate) fn spilled(&self) -> u64 {
         match self {
             Runs::Memory(_) => 0,
-            Runs::Disk(runs) => runs.count(),
+            Runs::Disk(all) => all.iter().map(SpilledRuns::count).sum(),
         }
     }
 
@@ -134,7 +137,7 @@ impl Runs {
     pub(crate) fn at(&self, time: i64) -> Vec<Entry> {
         match self {
             Runs::Memory(parts) => entries_at(parts, time),
-            Runs::Disk(runs) => runs.at(time).collect(),
+            Runs::Disk(all) => all.iter().flat_map(|runs| runs.at(time)).collect(),
         }
     }
 
@@ -142,7 +145,7 @@ impl Runs {
     pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = Entry> + '_> {
         match self {
             Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
-            Runs::Disk(runs) => Box::new(runs.iter()),
+            Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::iter)),
         }
     }
 
@@ -153,17 +156,17 @@ impl Runs {
         mut each: impl FnMut(Entry) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut batch = Vec::new();
-        match self {
-            Runs::Memory(parts) => {
-                let buckets = Buckets::over(parts.iter().map(Vec::as_slice));
+        match self.timed(order) {
+            Timed::Buckets(buckets) => {
                 for bucket in 0..buckets.len() {
                     buckets.collect(bucket, &mut batch);
                     order.settle(&mut batch);
                     batch.iter().try_for_each(|&entry| each(entry))?;
                 }
+                Ok(())
             }
-            Runs::Disk(runs) => {
-                let mut merged = MergedRuns::new(runs, order);
+            Timed::Merged(merged) => {
+                let mut merged = merged.into_inner().unwrap_or_else(|e| e.into_inner());
                 loop {
                     batch.clear();
                     merged.next_batch(order, BATCH, &mut batch);
@@ -174,14 +177,54 @@ impl Runs {
                 }
             }
         }
-        Ok(())
     }
 
     /// As the output takes them.
     pub(crate) fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
         match self {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
-            Runs::Disk(runs) => Timed::Merged(Mutex::new(MergedRuns::new(runs, order))),
+            Runs::Disk(all) => {
+                let runs = all.iter().flat_map(SpilledRuns::runs);
+                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
+            }
         }
     }
+
+    /// These and others as one.
+    pub(crate) fn join(
+        self,
+        others: Runs,
+        order: Order<'_, '_>,
+        tmp_dir: &Path,
+    ) -> Result<Runs, Error> {
+        let on_disk = |runs| -> Result<Vec<SpilledRuns>, Error> {
+            match runs {
+                Runs::Disk(runs) => Ok(runs),
+                Runs::Memory(parts) => {
+                    let mut spill = Spill::new(tmp_dir)?;
+                    spill.run(&parts, order)?;
+                    Ok(vec![spill.finish()?.0])
+                }
+            }
+        };
+        match (self, others) {
+            (Runs::Memory(mut own), Runs::Memory(others)) => {
+                own.extend(others);
+                Ok(Runs::Memory(own))
+            }
+            (own, others) => {
+                let mut all = on_disk(own)?;
+                all.extend(on_disk(others)?);
+                Ok(Runs::Disk(all))
+            }
+        }
+    }
+}
+
+/// Timed events in order, to be taken a batch at a time.
+pub(crate) enum Timed<'r> {
+    /// Runs in memory: a batch is a bucket.
+    Buckets(Buckets<'r>),
+    /// Runs on disk.
+    Merged(Mutex<MergedRuns<'r>>),
 }

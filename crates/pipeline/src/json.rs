@@ -1,6 +1,14 @@
-//! JSON that is written: numbers, and text of inputs made sound.
+//! JSON by pieces: a member by its name, numbers that are written, text of inputs made sound.
 
-use tracemill_tokenizer::{Cursor, number_text, validate};
+use tracemill_tokenizer::{Cursor, members, number_text, string_is, validate};
+
+/// The value of the last member of that name.
+pub(crate) fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
+    if object.first() != Some(&b'{') {
+        return None;
+    }
+    members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
+}
 
 /// Appends an integer.
 #[inline]

@@ -1,7 +1,7 @@
 //! Events with a field changed: only the bytes of that field's value are others (contract C1).
 
 use std::ops::Range;
-use tracemill_tokenizer::{Event, Field, members, string_is};
+use tracemill_tokenizer::{Event, Field};
 
 /// Where `value`, which is a part of `whole`, stands in it.
 fn range_in(whole: &[u8], value: &[u8]) -> Range<usize> {
@@ -58,14 +58,6 @@ impl Splice {
         out.extend_from_slice(&whole[at..]);
         out
     }
-}
-
-/// The value of the last member of that name.
-pub(crate) fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
-    if object.first() != Some(&b'{') {
-        return None;
-    }
-    members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
 }
 
 #[cfg(test)]

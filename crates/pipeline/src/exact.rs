@@ -3,7 +3,7 @@
 //! Edges of windows are whole nanoseconds, so all there is to do is: an end (`ts + dur`), how far it is behind an edge,
 //! and how far an edge is behind a time. Sixteen decimals of a microsecond, which exist, are one digit vector of 13.
 
-use crate::profile::push_micros;
+use crate::json::push_micros;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{nanos, number_text};
 
