@@ -3,6 +3,9 @@
 use super::Entry;
 
 /// Entries that a bucket should hold: 256 KiB of index, some MiB of events.
+///
+/// A quarter of it, so that the events of a bucket stay in a core's own cache while they are changed, was no faster there,
+/// and took 10 % more processor time where nothing changes: every run is searched for every bucket.
 const BUCKET: usize = 16 * 1024;
 /// One of this many entries of each run is looked at to find the borders.
 const SAMPLE: usize = 512;
