@@ -14,7 +14,7 @@ use crate::clock::{ClockWatch, Clocks, Shift, Sightings, shift_parts, shift_runs
 use crate::config::{ClockRules, Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::emit::{Emit, Layout, Timed};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::identity::{
     Census, Labels, RenamedUnit, Rewrite, Settled, UnitParts, Watched, deduplicate,
     push_provenance, settle, watched,
@@ -351,7 +351,7 @@ impl Index {
             emit.timed = runs.timed(order);
         }
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
-            check_intact(&inputs)
+            inputs.check_unchanged()
         })?;
         report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
@@ -566,18 +566,4 @@ pub(crate) fn warn(
         ));
     }
     warnings.extend(united.lost_to(*format));
-}
-
-/// Whether every input was there to the end.
-pub(crate) fn check_intact(inputs: &Inputs) -> Result<(), Error> {
-    for held in &inputs.payloads {
-        if let Payload::Mapped(mapped) = &*held.payload
-            && !mapped.is_intact()
-        {
-            let report = &inputs.reports[held.input];
-            let (input, offset) = (report.name.clone(), report.bytes);
-            return Err(ErrorKind::Changed { input, offset }.into());
-        }
-    }
-    Ok(())
 }

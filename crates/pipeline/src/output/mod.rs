@@ -19,7 +19,7 @@ use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target}
 use crate::error::{Error, ErrorKind};
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
-pub use file::remove_scratch;
+pub use file::{remove_scratch, write_file};
 use gzip::Gzip;
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
