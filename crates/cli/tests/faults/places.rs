@@ -10,9 +10,12 @@ fn the_folder_of_temporary_files_is_not_there() {
     let world = World::new();
     for job in &JOBS {
         let whole = world.whole(job, job.words);
-        let run = Run::of(world.command(job.words).arg("-Tgone").output().expect("it runs"));
+        fs::remove_dir(world.path("tmp")).expect("nothing is in it");
+        let run = Run::of(world.command(job.words).output().expect("it runs"));
+        fs::create_dir(world.path("tmp")).expect("the folder is ours");
         let needed = job.words.contains("packed");
-        let or = |run: &Run| needed && run.failed(4, &["cannot keep temporary files in gone: No"]);
+        let or =
+            |run: &Run| needed && run.failed(4, &["cannot keep temporary files in tmp: No such"]);
         let verdict = Verdict { wholes: &[&whole], or: &or, may_leave: false };
         let peace = world.judge(job, &run, &verdict, "no folder for temporary files");
         assert_ne!(peace, needed, "{}: {run:#?}", job.words);
@@ -28,19 +31,19 @@ fn the_folder_of_temporary_files_vanishes() {
     for job in JOBS.iter().filter(|job| job.words.starts_with("merge")) {
         let words = job.words.replacen("a.json", "-", 1);
         world.clear(job);
-        fs::create_dir(world.path("gone")).expect("the folder is ours");
         let mut command = world.command(&words);
-        let mut child = command.arg("-Tgone").stdin(Stdio::piped()).spawn().expect("it starts");
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
         let mut stdin = child.stdin.take().expect("it is a pipe");
         stdin.write_all(&trace[..2 << 20]).expect("the command reads");
-        fs::remove_dir(world.path("gone")).expect("nothing is in it");
+        fs::remove_dir(world.path("tmp")).expect("nothing is in it");
         // it may fail before all was read
         let _ = stdin.write_all(&trace[2 << 20..]);
         drop(stdin);
         let run = Run::of(child.wait_with_output().expect("it ends"));
-        let or = |run: &Run| run.failed(4, &["cannot keep temporary files in gone: No such"]);
+        let or = |run: &Run| run.failed(4, &["cannot keep temporary files in tmp: No such"]);
         let verdict = Verdict { wholes: &[], or: &or, may_leave: false };
         world.judge(job, &run, &verdict, "the folder for temporary files vanishes");
+        fs::create_dir(world.path("tmp")).expect("the folder is ours");
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) const JOBS: [Job; 13] = [
     job("filter a.json --ph X,M --drop gpu -o out/o.json", "out/o.json"),
     job("convert a.json --format ndjson -o out/o.json", "out/o.json"),
     job("convert a.json --style pretty -z zst -o out/o.json", "out/o.json"),
-    job("info a.json --full --json -o out/o.json", "out/o.json"),
+    job("info a.json --full -o out/o.txt", "out/o.txt"),
     job("check a.json -o out/o.txt", "out/o.txt"),
     job("profile list a.json -o out/o.txt", "out/o.txt"),
     job("profile extract a.json -d out", "out"),
@@ -199,9 +199,9 @@ impl World {
         best.expect("it ran")
     }
 
-    /// The files in a folder, hidden ones too.
+    /// The files in a folder, hidden ones too; none if it is not there.
     pub(crate) fn files(&self, folder: &str) -> Files {
-        let entries = fs::read_dir(self.path(folder)).expect("a folder");
+        let Ok(entries) = fs::read_dir(self.path(folder)) else { return Files::new() };
         let entries = entries.map(|entry| entry.expect("an entry").path());
         entries.map(|path| (name_of(&path), digest(&fs::read(&path).expect("a file")))).collect()
     }

@@ -58,7 +58,8 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 pub(super) struct AtomicFile {
     pub(super) file: File,
     target: PathBuf,
-    folder: PathBuf,
+    /// The target's folder, open from the start so that there is a descriptor left for it; `None` if it may not be read.
+    folder: Option<File>,
     replace: bool,
     /// Its name, if it has one.
     named: Option<PathBuf>,
@@ -77,13 +78,17 @@ impl AtomicFile {
             Some(_) => path.canonicalize().map_err(failed)?,
             None => path.to_owned(),
         };
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            _ => PathBuf::from("."),
+        let parent = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let folder = match File::open(parent) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
+            opened => Some(opened.map_err(failed)?),
         };
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
         let nameless =
-            rustix::fs::open(&folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+            rustix::fs::open(parent, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
         let (file, named) = match nameless.map(File::from) {
             Ok(file) if can_be_named(&file) => (file, None),
             _ => {
@@ -141,8 +146,8 @@ impl AtomicFile {
     }
 
     fn sync_folder(&self) -> Result<(), Error> {
-        let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|e| Error::write(self.folder.display(), e))
+        let synced = self.folder.as_ref().map_or(Ok(()), File::sync_all);
+        synced.map_err(|e| Error::write(self.target.display(), e))
     }
 }
 

@@ -289,8 +289,9 @@ fn reserve(file: &File, len: u64) -> io::Result<()> {
     }
     #[cfg(any(target_os = "linux", target_os = "android"))]
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
-        Err(rustix::io::Errno::NOSPC) => return Err(io::ErrorKind::StorageFull.into()),
-        Err(rustix::io::Errno::FBIG) => return Err(io::ErrorKind::FileTooLarge.into()),
+        Err(
+            full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT | rustix::io::Errno::FBIG),
+        ) => return Err(full.into()),
         _ => {}
     }
     let _ = file;
