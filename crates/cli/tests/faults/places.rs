@@ -14,11 +14,11 @@ fn the_folder_of_temporary_files_is_not_there() {
         let run = Run::of(world.command(job.words).output().expect("it runs"));
         fs::create_dir(world.path("tmp")).expect("the folder is ours");
         let needed = job.words.contains("packed");
-        let or =
-            |run: &Run| needed && run.failed(4, &["cannot keep temporary files in tmp: No such"]);
+        // some look for it before they know whether they need it
+        let or = |run: &Run| run.failed(4, &["cannot keep temporary files in tmp: No such"]);
         let verdict = Verdict { wholes: &[&whole], or: &or, may_leave: false };
         let peace = world.judge(job, &run, &verdict, "no folder for temporary files");
-        assert_ne!(peace, needed, "{}: {run:#?}", job.words);
+        assert!(!(peace && needed), "{}: {run:#?}", job.words);
     }
 }
 
