@@ -28,7 +28,9 @@ fn the_folder_of_temporary_files_vanishes() {
     let world = World::new();
     let mut trace = inputs().nth(1).expect("there are three").1.to_vec();
     trace.resize(10 << 20, b' ');
-    for job in JOBS.iter().filter(|job| job.words.starts_with("merge")) {
+    // a strict run begins its temporary file at once, and needs the folder no more
+    let spools = |job: &&Job| job.words.starts_with("merge") && !job.words.contains("--strict");
+    for job in JOBS.iter().filter(spools) {
         let words = job.words.replacen("a.json", "-", 1);
         world.clear(job);
         let mut command = world.command(&words);
