@@ -288,11 +288,14 @@ fn reserve(file: &File, len: u64) -> io::Result<()> {
         return Ok(());
     }
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
-        Err(
-            full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT | rustix::io::Errno::FBIG),
-        ) => return Err(full.into()),
-        _ => {}
+    {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) =
+            fallocate(file, FallocateFlags::empty(), 0, len)
+        {
+            return Err(full.into());
+        }
     }
     let _ = file;
     Ok(())
