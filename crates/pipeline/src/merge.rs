@@ -38,7 +38,7 @@ use tracemill_tokenizer::{Event, Form};
 /// quarter of the budget none, for sorted runs on disk.
 ///
 /// # Errors
-/// See [`ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
+/// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
 /// [`Config::strict`]): what was lost is in the report.
 ///
 /// Parts that [`crate::split()`] made of one trace give its events, each as often as it was there: what was repeated at a
