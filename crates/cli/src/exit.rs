@@ -143,8 +143,9 @@ mod tests {
         assert_eq!(run(ErrorKind::OutputExists { path: path() }), Exit::Usage);
         assert_eq!(run(ErrorKind::OutputIsInput { path: path() }), Exit::Usage);
         assert_eq!(run(ErrorKind::Read { input: path(), source: denied() }), Exit::Input);
-        assert_eq!(run(ErrorKind::Changed { input: path(), offset: 1 }), Exit::System);
+        assert_eq!(run(ErrorKind::Changed { input: path(), how: "grew".into() }), Exit::System);
         assert_eq!(run(ErrorKind::Budget { given: 1, least: 2 }), Exit::System);
+        assert_eq!(run(ErrorKind::Scratch { folder: path(), source: denied() }), Exit::System);
         assert_eq!(run(ErrorKind::Write { path: path(), source: denied() }), Exit::System);
         assert_eq!(run(ErrorKind::BrokenPipe), Exit::Complete);
         assert_eq!(Exit::of(&Failure::usage("x")), Exit::Usage);

@@ -1,23 +1,25 @@
-//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect.
+//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect. SIGXFSZ: nothing, so
+//! that a file which may not become that large is an error of the write, like a full disk, and no sudden end.
 
 use crate::exit::Exit;
-use crate::whole_file;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io;
 use std::process;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Starts the thread that waits for signals. It does its work as ordinary code: nothing runs inside a handler.
 ///
 /// # Errors
 /// If the system takes no handler or no thread; signals then end the process as they do by default.
 pub(crate) fn watch() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let wait = move || {
         if let Some(signal) = signals.forever().next() {
             tracemill_pipeline::remove_scratch();
-            // a report that is just being renamed into place is completed
-            let _writing = whole_file::hold();
             process::exit(exit(signal).code().into());
         }
     };

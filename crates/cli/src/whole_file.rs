@@ -1,22 +1,13 @@
 //! Small files that appear whole or not at all: `--report`, and `info -o` (contract C8).
 //!
-//! The trace itself is written by the pipeline. These are a few kilobytes, made in memory when the run is over.
+//! These are a few kilobytes, made in memory when the run is over, and written as the pipeline writes traces.
 
 use crate::exit::Failure;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
 use tracemill_pipeline::Source;
-
-/// Held while a file is written; it guards the folder, not data.
-static WRITING: Mutex<()> = Mutex::new(());
-
-/// Waits until no file is half written and keeps others from being begun.
-pub(crate) fn hold() -> MutexGuard<'static, ()> {
-    WRITING.lock().unwrap_or_else(|e| e.into_inner())
-}
 
 /// Where a small output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,48 +49,21 @@ impl Place {
 
     /// Writes `bytes` there.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
-        let (name, written) = match self {
+        match self {
             Place::Stdout => {
                 let mut stdout = io::stdout().lock();
                 let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
-                ("standard output".to_owned(), written)
+                written
+                    .map_err(|source| Failure::Write { path: "standard output".to_owned(), source })
             }
-            Place::File(path) => (path.display().to_string(), write(path, bytes)),
-        };
-        written.map_err(|source| Failure::Write { path: name, source })
+            Place::File(path) => Ok(tracemill_pipeline::write_file(path, bytes)?),
+        }
     }
 }
 
 /// Device and inode.
 fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let existing = fs::metadata(path).ok();
-    if existing.as_ref().is_some_and(|m| !m.is_file()) {
-        // a device or a pipe is written to, not replaced
-        return File::options().write(true).open(path)?.write_all(bytes);
-    }
-    let _writing = hold();
-    // a symbolic link stays one: what it points to is replaced
-    let target = if existing.is_some() { path.canonicalize()? } else { path.to_owned() };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // the usual permissions, as the umask cuts them, not those of a secret
-    let usual = fs::Permissions::from_mode(0o666);
-    let mut file =
-        tempfile::Builder::new().prefix(".tracemill-").permissions(usual).tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    if let Some(existing) = existing {
-        // a failure leaves the usual permissions
-        let _ = file.as_file().set_permissions(existing.permissions());
-    }
-    file.as_file().sync_all()?;
-    file.persist(&target).map_err(|e| e.error)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
-use crate::merge::{check_intact, default_format};
+use crate::merge::default_format;
 use crate::order::{Buckets, Order, Timed};
 use crate::outline::{Document, Outline};
 use crate::output;
@@ -88,7 +88,7 @@ pub fn convert(
     report.annotations = annotations.put(&mut united, &Written::whole(&emit, config)).report();
     report.warnings.extend(report.annotations.warning());
     let counts = (index.events, index.bytes);
-    let check = || check_intact(&inputs);
+    let check = || inputs.check_unchanged();
     let early = index.early.map(|early| early.finish(emit.layout, (&united, counts.0), check));
     report.bytes = match early.transpose()?.flatten() {
         Some(bytes) => bytes,

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 /// Why a run could not finish.
 #[derive(Debug)]
@@ -60,8 +61,15 @@ pub enum ErrorKind {
     Changed {
         /// The input.
         input: String,
-        /// Offset up to which it was there.
-        offset: u64,
+        /// What happened to it.
+        how: String,
+    },
+    /// A temporary file cannot be written or read.
+    Scratch {
+        /// The folder of temporary files.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
     },
     /// The output is one of the inputs.
     OutputIsInput {
@@ -73,7 +81,7 @@ pub enum ErrorKind {
         /// The output's path.
         path: String,
     },
-    /// Output or a temporary file cannot be written.
+    /// Output cannot be written.
     Write {
         /// What was being written.
         path: String,
@@ -135,6 +143,7 @@ impl Error {
             | ErrorKind::Parts { .. }
             | ErrorKind::Window { .. } => ErrorClass::Usage,
             ErrorKind::Write { .. }
+            | ErrorKind::Scratch { .. }
             | ErrorKind::Changed { .. }
             | ErrorKind::Budget { .. }
             | ErrorKind::TooLarge { .. } => ErrorClass::System,
@@ -149,6 +158,12 @@ impl Error {
             return ErrorKind::BrokenPipe.into();
         }
         ErrorKind::Write { path: path.to_string(), source }.into()
+    }
+
+    /// A failure of temporary files in `folder`.
+    #[cold]
+    pub(crate) fn scratch(folder: &Path, source: io::Error) -> Self {
+        ErrorKind::Scratch { folder: folder.display().to_string(), source }.into()
     }
 
     /// A failed read of `input`.
@@ -180,10 +195,15 @@ impl fmt::Display for Error {
                 f,
                 "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"
             ),
-            ErrorKind::Changed { input, offset } => write!(
-                f,
-                "{input}: became shorter while it was read, at byte {offset}; let its writer finish and run again"
-            ),
+            ErrorKind::Changed { input, how } => {
+                write!(f, "{input}: {how} while it was read; let its writer finish and run again")
+            }
+            ErrorKind::Scratch { folder, source } => {
+                write!(
+                    f,
+                    "cannot keep temporary files in {folder}: {source}; -T names another folder"
+                )
+            }
             ErrorKind::OutputIsInput { path } => {
                 write!(f, "the output is one of the inputs: {path}; choose another name")
             }
@@ -208,7 +228,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
-            ErrorKind::Read { source, .. } | ErrorKind::Write { source, .. } => Some(source),
+            ErrorKind::Read { source, .. }
+            | ErrorKind::Write { source, .. }
+            | ErrorKind::Scratch { source, .. } => Some(source),
             _ => None,
         }
     }

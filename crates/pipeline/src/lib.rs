@@ -100,7 +100,7 @@ pub use info::{
     TopList, TopRow, Usage, info,
 };
 pub use merge::merge;
-pub use output::remove_scratch;
+pub use output::{remove_scratch, write_file};
 pub use profile::{
     ChunkOrder, Flaw, FlawKind, Flaws, ProfileChoice, ProfileInfo, ProfileSource, ProfileTarget,
     ProfilesReport, check_template, extract_profiles, list_profiles,

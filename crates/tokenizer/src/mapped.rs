@@ -1,9 +1,14 @@
 //! Files as memory: the one place that maps, and that survives a file which shrinks while it is mapped.
 //!
-//! Reading a mapped page that the file no longer has raises SIGBUS. A handler, installed with the first map, replaces
-//! the rest of that map by zero pages and raises a flag; the reader then meets zeros, which are no JSON, and whoever
-//! owns the map asks [`Mapped::is_intact`] before it believes what it read (contract C8). A SIGBUS elsewhere, or where
-//! the replacement fails, is passed on to whatever handled it before.
+//! Reading a mapped page that the file no longer has, or that the disk cannot give, raises SIGBUS. A handler, installed
+//! with the first map, replaces the rest of that map by zero pages and raises a flag; the reader then meets zeros, which
+//! are no JSON, and whoever owns the map asks [`Mapped::is_intact`] before it believes what it read (contract C8). A
+//! SIGBUS elsewhere, or where the replacement fails, is passed on to whatever handled it before.
+//!
+//! Ending the process in the handler would be simpler, but it could neither name the file (a library does not print) nor
+//! let a caller that is no command line go on. The price is that the reader walks over zeros for a while. What the
+//! handler cannot see are bytes that change without a page going away: whoever needs to know compares length and time
+//! of change of the file before and after.
 //!
 //! Cost: a map is a few microseconds, the pages come as they are touched; [`Mapped::populate`] fetches a stretch at
 //! once, which is a quarter faster than faulting page by page.
@@ -42,7 +47,7 @@ impl Mapped {
 
     /// Whether every page that was read was there.
     pub fn is_intact(&self) -> bool {
-        !self.slot.broken.load(Ordering::Acquire)
+        !self.slot.broken.load(Ordering::SeqCst)
     }
 
     /// Fetches the pages of a stretch ahead of its use. A hint: failure costs time only.
@@ -69,8 +74,13 @@ impl Drop for Mapped {
 }
 
 /// A mapped range that the signal handler can look up without a lock. Slots live for ever and are used again.
+///
+/// `start` and `len` belong together only if `version` was even and the same before and behind reading them: another
+/// thread may be giving the slot to another map.
 #[derive(Debug)]
 struct Slot {
+    /// Odd while the range is written.
+    version: AtomicUsize,
     start: AtomicUsize,
     /// 0 while the slot is free.
     len: AtomicUsize,
@@ -86,6 +96,7 @@ impl Slot {
         let free = FREE.lock().unwrap_or_else(|e| e.into_inner()).pop();
         let slot = free.unwrap_or_else(|| {
             let slot: &'static Slot = Box::leak(Box::new(Slot {
+                version: AtomicUsize::new(0),
                 start: AtomicUsize::new(0),
                 len: AtomicUsize::new(0),
                 broken: AtomicBool::new(false),
@@ -101,25 +112,43 @@ impl Slot {
                 }
             }
         });
-        slot.broken.store(false, Ordering::Release);
-        slot.start.store(start, Ordering::Release);
-        slot.len.store(len, Ordering::Release);
+        slot.broken.store(false, Ordering::SeqCst);
+        slot.set(start, len);
         slot
     }
 
     fn release(&'static self) {
-        self.len.store(0, Ordering::Release);
+        self.set(0, 0);
         FREE.lock().unwrap_or_else(|e| e.into_inner()).push(self);
     }
 
-    /// The slot whose range holds `address`. Async-signal-safe: atomics only.
-    fn holding(address: usize) -> Option<&'static Slot> {
+    /// Only the owner of a slot writes to it: the map it was claimed for, or whoever took it from the free ones.
+    fn set(&self, start: usize, len: usize) {
+        self.version.fetch_add(1, Ordering::SeqCst);
+        self.start.store(start, Ordering::SeqCst);
+        self.len.store(len, Ordering::SeqCst);
+        self.version.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Its range; `None` if it is just being given away.
+    fn range(&self) -> Option<Range<usize>> {
+        let version = self.version.load(Ordering::SeqCst);
+        let (start, len) = (self.start.load(Ordering::SeqCst), self.len.load(Ordering::SeqCst));
+        let is_settled =
+            version.is_multiple_of(2) && self.version.load(Ordering::SeqCst) == version;
+        is_settled.then(|| start..start + len)
+    }
+
+    /// The slot whose range holds `address`, and where that range ends. Async-signal-safe: atomics only.
+    ///
+    /// Who faulted at `address` holds the map there, so the slot of that map does not change meanwhile; and a range that
+    /// was read whole is that of a live map, of which no two hold one address.
+    fn holding(address: usize) -> Option<(&'static Slot, usize)> {
         let mut slot = SLOTS.load(Ordering::Acquire);
         // SAFETY: every pointer in the list came from `Box::leak` and is never freed, so it is valid for `'static`.
         while let Some(found) = unsafe { slot.as_ref() } {
-            let start = found.start.load(Ordering::Acquire);
-            if address >= start && address - start < found.len.load(Ordering::Acquire) {
-                return Some(found);
+            if let Some(range) = found.range().filter(|range| range.contains(&address)) {
+                return Some((found, range.end));
             }
             slot = found.next.load(Ordering::Acquire);
         }
@@ -154,12 +183,12 @@ fn install_handler() {
 extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `siginfo_t` for SIGBUS, whose `si_addr` is set.
     let address = unsafe { (*info).si_addr() } as usize;
-    if let Some(slot) = Slot::holding(address) {
-        slot.broken.store(true, Ordering::Release);
+    if let Some((slot, end)) = Slot::holding(address) {
+        slot.broken.store(true, Ordering::SeqCst);
         let page = address & !(PAGE.load(Ordering::Acquire) - 1);
-        let end = slot.start.load(Ordering::Acquire) + slot.len.load(Ordering::Acquire);
-        // SAFETY: [page, end) lies in a map that `Mapped` owns and that nobody else has pointers into but as read-only bytes;
-        // replacing it by anonymous zero pages keeps every such pointer valid.
+        // SAFETY: [page, end) lies in a map that `Mapped` owns, which lives while this handler runs since the thread that was
+        // interrupted reads it; nobody has pointers into it but as read-only bytes, and replacing it by anonymous zero pages
+        // keeps every such pointer valid.
         let mapped = unsafe {
             libc::mmap(
                 page as *mut libc::c_void,

@@ -34,7 +34,6 @@ pub(crate) use viewers::{has_page, page_data};
 
 use crate::config::{Config, Source};
 use crate::error::Error;
-use crate::merge::check_intact;
 use crate::outline::{Document, KeyValue};
 use crate::profile::ProfileParts;
 use crate::read::{Current, Inputs, Reader, read_all};
@@ -94,7 +93,7 @@ fn run<const DEVTOOLS: bool>(
     checker.judge_text(&inputs, &ground, store);
     checker.judge_shape(store, &inputs, &ground, viewers);
     checker.note_profiles(&verdict);
-    check_intact(&inputs)?;
+    inputs.check_unchanged()?;
     let flaws = verdict.flaws;
     Ok(report::assemble(&checker.tallies, checker.spots, flaws, (&inputs, &ground, store), viewers))
 }

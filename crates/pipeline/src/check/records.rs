@@ -7,7 +7,7 @@
 use crate::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
 
 /// An event that belongs with others.
@@ -93,14 +93,14 @@ pub(super) struct RecordSpill {
     writer: BufWriter<File>,
     /// Records in each run.
     runs: Vec<usize>,
-    dir: String,
+    dir: PathBuf,
 }
 
 impl RecordSpill {
     pub(super) fn new(dir: &Path) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(dir).map_err(|e| Error::write(dir.display(), e))?;
+        let file = tempfile::tempfile_in(dir).map_err(|e| Error::scratch(dir, e))?;
         let writer = BufWriter::with_capacity(256 * 1024, file);
-        Ok(RecordSpill { writer, runs: Vec::new(), dir: dir.display().to_string() })
+        Ok(RecordSpill { writer, runs: Vec::new(), dir: dir.to_owned() })
     }
 
     /// Writes sorted runs as one.
@@ -111,7 +111,7 @@ impl RecordSpill {
             count += bucket.len();
             for record in &bucket {
                 let written = self.writer.write_all(&record.encode());
-                written.map_err(|e| Error::write(&self.dir, e))?;
+                written.map_err(|e| Error::scratch(&self.dir, e))?;
             }
         }
         self.runs.push(count);
@@ -120,7 +120,7 @@ impl RecordSpill {
 
     pub(super) fn finish(mut self) -> Result<Runs, Error> {
         let flushed = self.writer.flush().and_then(|()| Mapped::new(self.writer.get_ref()));
-        let mapped = flushed.map_err(|e| Error::write(&self.dir, e))?;
+        let mapped = flushed.map_err(|e| Error::scratch(&self.dir, e))?;
         let mut runs = Vec::new();
         let mut at = 0;
         for count in self.runs {

@@ -30,7 +30,7 @@ use crate::ids::IdSet;
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::Layout;
-use crate::merge::{check_intact, default_format};
+use crate::merge::default_format;
 use crate::order::{Buckets, Order, Timed};
 use crate::outline::Document;
 use crate::output;
@@ -145,7 +145,7 @@ pub fn filter(
     report.annotations = annotations.put(&mut united, &written).report();
     report.warnings.extend(report.annotations.warning());
     let counts = (decision.events, decision.bytes);
-    let check = || check_intact(&inputs);
+    let check = || inputs.check_unchanged();
     report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;
     report.inputs = inputs.reports;
     Ok(report)

@@ -136,7 +136,10 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
 /// The last recording that a unit is a part of.
 fn find(unit: &Unit, recordings: &[Recording], by_pid: &HashMap<Key, Vec<usize>>) -> Option<usize> {
     let users = unit.processes.by_pid.keys().filter_map(|pid| by_pid.get(pid));
-    let sharing: BTreeSet<usize> = users.flatten().copied().collect();
+    // thousands of inputs may have one pid: a tree of their numbers, made anew for each, took most of the run
+    let mut sharing: Vec<usize> = users.flatten().copied().collect();
+    sharing.sort_unstable();
+    sharing.dedup();
     let bulks: Vec<Bulk> =
         unit.processes.by_pid.values().map(|process| process.times.bulk()).collect();
     sharing.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))

@@ -57,5 +57,6 @@ pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<
     config.check()?;
     let mut census = Census::new(*wanted, config);
     let inputs = read_all(sources, config, &mut census)?;
+    inputs.check_unchanged()?;
     census.report(inputs)
 }

@@ -3,16 +3,20 @@
 //! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
 
 mod decode;
+mod original;
 mod pump;
 mod sniff;
 pub(crate) mod spool;
 
 use crate::config::{Config, Source};
 use crate::error::{Error, ErrorKind};
+use original::MappedBytes;
+pub(crate) use original::{LOST, Original};
 use sniff::Packing;
 use std::fs::{File, Metadata};
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
 /// An input that is to be read.
@@ -33,12 +37,19 @@ impl Input {
 pub(crate) enum Opened {
     /// Plain JSON in a file.
     Mapped {
-        mapped: Mapped,
+        mapped: Arc<Mapped>,
         /// Length of the byte order mark.
         skip: usize,
+        /// The file, unless it is one of ours.
+        original: Option<Original>,
     },
     /// Anything else.
-    Stream { reader: Box<dyn Read + Send>, encoding: Option<&'static str> },
+    Stream {
+        reader: Box<dyn Read + Send>,
+        encoding: Option<&'static str>,
+        /// The file that is unpacked, and its map.
+        packed: Option<(Original, Arc<Mapped>)>,
+    },
     /// A file of no bytes.
     Empty,
 }
@@ -103,7 +114,7 @@ pub(crate) fn open(input: &Input, config: &Config) -> Result<Opened, Error> {
                 return open_stream(input, Box::new(file), config);
             }
             match Mapped::new(&file) {
-                Ok(mapped) => open_mapped(input, mapped),
+                Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
                 // file systems without mmap
                 Err(_) => open_stream(input, Box::new(file), config),
             }
@@ -119,25 +130,17 @@ fn enlarge_pipe(pipe: &impl std::os::fd::AsFd) {
     let _ = pipe;
 }
 
-fn open_mapped(input: &Input, mapped: Mapped) -> Result<Opened, Error> {
+fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result<Opened, Error> {
     match sniff::packing(&mapped) {
         Packing::Plain { skip } => {
-            refuse_foreign(input, &mapped[skip..])?;
-            Ok(Opened::Mapped { mapped, skip })
+            refuse_foreign(input, &mapped[skip..])
+                .or_else(|error| original.check(Some(&mapped)).and(Err(error)))?;
+            Ok(Opened::Mapped { mapped, skip, original: Some(original) })
         }
         packing => {
-            let bytes = Cursor::new(MappedBytes(mapped));
-            unpack(input, packing, Box::new(bytes))
+            let bytes = Box::new(Cursor::new(MappedBytes(Arc::clone(&mapped))));
+            unpack(input, packing, bytes, Some((original, mapped)))
         }
-    }
-}
-
-/// A map as the bytes of a cursor.
-struct MappedBytes(Mapped);
-
-impl AsRef<[u8]> for MappedBytes {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
     }
 }
 
@@ -163,13 +166,18 @@ fn open_stream(
     if let Packing::Plain { skip } = packing {
         refuse_foreign(input, &first[skip..])?;
     }
-    unpack(input, packing, Box::new(Cursor::new(first).chain(reader)))
+    unpack(input, packing, Box::new(Cursor::new(first).chain(reader)), None)
 }
 
-fn unpack(input: &Input, packing: Packing, reader: Box<dyn Read + Send>) -> Result<Opened, Error> {
+fn unpack(
+    input: &Input,
+    packing: Packing,
+    reader: Box<dyn Read + Send>,
+    packed: Option<(Original, Arc<Mapped>)>,
+) -> Result<Opened, Error> {
     let encoding = packing.name();
     let reader = decode::reader(packing, reader).map_err(|e| Error::read(&input.source, e))?;
-    Ok(Opened::Stream { reader, encoding })
+    Ok(Opened::Stream { reader, encoding, packed })
 }
 
 fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {

@@ -13,7 +13,8 @@ use std::io::{self, Read};
 
 const BUFFERS: usize = 4;
 
-/// A buffer and how many bytes at its start are filled: cutting it to size would mean to clear it anew each time.
+/// A buffer and how many bytes at its start are filled: cutting it to size would mean to clear it anew each time. None
+/// are filled at the end of the stream.
 type Filled = (Vec<u8>, usize);
 
 /// The reading end.
@@ -22,6 +23,8 @@ pub(super) struct Pump {
     empty: Sender<Vec<u8>>,
     current: Filled,
     used: usize,
+    /// Whether the stream has ended.
+    ended: bool,
 }
 
 impl Pump {
@@ -45,7 +48,7 @@ impl Pump {
         }
         // the thread waits for it
         let _ = hand_over.send(reader);
-        Box::new(Pump { full, empty, current: (Vec::new(), 0), used: 0 })
+        Box::new(Pump { full, empty, current: (Vec::new(), 0), used: 0, ended: false })
     }
 }
 
@@ -58,12 +61,13 @@ fn pump(
 ) {
     for mut buffer in emptied {
         buffer.resize(size, 0);
-        let read = match reader.read(&mut buffer) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(0),
-            Ok(0) => return,
-            read => read,
+        let read = loop {
+            match reader.read(&mut buffer) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
         };
-        let end = read.is_err();
+        let end = matches!(read, Ok(0) | Err(_));
         let sent = filled.send(read.map(|count| (buffer, count)));
         if end || sent.is_err() {
             return;
@@ -73,16 +77,15 @@ fn pump(
 
 impl Read for Pump {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.used == self.current.1 {
-            match self.full.recv() {
-                Ok(next) => {
-                    let (empty, _) = std::mem::replace(&mut self.current, next?);
-                    // the thread has gone when the stream has ended
-                    let _ = self.empty.send(empty);
-                    self.used = 0;
-                }
-                Err(_) => return Ok(0),
-            }
+        if self.used == self.current.1 && !self.ended {
+            // a thread that ends without a word has panicked: that is not the end of the stream
+            let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+            let next = self.full.recv().map_err(gone)??;
+            let (empty, _) = std::mem::replace(&mut self.current, next);
+            self.ended = self.current.1 == 0;
+            // the thread has gone when the stream has ended
+            let _ = self.empty.send(empty);
+            self.used = 0;
         }
         let count = out.len().min(self.current.1 - self.used);
         out[..count].copy_from_slice(&self.current.0[self.used..self.used + count]);

@@ -138,7 +138,7 @@ impl<'c> Spool<'c> {
                 let count = read_retrying(reader, &mut self.buffer);
                 let count = count.map_err(|e| self.stopped(e))?;
                 let written = file.write_all(&self.buffer[..count]);
-                written.map_err(|e| Error::write(self.config.tmp_dir.display(), e))?;
+                written.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
                 count
             }
             None => {
@@ -203,7 +203,7 @@ impl<'c> Spool<'c> {
 
     /// From now on the stream goes to a file, which first gets what is in memory.
     fn move_to_disk(&mut self) -> Result<(), Error> {
-        let failed = |e| Error::write(self.config.tmp_dir.display(), e);
+        let failed = |e| Error::scratch(&self.config.tmp_dir, e);
         let mut file = tempfile::tempfile_in(&self.config.tmp_dir).map_err(failed)?;
         let mut written = self.segments.first().map_or(self.bytes, |segment| segment.base);
         self.file_base = written;
@@ -220,7 +220,7 @@ impl<'c> Spool<'c> {
     }
 
     fn map(&self, file: &File) -> Result<Mapped, Error> {
-        Mapped::new(file).map_err(|e| Error::write(self.config.tmp_dir.display(), e))
+        Mapped::new(file).map_err(|e| Error::scratch(&self.config.tmp_dir, e))
     }
 
     /// Scans what is new; true if anything was.
@@ -292,7 +292,7 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
 /// # Errors
 /// As [`Spool::read`], but a broken packing is an error here.
 pub(crate) fn to_file(reader: &mut dyn Read, name: &str, config: &Config) -> Result<Opened, Error> {
-    let failed = |e| Error::write(config.tmp_dir.display(), e);
+    let failed = |e| Error::scratch(&config.tmp_dir, e);
     let mut file = tempfile::tempfile_in(&config.tmp_dir).map_err(failed)?;
     let mut buffer = vec![0; config.read_size.min(256 * 1024)];
     let mut bytes = 0;
@@ -308,7 +308,7 @@ pub(crate) fn to_file(reader: &mut dyn Read, name: &str, config: &Config) -> Res
     if bytes == 0 {
         return Ok(Opened::Empty);
     }
-    let mapped = Mapped::new(&file).map_err(failed)?;
+    let mapped = Arc::new(Mapped::new(&file).map_err(failed)?);
     let skip = super::byte_order_mark(&mapped);
-    Ok(Opened::Mapped { mapped, skip })
+    Ok(Opened::Mapped { mapped, skip, original: None })
 }

@@ -16,7 +16,7 @@ use crate::clock::{Clocks, shift_runs};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::emit::Emit;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::identity::{
     Labels, RenamedUnit, Rewrite, Settled, deduplicate, push_provenance, settle,
 };
@@ -41,7 +41,7 @@ use tracemill_tokenizer::{Event, Form};
 /// quarter of the budget none, for sorted runs on disk.
 ///
 /// # Errors
-/// See [`ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
+/// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
 /// [`Config::strict`]): what was lost is in the report.
 ///
 /// Parts that [`crate::split()`] made of one trace give its events, each as often as it was there: what was repeated at a
@@ -129,7 +129,7 @@ impl Index {
             emit.timed = runs.timed(order);
         }
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
-            check_intact(&inputs)
+            inputs.check_unchanged()
         })?;
         report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
@@ -323,18 +323,4 @@ pub(crate) fn warn(
         ));
     }
     warnings.extend(united.lost_to(*format));
-}
-
-/// Whether every input was there to the end.
-pub(crate) fn check_intact(inputs: &Inputs) -> Result<(), Error> {
-    for held in &inputs.payloads {
-        if let Payload::Mapped(mapped) = &*held.payload
-            && !mapped.is_intact()
-        {
-            let report = &inputs.reports[held.input];
-            let (input, offset) = (report.name.clone(), report.bytes);
-            return Err(ErrorKind::Changed { input, offset }.into());
-        }
-    }
-    Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new(dir: &Path) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(dir).map_err(|e| Error::write(dir.display(), e))?;
+        let file = tempfile::tempfile_in(dir).map_err(|e| Error::scratch(dir, e))?;
         let writer = BufWriter::with_capacity(256 * 1024, file);
         Ok(Scratch { writer, len: 0, dir: dir.to_owned() })
     }
@@ -40,7 +40,7 @@ impl Scratch {
     /// Appends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.len += bytes.len() as u64;
-        self.writer.write_all(bytes).map_err(|e| Error::write(self.dir.display(), e))
+        self.writer.write_all(bytes).map_err(|e| Error::scratch(&self.dir, e))
     }
 
     /// Appends what sorted `runs` hold, in exact order.
@@ -69,7 +69,7 @@ impl Scratch {
             return Ok(None);
         }
         let flushed = self.writer.flush().and_then(|()| Mapped::new(self.writer.get_ref()));
-        flushed.map(Some).map_err(|e| Error::write(self.dir.display(), e))
+        flushed.map(Some).map_err(|e| Error::scratch(&self.dir, e))
     }
 }
 

@@ -3,33 +3,63 @@
 //! The bytes go to a file without a name in the target's folder (`O_TMPFILE`), so that whatever kills the run leaves
 //! nothing behind; when all is on disk it gets the target's name. Where the file system has no such files a named
 //! temporary one is used, which [`remove_scratch`] takes away when a signal ends the run.
+//!
+//! Names are made and taken away under one lock, so a signal finds each file with its name in the list or without one.
+//! There is no call that puts a nameless file in the place of another: to replace one takes a name beside it and a
+//! rename. A SIGKILL or a power cut just between the two (some microseconds) leaves the old file and, under the name
+//! beside it, the whole new one.
 
 use crate::error::{Error, ErrorKind};
 use crate::input::identity;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// Named temporary files of this process that are not yet complete.
 static NAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+fn named() -> MutexGuard<'static, Vec<PathBuf>> {
+    NAMED.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 /// Removes the named temporary files of runs that are in progress; for the thread that handles signals, right before
-/// it ends the process.
+/// it ends the process: no file gets a name any more, and whoever wants to give one waits for ever.
 pub fn remove_scratch() {
-    for path in NAMED.lock().unwrap_or_else(|e| e.into_inner()).drain(..) {
+    let mut named = named();
+    for path in named.drain(..) {
         // the process ends: there is nobody left to tell
         let _ = std::fs::remove_file(path);
     }
+    std::mem::forget(named);
+}
+
+/// Writes a small file as outputs are written: it appears whole and on disk, in the place of what was there, or not at
+/// all. A device or a pipe is written to.
+///
+/// # Errors
+/// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let failed = |e| Error::write(path.display(), e);
+    let existing = std::fs::metadata(path).ok();
+    if existing.as_ref().is_some_and(|m| !m.is_file()) {
+        let mut device = File::options().write(true).open(path).map_err(failed)?;
+        return device.write_all(bytes).map_err(failed);
+    }
+    let mut file = AtomicFile::create(path, true, existing.as_ref())?;
+    file.file.write_all(bytes).map_err(failed)?;
+    file.commit()
 }
 
 /// A file that is being written beside its target.
 pub(super) struct AtomicFile {
     pub(super) file: File,
     target: PathBuf,
-    folder: PathBuf,
+    /// The target's folder, open from the start so that there is a descriptor left for it; `None` if it may not be read.
+    folder: Option<File>,
     replace: bool,
     /// Its name, if it has one.
     named: Option<PathBuf>,
@@ -48,20 +78,25 @@ impl AtomicFile {
             Some(_) => path.canonicalize().map_err(failed)?,
             None => path.to_owned(),
         };
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            _ => PathBuf::from("."),
+        let parent = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let folder = match File::open(parent) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
+            opened => Some(opened.map_err(failed)?),
         };
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
         let nameless =
-            rustix::fs::open(&folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
-        let (file, named) = match nameless {
-            Ok(fd) => (File::from(fd), None),
-            Err(_) => {
-                let named = beside(&target);
-                let file = File::options().create_new(true).read(true).write(true).open(&named);
-                NAMED.lock().unwrap_or_else(|e| e.into_inner()).push(named.clone());
-                (file.map_err(failed)?, Some(named))
+            rustix::fs::open(parent, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+        let (file, named) = match nameless.map(File::from) {
+            Ok(file) if can_be_named(&file) => (file, None),
+            _ => {
+                let (path, mut all) = (beside(&target), named());
+                let file = File::options().create_new(true).read(true).write(true).open(&path);
+                let file = file.map_err(failed)?;
+                all.push(path.clone());
+                (file, Some(path))
             }
         };
         if let Some(existing) = existing {
@@ -75,57 +110,65 @@ impl AtomicFile {
     pub(super) fn commit(mut self) -> Result<(), Error> {
         let failed = |e: io::Error| Error::write(self.target.display(), e);
         self.file.sync_all().map_err(failed)?;
-        let named = match self.named.take() {
+        let mut all = named();
+        let beside = match self.named.take() {
             Some(named) => named,
             None if !self.replace => match self.link(&self.target) {
-                Ok(()) => return self.sync_folder(),
+                Ok(()) => {
+                    drop(all);
+                    return self.sync_folder();
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                    return Err(ErrorKind::OutputExists {
-                        path: self.target.display().to_string(),
-                    }
-                    .into());
+                    let path = self.target.display().to_string();
+                    return Err(ErrorKind::OutputExists { path }.into());
                 }
                 Err(e) => return Err(failed(e)),
             },
             None => {
-                let named = beside(&self.target);
-                self.link(&named).map_err(failed)?;
-                named
+                let beside = beside(&self.target);
+                self.link(&beside).map_err(failed)?;
+                beside
             }
         };
-        let renamed = std::fs::rename(&named, &self.target);
+        let renamed = std::fs::rename(&beside, &self.target);
         if renamed.is_err() {
-            let _ = std::fs::remove_file(&named);
+            let _ = std::fs::remove_file(&beside);
         }
-        forget(&named);
+        all.retain(|path| *path != beside);
+        drop(all);
         renamed.map_err(failed)?;
         self.sync_folder()
     }
 
     /// Gives the nameless file a name.
     fn link(&self, name: &Path) -> io::Result<()> {
-        use std::os::fd::AsRawFd;
-        let fd = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        Ok(rustix::fs::linkat(CWD, fd, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+        Ok(rustix::fs::linkat(CWD, handle(&self.file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
     fn sync_folder(&self) -> Result<(), Error> {
-        let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|e| Error::write(self.folder.display(), e))
+        let synced = self.folder.as_ref().map_or(Ok(()), File::sync_all);
+        synced.map_err(|e| Error::write(self.target.display(), e))
     }
 }
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if let Some(named) = self.named.take() {
-            let _ = std::fs::remove_file(&named);
-            forget(&named);
+        if let Some(beside) = self.named.take() {
+            let mut all = named();
+            let _ = std::fs::remove_file(&beside);
+            all.retain(|path| *path != beside);
         }
     }
 }
 
-fn forget(named: &Path) {
-    NAMED.lock().unwrap_or_else(|e| e.into_inner()).retain(|path| path != named);
+/// The path of an open file, which serves whatever its name is.
+fn handle(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Whether a nameless file can get a name later: only where /proc is mounted.
+fn can_be_named(file: &File) -> bool {
+    std::fs::metadata(handle(file)).is_ok()
 }
 
 /// A name for a temporary file beside `target`.

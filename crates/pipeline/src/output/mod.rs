@@ -19,7 +19,7 @@ use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target}
 use crate::error::{Error, ErrorKind};
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
-pub use file::remove_scratch;
+pub use file::{remove_scratch, write_file};
 use gzip::Gzip;
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
@@ -288,10 +288,14 @@ fn reserve(file: &File, len: u64) -> io::Result<()> {
         return Ok(());
     }
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
-        Err(rustix::io::Errno::NOSPC) => return Err(io::ErrorKind::StorageFull.into()),
-        Err(rustix::io::Errno::FBIG) => return Err(io::ErrorKind::FileTooLarge.into()),
-        _ => {}
+    {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) =
+            fallocate(file, FallocateFlags::empty(), 0, len)
+        {
+            return Err(full.into());
+        }
     }
     let _ = file;
     Ok(())

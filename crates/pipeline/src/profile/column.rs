@@ -86,7 +86,7 @@ impl<T: Number> Column<T> {
 
     #[cold]
     fn spill(&mut self) -> Result<(), Error> {
-        let failed = |e| Error::write(self.tmp_dir.display(), e);
+        let failed = |e| Error::scratch(&self.tmp_dir, e);
         let mut bytes = Vec::with_capacity(BLOCK * size_of::<T>());
         if self.disk.is_none() {
             self.disk = Some((tempfile::tempfile_in(&self.tmp_dir).map_err(failed)?, 0));
@@ -146,7 +146,7 @@ impl<T: Number> ColumnReader<'_, T> {
         let Some((file, count)) = &self.column.disk else { return Ok(()) };
         let mut bytes = vec![0; (count - self.next).min(BLOCK) * size_of::<T>()];
         let read = file.read_exact_at(&mut bytes, (self.next * size_of::<T>()) as u64);
-        read.map_err(|e| Error::read(self.column.tmp_dir.display(), e))?;
+        read.map_err(|e| Error::scratch(&self.column.tmp_dir, e))?;
         self.block = bytes.chunks_exact(size_of::<T>()).map(T::get).collect();
         self.next += self.block.len();
         self.at = 0;

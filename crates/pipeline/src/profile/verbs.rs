@@ -10,7 +10,6 @@ use super::write::write;
 use crate::config::{Compression, Config, OutputConfig, Source, Target};
 use crate::error::{Error, ErrorKind};
 use crate::ids::IdSet;
-use crate::merge::check_intact;
 use crate::names::{fill, safe, unknown_placeholder};
 use crate::output::{self, Length, Output};
 use crate::read::{Inputs, read_all};
@@ -182,7 +181,7 @@ fn run(
         }
         Ok(info)
     })?;
-    check_intact(&inputs)?;
+    inputs.check_unchanged()?;
     profiles.sort_by_key(|profile| profile.start_ns);
     Ok(ProfilesReport { inputs: inputs.reports, profiles, warnings })
 }
@@ -284,7 +283,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         let mut batch = sink.batch(0, 0, &mut buffer);
         write(&mut whole.profile, &whole.bounds, &mut batch)?;
         batch.finish()?;
-        check_intact(self.inputs)?;
+        self.inputs.check_unchanged()?;
         sink.finish()
     }
 

@@ -12,7 +12,7 @@ use crate::check::CheckFor;
 use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{self, Limits, Spool, Spooled};
-use crate::input::{self, Input, Opened};
+use crate::input::{self, Input, Opened, Original};
 use crate::outline::Document;
 use crate::profile::{Identities, Started, is_profile};
 use crate::report::{Example, InputReport, Losses};
@@ -133,9 +133,27 @@ pub(crate) struct Inputs {
     pub(crate) warnings: Vec<String>,
     /// Which event is which by its number.
     pub(crate) numbers: Numbers,
+    /// The files among the inputs.
+    originals: Vec<Original>,
 }
 
 impl Inputs {
+    /// Whether every file is what it was when it was opened: the last word before an output gets its name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] for the first that is not.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        for held in &self.payloads {
+            if let Payload::Mapped(mapped) = &*held.payload
+                && !mapped.is_intact()
+            {
+                let input = self.reports[held.input].name.clone();
+                return Err(ErrorKind::Changed { input, how: input::LOST.to_owned() }.into());
+            }
+        }
+        self.originals.iter().try_for_each(|original| original.check(None))
+    }
+
     /// First and last time of all events.
     pub(crate) fn span(&self) -> Option<(i64, i64)> {
         let spans = self.reports.iter().filter_map(|report| report.span);
@@ -254,20 +272,29 @@ impl Session<'_> {
         let documents_before = reader.documents().len();
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),
-            Opened::Mapped { mapped, skip } => {
-                let mapped = Arc::new(mapped);
+            Opened::Mapped { mapped, skip, original } => {
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
-                self.read_mapped(&mapped, skip, base, reader, &mut report)?;
+                let read = self.read_mapped(&mapped, skip, base, reader, &mut report);
+                if let Some(original) = original {
+                    original.check(Some(&mapped))?;
+                    self.read.originals.push(original);
+                }
+                read?;
                 (Payload::Mapped(mapped), None)
             }
-            Opened::Stream { reader: stream, encoding } => {
+            Opened::Stream { reader: stream, encoding, packed } => {
                 report.encoding = encoding;
                 self.expect_less(input);
                 let (stream, keep) =
                     profiles::look(stream).map_err(|e| Error::read(input.name(), e))?;
                 let keep = keep || R::KEEPS_STREAMS;
-                let read = self.read_stream(stream, base, (keep, 0), reader, &mut report)?;
+                let read = self.read_stream(stream, base, (keep, 0), reader, &mut report);
+                if let Some((original, mapped)) = packed {
+                    // nothing is read from it again
+                    original.check(Some(&mapped))?;
+                }
+                let read = read?;
                 report.bytes = read.bytes;
                 (read.payload, read.broken)
             }
@@ -322,14 +349,21 @@ impl Session<'_> {
             return Ok(opened);
         }
         let opened = match opened {
-            Opened::Stream { mut reader, .. } => {
-                spool::to_file(&mut *reader, &input.name(), self.config)?
+            Opened::Stream { mut reader, packed, .. } => {
+                let unpacked = spool::to_file(&mut *reader, &input.name(), self.config);
+                if let Some((original, mapped)) = packed {
+                    original.check(Some(&mapped))?;
+                }
+                unpacked?
             }
             opened => opened,
         };
-        if let Opened::Mapped { mapped, skip } = &opened
+        if let Opened::Mapped { mapped, skip, original } = &opened
             && let Err(defect) = validate(&mapped[*skip..])
         {
+            if let Some(original) = original {
+                original.check(Some(mapped))?;
+            }
             let offset = defect.offset + *skip as u64;
             let from = (offset as usize).saturating_sub(20);
             let to = (offset as usize + 20).min(mapped.len());
@@ -358,11 +392,10 @@ impl Session<'_> {
             chunk,
         };
         let progress = &self.config.progress;
-        let (mut result, mut done) = (Ok(()), 0);
+        let mut result = Ok(());
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
         scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
-            done = (done + chunk).min(mapped.len());
             note_facts(&part.outline().facts, report);
             if result.is_ok() {
                 let current =
@@ -374,13 +407,7 @@ impl Session<'_> {
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
         });
         self.read.numbers = numbers;
-        result?;
-        if !mapped.is_intact() {
-            return Err(
-                ErrorKind::Changed { input: report.name.clone(), offset: done as u64 }.into()
-            );
-        }
-        Ok(())
+        result
     }
 
     fn read_stream<R: Reader>(

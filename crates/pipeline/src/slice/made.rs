@@ -46,7 +46,7 @@ impl Made {
 
     /// Appends bytes; returns where they stand.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64, Error> {
-        let failed = |e| Error::write(self.tmp_dir.display(), e);
+        let failed = |e| Error::scratch(&self.tmp_dir, e);
         let file = match &mut self.file {
             Some(file) => file,
             none => {
@@ -94,9 +94,7 @@ impl Made {
             None => Payload::Empty,
             Some(mut file) => {
                 let mapped = file.flush().and_then(|()| Mapped::new(file.get_ref()));
-                Payload::Mapped(Arc::new(
-                    mapped.map_err(|e| Error::write(self.tmp_dir.display(), e))?,
-                ))
+                Payload::Mapped(Arc::new(mapped.map_err(|e| Error::scratch(&self.tmp_dir, e))?))
             }
         };
         self.entries.sort_unstable();

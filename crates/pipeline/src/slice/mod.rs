@@ -44,7 +44,7 @@ use crate::error::Error;
 use crate::input::expand;
 use crate::keys::unite;
 use crate::layout::Layout;
-use crate::merge::{check_intact, default_format, warn};
+use crate::merge::{default_format, warn};
 use crate::order::{Entry, Gather, Lists, Order, Runs, Sorter, Spill};
 use crate::outline::Document;
 use crate::output;
@@ -425,7 +425,7 @@ impl Chosen {
         written.annotations = annotations.put(&mut united, &output_of).report();
         written.warnings.extend(written.annotations.warning());
         let size = (events, self.bytes + made_bytes);
-        let check = || check_intact(inputs);
+        let check = || inputs.check_unchanged();
         written.bytes =
             emit.write_all(&united, size, output, config, &mut written.warnings, check)?;
         Ok(())

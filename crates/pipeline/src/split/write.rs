@@ -16,7 +16,6 @@ use crate::emit::Emit;
 use crate::error::Error;
 use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
-use crate::merge::check_intact;
 use crate::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use crate::read::Inputs;
 use crate::streams::Delays;
@@ -185,7 +184,7 @@ impl<'p> Job<'_, '_, 'p> {
         let emit = self.emit(part, &sequence);
         let mut said = Vec::new();
         let size = Size { events: part.events, bytes: part.bytes, of_run };
-        let check = || check_intact(self.inputs);
+        let check = || self.inputs.check_unchanged();
         let len = emit.write_all(&keys, size, &output, config, &mut said, check)?;
         warnings.extend(said.into_iter().map(|text| format!("{}: {text}", file.display())));
         Ok(len)
