@@ -5,8 +5,8 @@
 //
 // The page is served out of this file (Fetch domain) under http://demo.test/, so that no path of
 // the recording machine enters the trace as a URL.
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { launch } from '../ui/protocol.mjs';
 
 const [chromium, profileDir, traceOut] = process.argv.slice(2);
 
@@ -51,47 +51,11 @@ const categories = [
   'disabled-by-default-v8.cpu_profiler', 'disabled-by-default-devtools.timeline.frame',
 ];
 
-const browser = spawn(chromium, [
-  '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-extensions',
-  '--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage',
-  '--remote-debugging-pipe', `--user-data-dir=${profileDir}`, 'about:blank',
-], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-
-// Messages on the pipe are JSON texts, each ended by a NUL byte.
-let nextId = 1;
-const replies = new Map();
-const listeners = [];
-let pending = Buffer.alloc(0);
-browser.stdio[4].on('data', (data) => {
-  pending = Buffer.concat([pending, data]);
-  for (let end; (end = pending.indexOf(0)) >= 0; pending = pending.subarray(end + 1)) {
-    const message = JSON.parse(pending.subarray(0, end).toString());
-    if (message.id) {
-      const { resolve, reject } = replies.get(message.id);
-      if (message.error) reject(new Error(message.error.message));
-      else resolve(message.result);
-    } else {
-      for (const listener of listeners) listener(message);
-    }
-  }
-});
-
-function send(method, params = {}, sessionId = undefined) {
-  const id = nextId++;
-  browser.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
-  return new Promise((resolve, reject) => replies.set(id, { resolve, reject }));
-}
-
-function event(method) {
-  return new Promise((resolve) => {
-    listeners.push((message) => message.method === method && resolve(message.params));
-  });
-}
-
+const { send, listen, next, close } = launch(chromium, profileDir);
 const { targetInfos } = await send('Target.getTargets');
 const { targetId } = targetInfos.find((target) => target.type === 'page');
 const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
-listeners.push((message) => {
+listen((message) => {
   if (message.method !== 'Fetch.requestPaused') return;
   const { requestId, request } = message.params;
   const [type, text] = served[new URL(request.url).pathname] ?? ['text/plain', ''];
@@ -111,7 +75,7 @@ await send('Tracing.start', {
 });
 await send('Page.navigate', { url: 'http://demo.test/' }, sessionId);
 await new Promise((resolve) => setTimeout(resolve, 1200));
-const complete = event('Tracing.tracingComplete');
+const complete = next('Tracing.tracingComplete');
 await send('Tracing.end');
 const { stream } = await complete;
 const parts = [];
@@ -121,6 +85,4 @@ for (let eof = false; !eof;) {
   eof = part.eof;
 }
 writeFileSync(traceOut, Buffer.concat(parts));
-const closed = new Promise((resolve) => browser.once('exit', resolve));
-send('Browser.close');
-await closed;
+await close();

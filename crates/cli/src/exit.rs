@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
-use tracemill_pipeline::{Error, ErrorClass};
+use tracemill_pipeline::{Around, Error, ErrorClass};
 
 /// The status a run ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,14 @@ impl Failure {
     /// Called wrongly.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Failure::Usage(text.into())
+    }
+
+    /// The bytes around the place that it is about.
+    pub(crate) fn around(&self) -> Option<&Around> {
+        match self {
+            Failure::Run(error) => error.around(),
+            _ => None,
+        }
     }
 }
 

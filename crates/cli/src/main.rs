@@ -15,9 +15,11 @@ mod inputs;
 mod manifest;
 mod memory;
 mod messages;
+mod pointer;
 mod progress;
 mod report;
 mod signal;
+mod similar;
 mod size;
 mod whole_file;
 
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
         Err(failure) => {
             let exit = Exit::of(&failure);
             if exit != Exit::Complete {
-                messages.error(&failure.to_string());
+                messages.failure(&failure);
             }
             exit
         }

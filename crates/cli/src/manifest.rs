@@ -15,6 +15,7 @@
 
 use crate::args::signed_time;
 use crate::exit::Failure;
+use crate::similar::suggestion;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Factor, IdentityReport, InputClock, StatedInput};
@@ -52,7 +53,8 @@ impl Manifest {
         const KEYS: [&str; 7] = ["path", "label", "offset", "scale", "recording", "pids", "ids"];
         let members = input.as_object().ok_or("expected an object")?;
         if let Some(key) = members.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(format!("unknown key {key}: expected {}", KEYS.join(", ")));
+            let suggestion = suggestion(key, KEYS);
+            return Err(format!("unknown key {key}: expected {}{suggestion}", KEYS.join(", ")));
         }
         let path: PathBuf = input["path"].as_str().ok_or("expected a string called path")?.into();
         match &input["label"] {

@@ -3,13 +3,14 @@
 //! Errors are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
 
 use crate::args::{MessageArgs, When};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
+use crate::pointer::pointed;
 use crate::size::{grouped, human, plural};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
-use tracemill_pipeline::InputReport;
+use tracemill_pipeline::{Around, InputReport};
 
 /// Inputs whose losses are listed; the rest is counted.
 const INPUTS: usize = 50;
@@ -33,20 +34,25 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// As the flags have it.
-    pub(crate) fn new(args: &MessageArgs) -> Self {
+    /// As the flags have it, if the verb has any.
+    pub(crate) fn new(args: Option<&MessageArgs>) -> Self {
         let terminal = io::stderr().is_terminal();
-        let color = match args.color {
+        let color = match args.map_or(When::Auto, |args| args.color) {
             When::Always => true,
             When::Never => false,
             When::Auto => terminal && environment_has_color(),
         };
-        Messages { quiet: args.quiet, verbose: args.verbose, terminal, color }
+        let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose));
+        Messages { quiet, verbose, terminal, color }
     }
 
-    /// Why the run failed.
-    pub(crate) fn error(&self, text: &str) {
-        say(&lines(Level::Error, text, self.color));
+    /// Why the run failed, and where in the text if that is known.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let mut text = lines(Level::Error, &failure.to_string(), self.color);
+        if let Some(around) = failure.around() {
+            text.push_str(&pointer_lines(around, self.color));
+        }
+        say(&text);
     }
 
     /// What the user should know.
@@ -146,6 +152,13 @@ fn lines(level: Level, text: &str, color: bool) -> String {
         word.clear();
     }
     all
+}
+
+/// A line of an input with a caret below the place.
+fn pointer_lines(around: &Around, color: bool) -> String {
+    let [text, caret] = pointed(around);
+    let style = if color { AnsiColor::Red.on_default().bold() } else { Style::new() };
+    format!("tracemill:   {text}\ntracemill:   {style}{caret}{style:#}\n")
 }
 
 /// `text` without what a terminal would obey: names in traces, and of files, may hold anything.
@@ -301,6 +314,16 @@ mod tests {
         assert_eq!(lines(Level::Note, "fine", true), "tracemill: fine\n");
         let red = lines(Level::Error, "no", true);
         assert_eq!(red, "tracemill: \u{1b}[1m\u{1b}[31merror:\u{1b}[0m no\n");
+    }
+
+    #[test]
+    fn carets_stand_below_what_is_meant() {
+        let around =
+            Around { bytes: b"[nul]".to_vec(), at: 1, more_before: true, more_behind: false };
+        let plain = "tracemill:   …[nul]\ntracemill:     ^\n";
+        assert_eq!(pointer_lines(&around, false), plain);
+        let red = pointer_lines(&around, true);
+        assert_eq!(red, plain.replace("  ^", "\u{1b}[1m\u{1b}[31m  ^\u{1b}[0m"));
     }
 
     #[test]

@@ -81,12 +81,13 @@ impl Stage {
             done,
             total: Some(total).filter(|&total| total >= done && total > 0),
         };
-        // nothing is written before all is read
         let (written, to_write) = (get(&progress.bytes_written), get(&progress.bytes_to_write));
-        if written > 0 || to_write > 0 {
+        let (scanned, expected) = (get(&progress.bytes_scanned), get(&progress.bytes_expected));
+        // what is written while files are still read says nothing of the time that is left
+        if (written > 0 || to_write > 0) && scanned >= expected {
             return stage("writing", written, to_write);
         }
-        stage("reading", get(&progress.bytes_scanned), get(&progress.bytes_expected))
+        stage("reading", scanned, expected)
     }
 }
 
@@ -155,8 +156,20 @@ fn line(stage: Stage, rate: Option<u64>) -> String {
     }
     if let Some(rate) = rate {
         text.push_str(&format!(", {}/s", human(rate)));
+        if let Some(total) = stage.total.filter(|_| rate > 0) {
+            text.push_str(&format!(", {} left", span((total - stage.done) / rate)));
+        }
     }
     text
+}
+
+/// Seconds for a reader: `7s`, `2m 05s`, `1h 02m`.
+fn span(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3600, seconds / 60 % 60),
+    }
 }
 
 #[cfg(test)]
@@ -184,14 +197,27 @@ mod tests {
         assert_eq!(stage(progress(10, 15, 0, 0)), ("reading", 15, None));
         assert_eq!(stage(progress(10, 10, 20, 0)), ("writing", 0, Some(20)));
         assert_eq!(stage(progress(10, 10, 0, 7)), ("writing", 7, None));
+        // convert writes while it reads
+        assert_eq!(stage(progress(10, 5, 0, 3)), ("reading", 5, Some(10)));
+        assert_eq!(stage(progress(0, 5, 0, 3)), ("writing", 3, None));
     }
 
     #[test]
     fn lines_say_what_is_known() {
         let stage = Stage { verb: "reading", done: 1 << 20, total: Some(4 << 20) };
         assert_eq!(line(stage, None), "reading 1.0 MiB of 4.0 MiB (25 %)");
+        let known = "reading 1.0 MiB of 4.0 MiB (25 %), 512.0 KiB/s, 6s left";
+        assert_eq!(line(stage, Some(512 << 10)), known);
+        assert_eq!(line(stage, Some(0)), "reading 1.0 MiB of 4.0 MiB (25 %), 0 B/s");
         let stage = Stage { total: None, ..stage };
         assert_eq!(line(stage, Some(2048)), "reading 1.0 MiB, 2.0 KiB/s");
+    }
+
+    #[test]
+    fn time_left_is_said_in_two_units_at_most() {
+        for (seconds, text) in [(0, "0s"), (59, "59s"), (125, "2m 05s"), (3725, "1h 02m")] {
+            assert_eq!(span(seconds), text);
+        }
     }
 
     #[test]

@@ -65,7 +65,8 @@
 //!   "events", "for": ["devtools" | "perfetto"], "errors", "warnings", "notes": kinds of findings of each severity
 //!                                               ("lost" is what could not be read at all),
 //!   "findings": [{"kind", "severity": "error" | "warning" | "note", "count", "sentence", "remedy",
-//!                 "places": [{"input", "offset", "excerpt"}]}], the worst first,
+//!                 "places": [{"input", "offset", "excerpt", "expected": null | what should have stood there,
+//!                             "noticed": null | of what could not be read: where that was noticed}]}], the worst first,
 //!   "messages": [sentence],
 //!
 //!   split (of decisions also "spills", "spooled_bytes", "delayed_chunks"):
@@ -253,9 +254,15 @@ pub(crate) fn check(report: &CheckReport, viewers: &[CheckFor], run: &Run<'_>) -
 }
 
 fn finding(finding: &Finding) -> Value {
-    let places = finding.places.iter().map(
-        |place| json!({"input": place.input, "offset": place.offset, "excerpt": place.excerpt}),
-    );
+    let places = finding.places.iter().map(|place| {
+        json!({
+            "input": place.input,
+            "offset": place.offset,
+            "excerpt": place.excerpt,
+            "expected": place.expected,
+            "noticed": place.noticed,
+        })
+    });
     json!({
         "kind": finding.kind,
         "severity": finding.severity.name(),

@@ -137,6 +137,14 @@ pub struct OutputConfig {
     pub compression: Compression,
 }
 
+impl OutputConfig {
+    /// A new file, in the format of the first input and not packed.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        let target = Target::File { path: path.into(), replace: false };
+        OutputConfig { target, format: None, compression: Compression::None }
+    }
+}
+
 /// Knobs and limits of a run.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -163,6 +171,7 @@ pub struct Config {
     /// What a merge does for a viewer.
     pub viewer: ViewerRules,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
+    #[doc(hidden)]
     pub shares: Option<Shares>,
 }
 
@@ -282,6 +291,7 @@ pub struct ProfileInputs {
 }
 
 /// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// Bytes of pipes and packed inputs kept in memory; the rest is spooled to disk.
@@ -310,6 +320,25 @@ impl Config {
     /// The smallest budget that everything works within.
     pub const MEMORY_MIN: u64 = 32 << 20;
 
+    /// Everything as usual, with `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them. Inputs keep their
+    /// names and clocks, and damaged ones are saved.
+    pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
+        Config {
+            threads,
+            memory,
+            tmp_dir: tmp_dir.into(),
+            tier: None,
+            read_size: 256 << 10,
+            strict: false,
+            progress: Arc::default(),
+            profiles: ProfileInputs::default(),
+            identity: IdentityRules::default(),
+            clocks: ClockRules::default(),
+            viewer: ViewerRules::default(),
+            shares: None,
+        }
+    }
+
     pub(crate) fn shares(&self) -> Shares {
         self.shares.unwrap_or_else(|| Shares::of(self.memory))
     }
@@ -318,7 +347,7 @@ impl Config {
     ///
     /// # Errors
     /// [`ErrorKind::Budget`] if the memory is below [`Config::MEMORY_MIN`].
-    pub fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         if self.memory < Self::MEMORY_MIN {
             let (given, least) = (self.memory, Self::MEMORY_MIN);
             return Err(ErrorKind::Budget { given, least }.into());

@@ -3,6 +3,7 @@
 //! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
 //! is what exit codes are made from (contract C9).
 
+use crate::around::Around;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub enum ErrorKind {
         offset: u64,
         /// What it is instead, and what to do.
         found: String,
+        /// The bytes there, if they tell more.
+        around: Option<Around>,
     },
     /// There is no CPU profile to extract, or not the one that was asked for.
     Profiles {
@@ -54,8 +57,8 @@ pub enum ErrorKind {
         offset: u64,
         /// What is wrong.
         problem: String,
-        /// The bytes around it.
-        excerpt: String,
+        /// The bytes around it, if they are at hand.
+        around: Option<Around>,
     },
     /// An input changed while it was read.
     Changed {
@@ -151,6 +154,16 @@ impl Error {
         }
     }
 
+    /// The bytes around the place that it names, for who can show them; its text leaves them out.
+    pub fn around(&self) -> Option<&Around> {
+        match &*self.0 {
+            ErrorKind::NotATrace { around, .. } | ErrorKind::Defect { around, .. } => {
+                around.as_ref()
+            }
+            _ => None,
+        }
+    }
+
     /// A failed write to `path`; a closed pipe is told apart.
     #[cold]
     pub(crate) fn write(path: impl fmt::Display, source: io::Error) -> Self {
@@ -184,16 +197,16 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
-            ErrorKind::NotATrace { input, offset, found } => {
+            ErrorKind::NotATrace { input, offset, found, .. } => {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
             ErrorKind::Usage { problem } => f.write_str(problem),
             ErrorKind::Profiles { found }
             | ErrorKind::Parts { found }
             | ErrorKind::Window { found } => f.write_str(found),
-            ErrorKind::Defect { input, offset, problem, excerpt } => write!(
+            ErrorKind::Defect { input, offset, problem, .. } => write!(
                 f,
-                "{input}: defect at byte {offset}: {problem}: {excerpt} (without --strict the rest is saved)"
+                "{input}: defect at byte {offset}: {problem} (without --strict the rest is saved)"
             ),
             ErrorKind::Changed { input, how } => {
                 write!(f, "{input}: {how} while it was read; let its writer finish and run again")

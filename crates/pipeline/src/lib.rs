@@ -9,37 +9,49 @@
 //! [`merge()`], [`info()`], [`filter()`], [`split()`] … are whole verbs; the command line only adds flags and messages. Libraries do not print, exit or
 //! read the environment: everything a run needs is in [`Config`], everything it did in its report.
 //!
-//! ```
-//! use std::sync::Arc;
-//! use tracemill_pipeline::*;
+//! # Sort, merge
 //!
-//! let folder = tempfile::tempdir()?;
-//! let (input, sorted) = (folder.path().join("in.json"), folder.path().join("out.json"));
-//! std::fs::write(&input, r#"[{"ph":"i","ts":2},{"ph":"i","ts":1},"#)?; // its producer was killed
-//! let output = OutputConfig {
-//!     target: Target::File { path: sorted.clone(), replace: false },
-//!     format: None,
-//!     compression: Compression::None,
-//! };
-//! let config = Config {
-//!     threads: 2,
-//!     memory: 64 << 20,
-//!     tmp_dir: std::env::temp_dir(),
-//!     tier: None,
-//!     read_size: 1 << 18,
-//!     strict: false,
-//!     progress: Arc::new(Progress::default()),
-//!     profiles: ProfileInputs::default(),
-//!     identity: IdentityRules::default(),
-//!     clocks: ClockRules::default(),
-//!     viewer: ViewerRules::default(),
-//!     shares: None,
-//! };
-//! let report = merge(&[Source::Path(input)], &output, &config)?;
+//! ```
+//! use tracemill_pipeline::{Config, OutputConfig, Source, merge};
+//! # let folder = tempfile::tempdir()?;
+//! # let (input, sorted) = (folder.path().join("in.json"), folder.path().join("out.json"));
+//! # std::fs::write(&input, r#"[{"ph":"i","ts":2},{"ph":"i","ts":1},"#)?; // its producer was killed
+//!
+//! let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+//! let report = merge(&[Source::Path(input)], &OutputConfig::file(&sorted), &config)?;
 //! assert_eq!((report.events, report.lost()), (2, 0));
 //! assert_eq!(std::fs::read_to_string(sorted)?, "[\n{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}\n]\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Several sources make one trace. As it stands equal pids and ids are one, and clocks are as they are; the command
+//! asks for [`PidPolicy::Auto`], [`IdPolicy::Auto`] and [`Align::Auto`].
+//!
+//! # Collect CPU profiles
+//!
+//! ```
+//! use tracemill_pipeline::{Config, ProfileChoice, ProfileTarget, Source, extract_profiles};
+//! # let folder = tempfile::tempdir()?;
+//! # let (trace, dir) = (folder.path().join("trace.json"), folder.path().join("profiles"));
+//! # std::fs::write(&trace, r#"[{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
+//! #   {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":
+//! #   [{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,5]}}}]"#)?;
+//!
+//! let config = Config::new(2, 64 << 20, std::env::temp_dir());
+//! let target = ProfileTarget::Folder { dir, template: None, replace: false };
+//! let report = extract_profiles(&[Source::Path(trace)], &ProfileChoice::default(), &target, &config)?;
+//! for profile in &report.profiles {
+//!     assert_eq!((&*profile.pid, &*profile.tid, profile.samples), ("7", "8", 2));
+//!     assert!(profile.file.as_ref().is_some_and(|file| file.exists())); // CPU.….7.8.001.cpuprofile
+//! }
+//! # assert_eq!(report.profiles.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`list_profiles`] says what there is and writes nothing. To read a trace event by event, without any output, take
+//! `tracemill-tokenizer`.
+//!
+//! # Inside
 //!
 //! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
 //! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
@@ -47,6 +59,7 @@
 #![forbid(unsafe_code)]
 
 mod annotations;
+mod around;
 mod check;
 mod clock;
 mod config;
@@ -85,6 +98,7 @@ mod time;
 mod viewer;
 mod whole;
 
+pub use around::Around;
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
 pub use clock::Factor;
 pub use config::{
@@ -107,7 +121,7 @@ pub use profile::{
 };
 pub use report::{
     AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, Example, FilterReport,
-    IdentityReport, InputClock, InputIdentity, InputReport, Losses, MergeReport, Tally, excerpt,
+    IdentityReport, InputClock, InputIdentity, InputReport, Losses, MergeReport, Tally,
 };
 pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -91,7 +91,7 @@ impl Losses {
 }
 
 /// The first bytes of a stretch on one line, with what cannot be printed escaped.
-pub fn excerpt(bytes: &[u8]) -> String {
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let cut = bytes.len() > EXCERPT;
     let mut text = bytes[..bytes.len().min(EXCERPT)].escape_ascii().to_string();
     // quotes and backslashes read better as they stand

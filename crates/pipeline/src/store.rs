@@ -4,6 +4,7 @@
 //! input's bytes lie in (a map, memory segments, a spooled file) is known here only. Segments of a pipe overlap: an item
 //! that was cut by the end of one is copied to the start of the next, so every item lies in one piece.
 
+use crate::around::Around;
 use crate::clock::{Clocks, Shift};
 use memmap2::MmapMut;
 use std::sync::Arc;
@@ -29,6 +30,11 @@ impl Payload {
                 segments.last().map_or(0, |last| last.base + last.filled as u64)
             }
         }
+    }
+
+    /// The bytes around an offset, if they are kept.
+    pub(crate) fn around(&self, offset: u64) -> Option<Around> {
+        Store::of_one(self).around(offset, self.len() + 1)
     }
 
     /// Bytes of heap.
@@ -199,6 +205,17 @@ impl<'p> Store<'p> {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);
         let piece = &self.pieces[after - 1];
         &piece.bytes[(offset - piece.start) as usize..]
+    }
+
+    /// The bytes around `offset` in an input that ends at `end`, as far as they lie in one piece.
+    pub(crate) fn around(&self, offset: u64, end: u64) -> Option<Around> {
+        // what begins where the input ends is another one
+        let is_before =
+            |piece: &Piece<'_>| piece.start < offset || piece.start == offset && offset < end;
+        let after = self.pieces.partition_point(is_before);
+        let piece = &self.pieces[after.checked_sub(1)?];
+        let at = (offset - piece.start) as usize;
+        (at <= piece.bytes.len()).then(|| Around::of(piece.bytes, at))
     }
 
     pub(crate) fn slice(&self, offset: u64, len: u64) -> &'p [u8] {

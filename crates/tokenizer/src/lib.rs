@@ -4,28 +4,52 @@
 //! `pid` …) stand in it. Nothing is decoded before it is asked for, nothing is copied, and no decision depends on how
 //! the input was cut. No threads, no output, no environment.
 //!
-//! ```
-//! use tracemill_tokenizer::{Damage, Event, Form, Member, Note, Scanner, Sink, Stop, Tier, Window};
+//! Read a trace: what is found is handed to a [`Sink`].
 //!
-//! #[derive(Default)]
+//! ```
+//! use tracemill_tokenizer::{Damage, Event, Scanner, Sink, Stop, Tier, Window};
+//!
 //! struct Longest(i64);
 //!
 //! impl Sink for Longest {
 //!     fn event(&mut self, event: &Event<'_>) {
 //!         self.0 = self.0.max(event.dur().map_or(0, |dur| dur.floor));
 //!     }
-//!     fn document(&mut self, _: Form) {}
-//!     fn member(&mut self, _: Member<'_>) {}
 //!     fn damage(&mut self, damage: Damage<'_>) {
 //!         panic!("{} at byte {}", damage.kind.sentence(), damage.offset);
 //!     }
-//!     fn note(&mut self, _: Note, _: u64) {}
 //! }
 //!
 //! let trace = br#"{"traceEvents":[{"ph":"X","ts":1,"dur":2.5},{"ph":"X","ts":0,"dur":7}]}"#;
-//! let mut longest = Longest::default();
+//! let mut longest = Longest(0);
 //! Scanner::new(Tier::best()).feed(Window::whole(trace), Stop::NEVER, &mut longest);
 //! assert_eq!(longest.0, 7000); // nanoseconds
+//! ```
+//!
+//! Read what comes in pieces: give each call the bytes from [`Scanner::retain_from`] on. The findings are the same, wherever the
+//! pieces end.
+//!
+//! ```
+//! use tracemill_tokenizer::{Damage, Event, Field, Scanner, Sink, Stop, Tier, Window};
+//!
+//! struct Names(Vec<String>);
+//!
+//! impl Sink for Names {
+//!     fn event(&mut self, event: &Event<'_>) {
+//!         let name = event.field(Field::Name).unwrap_or(b"none");
+//!         self.0.push(String::from_utf8_lossy(name).into_owned());
+//!     }
+//!     fn damage(&mut self, _: Damage<'_>) {}
+//! }
+//!
+//! let trace = br#"[{"name":"a","ts":1},{"name":"b","ts":2}]"#;
+//! let (mut names, mut scanner) = (Names(Vec::new()), Scanner::new(Tier::best()));
+//! for end in 0..=trace.len() {
+//!     let from = scanner.retain_from();
+//!     let window = Window { bytes: &trace[from as usize..end], base: from, last: end == trace.len() };
+//!     scanner.feed(window, Stop::NEVER, &mut names);
+//! }
+//! assert_eq!(names.0, ["\"a\"", "\"b\""]);
 //! ```
 //!
 //! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`compare`] the exact numbers.

@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::manifest::Manifest;
+use crate::similar::suggestion;
 use clap::Args;
 use std::path::PathBuf;
 use tracemill_pipeline::{Align, ClockRules, Factor, parse_time};
@@ -17,7 +18,7 @@ pub(crate) struct ClockArgs {
     /// (baseTimeNanoseconds) and clang (beginningOfTime) state beside the events. marker:NAME: by the events of that name,
     /// the i-th of each on the i-th of the first: the median counts. clock-sync: by events of phase c with one sync_id.
     /// How well it fits is said with -v, and in --report.
-    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = align)]
     pub(crate) align: Align,
     /// Add TIME to the times of an input, beside what --align finds: +1.5ms, -20us; a bare number is µs
     ///
@@ -29,6 +30,11 @@ pub(crate) struct ClockArgs {
     /// For clocks that drift (1.000012) and times in other units (0.001 where they are in nanoseconds).
     #[arg(long, value_name = "FILE=FACTOR", value_parser = scale, allow_hyphen_values = true)]
     pub(crate) scale: Vec<(PathBuf, Factor)>,
+}
+
+fn align(text: &str) -> Result<Align, String> {
+    const NAMES: [&str; 6] = ["auto", "none", "start", "base-time", "marker:NAME", "clock-sync"];
+    text.parse().map_err(|error| format!("{error}{}", suggestion(text, NAMES)))
 }
 
 /// `FILE=VALUE`; the file may have a `=` in its name.

@@ -18,10 +18,10 @@ A .cpuprofile becomes the events that V8 would have streamed; `profile extract` 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   One event a line, and count what takes longer than 10 ms:
-    tracemill convert --format ndjson trace.json | grep '\"dur\"' | jq -c 'select(.dur > 10000)' | wc -l
+    tracemill convert --format ndjson trace.json | jq -c 'select(.dur > 10000)' | wc -l
 
   Back again, packed for DevTools:
-    tracemill convert --format object events.ndjson -o trace.json.gz
+    tracemill convert --format object events.ndjson -o again.json.gz
 
   Look at a trace that is all on one line:
     tracemill convert --style pretty trace.json | less

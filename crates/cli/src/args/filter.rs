@@ -3,6 +3,7 @@
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::size;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint};
 
 pub(super) const ABOUT: &str = "\
@@ -31,7 +32,7 @@ What grep -v does is --invert here: -v says more, as it does for every verb.
 pub(super) const EXAMPLES: &str = "\
 Examples:
   The main threads of all renderers, without what is shorter than 100 µs:
-    tracemill filter --process Renderer --thread '^CrRendererMain' --min-dur 100us trace.json -o main.json
+    tracemill filter --thread '^CrRendererMain' --min-dur 100us trace.json -o main.json
 
   Garbage collection in the first two seconds:
     tracemill filter --name 'GC' --to 2s trace.json -o gc.json
@@ -101,8 +102,8 @@ pub(crate) struct CriteriaArgs {
     /// That begin before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<TimePoint>,
-    /// That do not belong to these: network, gpu, animation, threadpool, compile
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// That do not belong to these
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = presets())]
     pub(crate) drop: Vec<Preset>,
     /// Keep what would go, drop what would stay, as grep -v does
     #[arg(long, visible_alias = "invert-match")]
@@ -110,6 +111,10 @@ pub(crate) struct CriteriaArgs {
     /// Of what stays, the longest events, so that the output, before packing, has at most this size
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) shrink_to: Option<u64>,
+}
+
+fn presets() -> impl TypedValueParser<Value = Preset> {
+    PossibleValuesParser::new(Preset::ALL.map(Preset::name)).try_map(|name| name.parse::<Preset>())
 }
 
 impl CriteriaArgs {

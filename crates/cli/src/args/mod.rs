@@ -8,6 +8,7 @@ mod convert;
 mod filter;
 mod identity;
 mod info;
+mod packaging;
 mod profile;
 mod slice;
 mod split;
@@ -22,6 +23,7 @@ pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::FilterArgs;
 pub(crate) use identity::IdentityArgs;
 pub(crate) use info::InfoArgs;
+pub(crate) use packaging::{CompletionsArgs, ManArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use slice::SliceArgs;
 pub(crate) use split::SplitArgs;
@@ -63,7 +65,7 @@ pub(crate) enum Verb {
     /// Merge traces into one, sorted by time; sorts a single one
     #[command(long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
-    /// Say what is in a trace: times, gaps, threads, what takes bytes and time, order, damage
+    /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
     #[command(long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
     /// List the CPU profiles in traces, or extract them
@@ -85,12 +87,18 @@ pub(crate) enum Verb {
     /// Write what lies in a window of time, as a trace that still renders
     #[command(long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
     Slice(SliceArgs),
+    /// Write a script by which a shell completes verbs and flags
+    #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Write the manual: one page, or all into a folder
+    #[command(long_about = packaging::MAN_ABOUT, after_long_help = packaging::MAN_EXAMPLES)]
+    Man(ManArgs),
 }
 
 impl Verb {
-    /// Its flags on what is said.
-    pub(crate) fn messages(&self) -> &MessageArgs {
-        match self {
+    /// Its flags on what is said, if it has any.
+    pub(crate) fn messages(&self) -> Option<&MessageArgs> {
+        Some(match self {
             Verb::Merge(args) => &args.messages,
             Verb::Info(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
@@ -100,7 +108,8 @@ impl Verb {
             Verb::Filter(args) => &args.messages,
             Verb::Split(args) => &args.messages,
             Verb::Slice(args) => &args.messages,
-        }
+            Verb::Completions(_) | Verb::Man(_) => return None,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::texts_split::{BY_HELP, TEMPLATE_HELP};
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
+use crate::similar::suggestion;
 use crate::size;
 use clap::Args;
 use std::path::PathBuf;
@@ -73,7 +74,11 @@ fn by(text: &str) -> Result<SplitBy, String> {
             let number = value.parse().map_err(|_| format!("expected a number: {text}"))?;
             positive(number).map(SplitBy::Events)
         }
-        _ => Err("expected pid, tid, cat, time=DUR, size=BYTES or events=N".into()),
+        _ => {
+            const NAMES: [&str; 6] = ["pid", "tid", "cat", "time", "size", "events"];
+            let suggestion = suggestion(what, NAMES.into_iter().filter(|&name| name != what));
+            Err(format!("expected pid, tid, cat, time=DUR, size=BYTES or events=N{suggestion}"))
+        }
     }
 }
 

@@ -45,7 +45,7 @@ into memory: let their writers finish first.";
 pub(super) const MERGE_EXAMPLES: &str = "\
 Examples:
   Merge the traces of two processes:
-    tracemill merge main.json worker.json -o both.json
+    tracemill merge server.json worker.json -o both.json
 
   Sort one trace, and pack it for DevTools:
     tracemill merge trace.json -o sorted.json.gz
@@ -54,7 +54,7 @@ Examples:
     tracemill merge traces/ -m 512M -T /mnt/scratch -o all.json
 
   Thousands of files:
-    find . -name '*.json.gz' -print0 | tracemill merge --files-from - -o all.json
+    find traces -name '*.json.gz' -print0 | tracemill merge --files-from - -o all.json
 
   The CPU profiles of a Node program and its workers (node --cpu-prof), as one trace for DevTools:
     tracemill merge profiles/ --for devtools -o all.json
@@ -66,7 +66,7 @@ Examples:
     tracemill merge a.json b.json --align marker:step -v -o all.json
 
   The ranks of a distributed PyTorch job, each with its name:
-    tracemill merge rank*.json.gz --label-from-name 'rank([0-9]+)' --args-key 'External id' -o all.json
+    tracemill merge rank*.json --label-from-name 'rank([0-9]+)' --args-key correlation -o all.json
 
   A merge to be edited and repeated:
     tracemill merge a.json b.json --write-manifest all.manifest -o all.json

@@ -1,9 +1,10 @@
 //! `tracemill check`: the findings as text for people, or as JSON.
 
-use super::{pretty, report_place};
+use super::{note_limits, pretty, report_place};
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
+use crate::pointer::pointed;
 use crate::progress::Watch;
 use crate::report::{self, Run};
 use crate::size::{grouped, plural};
@@ -11,7 +12,7 @@ use crate::whole_file::Place;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use tracemill_pipeline::{CheckReport, Finding, InputReport, Progress, Severity, check};
+use tracemill_pipeline::{CheckReport, Finding, FoundAt, InputReport, Progress, Severity, check};
 
 /// Reads, then says what is wrong.
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -24,6 +25,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     let report_place = report_place(&args.messages, &args.output, &sources)?;
     let viewers = args.viewers();
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let checked = check(&sources, &viewers, &config);
     drop(watch);
@@ -83,32 +85,51 @@ fn text(report: &CheckReport) -> String {
 fn details(finding: &Finding, several: bool, text: &mut String) {
     for place in &finding.places {
         let input = if several { format!("{}: ", place.input) } else { String::new() };
-        let excerpt = match place.excerpt.is_empty() {
-            true => String::new(),
-            false => format!(": {}", place.excerpt),
-        };
-        let line = format!("{input}byte {}{excerpt}", place.offset);
+        let line = format!("{input}byte {}{}", place.offset, said(place));
         text.push_str(&format!("         {}\n", plain(&line)));
+        for line in place.around.iter().flat_map(pointed) {
+            text.push_str(&format!("           {line}\n"));
+        }
     }
     text.push_str(&format!("         -> {}\n", finding.remedy));
+}
+
+/// What is said of a place behind its offset: what there is, unless a caret below points at it.
+fn said(place: &FoundAt) -> String {
+    let noticed = place.noticed.filter(|&noticed| noticed != place.offset);
+    match (&place.around, place.expected, noticed) {
+        (Some(_), Some(expected), _) => format!(": expected {expected}"),
+        (Some(_), None, Some(noticed)) => format!(", noticed at byte {noticed}"),
+        (Some(_), None, None) => String::new(),
+        (None, ..) if place.excerpt.is_empty() => String::new(),
+        (None, ..) => format!(": {}", place.excerpt),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::FoundAt;
+    use tracemill_pipeline::Around;
 
     #[test]
     fn the_text_is_aligned_and_says_what_to_do() {
+        let place = |around| FoundAt {
+            input: "a".into(),
+            offset: 7,
+            excerpt: "{\u{1b}}".into(),
+            expected: None,
+            noticed: Some(9),
+            around,
+        };
         let finding = |kind: &str, severity, count| Finding {
             kind: kind.into(),
             severity,
             count,
             sentence: "it is so".into(),
             remedy: "do this".into(),
-            places: vec![FoundAt { input: "a".into(), offset: 7, excerpt: "{\u{1b}}".into() }],
+            places: vec![place(None)],
         };
-        let report = CheckReport {
+        let mut report = CheckReport {
             inputs: vec![InputReport { name: "a".into(), ..InputReport::default() }],
             events: 1,
             findings: vec![
@@ -127,5 +148,13 @@ note     unsorted      1  it is so
 a: 1 event; kinds of findings: 1 error, 0 warnings, 1 note
 ";
         assert_eq!(text(&report), expected);
+        let around =
+            Around { bytes: b"{\x1b}".to_vec(), at: 1, more_before: true, more_behind: false };
+        report.findings.truncate(1);
+        report.findings[0].places = vec![place(Some(around.clone()))];
+        let pointed = "         byte 7, noticed at byte 9\n           …{\\u{1b}}\n             ^\n";
+        assert!(text(&report).contains(pointed), "{}", text(&report));
+        report.findings[0].places[0].expected = Some("a comma");
+        assert!(text(&report).contains("byte 7: expected a comma\n"), "{}", text(&report));
     }
 }

@@ -1,6 +1,6 @@
 //! `tracemill convert`.
 
-use super::{pretty, report_place};
+use super::{note_form, note_limits, pretty, report_place};
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -21,6 +21,7 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let converted = convert(&sources, args.style.style(), &output, &config);
     drop(watch);
@@ -28,7 +29,8 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
 
     let elapsed = start.elapsed();
     messages.inputs(&report.inputs);
-    messages.note(&format!("written as {}, style {}", report.format.name(), report.style.name()));
+    note_form(&args.trace, report.format, output.compression, messages);
+    messages.note(&format!("white space: {}", report.style.name()));
     note_disk(messages, &config, (report.spilled_bytes, report.spooled_bytes));
     report.warnings.iter().for_each(|text| messages.warning(text));
     messages.losses(&report.inputs);

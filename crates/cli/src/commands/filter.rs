@@ -1,7 +1,7 @@
 //! `tracemill filter`.
 
 use super::convert::note_disk;
-use super::{pretty, report_place};
+use super::{note_form, note_limits, pretty, report_place};
 use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -22,6 +22,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let filtered = filter(&sources, &args.criteria.filter(), &output, &config);
     drop(watch);
@@ -29,7 +30,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
 
     let elapsed = start.elapsed();
     messages.inputs(&report.inputs);
-    messages.note(&format!("written as {}", report.format.name()));
+    note_form(&args.trace, report.format, output.compression, messages);
     note_disk(messages, &config, (report.spilled_bytes, report.spooled_bytes));
     for text in dropped(&report) {
         messages.note(&text);

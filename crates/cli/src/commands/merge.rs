@@ -1,6 +1,6 @@
 //! `tracemill merge`.
 
-use super::{clocks, pretty, report_place};
+use super::{clocks, note_form, note_limits, pretty, report_place};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
@@ -27,6 +27,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     let report_place = report_place(&args.messages, &args.output, &sources)?;
     let manifest_place = manifest_place(args, &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let merged = merge(&sources, &output, &config);
     drop(watch);
@@ -34,6 +35,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
 
     let elapsed = start.elapsed();
     messages.inputs(&report.inputs);
+    note_form(&args.trace, report.format, output.compression, messages);
     for text in decisions(&report, &config) {
         messages.note(&text);
     }
@@ -111,15 +113,7 @@ fn changed(report: &ViewerReport) -> Option<String> {
 
 /// What the run decided, for `-v`.
 fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
-    let mut texts = vec![
-        format!(
-            "{}, scan by {}, at most {} of heap",
-            plural(report.threads as u64, "thread"),
-            report.tier,
-            human(config.memory)
-        ),
-        format!("written as {}", report.format.name()),
-    ];
+    let mut texts = Vec::new();
     let tmp_dir = config.tmp_dir.display();
     let recordings = report.identity.inputs.iter().map(|input| input.recording).max();
     if let Some(last) = recordings.filter(|_| report.inputs.len() > 1) {
@@ -179,18 +173,14 @@ mod tests {
             viewer: ViewerReport::default(),
             warnings: Vec::new(),
         };
-        let texts = decisions(&report, &config);
-        assert_eq!(
-            texts,
-            ["2 threads, scan by scalar, at most 64.0 MiB of heap", "written as object"]
-        );
+        assert_eq!(decisions(&report, &config), [""; 0]);
         (report.spilled_runs, report.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
         report.copies = 4;
         let texts = decisions(&report, &config);
-        assert!(texts[2].starts_with("1 sorted run of the index went to /t"));
-        assert!(texts[3].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
-        assert!(texts[4].starts_with("3 chunks of CPU profiles"));
-        assert!(texts[5].starts_with("4 events that split had repeated"));
+        assert!(texts[0].starts_with("1 sorted run of the index went to /t"));
+        assert!(texts[1].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
+        assert!(texts[2].starts_with("3 chunks of CPU profiles"));
+        assert!(texts[3].starts_with("4 events that split had repeated"));
     }
 
     #[test]

@@ -6,16 +6,18 @@ mod convert;
 mod filter;
 mod info;
 mod merge;
+mod packaging;
 mod profile;
 mod slice;
 mod split;
 
-use crate::args::{MessageArgs, OutputArgs, Verb};
+use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs, Verb};
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::size::{human, plural};
 use crate::whole_file::Place;
 use serde_json::Value;
-use tracemill_pipeline::Source;
+use tracemill_pipeline::{Compression, Config, Format, Source, Tier};
 
 /// Runs a verb.
 ///
@@ -31,7 +33,38 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Filter(args) => filter::run(args, messages),
         Verb::Split(args) => split::run(args, messages),
         Verb::Slice(args) => slice::run(args, messages),
+        Verb::Completions(args) => packaging::completions(args),
+        Verb::Man(args) => packaging::man(args),
     }
+}
+
+/// What the run may take, and who decided it, for `-v`.
+fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {
+    let by =
+        |given: bool, flag: &'static str, usual: &'static str| if given { flag } else { usual };
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    messages.note(&format!(
+        "{} ({}), scan by {tier} ({}), at most {} of heap ({}), temporary files in {} ({})",
+        plural(config.threads as u64, "thread"),
+        by(args.threads.is_some(), "-@", "all processors"),
+        by(args.tier.is_some(), "--tier", "the fastest of this processor"),
+        human(config.memory),
+        by(args.memory.is_some(), "-m", "a quarter of the memory"),
+        config.tmp_dir.display(),
+        by(args.tmp_dir.is_some(), "-T", "the system's"),
+    ));
+}
+
+/// The form of the output and how it is packed, and who decided it, for `-v`.
+fn note_form(args: &TraceArgs, format: Format, compression: Compression, messages: &Messages) {
+    let form = if args.format.is_some() { "--format" } else { "as the first input is" };
+    let by = if args.compress.is_some() { "-z" } else { "by the name of the output" };
+    let packed = match compression {
+        Compression::None => String::new(),
+        Compression::Gzip { level } => format!(", packed as gz, level {level} ({by})"),
+        Compression::Zstd { level } => format!(", packed as zst, level {level} ({by})"),
+    };
+    messages.note(&format!("written as {} ({form}){packed}", format.name()));
 }
 
 /// Where the report goes, if one is wanted; refused before anything is read if it would spoil something.

@@ -1,7 +1,7 @@
 //! `tracemill profile list` and `tracemill profile extract`.
 
 use super::info::{duration_text, micros};
-use super::{pretty, report_place};
+use super::{note_limits, pretty, report_place};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -12,7 +12,9 @@ use crate::whole_file::Place;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use tracemill_pipeline::{ProfileInfo, ProfilesReport, Progress, extract_profiles, list_profiles};
+use tracemill_pipeline::{
+    ChunkOrder, ProfileInfo, ProfilesReport, Progress, extract_profiles, list_profiles,
+};
 
 /// Runs one of the two.
 pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failure> {
@@ -31,6 +33,7 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
     output.check("the output", &sources, args.output.force)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let found = list_profiles(&sources, &args.choice.choice(), &config);
     drop(watch);
@@ -57,6 +60,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output.plain(), &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let extracted =
         extract_profiles(&sources, &args.choice.choice(), &args.output.target(), &config);
@@ -65,7 +69,8 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
 
     for profile in &report.profiles {
         if let Some(file) = &profile.file {
-            messages.note(&format!("{}: {}", file.display(), plural(profile.samples, "sample")));
+            let samples = plural(profile.samples, "sample");
+            messages.note(&format!("{}: {samples}, {}", file.display(), chosen(profile.order)));
         }
     }
     say(&report, messages);
@@ -76,6 +81,20 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
         place.write(&pretty(&report::profiles("profile extract", &report, &run)))?;
     }
     Ok(Exit::finished(report.lost()))
+}
+
+/// How the chunks of a profile were put together, for `-v`.
+fn chosen(order: ChunkOrder) -> &'static str {
+    match order {
+        ChunkOrder::Both => "chunks in order of time, as they stand",
+        ChunkOrder::Time => {
+            "chunks in order of time: as they stand, some are before what they build on"
+        }
+        ChunkOrder::Input => {
+            "chunks as they stand: by their times, some are before what they build on"
+        }
+        ChunkOrder::Neither => "chunks in order of time, though some are before what they build on",
+    }
 }
 
 /// Warnings, losses of the inputs, and what is wrong with each profile.
@@ -166,7 +185,7 @@ fn row(profile: &ProfileInfo) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{ChunkOrder, Flaws, ProfileSource};
+    use tracemill_pipeline::{Flaws, ProfileSource};
 
     #[test]
     fn the_table_is_aligned() {

@@ -1,6 +1,6 @@
 //! `tracemill slice`.
 
-use super::{pretty, report_place};
+use super::{note_form, note_limits, pretty, report_place};
 use crate::args::SliceArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -22,6 +22,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let sliced = slice(&sources, &windows, args.window.edges(), &output, &config);
     drop(watch);
@@ -29,6 +30,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
 
     let elapsed = start.elapsed();
     messages.inputs(&report.written.inputs);
+    note_form(&args.trace, report.written.format, output.compression, messages);
     for text in decisions(&report, &config) {
         messages.note(&text);
     }

@@ -1,6 +1,6 @@
 //! `tracemill split`.
 
-use super::{pretty, report_place, same_name};
+use super::{note_form, note_limits, pretty, report_place, same_name};
 use crate::args::SplitArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -31,6 +31,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
         return Err(Failure::usage("--report and --manifest are one file: choose another name"));
     }
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let done = split(&sources, &parts, &config);
     drop(watch);
@@ -38,6 +39,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
 
     let elapsed = start.elapsed();
     messages.inputs(&report.inputs);
+    note_form(&args.trace, report.format, parts.compression, messages);
     for text in decisions(&report, &config) {
         messages.note(&text);
     }
@@ -74,14 +76,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
 
 /// What the run decided, for `-v`.
 fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
-    let mut texts = vec![format!(
-        "{}, scan by {}, at most {} of heap; {} as {}",
-        plural(report.threads as u64, "thread"),
-        report.tier,
-        human(config.memory),
-        plural(report.parts.len() as u64, "part"),
-        report.format.name()
-    )];
+    let mut texts = vec![plural(report.parts.len() as u64, "part")];
     let tmp_dir = config.tmp_dir.display();
     if report.spills > 0 {
         let times = plural(report.spills, "time");

@@ -63,5 +63,6 @@ fn the_report_has_form_and_style() {
     assert_eq!(report["output"]["style"], "compact");
     assert_eq!(report["output"]["bytes"], json!(folder.read("b.json").len()));
     let run = folder.run("convert -v a.json").ends(0);
-    assert!(run.stderr.contains("written as object, style keep"), "{}", run.stderr);
+    assert!(run.stderr.contains("written as object (as the first input is)"), "{}", run.stderr);
+    assert!(run.stderr.contains("white space: keep"), "{}", run.stderr);
 }

@@ -27,10 +27,10 @@ fn damage_is_told_with_its_place() {
 fn strict_stops_at_damage_and_writes_nothing() {
     let folder = Folder::new().with("a.json", truncated().0);
     let run = folder.run("merge --strict a.json -o out.json").ends(3);
-    run.says(&["tracemill: error: a.json: defect at byte "]);
+    run.points(&["tracemill: error: a.json: defect at byte "]);
     assert_eq!(folder.names(), ["a.json"]);
-    folder.run("merge --strict a.json").ends(3).says(&["defect"]);
-    folder.run("info --strict a.json").ends(3).says(&["defect"]);
+    folder.run("merge --strict a.json").ends(3).points(&["defect"]);
+    folder.run("info --strict a.json").ends(3).points(&["defect"]);
     let folder = folder.with("b.json", trace([2, 1]));
     assert_eq!(folder.run("merge --strict b.json").ends(0).quietly().times(), [1, 2]);
 }
@@ -106,7 +106,13 @@ fn other_formats_are_refused() {
         let folder = Folder::new();
         let mut command = folder.command("merge -o out.json");
         let run = Run::of(command.arg(&path).output().unwrap()).ends(3);
-        run.says(&["tracemill: error: ", "not a trace", &path.display().to_string()]);
+        let parts = ["tracemill: error: ", "not a trace", &path.display().to_string()];
+        // where a format is known its name says more than its bytes
+        if run.stderr.lines().count() == 1 {
+            run.says(&parts)
+        } else {
+            run.points(&parts)
+        };
         assert_eq!(folder.names(), [""; 0], "{}", path.display());
     }
 }

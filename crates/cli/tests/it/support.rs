@@ -94,6 +94,16 @@ impl Run {
         self
     }
 
+    /// Asserts that standard error is one line with all of `parts`, and a line of an input with a caret below it.
+    #[track_caller]
+    pub(crate) fn points(mut self, parts: &[&str]) -> Self {
+        let caret = self.stderr.lines().last().unwrap_or_default();
+        assert_eq!(caret.trim_start_matches("tracemill: ").trim_start(), "^", "{}", self.stderr);
+        assert_eq!(self.stderr.lines().count(), 3, "{}", self.stderr);
+        self.stderr = self.stderr.lines().take(1).collect();
+        self.says(parts)
+    }
+
     /// Asserts that nothing was said.
     #[track_caller]
     pub(crate) fn quietly(self) -> Self {

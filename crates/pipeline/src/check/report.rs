@@ -4,6 +4,7 @@ use super::len_of;
 use super::rules::{CheckFor, Kind, RULES, Severity};
 use super::tally::{PLACES, Tallies};
 use super::text::Spot;
+use crate::around::Around;
 use crate::profile::{FlawKind, Flaws};
 use crate::read::Inputs;
 use crate::report::{InputReport, Tally as Losses, excerpt};
@@ -62,6 +63,26 @@ pub struct FoundAt {
     pub offset: u64,
     /// The event there, or the bytes around, as far as they fit; empty where all of the input is meant.
     pub excerpt: String,
+    /// What should have stood there, where the text is no JSON.
+    pub expected: Option<&'static str>,
+    /// Where it was noticed that the bytes from `offset` on cannot be read.
+    pub noticed: Option<u64>,
+    /// The bytes around `noticed`, or around `offset` where something was `expected`.
+    pub around: Option<Around>,
+}
+
+impl FoundAt {
+    /// A place of which there is nothing to be shown.
+    fn new(input: &str, offset: u64) -> Self {
+        FoundAt {
+            input: input.to_owned(),
+            offset,
+            excerpt: String::new(),
+            expected: None,
+            noticed: None,
+            around: None,
+        }
+    }
 }
 
 /// Where an input stands among all.
@@ -183,11 +204,11 @@ pub(super) fn assemble(
             (tally.count, tally.offsets().filter_map(place).collect())
         })
         .collect();
-    for report in &inputs.reports {
+    for (report, ground) in inputs.reports.iter().zip(&ground.0) {
         for (kind, lost) in report.losses.iter() {
             let (count, places) = &mut found[rule_of_damage(kind) as usize];
             *count += lost.count;
-            places.extend(places_of(lost, &report.name));
+            places.extend(places_of(lost, &report.name, ground, store));
         }
     }
     let mut others = Vec::new();
@@ -196,11 +217,7 @@ pub(super) fn assemble(
         for (kind, flaw) in flaws.iter() {
             let place = match name {
                 // offsets of a .cpuprofile's own flaws are within it
-                Some(name) => Some(FoundAt {
-                    input: name.clone(),
-                    offset: flaw.offset,
-                    excerpt: String::new(),
-                }),
+                Some(name) => Some(FoundAt::new(name, flaw.offset)),
                 None => found_at(flaw.offset, Kind::COUNT, None, (inputs, ground, store)),
             };
             match rule_of(kind) {
@@ -251,11 +268,20 @@ fn add_flaw(findings: &mut Vec<Finding>, kind: FlawKind, count: u64, place: Opti
     });
 }
 
-fn places_of<'l>(lost: &'l Losses, name: &'l str) -> impl Iterator<Item = FoundAt> + 'l {
-    lost.examples.iter().map(|example| FoundAt {
-        input: name.to_owned(),
-        offset: example.offset,
-        excerpt: example.excerpt.clone(),
+fn places_of<'l>(
+    lost: &'l Losses,
+    name: &'l str,
+    ground: &'l InputPlace,
+    store: &'l Store<'_>,
+) -> impl Iterator<Item = FoundAt> + 'l {
+    lost.examples.iter().map(|example| {
+        let at = ground.start + example.noticed;
+        FoundAt {
+            excerpt: example.excerpt.clone(),
+            noticed: Some(example.noticed),
+            around: ground.is_kept.then(|| store.around(at, ground.end)).flatten(),
+            ..FoundAt::new(name, example.offset)
+        }
     })
 }
 
@@ -291,7 +317,12 @@ fn found_at(
         None if held && !is_of_input(kind) => excerpt(item(store.from(offset))),
         None => String::new(),
     };
-    Some(FoundAt { input: inputs.reports[number].name.clone(), offset: within, excerpt })
+    Some(FoundAt {
+        excerpt,
+        expected: spot.map(|spot| spot.expected),
+        around: spot.and_then(|spot| spot.around.clone()),
+        ..FoundAt::new(&inputs.reports[number].name, within)
+    })
 }
 
 /// The event at the start of `bytes`, or as much of what is there as an excerpt takes.

@@ -12,6 +12,7 @@
 
 use super::rules::Kind;
 use super::tally::Tallies;
+use crate::around::Around;
 use crate::report::excerpt;
 use crate::store::Store;
 use tracemill_tokenizer::{Defect, Validator};
@@ -21,7 +22,10 @@ use tracemill_tokenizer::{Defect, Validator};
 pub(super) struct Spot {
     pub(super) kind: Kind,
     pub(super) offset: u64,
+    pub(super) expected: &'static str,
+    /// What was expected, and a few of the bytes around.
     pub(super) excerpt: String,
+    pub(super) around: Option<Around>,
 }
 
 /// The text of a stretch of an input.
@@ -115,8 +119,9 @@ impl Text {
         let before = places.partition_point(|&(at, _)| at as u64 <= defect.offset);
         let &(at, offset) = places.get(before.checked_sub(1)?)?;
         let kind = kind_of(defect, &text);
-        let excerpt = around(&text, defect);
-        Some(Spot { kind, offset: offset + defect.offset - at as u64, excerpt })
+        let offset = offset + defect.offset - at as u64;
+        let (expected, excerpt) = (defect.expected, excerpt_of(&text, defect));
+        Some(Spot { kind, offset, expected, excerpt, around: store.around(offset, end) })
     }
 
     /// A value of a key beside the events.
@@ -137,8 +142,9 @@ impl Text {
     fn note(&mut self, defect: Defect, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
         let kind = kind_of(defect, bytes);
         tallies.add(kind, offset + defect.offset);
-        let excerpt = around(bytes, defect);
-        self.keep(Spot { kind, offset: offset + defect.offset, excerpt });
+        let (expected, excerpt) = (defect.expected, excerpt_of(bytes, defect));
+        let around = Some(Around::of(bytes, defect.offset as usize));
+        self.keep(Spot { kind, offset: offset + defect.offset, expected, excerpt, around });
     }
 
     fn keep(&mut self, spot: Spot) {
@@ -158,7 +164,7 @@ fn kind_of(defect: Defect, bytes: &[u8]) -> Kind {
     }
 }
 
-fn around(bytes: &[u8], defect: Defect) -> String {
+fn excerpt_of(bytes: &[u8], defect: Defect) -> String {
     let at = defect.offset as usize;
     let piece = &bytes[at.saturating_sub(20)..(at + 20).min(bytes.len())];
     format!("expected {}: {}", defect.expected, excerpt(piece))

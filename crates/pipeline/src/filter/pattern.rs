@@ -72,7 +72,7 @@ impl Preset {
     /// What belongs to it, as globs: event names, categories, thread names, process names.
     ///
     /// From recordings of Chrome 60 to 156.
-    pub fn members(self) -> [&'static [&'static str]; 4] {
+    pub(crate) fn members(self) -> [&'static [&'static str]; 4] {
         match self {
             Preset::Network => [
                 &[

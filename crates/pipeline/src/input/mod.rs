@@ -185,7 +185,7 @@ fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
         None => Ok(()),
         Some(found) => {
             let (input, found) = (input.name(), found.to_owned());
-            Err(ErrorKind::NotATrace { input, offset: 0, found }.into())
+            Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into())
         }
     }
 }

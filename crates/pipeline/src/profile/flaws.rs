@@ -49,9 +49,9 @@ pub enum FlawKind {
 
 impl FlawKind {
     /// How many there are.
-    pub const COUNT: usize = FlawKind::ALL.len();
+    pub(crate) const COUNT: usize = FlawKind::ALL.len();
     /// All of them, in the order of their numbers.
-    pub const ALL: [FlawKind; 20] = [
+    pub(crate) const ALL: [FlawKind; 20] = [
         FlawKind::NoProfile,
         FlawKind::TwoProfiles,
         FlawKind::Unordered,

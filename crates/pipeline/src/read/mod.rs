@@ -8,6 +8,7 @@ mod profiles;
 
 pub(crate) use profiles::FOR_DEVTOOLS;
 
+use crate::around::Around;
 use crate::check::CheckFor;
 use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
@@ -198,11 +199,13 @@ pub(crate) fn read_all<R: Reader>(
     if session.read.reports.is_empty() && !inputs.is_empty() {
         let names: Vec<String> = sources.iter().map(Source::to_string).collect();
         let found = "no trace among the files of the folder".to_owned();
-        return Err(ErrorKind::NotATrace { input: names.join(", "), offset: 0, found }.into());
+        let input = names.join(", ");
+        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
     }
     if inputs.is_empty() && !sources.is_empty() {
         let found = "the folder holds no files".to_owned();
-        return Err(ErrorKind::NotATrace { input: sources[0].to_string(), offset: 0, found }.into());
+        let input = sources[0].to_string();
+        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
     }
     Ok(session.read)
 }
@@ -303,7 +306,7 @@ impl Session<'_> {
             self.note_broken(&broken, &mut report)?;
         }
         let mut documents = reader.documents().split_off(documents_before);
-        if let Err(error) = self.check_found(input, &report, &documents) {
+        if let Err(error) = self.check_found(input, &report, &documents, &payload) {
             if !input.found || report.events > 0 {
                 return Err(error);
             }
@@ -365,11 +368,9 @@ impl Session<'_> {
                 original.check(Some(mapped))?;
             }
             let offset = defect.offset + *skip as u64;
-            let from = (offset as usize).saturating_sub(20);
-            let to = (offset as usize + 20).min(mapped.len());
             let problem = format!("expected {}", defect.expected);
-            let excerpt = crate::report::excerpt(&mapped[from..to]);
-            return Err(ErrorKind::Defect { input: input.name(), offset, problem, excerpt }.into());
+            let around = Some(Around::of(mapped, offset as usize));
+            return Err(ErrorKind::Defect { input: input.name(), offset, problem, around }.into());
         }
         Ok(opened)
     }
@@ -401,7 +402,7 @@ impl Session<'_> {
                 let current =
                     Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
                 result = self
-                    .stop_if_strict(report)
+                    .stop_if_strict(report, Some(mapped))
                     .and_then(|()| take_part(reader, part, base, current, &mut numbers));
             }
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
@@ -439,7 +440,7 @@ impl Session<'_> {
             let mut full = std::mem::replace(part, make(base, step_bytes));
             full.seal();
             note_facts(&full.outline().facts, report);
-            self.stop_if_strict(report)?;
+            self.stop_if_strict(report, None)?;
             let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
             take_part(reader, full, base, current, &mut numbers)
         })?;
@@ -449,13 +450,13 @@ impl Session<'_> {
     }
 
     /// The grammar was checked already; what is left are shapes that are JSON but no trace.
-    fn stop_if_strict(&self, report: &InputReport) -> Result<(), Error> {
+    fn stop_if_strict(&self, report: &InputReport, mapped: Option<&[u8]>) -> Result<(), Error> {
         match report.losses.first() {
             Some((kind, example)) if self.config.strict => Err(ErrorKind::Defect {
                 input: report.name.clone(),
                 offset: example.offset,
                 problem: kind.sentence().to_owned(),
-                excerpt: example.excerpt.clone(),
+                around: mapped.map(|bytes| Around::of(bytes, example.offset as usize)),
             }
             .into()),
             _ => Ok(()),
@@ -469,7 +470,8 @@ impl Session<'_> {
         let offset = report.bytes;
         if self.config.strict || report.events == 0 && offset == 0 {
             let input = report.name.clone();
-            return Err(ErrorKind::NotATrace { input, offset, found: excerpt }.into());
+            let around = None;
+            return Err(ErrorKind::NotATrace { input, offset, found: excerpt, around }.into());
         }
         report.losses.add_broken(Example { offset, noticed: offset, bytes: 0, excerpt });
         Ok(())
@@ -481,10 +483,12 @@ impl Session<'_> {
         input: &Input,
         report: &InputReport,
         documents: &[Document],
+        payload: &Payload,
     ) -> Result<(), Error> {
         let not_a_trace = |offset, found: &str| {
             let (input, found) = (input.name(), found.to_owned());
-            Err(ErrorKind::NotATrace { input, offset, found }.into())
+            let around = payload.around(offset);
+            Err(ErrorKind::NotATrace { input, offset, found, around }.into())
         };
         let mut plain = documents
             .iter()
@@ -497,11 +501,8 @@ impl Session<'_> {
             if let Some((_, example)) = report.losses.first()
                 && documents.is_empty()
             {
-                let found = format!(
-                    "no event, no array and no object was found in it: {}",
-                    example.excerpt
-                );
-                return not_a_trace(example.offset, &found);
+                let found = "no event, no array and no object was found in it";
+                return not_a_trace(example.offset, found);
             }
         }
         Ok(())

@@ -95,19 +95,20 @@ impl Session<'_> {
             self.check_size(next)?;
             events_report.profiles += 1;
             events_report.flaws.append(&flaws.lock().unwrap_or_else(PoisonError::into_inner));
-            self.stop_if_flawed(&events_report)?;
+            self.stop_if_flawed(&events_report, payload)?;
             self.read.reports[number] = events_report;
         }
         Ok(next)
     }
 
-    fn stop_if_flawed(&self, report: &InputReport) -> Result<(), Error> {
+    fn stop_if_flawed(&self, report: &InputReport, payload: &Payload) -> Result<(), Error> {
         match report.flaws.iter().find(|(kind, _)| kind.is_loss()) {
             Some((kind, flaw)) if self.config.strict => Err(ErrorKind::Defect {
                 input: report.name.clone(),
                 offset: flaw.offset,
                 problem: kind.sentence().to_owned(),
-                excerpt: kind.name().to_owned(),
+                // offsets of a .cpuprofile's own flaws are within it
+                around: payload.around(flaw.offset),
             }
             .into()),
             _ => Ok(()),

@@ -5,7 +5,7 @@ use super::windows::{Bounds, Span, Windows};
 use crate::config::Config;
 use crate::profile::Flaws;
 use crate::read::Inputs;
-use crate::report::{InputReport, MergeReport};
+use crate::report::MergeReport;
 
 /// What `slice` did.
 #[derive(Clone, Debug)]
@@ -76,11 +76,6 @@ impl SliceReport {
     /// Pieces, keys and profile data lost in all. What lies outside the windows is not lost.
     pub fn lost(&self) -> u64 {
         self.written.lost() + self.flaws.lost()
-    }
-
-    /// Events read.
-    pub fn events_in(&self) -> u64 {
-        self.written.inputs.iter().map(|input: &InputReport| input.events).sum()
     }
 }
 

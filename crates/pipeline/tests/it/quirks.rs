@@ -3,7 +3,7 @@
 use crate::run::{Knobs, PLAIN, config, knobs, read, run, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{Error, ErrorClass, Losses, MergeReport, Source, excerpt};
+use tracemill_pipeline::{Error, ErrorClass, Losses, MergeReport, Source};
 use tracemill_testkit::reference;
 
 /// Those files of `quirks/` with events to keep that are not well-formed: the reference refuses them.
@@ -246,7 +246,11 @@ fn names_that_node_did_not_escape_cost_no_event_but_their_own() {
         for example in &tally.examples {
             let lost = &text[example.offset as usize..][..example.bytes as usize];
             assert!(!lost.is_empty() && example.noticed >= example.offset, "{example:?}");
-            assert!(excerpt(lost) == example.excerpt, "{example:?}");
+            // what cannot be printed is escaped, what may be misread is not
+            let plain = lost.escape_ascii().to_string();
+            let plain = plain.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
+            assert!(plain.starts_with(example.excerpt.trim_end_matches('…')), "{example:?}");
+            assert!(example.excerpt.len() >= lost.len().min(60), "{example:?}");
         }
     }
     check_again("nasty-names.log", &output);

@@ -135,18 +135,24 @@ pub struct Member<'w> {
     pub value_offset: u64,
 }
 
-/// Takes what the scanner finds, in input order.
+/// Takes what the scanner finds, in input order. Nobody need listen to all of it, but damage is for everybody.
 pub trait Sink {
     /// A sound event.
     fn event(&mut self, event: &Event<'_>);
     /// A document begins; for [`Form::Object`] and [`Form::Plain`] this comes with its first finding, not its `{`.
-    fn document(&mut self, form: Form);
+    fn document(&mut self, form: Form) {
+        let _ = form;
+    }
     /// A key of the current document.
-    fn member(&mut self, member: Member<'_>);
+    fn member(&mut self, member: Member<'_>) {
+        let _ = member;
+    }
     /// Something is lost.
     fn damage(&mut self, damage: Damage<'_>);
     /// A deviation without loss at `offset`.
-    fn note(&mut self, note: Note, offset: u64);
+    fn note(&mut self, note: Note, offset: u64) {
+        let _ = (note, offset);
+    }
 }
 
 /// What a call to [`Scanner::feed`] came to.

@@ -7,7 +7,7 @@ mod words;
 
 pub(super) use words::{duration_text, micros};
 
-use super::{pretty, report_place};
+use super::{note_limits, pretty, report_place};
 use crate::args::InfoArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -31,6 +31,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     output.check("the output", &sources, args.output.force)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let counted = info(&sources, &args.wanted(), &config);
     drop(watch);

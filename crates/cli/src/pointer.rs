@@ -1,0 +1,184 @@
+//! Points at a place in text that may hold anything: a line of it, and below it a caret.
+//!
+//! ```text
+//!   …"ts":12,"dur":3,"name":"caf\xe9","args":{}…
+//!                               ^
+//! ```
+//!
+//! Only the line that holds the place is shown, and of that what fits. Control characters, invalid UTF-8, and whatever
+//! else a terminal might obey or hide, stand there as escapes.
+
+use std::ops::Range;
+use tracemill_pipeline::Around;
+use unicode_width::UnicodeWidthChar;
+
+/// Columns shown before the place.
+const BEFORE: usize = 40;
+/// Columns shown from the place on.
+const BEHIND: usize = 36;
+
+/// A character, or a byte that is none, as it is shown.
+struct Cell {
+    text: String,
+    columns: usize,
+    /// Where it stands among the bytes.
+    bytes: Range<usize>,
+}
+
+/// The line, and the one with the caret.
+pub(crate) fn pointed(around: &Around) -> [String; 2] {
+    let at = place_in(around);
+    let line = line_of(&around.bytes, at);
+    let cells = cells(&around.bytes, line.clone());
+    let place = cells.iter().position(|cell| cell.bytes.end > at).unwrap_or(cells.len());
+    let first = place - fitting(cells[..place].iter().rev(), BEFORE);
+    let last = place + fitting(cells[place..].iter(), BEHIND);
+    let cut_before = first > 0 || line.start == 0 && around.more_before;
+    let cut_behind = last < cells.len() || line.end == around.bytes.len() && around.more_behind;
+    let dots = |cut: bool| if cut { "…" } else { "" };
+    let shown: String = cells[first..last].iter().map(|cell| cell.text.as_str()).collect();
+    let columns: usize = cells[first..place].iter().map(|cell| cell.columns).sum();
+    let text = format!("{}{shown}{}", dots(cut_before), dots(cut_behind));
+    let caret = format!("{}^", " ".repeat(columns + usize::from(cut_before)));
+    [text, caret]
+}
+
+/// The place; where the input ends, the end of its text.
+fn place_in(around: &Around) -> usize {
+    if around.at < around.bytes.len() {
+        return around.at;
+    }
+    around.bytes.trim_ascii_end().len()
+}
+
+/// The line that holds the byte `at`, without its end.
+fn line_of(bytes: &[u8], at: usize) -> Range<usize> {
+    let (before, behind) = bytes.split_at(at);
+    let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let end = behind.iter().position(|&byte| byte == b'\n').unwrap_or(behind.len());
+    start..at + end
+}
+
+/// How many of `cells` fit into a number of columns.
+fn fitting<'c>(cells: impl Iterator<Item = &'c Cell>, columns: usize) -> usize {
+    let ends = cells.scan(0, |end, cell| {
+        *end += cell.columns;
+        Some(*end)
+    });
+    ends.take_while(|&end| end <= columns).count()
+}
+
+fn cells(bytes: &[u8], range: Range<usize>) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut at = range.start;
+    let mut push = |text: String, columns, len| {
+        cells.push(Cell { text, columns, bytes: at..at + len });
+        at += len;
+    };
+    for chunk in bytes[range].utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let (text, columns) = shown(c);
+            push(text, columns, c.len_utf8());
+        }
+        for byte in chunk.invalid() {
+            let text = format!("\\x{byte:02x}");
+            let columns = text.len();
+            push(text, columns, 1);
+        }
+    }
+    cells
+}
+
+/// A character and its columns, or its escape if it is none to be seen.
+fn shown(c: char) -> (String, usize) {
+    let is_plain = matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
+    match c.width().filter(|&columns| columns > 0 && is_plain) {
+        Some(columns) => (c.to_string(), columns),
+        None => {
+            let text = if is_plain {
+                c.escape_unicode().to_string()
+            } else {
+                c.escape_debug().to_string()
+            };
+            let columns = text.len();
+            (text, columns)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(bytes: &[u8], at: usize) -> [String; 2] {
+        pointed(&Around { bytes: bytes.to_vec(), at, more_before: false, more_behind: false })
+    }
+
+    #[track_caller]
+    fn check(bytes: &[u8], at: usize, text: &str, caret: &str) {
+        assert_eq!(whole(bytes, at), [text.to_owned(), caret.to_owned()]);
+    }
+
+    #[test]
+    fn the_caret_stands_below_the_byte() {
+        check(b"{\"a\" 1}", 5, "{\"a\" 1}", "     ^");
+        check(b"x", 0, "x", "^");
+        check(b"[1", 2, "[1", "  ^");
+        check(b"", 0, "", "^");
+    }
+
+    #[test]
+    fn only_the_line_is_shown() {
+        check(b"[\n{\"b\":tru},\n{}]", 7, "{\"b\":tru},", "     ^");
+        check(b"[\n\n]", 2, "", "^");
+        check(b"ab\ncd", 2, "ab", "  ^");
+        // an input that ends too early ends with its text
+        check(b"[1\n \n", 5, "[1", "  ^");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        check(b"a\x1b[31m\tb", 7, "a\\u{1b}[31m\\tb", "             ^");
+        // turns the direction of what follows, and one of no width
+        check("\u{202e}\u{ad}x".as_bytes(), 5, "\\u{202e}\\u{ad}x", "              ^");
+        check(b"\"caf\xe9\"", 4, "\"caf\\xe9\"", "    ^");
+        check(b"C:\\x'", 4, "C:\\x'", "    ^");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        check("日本x".as_bytes(), 6, "日本x", "    ^");
+        // a place within a character is that of the character
+        check("é日x".as_bytes(), 3, "é日x", " ^");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let [text, caret] = whole(&[b'x'; 500], 250);
+        assert_eq!(text.chars().count(), 1 + BEFORE + BEHIND + 1);
+        assert!(text.starts_with("…x") && text.ends_with("x…"));
+        assert_eq!(caret, format!("{}^", " ".repeat(1 + BEFORE)));
+        let cut = Around { bytes: b"ab".to_vec(), at: 1, more_before: true, more_behind: true };
+        assert_eq!(pointed(&cut), ["…ab…".to_owned(), "  ^".to_owned()]);
+    }
+
+    #[test]
+    fn any_bytes_make_two_lines_of_the_width_of_a_terminal() {
+        let mut state = 1_u32;
+        for len in 0..400 {
+            let bytes: Vec<u8> = (0..len)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (state >> 24) as u8
+                })
+                .collect();
+            for at in [0, len / 2, len] {
+                let [text, caret] = whole(&bytes, at);
+                assert!(!text.chars().chain(caret.chars()).any(char::is_control), "{text:?}");
+                let columns: usize = text.chars().filter_map(UnicodeWidthChar::width).sum();
+                assert!(columns <= 1 + BEFORE + BEHIND + 1, "{text:?}");
+                assert!(caret.len() <= columns + 1, "{text:?} {caret:?}");
+            }
+        }
+    }
+}

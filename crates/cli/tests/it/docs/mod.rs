@@ -1,0 +1,129 @@
+//! Every command that the documentation shows is run: README, cookbook, and the examples of `--help`.
+//!
+//! ```text
+//!   README.md, docs/*.md ─ fenced blocks ─┐
+//!                                         ├─> commands, by section ─> bash, in a folder of their own
+//!   tracemill VERB --help ── Examples ────┘                           with testdata, stage files, tracemill on PATH
+//! ```
+//!
+//! In a block of `sh` each line is a command; in one of `console` lines after `$ ` are, and what stands below each is what it
+//! must print (`…` alone on a line stands for any lines). A command ends with 0 unless it says `# status N`. A block is
+//! left out only behind `<!-- not run: why -->`, and that is said when the test runs.
+
+mod blocks;
+mod stage;
+
+use blocks::{Command, help_examples, markdown_commands};
+use stage::Stage;
+use std::path::{Path, PathBuf};
+
+/// A page of the project.
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Runs the commands of each section in a folder of its own; `least` of them must have been run.
+#[track_caller]
+fn run_all(commands: &[Command], least: usize) {
+    let mut wrong = Vec::new();
+    let (mut section, mut stage) = (None, None);
+    let mut ran = 0;
+    for command in commands {
+        if let Some(why) = command.not_run.clone().or_else(|| stage::missing(&command.line)) {
+            say(&format!("not run ({why}): {}: {}", command.place, command.line));
+            continue;
+        }
+        if section.as_ref() != Some(&command.section) {
+            section = Some(command.section.clone());
+            stage = Some(Stage::new());
+        }
+        let stage = stage.as_ref().expect("a section was begun");
+        if let Err(problem) = stage.run(command) {
+            wrong.push(format!("{}: {}\n{problem}", command.place, command.line));
+        }
+        ran += 1;
+    }
+    assert!(wrong.is_empty(), "{} of {ran}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(ran >= least, "only {ran} commands were found and run, expected {least} at least");
+}
+
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tested")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+#[test]
+fn commands_of_the_readme_work() {
+    run_all(&markdown_commands("README.md", &page("README.md")), 30);
+}
+
+#[test]
+fn commands_of_the_cookbook_work() {
+    run_all(&markdown_commands("docs/cookbook.md", &page("docs/cookbook.md")), 40);
+}
+
+#[test]
+fn examples_of_the_help_work() {
+    let verbs = [
+        "merge",
+        "info",
+        "profile list",
+        "profile extract",
+        "check",
+        "convert",
+        "filter",
+        "split",
+        "slice",
+        "completions",
+        "man",
+    ];
+    let mut all = Vec::new();
+    for verb in verbs {
+        let help = crate::support::Folder::new().run(&format!("{verb} --help")).ends(0).stdout;
+        let examples = help_examples(verb, &help);
+        assert!(examples.len() >= 2, "{verb} has {} examples", examples.len());
+        all.extend(examples);
+    }
+    run_all(&all, 40);
+}
+
+/// No command hides from the tests in a block that is only indented, or in one of another language.
+#[test]
+fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
+    for name in ["README.md", "docs/cookbook.md"] {
+        let mut fence: Option<String> = None;
+        for (number, line) in page(name).lines().enumerate() {
+            match (line.strip_prefix("```"), &fence) {
+                (Some(language), None) => fence = Some(language.to_owned()),
+                (Some(_), Some(_)) => fence = None,
+                (None, Some(language)) if language == "sh" || language == "console" => {}
+                (None, _) => {
+                    let command = line.trim_start().trim_start_matches("$ ");
+                    let hidden = line.starts_with("    ") && command.starts_with("tracemill ");
+                    assert!(!hidden, "{name}:{}: {line}", number + 1);
+                }
+            }
+        }
+    }
+}
+
+/// A relative link of a page leads to a file.
+#[test]
+fn links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut links = 0;
+    for name in ["README.md", "docs/cookbook.md", "CHANGELOG.md", "ARCHITECTURE.md"] {
+        let text = page(name);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            if file.is_empty() || file.contains("://") {
+                continue;
+            }
+            let folder = Path::new(name).parent().map_or(PathBuf::new(), Path::to_owned);
+            assert!(root.join(folder).join(file).exists(), "{name}: {link}");
+            links += 1;
+        }
+    }
+    assert!(links >= 3, "{links}");
+}

@@ -1,0 +1,106 @@
+//! `completions` and `man`: what packages have beside the program.
+
+use crate::support::{Folder, binary};
+use std::process::Command;
+
+const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
+
+#[test]
+fn every_shell_has_its_script() {
+    let folder = Folder::new();
+    for shell in SHELLS {
+        let script = folder.run(&format!("completions {shell}")).ends(0).quietly().stdout;
+        for word in ["tracemill", "merge", "extract", "provenance", "perfetto"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        // flags for tests are nobody's business
+        assert!(!script.contains("read-size") && !script.contains("tier"), "{shell}");
+    }
+    folder.run("completions").ends(2);
+    let run = folder.run("completions bsh").ends(2);
+    assert!(run.stderr.contains("a similar value exists: 'bash'"), "{}", run.stderr);
+}
+
+/// Asks bash what it would complete the last of `words` to.
+fn completed(words: &str) -> String {
+    let script = "source <(\"$0\" completions bash); read -ra COMP_WORDS <<< \"$1\"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); \
+                  _tracemill tracemill \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"; echo \"${COMPREPLY[*]}\"";
+    let output = Command::new("bash").args(["-c", script]).arg(binary()).arg(words).output();
+    let output = output.expect("bash");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn bash_completes_verbs_flags_and_values() {
+    assert_eq!(completed("tracemill mer"), "merge");
+    assert_eq!(completed("tracemill profile ext"), "extract");
+    assert_eq!(completed("tracemill merge --prov"), "--provenance");
+    assert_eq!(completed("tracemill merge --for per"), "perfetto");
+}
+
+#[test]
+fn the_manual_says_what_the_help_says() {
+    let folder = Folder::new();
+    let page = folder.run("man").ends(0).quietly().stdout;
+    assert!(page.contains(".TH tracemill 1 \"\" \"tracemill "), "{page}");
+    for part in [".SH \"EXIT STATUS\"", "tracemill\\-merge(1)", "Merge traces into one"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let page = folder.run("man profile extract").ends(0).quietly().stdout;
+    assert!(page.contains(".TH tracemill-profile-extract 1 \"\" \"tracemill "), "{page}");
+    assert!(page.contains(".SH EXAMPLES") && page.contains("\\-\\-template"), "{page}");
+    assert!(!page.contains("read\\-size"), "{page}");
+    let run = folder.run("man marge").ends(2);
+    run.says(&["there is no page of a verb marge: did you mean merge?"]);
+    folder.run("man merge -d x").ends(2);
+}
+
+#[test]
+fn a_folder_gets_a_page_of_each_verb() {
+    let folder = Folder::new();
+    folder.run("man -d man1").ends(0).quietly();
+    let mut names: Vec<String> = std::fs::read_dir(folder.path("man1"))
+        .expect("the folder is made")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let expected = [
+        "tracemill-check.1",
+        "tracemill-completions.1",
+        "tracemill-convert.1",
+        "tracemill-filter.1",
+        "tracemill-info.1",
+        "tracemill-man.1",
+        "tracemill-merge.1",
+        "tracemill-profile-extract.1",
+        "tracemill-profile-list.1",
+        "tracemill-profile.1",
+        "tracemill-slice.1",
+        "tracemill-split.1",
+        "tracemill.1",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(folder.read("man1/tracemill-merge.1"), folder.run("man merge").ends(0).stdout);
+    // what is there is replaced only if asked
+    folder.run("man -d man1").ends(2).says(&["the page exists", "-f"]);
+    folder.run("man -d man1 -f").ends(0).quietly();
+}
+
+/// The formatter is the judge of pages, where there is one.
+#[test]
+fn pages_are_sound() {
+    let folder = Folder::new();
+    folder.run("man -d man1").ends(0);
+    for entry in std::fs::read_dir(folder.path("man1")).expect("pages") {
+        let page = entry.expect("an entry").path();
+        let mut groff = Command::new("groff");
+        groff.args(["-k", "-man", "-Tutf8", "-ww", "-z"]).arg(&page);
+        // without groff nothing is tested here
+        let Ok(output) = groff.output() else { return };
+        let said = String::from_utf8_lossy(&output.stderr);
+        let wrong: Vec<&str> =
+            said.lines().filter(|line| !line.contains("cannot break line")).collect();
+        assert!(output.status.success() && wrong.is_empty(), "{}: {wrong:?}", page.display());
+    }
+}
