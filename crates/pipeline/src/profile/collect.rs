@@ -5,7 +5,7 @@ use super::chunk::{Chunk, ProfileSource};
 use super::flaws::{FlawKind, Flaws};
 use super::kept::{ChunkRef, Chunks, Kept};
 use super::order::{ChunkOrder, settle};
-use super::router::{Found, Names, Role, Stream, Streams, decode, decode_into};
+use super::router::{Args, Found, Names, Role, Stream, Streams, decode, decode_into};
 use super::write::Bounds;
 use crate::config::Config;
 use crate::error::Error;
@@ -120,7 +120,7 @@ pub(super) fn groups(streams: &Streams) -> Vec<Group<'_>> {
         let kept = &*streams.kept;
         let new = || Group { stream, kept, heads: Vec::new(), chunks: Vec::new() };
         let mut current = new();
-        for of_input in stream.events.chunk_by(|a, b| a.input == b.input) {
+        for of_input in stream.by_input() {
             let has_head = of_input.iter().any(|found| found.role == Role::Head);
             if has_head && !current.heads.is_empty() {
                 groups.push(std::mem::replace(&mut current, new()));
@@ -151,7 +151,7 @@ impl<'c> Group<'c> {
     /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
     /// that of its first chunk.
     pub(super) fn tid(&self) -> &'c [u8] {
-        self.heads.last().map_or(&self.stream.tid, |head| &head.tid)
+        self.heads.last().map_or(&self.stream.tid, |head| head.tid())
     }
 
     /// How many nodes its chunks bring.
@@ -224,7 +224,7 @@ impl<'c> Group<'c> {
         let whole = self.chunks.first().filter(|found| found.role == Role::Whole);
         if let Some(whole) = whole {
             return whole
-                .start
+                .start()
                 .map(|start| (start, micros(start)))
                 .or_else(|| start_at(whole.entry, store));
         }
@@ -243,7 +243,7 @@ impl<'c> Group<'c> {
 
     /// The start in the clock of the data.
     fn own_start(&self) -> Option<i64> {
-        self.heads.last()?.start
+        self.heads.last()?.start()
     }
 }
 
@@ -275,7 +275,7 @@ impl Chunks for Contents<'_, '_, '_> {
 impl Contents<'_, '_, '_> {
     /// What one of the chunks holds.
     pub(super) fn of(&mut self, found: &Found) -> ChunkRef<'_> {
-        if let Some((stretch, number)) = found.decoded {
+        if let Args::Kept(stretch, number) = found.args {
             return self.kept[stretch as usize].get(number, &mut self.scratch);
         }
         let event = self.store.event(found.entry.place);
@@ -312,5 +312,5 @@ pub(super) fn decode_again(entry: Entry, store: &Store<'_>) -> Chunk {
 
 /// Where a profile came from, and what it holds.
 pub(super) fn source_of(whole: &Whole<'_, '_>, group: &Group<'_>) -> Option<ProfileSource> {
-    whole.profile.source.or(group.heads.last().and_then(|head| head.source))
+    whole.profile.source.or(group.heads.last().and_then(|head| head.source()))
 }

@@ -116,7 +116,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     fn piece(&mut self, found: &'c Found, before: i64) -> Option<Piece<'c>> {
-        let Some(skim) = &found.skim else {
+        let Some(skim) = found.skim() else {
             let chunk = self.contents.of(found);
             if chunk.nodes.iter().any(|node| node.children.is_some()) {
                 return None;
@@ -149,9 +149,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
     fn needs_root(&mut self) -> bool {
-        let has_nodes = |piece: &Piece<'_>| match (&piece.nodes, &piece.found.skim) {
+        let has_nodes = |piece: &Piece<'_>| match (&piece.nodes, piece.found.skim()) {
             (Some(nodes), _) => !nodes.is_empty(),
-            (None, skim) => skim.as_ref().is_some_and(|skim| skim.has_nodes()),
+            (None, skim) => skim.is_some_and(|skim| skim.has_nodes()),
         };
         let Some(at) = self.pieces.iter().position(has_nodes) else { return true };
         match self.contents.of(self.pieces[at].found).nodes.first() {
@@ -189,9 +189,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             for at in (0..self.pieces.len()).rev() {
                 let piece = &self.pieces[at];
                 if piece.nodes.is_none()
-                    && let Some(skim) = &piece.found.skim
+                    && let Some(skim) = piece.found.skim()
                     && skim.has_nodes()
-                    && needed.range(skim.ids.0..=skim.ids.1).next().is_some()
+                    && needed.range(skim.ids()).next().is_some()
                 {
                     let nodes = nodes_of(self.contents.of(piece.found).nodes);
                     self.pieces[at].nodes = Some(nodes);

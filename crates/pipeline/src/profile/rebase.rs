@@ -339,7 +339,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             Some(window) => self.whole.bounds.end.min(self.windows.0[window].1),
             None => self.whole.bounds.end,
         };
-        match self.group.heads.last().and_then(|head| head.start) {
+        match self.group.heads.last().and_then(|head| head.start()) {
             Some(own) => own.saturating_add(end.saturating_sub(self.whole.start)),
             None => end,
         }

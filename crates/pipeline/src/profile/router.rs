@@ -118,24 +118,59 @@ impl Counts {
     }
 }
 
-/// An event of a stream.
+/// An event of a stream: 88 bytes, since there may be millions of chunks.
 pub(crate) struct Found {
     pub(crate) role: Role,
     pub(crate) entry: Entry,
-    /// `tid` of a head as it is written; empty if missing.
-    pub(crate) tid: Written,
-    /// Where the input begins that it is in.
-    pub(crate) input: u64,
     pub(crate) counts: Counts,
-    /// What it says of start and origin.
-    pub(crate) start: Option<i64>,
-    pub(crate) source: Option<ProfileSource>,
-    /// Its args among [`Streams::kept`], unless there was no room for them, they do not fit there or were only
-    /// skimmed: the stretch, and the number in it.
-    pub(crate) decoded: Option<(u32, u32)>,
-    /// What was found of its args, if they were skimmed.
-    pub(crate) skim: Option<Skim>,
+    pub(crate) args: Args,
+    /// Of those that say when a profile began.
+    origin: Option<Box<Origin>>,
 }
+
+/// What is known of the args of an event, beside what [`Counts`] has.
+#[derive(Clone, Copy)]
+pub(crate) enum Args {
+    /// Nothing: they are heads, there was no room for them, or they do not fit among the kept ones.
+    Unknown,
+    /// They are among [`Streams::kept`]: the stretch, and the number in it.
+    Kept(u32, u32),
+    /// They were only skimmed.
+    Skimmed(Skim),
+}
+
+/// What events say of start and origin of a profile.
+struct Origin {
+    /// `tid` of a head as it is written; empty if missing.
+    tid: Written,
+    start: Option<i64>,
+    source: Option<ProfileSource>,
+}
+
+impl Found {
+    /// `tid` of a head as it is written; empty if missing.
+    pub(crate) fn tid(&self) -> &[u8] {
+        self.origin.as_ref().map_or(b"", |origin| &origin.tid)
+    }
+
+    pub(crate) fn start(&self) -> Option<i64> {
+        self.origin.as_ref()?.start
+    }
+
+    pub(crate) fn source(&self) -> Option<ProfileSource> {
+        self.origin.as_ref()?.source
+    }
+
+    /// What was found of its args, if they were skimmed.
+    pub(crate) fn skim(&self) -> Option<&Skim> {
+        match &self.args {
+            Args::Skimmed(skim) => Some(skim),
+            _ => None,
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Found>() <= 88);
 
 /// How much of the args of chunks is found while they are scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +189,8 @@ pub(crate) struct Stream {
     /// `tid` of its first event.
     pub(crate) tid: Written,
     pub(crate) events: Vec<Found>,
+    /// Numbers of the first events of each input, but for the first one, and where the last of these inputs begins.
+    inputs: (Vec<usize>, Option<u64>),
 }
 
 /// All streams, in order of their first events.
@@ -182,7 +219,28 @@ impl Stream {
     fn of(event: &Event<'_>) -> Self {
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
-        Stream { pid: field(Field::Pid), id: id.into(), tid: field(Field::Tid), events: Vec::new() }
+        let (pid, tid) = (field(Field::Pid), field(Field::Tid));
+        Stream { pid, id: id.into(), tid, events: Vec::new(), inputs: (Vec::new(), None) }
+    }
+
+    /// Its events by input.
+    pub(crate) fn by_input(&self) -> impl Iterator<Item = &[Found]> {
+        let (firsts, _) = &self.inputs;
+        let ends = firsts.iter().copied().chain([self.events.len()]);
+        let starts = std::iter::once(0).chain(firsts.iter().copied());
+        starts.zip(ends).map(|(start, end)| &self.events[start..end])
+    }
+
+    /// Takes over later events, of the input that begins at `input`.
+    fn extend(&mut self, events: impl ExactSizeIterator<Item = Found>, input: u64) {
+        if self.inputs.1.replace(input).is_some_and(|last| last != input) {
+            self.inputs.0.push(self.events.len());
+        }
+        // doubling would leave half of the memory unused: what is moved now and then costs less
+        if self.events.capacity() - self.events.len() < events.len() {
+            self.events.reserve_exact(events.len().max(self.events.len() / 8));
+        }
+        self.events.extend(events);
     }
 }
 
@@ -225,28 +283,19 @@ impl Streams {
             && role == Role::Chunk
             && let Some((skim, counts)) = Skim::of(event)
         {
-            let found = Found {
-                role,
-                entry,
-                tid: Box::default(),
-                input: 0,
-                counts,
-                start: None,
-                source: None,
-                decoded: None,
-                skim: Some(skim),
-            };
+            let found = Found { role, entry, counts, args: Args::Skimmed(skim), origin: None };
             let at = self.number_of(event);
             return self.all[at].1.events.push(found);
         }
         decode_into(event, offset, &mut self.scratch);
-        let decoded = if role == Role::Head { None } else { self.keep() };
+        let args = if role == Role::Head { Args::Unknown } else { self.keep() };
         let (start, source) = (self.scratch.start, self.scratch.source);
         let counts = Counts::of(&self.scratch);
-        let field = |field| Box::from(event.field(field).unwrap_or_default());
-        let tid = if role == Role::Head { field(Field::Tid) } else { Box::default() };
-        let found =
-            Found { role, entry, tid, input: 0, counts, start, source, decoded, skim: None };
+        let origin = (role != Role::Chunk).then(|| {
+            let tid = event.field(Field::Tid).filter(|_| role == Role::Head).unwrap_or_default();
+            Box::new(Origin { tid: tid.into(), start, source })
+        });
+        let found = Found { role, entry, counts, args, origin };
         let at = match role {
             // each is a profile of its own
             Role::Whole => {
@@ -260,13 +309,13 @@ impl Streams {
     }
 
     /// Keeps a copy of what was decoded last, if it can be kept.
-    fn keep(&mut self) -> Option<(u32, u32)> {
+    fn keep(&mut self) -> Args {
         if !self.kept.last().is_some_and(Kept::has_room) {
             self.kept.push(Kept::default());
         }
         let stretch = self.kept.len() as u32 - 1;
-        let number = self.kept[stretch as usize].push(&self.scratch)?;
-        Some((stretch, number))
+        let number = self.kept[stretch as usize].push(&self.scratch);
+        number.map_or(Args::Unknown, |number| Args::Kept(stretch, number))
     }
 
     /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
@@ -307,12 +356,14 @@ impl Streams {
         for (key, stream) in later.all {
             let Stream { events, .. } = stream;
             let at = self.stream(key, || Stream { events: Vec::new(), ..stream });
-            self.all[at].1.events.extend(events.into_iter().map(|mut found| {
-                found.input = input;
-                let decoded = found.decoded.filter(|_| room);
-                found.decoded = decoded.map(|(stretch, number)| (before + stretch, number));
+            let events = events.into_iter().map(|mut found| {
+                if let Args::Kept(stretch, number) = found.args {
+                    let kept = Args::Kept(before + stretch, number);
+                    found.args = if room { kept } else { Args::Unknown };
+                }
                 found
-            }));
+            });
+            self.all[at].1.extend(events, input);
         }
     }
 }

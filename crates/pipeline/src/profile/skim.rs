@@ -15,6 +15,7 @@
 
 use super::router::Counts;
 use memchr::{memchr, memmem};
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Event, Field};
 
@@ -25,8 +26,9 @@ pub(crate) struct Skim {
     /// are no samples.
     pub(crate) low: i64,
     pub(crate) high: i64,
-    /// Ids of all nodes lie between these; the first is greater if there are no nodes.
-    pub(crate) ids: (u64, u64),
+    /// Ids of all nodes lie between these; the first is greater if there are no nodes. The second may stand for all that
+    /// are greater still.
+    ids: (u32, u32),
     /// Whether it has lines, and columns.
     pub(crate) positions: [bool; 2],
 }
@@ -39,7 +41,7 @@ impl Skim {
     pub(crate) fn of(event: &Event<'_>) -> Option<(Skim, Counts)> {
         let args = event.field_and_rest(Field::Args)?;
         let mut rest = args.strip_prefix(b"{\"data\":{\"cpuProfile\":{")?;
-        let mut ids = (u64::MAX, 0);
+        let mut ids = (u32::MAX, 0);
         if let Some(nodes) = rest.strip_prefix(b"\"nodes\":[") {
             let (nodes, behind) = list(nodes)?;
             ids = ids_of(nodes);
@@ -118,6 +120,12 @@ impl Skim {
     pub(crate) fn has_nodes(&self) -> bool {
         self.ids.0 <= self.ids.1
     }
+
+    /// Where the ids of its nodes lie, if it has any.
+    pub(crate) fn ids(&self) -> RangeInclusive<u64> {
+        let (least, greatest) = self.ids;
+        u64::from(least)..=if greatest == u32::MAX { u64::MAX } else { greatest.into() }
+    }
 }
 
 /// A list from behind its bracket to the next `]`, and what follows.
@@ -140,13 +148,13 @@ fn count(list: &[u8]) -> Option<u32> {
 }
 
 /// The least and the greatest id of nodes; all there can be if one is not plain.
-fn ids_of(nodes: &[u8]) -> (u64, u64) {
-    const ANY: (u64, u64) = (0, u64::MAX);
+fn ids_of(nodes: &[u8]) -> (u32, u32) {
+    const ANY: (u32, u32) = (0, u32::MAX);
     static KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("\"id\""));
     if memchr(b'\\', nodes).is_some() {
         return ANY;
     }
-    let (mut least, mut greatest) = (u64::MAX, 0);
+    let (mut least, mut greatest) = (u32::MAX, 0);
     for at in KEY.find_iter(nodes) {
         let value = nodes[at + 4..].trim_ascii_start();
         // a name may be "id" too
@@ -157,7 +165,8 @@ fn ids_of(nodes: &[u8]) -> (u64, u64) {
         if !ends || !(1..=DIGITS).contains(&len) {
             return ANY;
         }
-        let id = value[..len].iter().fold(0, |id, &digit| id * 10 + u64::from(digit & 15));
+        let id: u64 = value[..len].iter().fold(0, |id, &digit| id * 10 + u64::from(digit & 15));
+        let id = u32::try_from(id).unwrap_or(u32::MAX);
         (least, greatest) = (least.min(id), greatest.max(id));
     }
     (least, greatest)
