@@ -312,7 +312,7 @@ fn what_stands_between_keys_is_no_key_and_named() {
     check("{\"d\":1:2,\"e\":3,4}", &["Plain", "\"d\"=1:2", "\"e\"=3,4"]);
     check(
         &format!("{{\"tracemill\":{{\"a\":1}},2}}\n{B}\n"),
-        &["Plain", "\"tracemill\"={\"a\":1},2", "Ndjson", &format!("25 {B}")],
+        &["Plain", "\"tracemill\"={\"a\":1},2", "Ndjson", &format!("24 {B}")],
     );
 }
 

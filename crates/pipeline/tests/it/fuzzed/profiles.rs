@@ -109,8 +109,8 @@ fn chunk(bytes: &mut Unstructured<'_>, next: &mut usize) -> String {
     let samples: Vec<String> = (0..count).map(|_| id(bytes, *next).to_string()).collect();
     let steps = if below(bytes, 12) == 11 { below(bytes, 5) } else { count };
     let step = |bytes: &mut Unstructured<'_>| match below(bytes, 32) {
-        // 285 years
-        31 => 9_000_000_000_000_000,
+        // 104 days: a few hundred of them would leave the 292 years that times have
+        31 => 9_000_000_000_000,
         near => near as i64 % 16 - 4,
     };
     let steps: Vec<String> = (0..steps).map(|_| step(bytes).to_string()).collect();
