@@ -1,6 +1,6 @@
 //! JSON by pieces: a member by its name, numbers that are written, text of inputs made sound.
 
-use tracemill_tokenizer::{Cursor, members, number_text, string_is, validate};
+use tracemill_tokenizer::{Cursor, members, number_text, string_is, validate_value};
 
 /// The value of the last member of that name.
 pub(crate) fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
@@ -84,14 +84,13 @@ pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
 
 /// Appends a value of an input; false if it was no sound JSON and had to be changed.
 pub(crate) fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
-    // no value at all is a sound document, but no value
-    if !value.is_empty() && validate(value).is_ok() {
+    if validate_value(value).is_ok() {
         out.extend_from_slice(value);
         return true;
     }
     let start = out.len();
     repair(value, out);
-    if value.is_empty() || validate(&out[start..]).is_err() {
+    if validate_value(&out[start..]).is_err() {
         out.truncate(start);
         out.extend_from_slice(b"null");
     }
@@ -101,7 +100,7 @@ pub(crate) fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
 /// As [`push_sound`] for a key, with its quotes: a string whatever it was.
 pub(crate) fn push_sound_key(key: &[u8], out: &mut Vec<u8>) -> bool {
     // it may be several strings in a row, the last of which was taken for the key
-    if Cursor::new(key).value() == key && validate(key).is_ok() {
+    if key.starts_with(b"\"") && validate_value(key).is_ok() {
         out.extend_from_slice(key);
         return true;
     }

@@ -9,7 +9,7 @@
 
 use crate::simd::Tier;
 use crate::simd::grammar::{Proof, Prove};
-use crate::text::{is_space, skip_space};
+use crate::text::{is_space, skip_space, value_end};
 
 /// The first byte that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,14 @@ pub struct Defect {
 /// The first byte that is not JSON.
 pub fn validate(bytes: &[u8]) -> Result<(), Defect> {
     Validator::default().check(bytes)
+}
+
+/// Checks that `bytes` are one JSON value, with nothing but white space around it.
+///
+/// # Errors
+/// The first byte that is not JSON, or behind the value.
+pub fn validate_value(bytes: &[u8]) -> Result<(), Defect> {
+    Validator::default().check_value(bytes)
 }
 
 /// [`validate`] for many pieces, one after the other: what it allocates (nothing, unless values nest) is used again.
@@ -58,6 +66,24 @@ impl Validator {
             Proof::Json => Ok(()),
             Proof::JsonIfUtf8 if simdutf8::basic::from_utf8(bytes).is_ok() => Ok(()),
             Proof::JsonIfUtf8 | Proof::Unknown => self.check_bytes(bytes),
+        }
+    }
+
+    /// As [`validate_value`]. Cost: that of [`Validator::check`] and a pass over what is in brackets.
+    ///
+    /// # Errors
+    /// The first byte that is not JSON, or behind the value.
+    pub fn check_value(&mut self, bytes: &[u8]) -> Result<(), Defect> {
+        self.check(bytes)?;
+        let start = skip_space(bytes, 0);
+        let end = match bytes.get(start) {
+            None => return Err(Defect { offset: start as u64, expected: "a value" }),
+            Some(b'"' | b'{' | b'[') => value_end(bytes, start),
+            Some(_) => start + scalar_len(&bytes[start..]).unwrap_or(0),
+        };
+        match skip_space(bytes, end) {
+            rest if rest == bytes.len() => Ok(()),
+            rest => Err(Defect { offset: rest as u64, expected: "`,` or `}`" }),
         }
     }
 
@@ -323,6 +349,19 @@ mod tests {
             "\"123456789012345678\\\"901234567890\"",
         ] {
             assert_eq!(validate(text.as_bytes()), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_value_is_not_several() {
+        for text in ["1", " [1,{}] ", "\"a b\"", "true\n", "{\"a\":1}", "-0.5e1"] {
+            assert_eq!(validate_value(text.as_bytes()), Ok(()), "{text}");
+        }
+        for (text, offset) in
+            [("", 0), (" ", 1), ("1 2", 2), ("truefalse", 4), ("{}{}", 2), ("\"a\"1", 3), ("01", 1)]
+        {
+            let found = validate_value(text.as_bytes()).expect_err(text);
+            assert_eq!(found.offset, offset, "{text}");
         }
     }
 

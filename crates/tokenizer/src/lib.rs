@@ -69,7 +69,7 @@ mod text;
 pub use cursor::Cursor;
 pub use event::{Event, Field, FieldSpans, fields_of};
 pub use find::FieldFinder;
-pub use grammar::{Defect, Validator, validate};
+pub use grammar::{Defect, Validator, validate, validate_value};
 pub use mapped::Mapped;
 pub use number::{Nanos, canonical, compare, nanos, number_text};
 pub use restyle::{compact, pretty};

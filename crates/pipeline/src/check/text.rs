@@ -128,13 +128,8 @@ impl Text {
     pub(super) fn value(&mut self, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
         self.fresh = true;
         self.values.push((offset, bytes.len() as u64));
-        match self.validator.check(bytes) {
-            Err(defect) => self.note(defect, bytes, offset, tallies),
-            Ok(()) if bytes.is_empty() => {
-                let expected = "a value";
-                self.note(Defect { offset: 0, expected }, bytes, offset, tallies);
-            }
-            Ok(()) => {}
+        if let Err(defect) = self.validator.check_value(bytes) {
+            self.note(defect, bytes, offset, tallies);
         }
     }
 

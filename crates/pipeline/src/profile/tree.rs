@@ -263,7 +263,7 @@ impl Tree {
     pub(crate) fn parents_first(&self) -> Option<Vec<u32>> {
         let in_order = self.root == 0
             && self.parents.iter().enumerate().all(|(i, &p)| p == NONE || (p as usize) < i);
-        if in_order {
+        if in_order || self.parents.is_empty() {
             return None;
         }
         let lists = self.children();

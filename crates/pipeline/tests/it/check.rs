@@ -38,6 +38,25 @@ fn plain(report: &CheckReport) -> Vec<String> {
     report.findings.iter().map(finding).collect()
 }
 
+/// Asserts that what is found is what the reference finds, whatever the knobs; returns the kinds.
+#[track_caller]
+pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> BTreeSet<&'static str> {
+    let expected = reference::check(inputs).expect("sound traces");
+    let first = check_inputs(inputs, &BOTH, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let mut got = counts(&first);
+    got.retain(|kind, _| reference::KINDS.contains(kind));
+    if got != expected {
+        std::fs::write(std::env::temp_dir().join("tracemill-failed"), inputs.concat())
+            .expect("writable");
+    }
+    assert_eq!(got, expected, "{what}");
+    for &knobs in corners {
+        let again = check_inputs(inputs, &BOTH, knobs).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert_eq!(plain(&again), plain(&first), "{what} {knobs:?}");
+    }
+    expected.into_keys().collect()
+}
+
 #[test]
 fn random_traces_with_any_knobs() {
     let mut all = BTreeSet::new();
@@ -47,21 +66,8 @@ fn random_traces_with_any_knobs() {
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
             .collect();
         let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        let expected = reference::check(&inputs).expect("the generator writes sound traces");
-        let first = check_inputs(&inputs, &BOTH, PLAIN).unwrap_or_else(|e| panic!("{seed}: {e}"));
-        let mut got = counts(&first);
-        got.retain(|kind, _| reference::KINDS.contains(kind));
-        if got != expected {
-            std::fs::write(std::env::temp_dir().join("tracemill-failed"), inputs.concat())
-                .expect("writable");
-        }
-        assert_eq!(got, expected, "seed {seed}");
-        all.extend(expected.into_keys());
-        for number in 0..4 {
-            let knobs = knobs(seed as usize * 4 + number);
-            let again = check_inputs(&inputs, &BOTH, knobs).unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(plain(&again), plain(&first), "seed {seed} {knobs:?}");
-        }
+        let corners = [0, 1, 2, 3].map(|number| knobs(seed as usize * 4 + number));
+        all.extend(compare(&format!("seed {seed}"), &inputs, &corners));
     }
     let never: Vec<_> = reference::KINDS.iter().filter(|kind| !all.contains(**kind)).collect();
     // the reference reads nothing that is not well-formed

@@ -64,7 +64,7 @@ fn without_space(json: &[u8]) -> String {
     String::from_utf8(out).expect("inputs are UTF-8")
 }
 
-fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
+pub(crate) fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
     let expected = tokens(inputs);
     for format in FORMATS {
         for style in [Style::Keep, Style::Compact, Style::Pretty] {

@@ -108,6 +108,31 @@ fn inputs(rng: &mut Rng, seed: u64) -> Vec<Vec<u8>> {
     (0..1 + rng.index(2)).map(|i| named(rng, seed * 10 + i as u64)).collect()
 }
 
+/// Asserts that what stays is what the reference keeps; how many stayed and went with all corners.
+#[track_caller]
+pub(crate) fn check(
+    what: &str,
+    inputs: &[&[u8]],
+    criteria: &Criteria,
+    corners: &[Knobs],
+) -> (u64, u64) {
+    let object = Some(reference::Format::Object);
+    let expected = reference::filter(inputs, criteria, object).expect("sound inputs");
+    let (mut kept, mut dropped) = (0, 0);
+    for &knobs in corners {
+        let (output, report) = run(inputs, &flags(criteria), knobs);
+        let what = format!("{what} {criteria:?} {knobs:?}");
+        assert_same(&what, &expected, &output);
+        let gone: u64 = report.dropped.iter().map(|dropped| dropped.events).sum();
+        let all: u64 = report.inputs.iter().map(|input| input.events).sum();
+        assert_eq!(report.events + gone, all, "{what}");
+        assert_eq!(report.bytes as usize, output.len(), "{what}");
+        kept += report.events;
+        dropped += gone;
+    }
+    (kept, dropped)
+}
+
 #[test]
 fn random_traces_and_criteria_with_any_knobs() {
     let (mut kept, mut dropped) = (0, 0);
@@ -116,19 +141,10 @@ fn random_traces_and_criteria_with_any_knobs() {
         let inputs = inputs(&mut rng, seed);
         let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
         let criteria = criteria(&mut rng);
-        let object = Some(reference::Format::Object);
-        let expected = reference::filter(&inputs, &criteria, object).expect("sound inputs");
-        for knobs in [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)] {
-            let (output, report) = run(&inputs, &flags(&criteria), knobs);
-            let what = format!("seed {seed} {criteria:?} {knobs:?}");
-            assert_same(&what, &expected, &output);
-            let gone: u64 = report.dropped.iter().map(|dropped| dropped.events).sum();
-            let all: u64 = report.inputs.iter().map(|input| input.events).sum();
-            assert_eq!(report.events + gone, all, "{what}");
-            assert_eq!(report.bytes as usize, output.len(), "{what}");
-            kept += report.events;
-            dropped += gone;
-        }
+        let corners = [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)];
+        let (stay, go) = check(&format!("seed {seed}"), &inputs, &criteria, &corners);
+        kept += stay;
+        dropped += go;
     }
     assert!(kept > 5_000 && dropped > 5_000, "{kept} kept, {dropped} dropped");
 }

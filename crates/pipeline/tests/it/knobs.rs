@@ -22,7 +22,7 @@ fn show(bytes: &[u8], at: usize) -> String {
 }
 
 #[track_caller]
-fn check(seed: u64, inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) {
+pub(crate) fn check(seed: u64, inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) {
     let expected =
         reference::merge(inputs, formats(format)).expect("the generator writes sound traces");
     let (got, report) = run(inputs, format, knobs).unwrap_or_else(|e| panic!("seed {seed}: {e}"));

@@ -3,11 +3,13 @@
 mod annotations;
 mod check;
 mod clocks;
+mod conformance;
 mod convert;
 mod corpus;
 mod damage;
 mod extract;
 mod filter;
+mod fuzzed;
 mod identity;
 mod info;
 mod keys;

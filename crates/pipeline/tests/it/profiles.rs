@@ -40,7 +40,7 @@ fn check_info(what: &str, expected: &StreamProfile, info: &ProfileInfo) {
 
 /// Asserts that extraction gives what the reference says, with the same bytes for all `corners`.
 #[track_caller]
-fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = Knobs>) {
+pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = Knobs>) {
     let expected = reference::cpu_profiles(inputs).unwrap_or_else(|e| panic!("{what}: {e}"));
     let plain = extract(inputs, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
     assert_eq!(plain.len(), expected.len(), "{what}: {plain:#?}");

@@ -161,7 +161,7 @@ pub(crate) fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> 
 }
 
 /// Lends named pipes that threads fill with `files`: names count where the files are CPU profiles.
-fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T) -> T {
+pub(crate) fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T) -> T {
     use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
     let folder = Folder::new();
     let fifos: Vec<PathBuf> = files
@@ -176,15 +176,20 @@ fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T) -> T {
         })
         .collect();
     std::thread::scope(|scope| {
-        for (file, fifo) in files.iter().zip(&fifos) {
+        let write = |(file, fifo): (&&Path, &PathBuf)| {
+            let (bytes, fifo) = (read(file), fifo.clone());
             // the reader may stop early: a failing write is no failure of the test
-            scope.spawn(move || drop(std::fs::write(fifo, read(file))));
-        }
+            scope.spawn(move || drop(std::fs::write(fifo, bytes)))
+        };
+        let writers: Vec<_> = files.iter().zip(&fifos).map(write).collect();
         let sources: Vec<Source> = fifos.iter().cloned().map(Source::Path).collect();
         let result = run(&sources);
         // whoever still waits for a reader gets one, which leaves at once
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        fifos.iter().for_each(|fifo| drop(open(fifo, flags, Mode::empty())));
+        while !writers.iter().all(|writer| writer.is_finished()) {
+            fifos.iter().for_each(|fifo| drop(open(fifo, flags, Mode::empty())));
+            std::thread::yield_now();
+        }
         result
     })
 }

@@ -120,7 +120,7 @@ fn sliceable(seed: u64, rng: &mut Rng) -> Vec<u8> {
 }
 
 #[track_caller]
-fn check(
+pub(crate) fn check(
     what: &str,
     inputs: &[&[u8]],
     windows: &[reference::Window],

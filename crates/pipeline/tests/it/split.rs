@@ -12,7 +12,7 @@ use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile
 use tracemill_testkit::reference;
 
 /// Parts numbered, so that no names collide.
-fn settings(by: SplitBy, max_size: Option<u64>, format: Option<Format>) -> SplitConfig {
+pub(crate) fn settings(by: SplitBy, max_size: Option<u64>, format: Option<Format>) -> SplitConfig {
     SplitConfig {
         by,
         max_size,
@@ -66,7 +66,12 @@ fn expected(inputs: &[&[u8]], settings: &SplitConfig) -> Result<Vec<reference::S
 }
 
 #[track_caller]
-fn check(seed: u64, inputs: &[&[u8]], settings: &SplitConfig, knobs: Knobs) -> Vec<Vec<u8>> {
+pub(crate) fn check(
+    seed: u64,
+    inputs: &[&[u8]],
+    settings: &SplitConfig,
+    knobs: Knobs,
+) -> Vec<Vec<u8>> {
     let expected = expected(inputs, settings).expect("the generator writes sound traces");
     let (got, report) =
         run_split(inputs, settings, knobs).unwrap_or_else(|e| panic!("seed {seed}: {e}"));

@@ -140,6 +140,31 @@ fn slices(rng: &mut Rng) -> Vec<u8> {
     format!("[{}]", events.join(",\n")).into_bytes()
 }
 
+/// Asserts that what is written for DevTools is what the reference writes, whatever the knobs.
+#[track_caller]
+pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> MergeReport {
+    let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+    let (output, report) = merge_for(inputs, rules, PLAIN).expect("sound");
+    let expected = reference::for_devtools(inputs).expect("sound");
+    let events = Output::parse(report.format, &output).events;
+    assert_eq!(events.len() as u64, report.events, "{what}");
+    for (at, (expected, got)) in expected.iter().zip(&events).enumerate() {
+        let got = std::str::from_utf8(got).expect("UTF-8");
+        match expected.made {
+            true => assert_eq!(members(&expected.text), members(got), "{what}, event {at}: {got}"),
+            false => assert_eq!(expected.text, got, "{what}, event {at}"),
+        }
+    }
+    assert_eq!(expected.len(), events.len(), "{what}");
+    assert_clean(what, &output, CheckFor::Devtools);
+    for &knobs in corners {
+        let (again, other) = merge_for(inputs, rules, knobs).expect("sound");
+        assert_same(&format!("{what} {knobs:?}"), &output, &again);
+        assert_eq!(changes(&report), changes(&other), "{what} {knobs:?}");
+    }
+    report
+}
+
 #[test]
 fn devtools_as_the_reference_has_it() {
     let mut all = BTreeMap::new();
@@ -148,28 +173,8 @@ fn devtools_as_the_reference_has_it() {
         let mut rng = Rng::new(seed);
         let inputs = inputs(seed, &mut rng);
         let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        let rules = rules(CheckFor::Devtools, Overlaps::Keep);
-        let (output, report) = merge_for(&inputs, rules, PLAIN).expect("sound");
-        let expected = reference::for_devtools(&inputs).expect("sound");
-        let events = Output::parse(report.format, &output).events;
-        assert_eq!(events.len() as u64, report.events, "{what}");
-        for (at, (expected, got)) in expected.iter().zip(&events).enumerate() {
-            let got = std::str::from_utf8(got).expect("UTF-8");
-            match expected.made {
-                true => {
-                    assert_eq!(members(&expected.text), members(got), "{what}, event {at}: {got}")
-                }
-                false => assert_eq!(expected.text, got, "{what}, event {at}"),
-            }
-        }
-        assert_eq!(expected.len(), events.len(), "{what}");
-        assert_clean(&what, &output, CheckFor::Devtools);
-        for number in 0..3 {
-            let knobs = knobs(seed as usize * 3 + number);
-            let (again, other) = merge_for(&inputs, rules, knobs).expect("sound");
-            assert_same(&format!("{what} {knobs:?}"), &output, &again);
-            assert_eq!(changes(&report), changes(&other), "{what} {knobs:?}");
-        }
+        let corners = [0, 1, 2].map(|number| knobs(seed as usize * 3 + number));
+        let report = compare(&what, &inputs, &corners);
         for (name, count) in changes(&report) {
             *all.entry(name).or_insert(0) += count;
         }

@@ -221,3 +221,11 @@ pub fn time(raw: &str) -> Option<Decimal> {
         None => Decimal::parse(raw.as_bytes()),
     }
 }
+
+/// The content of a JSON string as written with its quotes, escapes resolved; lone surrogates keep
+/// their three bytes (WTF-8). `None` if `raw` is no string.
+#[must_use]
+pub fn string_content(raw: &str) -> Option<Vec<u8>> {
+    serde_json::from_str::<&serde_json::value::RawValue>(raw).ok()?;
+    read::unescape(raw)
+}

@@ -61,14 +61,14 @@ impl Members {
 
     /// Reports all keys but the last; returns where the last one begins (or where it would).
     pub(super) fn flush_complete<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
-        let Some(last) = self.colons.pop() else { return self.floor };
-        let Some((open, _)) = key_quotes(window.bytes, window.index(last)) else {
-            return self.floor;
-        };
-        let open = window.base + open as u64;
-        self.flush(window, open, sink);
-        self.floor = open;
-        open
+        while let Some(last) = self.colons.pop() {
+            if let Some(key) = Key::before(window.bytes, window.index(last)) {
+                let open = window.base + key.open as u64;
+                self.flush(window, open, sink);
+                return open;
+            }
+        }
+        self.floor
     }
 
     /// Reports the keys that are complete before the fault that was noticed at `noticed`; returns where the rest begins.
@@ -91,40 +91,42 @@ impl Members {
         self.flush_complete(window, sink)
     }
 
-    /// Reports all keys; the value of the last one ends before `end` (and a comma and white space before that).
+    /// Reports all keys; the value of the last one ends before `end` (and a comma and white space before that). What stands
+    /// before the first one is reported as lost.
     pub(super) fn flush<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
+        let bytes = window.bytes;
         let colons = std::mem::take(&mut self.colons);
-        for (i, &colon) in colons.iter().enumerate() {
-            let colon = window.index(colon);
-            let Some((open, close)) = key_quotes(window.bytes, colon) else { continue };
-            let next = colons.get(i + 1).map(|&next| key_quotes(window.bytes, window.index(next)));
-            let limit = next.flatten().map_or(window.index(end), |(open, _)| open);
-            let value = skip_space(window.bytes, colon + 1);
-            let value_end = trim_separators(window.bytes, value, limit);
+        let keys = colons.iter().filter_map(|&colon| Key::before(bytes, window.index(colon)));
+        let mut keys = keys.peekable();
+        let limit = |next: Option<&Key>| next.map_or(window.index(end), |next| next.open);
+        report_stray(window, window.index(self.floor), limit(keys.peek()), sink);
+        while let Some(key) = keys.next() {
+            let value = skip_space(bytes, key.colon + 1);
+            let value_end = trim_separators(bytes, value, limit(keys.peek()));
             let value_offset = window.base + value as u64;
-            let (key, value) = (&window.bytes[open..=close], &window.bytes[value..value_end]);
-            if is_key(window.bytes, colon, b"traceEvents") {
-                if value != b"null" {
-                    let kind = DamageKind::NotEvents;
-                    let damage =
-                        Damage { kind, offset: value_offset, noticed: value_offset, lost: value };
-                    sink.damage(damage);
-                }
-                continue;
+            let (name, value) = (&bytes[key.open..=key.close], &bytes[value..value_end]);
+            if !string_is(name, b"traceEvents") {
+                sink.member(Member { key: name, value, value_offset });
+            } else if value != b"null" {
+                let kind = DamageKind::NotEvents;
+                let (offset, noticed) = (value_offset, value_offset);
+                sink.damage(Damage { kind, offset, noticed, lost: value });
             }
-            sink.member(Member { key, value, value_offset });
         }
         self.floor = end;
     }
 
-    /// Whether the object is `{"tracemill":{…}}`, the first line of NDJSON that carries the other keys.
+    /// Whether the object is `{"tracemill":{…}}`, the first line of NDJSON that carries the other keys, with nothing else in
+    /// it.
     pub(super) fn is_header(&self, window: Window<'_>, end: u64) -> bool {
         let [colon] = self.colons[..] else { return false };
-        let colon = window.index(colon);
-        let value = skip_space(window.bytes, colon + 1);
-        is_key(window.bytes, colon, b"tracemill")
-            && value < window.index(end)
-            && window.bytes[value] == b'{'
+        let (bytes, colon, end) = (window.bytes, window.index(colon), window.index(end));
+        let Some(key) = Key::before(bytes, colon) else { return false };
+        let value = skip_space(bytes, colon + 1);
+        string_is(&bytes[key.open..=key.close], b"tracemill")
+            && skip_space(bytes, window.index(self.floor)) == key.open
+            && bytes[value] == b'{'
+            && is_whole(&bytes[value..trim_end(bytes, end)])
     }
 
     /// Reports the keys inside the value of the one key.
@@ -169,7 +171,44 @@ pub(super) fn is_events_key(bytes: &[u8], colon: usize) -> bool {
 
 /// Whether the key whose colon is at `bytes[colon]` is `name`, however it is escaped.
 fn is_key(bytes: &[u8], colon: usize, name: &[u8]) -> bool {
-    key_quotes(bytes, colon).is_some_and(|(open, close)| string_is(&bytes[open..=close], name))
+    Key::before(bytes, colon).is_some_and(|key| string_is(&bytes[key.open..=key.close], name))
+}
+
+/// A key as it stands: places of its quotes and its colon.
+struct Key {
+    open: usize,
+    close: usize,
+    colon: usize,
+}
+
+impl Key {
+    /// That of a colon; `None` where no string precedes it, or one that is the value of another key: then the colon is part
+    /// of a value that is none.
+    fn before(bytes: &[u8], colon: usize) -> Option<Self> {
+        let (open, close) = key_quotes(bytes, colon)?;
+        let before = trim_end(bytes, open).checked_sub(1);
+        before.is_none_or(|before| bytes[before] != b':').then_some(Key { open, close, colon })
+    }
+}
+
+/// Reports what stands in `bytes[from..to]` and is no separator.
+fn report_stray<S: Sink>(window: Window<'_>, from: usize, to: usize, sink: &mut S) {
+    let is_stray = |b: &u8| !is_space(*b) && *b != b',';
+    let gap = window.bytes.get(from..to).unwrap_or_default();
+    let (first, last) = (gap.iter().position(is_stray), gap.iter().rposition(is_stray));
+    if let (Some(first), Some(last)) = (first, last) {
+        let offset = window.base + (from + first) as u64;
+        let lost = &gap[first..=last];
+        sink.damage(Damage { kind: DamageKind::Garbage, offset, noticed: offset, lost });
+    }
+}
+
+/// Whether the members of an object are all there is in it.
+fn is_whole(object: &[u8]) -> bool {
+    let start = object.as_ptr() as usize;
+    let last = members(object).last();
+    let end = last.map_or(1, |(_, value)| value.as_ptr() as usize - start + value.len());
+    skip_space(object, end) + 1 == object.len()
 }
 
 /// The end of the value that begins at `from`, where `limit` is where the next thing begins.

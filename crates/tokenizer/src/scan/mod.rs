@@ -402,6 +402,3 @@ impl Scanner {
 
 /// Values of the envelope keys of the item at hand: per field, one past its colon.
 type Values = [u64; Field::COUNT];
-
-#[cfg(test)]
-mod tests;

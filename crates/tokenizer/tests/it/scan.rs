@@ -1,76 +1,15 @@
 //! The scanner on hand-written inputs, over every cut, tier and border.
 
-use super::*;
-
-/// Everything a scan finds, as lines of text.
-#[derive(Default, PartialEq, Eq, Debug, Clone)]
-struct Log(Vec<String>);
+use crate::scanned::{in_chunks, in_pieces, tiers, whole};
+use tracemill_tokenizer::Tier;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-impl Sink for Log {
-    fn event(&mut self, event: &Event<'_>) {
-        self.0.push(format!("{} {}", event.offset, text(event.bytes)));
-    }
-    fn document(&mut self, form: Form) {
-        self.0.push(format!("{form:?}"));
-    }
-    fn member(&mut self, member: Member<'_>) {
-        self.0.push(format!("{}={}", text(member.key), text(member.value)));
-    }
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.0.push(format!("{:?} {} {}", damage.kind, damage.offset, text(damage.lost)));
-    }
-    fn note(&mut self, note: Note, offset: u64) {
-        self.0.push(format!("{note:?} {offset}"));
-    }
-}
-
-/// The whole input in pieces of `piece` bytes, keeping no byte longer than the scanner asks.
-fn in_pieces(input: &[u8], tier: Tier, piece: usize) -> (Log, u64) {
-    let (mut scanner, mut log, mut end) = (Scanner::new(tier), Log::default(), 0);
-    loop {
-        end = (end + piece).min(input.len());
-        let base = scanner.retain_from();
-        let bytes = &input[base as usize..end];
-        let window = Window { bytes, base, last: end == input.len() };
-        match scanner.feed(window, Stop::NEVER, &mut log) {
-            Status::NeedInput => assert!(end < input.len()),
-            Status::End => return (log, scanner.classified()),
-            status => panic!("{status:?} without a stop"),
-        }
-    }
-}
-
-/// As the pipeline does it: to the first events, then chunks from guessed starts, proven at the borders.
-fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log {
-    let mut log = Log::default();
-    let mut scanner = Scanner::new(tier);
-    let window = Window::whole(input);
-    let stop = Stop { border: u64::MAX, at_events: true };
-    let Status::Events(start) = scanner.feed(window, stop, &mut log) else { return log };
-    let seed = scanner.fork(start);
-    let mut from = start as usize;
-    let mut at = None;
-    loop {
-        let to = (from + chunk).min(input.len());
-        let stop =
-            Stop { border: if to == input.len() { u64::MAX } else { to as u64 }, ..Stop::NEVER };
-        let guess = speculate(input, from, to);
-        let proven =
-            at.is_some() && at == guess.map(|at| at as u64) && scanner.level() == seed.level();
-        if proven {
-            scanner = seed.fork(guess.expect("it equals a place") as u64);
-        }
-        match scanner.feed(window, stop, &mut log) {
-            Status::Border(next) => at = Some(next),
-            Status::End => return log,
-            status => panic!("{status:?}"),
-        }
-        from = to;
-    }
+/// Findings of one tier, as lines.
+fn found(input: &[u8]) -> Vec<String> {
+    whole(input, Tier::Scalar).lines()
 }
 
 fn check(input: &str, expected: &[&str]) {
@@ -79,17 +18,15 @@ fn check(input: &str, expected: &[&str]) {
 
 #[track_caller]
 fn check_bytes(input: &[u8], expected: &[&str]) {
-    let (whole, classified) = in_pieces(input, Tier::Scalar, input.len().max(1));
-    assert_eq!(whole.0, expected, "{}", text(input));
-    let sound = !whole
-        .0
-        .iter()
-        .any(|line| DamageKind::ALL.iter().any(|k| line.starts_with(&format!("{k:?} "))));
-    for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+    let pieces = |size: usize| std::iter::repeat(size);
+    let (whole, classified) = in_pieces(input, Tier::Scalar, pieces(input.len().max(1)));
+    assert_eq!(whole.lines(), expected, "{}", text(input));
+    for tier in tiers() {
         for piece in [1, 2, 7, 63, 64, 65, 128, 4096] {
-            let (log, count) = in_pieces(input, tier, piece);
+            let (log, count) = in_pieces(input, tier, pieces(piece));
             assert_eq!(log, whole, "{tier} in pieces of {piece}: {}", text(input));
-            assert!(!sound || count == classified && count == input.len() as u64, "scanned twice");
+            let once = count == classified && count == input.len() as u64;
+            assert!(!whole.is_sound() || once, "scanned twice");
         }
         for chunk in [1, 5, 16, 64, 200] {
             assert_eq!(in_chunks(input, tier, chunk), whole, "chunks of {chunk}: {}", text(input));
@@ -224,9 +161,13 @@ fn brackets_that_do_not_match() {
     ] {
         let input = format!("[{bad},{A},{B}]");
         let at = 1 + bad.len() + 1;
-        let log = in_pieces(input.as_bytes(), Tier::Scalar, 4096).0;
-        assert_eq!(log.0[2..], [format!("{at} {A}"), format!("{} {B}", at + 44)], "{bad} {log:?}");
-        let lines: Vec<&str> = log.0.iter().map(String::as_str).collect();
+        let lines = found(input.as_bytes());
+        assert_eq!(
+            lines[2..],
+            [format!("{at} {A}"), format!("{} {B}", at + 44)],
+            "{bad} {lines:?}"
+        );
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         check(&input, &lines);
     }
     check(
@@ -358,6 +299,24 @@ fn damage_in_the_keys() {
 }
 
 #[test]
+fn what_stands_between_keys_is_no_key_and_named() {
+    check(
+        &format!("{{5,\"traceEvents\":[{B}],\"c\" , \"d\":2}}"),
+        &["Object", "Garbage 1 5", &format!("18 {B}"), "Garbage 42 \"c\"", "\"d\"=2"],
+    );
+    check(
+        &format!("{{\"traceEvents\":[{B}] 1,:2, }}"),
+        &["Object", &format!("16 {B}"), "Garbage 40 1,:2"],
+    );
+    check("{\"c\",\"d\":\"e\":3}", &["Plain", "Garbage 1 \"c\"", "\"d\"=\"e\":3"]);
+    check("{\"d\":1:2,\"e\":3,4}", &["Plain", "\"d\"=1:2", "\"e\"=3,4"]);
+    check(
+        &format!("{{\"tracemill\":{{\"a\":1}},2}}\n{B}\n"),
+        &["Plain", "\"tracemill\"={\"a\":1},2", "Ndjson", &format!("24 {B}")],
+    );
+}
+
+#[test]
 fn garbage_between_events_is_named() {
     check(
         &format!("[{A},null,{B}, 1 ]"),
@@ -386,24 +345,20 @@ fn every_prefix_ends_and_loses_nothing_before_the_cut() {
     let input = format!(
         "{{\"a\":{{\"b\":1}},\"traceEvents\":[{A},{B},{{}},{A}],\"c\":[1,2],\"d\":\"e\"}}\n"
     );
-    let (full, _) = in_pieces(input.as_bytes(), Tier::Scalar, 4096);
+    let full = found(input.as_bytes());
     for cut in 0..input.len() {
-        let lines = in_pieces(&input.as_bytes()[..cut], Tier::Scalar, 4096).0;
-        let refs: Vec<&str> = lines.0.iter().map(String::as_str).collect();
+        let lines = found(&input.as_bytes()[..cut]);
+        let refs: Vec<&str> = lines.iter().map(String::as_str).collect();
         check(&input[..cut], &refs);
-        let events = |log: &Log| {
-            log.0
-                .iter()
-                .filter(|l| l.contains("\"ph\"") && l.as_bytes()[0].is_ascii_digit())
-                .count()
-        };
-        let complete = full.0.iter().filter_map(|l| {
+        let is_event = |l: &&String| l.contains("\"ph\"") && l.as_bytes()[0].is_ascii_digit();
+        let events = lines.iter().filter(is_event).count();
+        let complete = full.iter().filter_map(|l| {
             let (at, event) = l.split_once(' ')?;
             at.parse::<usize>()
                 .ok()
                 .filter(|at| event.contains("\"ph\"") && at + event.len() <= cut)
         });
-        assert_eq!(events(&lines), complete.count(), "{cut}");
+        assert_eq!(events, complete.count(), "{cut}");
     }
 }
 
@@ -416,10 +371,9 @@ fn deep_nesting_costs_a_bit_a_level() {
         "1".to_owned() + &"}]".repeat(deep)
     );
     let input = format!("[{event},{B}]");
-    let (log, _) = in_pieces(input.as_bytes(), Tier::best(), input.len());
-    assert_eq!(log.0.len(), 3);
+    assert_eq!(whole(input.as_bytes(), Tier::best()).found.len(), 3);
     // the same, cut off: no quadratic search
-    let (log, _) = in_pieces(&input.as_bytes()[..input.len() / 2], Tier::best(), input.len());
-    assert_eq!(log.0.len(), 2);
-    assert!(log.0[1].starts_with("Truncated 1 "));
+    let lines = whole(&input.as_bytes()[..input.len() / 2], Tier::best()).lines();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[1].starts_with("Truncated 1 "));
 }

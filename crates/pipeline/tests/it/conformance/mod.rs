@@ -1,0 +1,183 @@
+//! JSON to the letter of RFC 8259: what must be accepted passes byte for byte, what must be rejected is found by `check`
+//! and refused by `--strict`, and where readers differ it is said what this one does.
+//!
+//! The cases are ours, in the manner of the public suites for JSON parsers: each is a value, and stands in the `args` of an
+//! event, in place of an event, and in the keys beside the events. serde_json is asked about each, too, so that the tables
+//! hold no mistake of ours.
+
+mod accept;
+mod either;
+mod numbers;
+mod reject;
+
+use crate::run::{Folder, PLAIN, config, knobs, run, run_sources};
+use crate::trace::{Output, contains, missing, show};
+use serde_json::value::RawValue;
+use tracemill_pipeline::{
+    Config, ErrorClass, Format, MergeReport, OutputConfig, Source, Style, check, convert,
+};
+
+/// A name and the bytes of a value, or of what is none.
+type Case = (&'static str, &'static [u8]);
+
+/// Kinds of findings that say that a text is no JSON.
+const NOT_JSON: [&str; 9] = [
+    "utf8",
+    "nan",
+    "grammar",
+    "malformed",
+    "unbalanced",
+    "truncated",
+    "garbage",
+    "not-events",
+    "unclosed",
+];
+
+const FIRST: &[u8] =
+    br#"{"name":"first","cat":"c","ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"args":{"a":[1,{}]}}"#;
+const LAST: &[u8] =
+    br#"{"name":"last","cat":"c","ph":"X","ts":9,"dur":1,"pid":1,"tid":1,"args":{"b":"]"}}"#;
+
+/// An event with `value` in its args.
+fn event_with(value: &[u8]) -> Vec<u8> {
+    let head = br#"{"name":"n","cat":"c","ph":"X","ts":5,"dur":1,"pid":1,"tid":1,"args":{"v":"#;
+    [&head[..], value, b"}}"].concat()
+}
+
+/// Three events, `event` between two sound ones.
+fn trace_with(event: &[u8]) -> Vec<u8> {
+    [b"{\"traceEvents\":[", FIRST, b",\n", event, b",\n", LAST, b"],\"key\":1}"].concat()
+}
+
+/// `value` beside the events.
+fn beside(value: &[u8]) -> Vec<u8> {
+    [b"{\"traceEvents\":[", FIRST, b"],\"key\":", value, b"}"].concat()
+}
+
+/// Kinds of what `check` finds that say that this is no JSON.
+fn found(trace: &[u8]) -> Vec<String> {
+    let folder = Folder::new();
+    let source = Source::Path(folder.file("in", trace));
+    let report = check(&[source], &[], &config(PLAIN)).expect("a trace");
+    let kinds = report.findings.into_iter().map(|finding| finding.kind);
+    kinds.filter(|kind| NOT_JSON.contains(&kind.as_str())).collect()
+}
+
+fn strictly(trace: &[u8]) -> Result<(Vec<u8>, MergeReport), ErrorClass> {
+    let folder = Folder::new();
+    let source = Source::Path(folder.file("in", trace));
+    let config = Config { strict: true, ..config(PLAIN) };
+    run_sources(&[source], None, &config).map_err(|error| error.class())
+}
+
+/// Asserts that a trace with sound text is one to everybody, and that `event`, if it has one, keeps every byte.
+#[track_caller]
+fn assert_accepted(what: &str, trace: &[u8], event: Option<&[u8]>) {
+    assert_eq!(found(trace), Vec::<String>::new(), "{what}");
+    let (output, report) = strictly(trace).unwrap_or_else(|e| panic!("{what}: {e:?}"));
+    assert_eq!(report.lost(), 0, "{what}");
+    let corner = knobs(16 + trace.len());
+    let (again, _) = run(&[trace], None, corner).expect(what);
+    assert!(again == output, "{what}: {corner:?}");
+    if let Some(event) = event {
+        let events = Output::parse(report.format, &output).events;
+        assert_eq!(missing([FIRST, event, LAST], &events), None, "{what}");
+        let there_and_back = through_ndjson(trace);
+        let has_breaks = event.iter().any(|b| b"\r\n".contains(b));
+        assert!(has_breaks || contains(&there_and_back, event), "{what}: NDJSON changed it");
+    }
+}
+
+/// Converted to NDJSON and back.
+fn through_ndjson(trace: &[u8]) -> Vec<u8> {
+    [Format::Ndjson, Format::Object].into_iter().fold(trace.to_vec(), |text, format| {
+        let folder = Folder::new();
+        let source = Source::Path(folder.file("in", &text));
+        let path = folder.path("out");
+        let to = OutputConfig { format: Some(format), ..crate::run::output_to(&path, None) };
+        convert(&[source], Style::Keep, &to, &config(PLAIN)).expect("sound");
+        crate::run::read(&path)
+    })
+}
+
+/// Asserts that `check` and `--strict` refuse a trace, and that a merge keeps `event` as it stands or says that it is lost.
+/// The events around it survive.
+#[track_caller]
+fn assert_rejected(what: &str, trace: &[u8], event: Option<&[u8]>) {
+    assert_ne!(found(trace), Vec::<String>::new(), "{what}: check finds nothing");
+    assert_eq!(strictly(trace).map(drop), Err(ErrorClass::Input), "{what}: --strict");
+    let (output, report) = run(&[trace], None, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let events = Output::parse(report.format, &output).events;
+    assert_eq!(missing([FIRST], &events).map(|e| show(e, 0)), None, "{what}");
+    if let Some(event) = event {
+        assert_eq!(missing([LAST], &events).map(|e| show(e, 0)), None, "{what}");
+        let kept = missing([event], &events).is_none();
+        assert!(kept || report.lost() > 0, "{what}: vanished: {}", show(&output, 0));
+    }
+}
+
+fn is_json(value: &[u8]) -> bool {
+    serde_json::from_slice::<&RawValue>(value).is_ok()
+}
+
+#[test]
+fn what_must_be_accepted_passes_byte_for_byte() {
+    assert!(accept::CASES.len() > 100, "{}", accept::CASES.len());
+    for &(name, value) in accept::CASES {
+        assert!(is_json(value), "{name}: not to serde_json");
+        let event = event_with(value);
+        assert_accepted(&format!("{name}, in args"), &trace_with(&event), Some(&event));
+        assert_accepted(&format!("{name}, beside"), &beside(value), None);
+        let trimmed = value.trim_ascii();
+        if trimmed.starts_with(b"{") {
+            let trace = trace_with(value);
+            assert_accepted(&format!("{name}, as an event"), &trace, Some(trimmed));
+        }
+    }
+}
+
+#[test]
+fn what_must_be_rejected_is_found_and_refused() {
+    assert!(reject::CASES.len() > 150, "{}", reject::CASES.len());
+    for &(name, value) in reject::CASES {
+        assert!(!is_json(value), "{name}: serde_json reads it");
+        let event = event_with(value);
+        assert_rejected(&format!("{name}, in args"), &trace_with(&event), Some(&event));
+        // a comma too many is no loss, and a note of its own
+        if !matches!(value, b"" | b",") {
+            assert_rejected(&format!("{name}, as an event"), &trace_with(value), Some(value));
+        }
+        assert_rejected(&format!("{name}, beside"), &beside(value), None);
+    }
+}
+
+#[test]
+fn where_readers_differ_it_is_one_or_the_other() {
+    for &(name, value, accepted) in either::CASES {
+        let event = event_with(value);
+        let (trace, beside) = (trace_with(&event), beside(value));
+        if accepted {
+            assert_accepted(&format!("{name}, in args"), &trace, Some(&event));
+            assert_accepted(&format!("{name}, beside"), &beside, None);
+        } else {
+            assert_rejected(&format!("{name}, in args"), &trace, Some(&event));
+            assert_rejected(&format!("{name}, beside"), &beside, None);
+        }
+    }
+}
+
+/// No recursion anywhere: what nests deep is read like everything else.
+#[test]
+fn depth_is_no_limit() {
+    for depth in [500, 100_000] {
+        let arrays = [b"[".repeat(depth), b"]".repeat(depth)].concat();
+        let objects = [b"{\"\":".repeat(depth), b"0".to_vec(), b"}".repeat(depth)].concat();
+        for value in [arrays, objects] {
+            let event = event_with(&value);
+            assert_accepted(&format!("{depth} deep"), &trace_with(&event), Some(&event));
+            let open = &value[..depth];
+            let event = event_with(open);
+            assert_rejected(&format!("{depth} deep, open"), &trace_with(&event), Some(&event));
+        }
+    }
+}

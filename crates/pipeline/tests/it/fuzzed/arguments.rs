@@ -1,0 +1,44 @@
+//! What users write after flags.
+
+use tracemill_pipeline::{
+    Align, Factor, Glob, IdSet, Moment, Pattern, SplitBy, TimePoint, check_split_template,
+    check_template, parse_time,
+};
+use tracemill_testkit::reference::Decimal;
+
+pub(crate) fn arguments(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    check_time(text);
+    let parsed = [
+        text.parse::<Align>().is_ok(),
+        text.parse::<Factor>().is_ok(),
+        text.parse::<Glob>().is_ok(),
+        text.parse::<Moment>().is_ok(),
+        text.parse::<TimePoint>().is_ok(),
+        check_template(text).is_ok(),
+        check_split_template(text, SplitBy::Tid).is_ok(),
+    ];
+    assert_eq!(parsed[3], parsed[4], "one grammar for all points in time");
+    if text.len() < 200 {
+        // what a long expression costs is bounded where it is compiled
+        drop(text.parse::<Pattern>());
+    }
+    if let Ok(ids) = text.parse::<IdSet>() {
+        let own = text.split(',').next().unwrap_or_default();
+        if own.parse::<u32>().is_ok_and(|id| id.to_string() == own) {
+            assert!(ids.contains(own.as_bytes()) && ids.contains(format!("\"{own}\"").as_bytes()));
+        }
+    }
+}
+
+/// A time is exactly what it says, and what is written back is read the same.
+fn check_time(text: &str) {
+    let Ok(ns) = parse_time(text) else { return };
+    assert_eq!(parse_time(&format!("{ns}ns")), Ok(ns));
+    let micros = text.strip_suffix("us").unwrap_or(text);
+    if let Some(decimal) = Decimal::parse(micros.as_bytes())
+        && ns.abs() < i64::MAX - 8
+    {
+        assert_eq!(decimal.nanos_floor(), ns);
+    }
+}

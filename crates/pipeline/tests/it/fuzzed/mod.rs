@@ -1,0 +1,83 @@
+//! The fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer for as long as one likes; the tests here
+//! run them over the kept inputs, over changed ones by seed, and over all that a fuzzer ever found.
+//!
+//! | target | the bytes are | law |
+//! |---|---|---|
+//! | [`verbs()`] | a verb with its options ([`ask`]), knobs, and up to three inputs | no panic, one answer whatever the knobs ([`laws`]) |
+//! | [`damaged()`] | the same, with a seed and a shape of the generator, and damage | the same |
+//! | [`stories()`] | events, a few bytes each ([`story`]), and a verb | what the naive reference says, byte for byte |
+//! | [`profiles()`] | chunks of CPU profiles, a few bytes each | what the naive reassembler says; else one answer |
+//! | [`arguments()`] | what a user may write after a flag | no panic; times are exact |
+
+mod arguments;
+mod ask;
+#[cfg(test)]
+mod found;
+mod laws;
+mod profiles;
+mod stories;
+mod story;
+
+pub(crate) use arguments::arguments;
+pub(crate) use laws::{damaged, verbs};
+pub(crate) use profiles::profiles;
+pub(crate) use stories::stories;
+
+use arbitrary::Unstructured;
+
+/// A number below `count`, from the next byte or two; 0 when the bytes are used up.
+fn below(bytes: &mut Unstructured<'_>, count: usize) -> usize {
+    bytes.int_in_range(0..=count - 1).unwrap_or(0)
+}
+
+/// One of `all`.
+fn pick<'p, T: ?Sized>(bytes: &mut Unstructured<'_>, all: &[&'p T]) -> &'p T {
+    all[below(bytes, all.len())]
+}
+
+/// Separates inputs: a byte that no JSON holds.
+const SEPARATOR: u8 = 0x1e;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use tracemill_testkit::mutate::replay;
+
+    fn try_out(name: &str, target: fn(&[u8]), changed: u64) {
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+        replay(&kept, target, changed);
+    }
+
+    #[test]
+    fn kept_and_changed_inputs_to_all_verbs() {
+        try_out("verbs", verbs, 800);
+    }
+
+    #[test]
+    fn kept_and_changed_seeds_of_damaged_traces() {
+        try_out("damaged", damaged, 300);
+    }
+
+    #[test]
+    fn kept_and_changed_stories() {
+        try_out("stories", stories, 1000);
+    }
+
+    #[test]
+    fn kept_and_changed_profiles() {
+        try_out("profiles", profiles, 600);
+    }
+
+    #[test]
+    fn kept_and_changed_arguments() {
+        try_out("arguments", arguments, 20_000);
+    }
+
+    #[test]
+    fn what_was_found() {
+        for (name, target, input) in found::FOUND {
+            assert!(std::panic::catch_unwind(|| target(input)).is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The targets of `tests/it/fuzzed`, for the fuzzer.
+#![allow(dead_code, reason = "the tests use more of the shared modules")]
+
+#[path = "../../tests/it/fuzzed/mod.rs"]
+mod fuzzed;
+#[path = "../../tests/it/scanned.rs"]
+mod scanned;
+
+/// See `fuzzed::scan`.
+pub fn scan(input: &[u8]) {
+    fuzzed::scan(input);
+}
+
+/// See `fuzzed::grammar`.
+pub fn grammar(input: &[u8]) {
+    fuzzed::grammar(input);
+}
+
+/// See `fuzzed::values`.
+pub fn values(input: &[u8]) {
+    fuzzed::values(input);
+}

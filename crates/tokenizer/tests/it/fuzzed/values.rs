@@ -1,0 +1,184 @@
+//! Numbers, strings, members and white space.
+
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use tracemill_testkit::reference::{self, Decimal};
+use tracemill_tokenizer::{
+    Cursor, canonical, compact, compare, members, nanos, number_text, on_one_line, pretty,
+    string_is, unescape, validate,
+};
+
+pub(crate) fn values(input: &[u8]) {
+    let mut lines = input.splitn(2, |&b| b == b'\n');
+    check_numbers(lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    check_string(input);
+    check_space(input);
+    check_members(input);
+    check_cursor(input);
+}
+
+fn check_numbers(a: &[u8], b: &[u8]) {
+    // exponents beyond 10^17 are all one, which no time comes near
+    let is_far = |text: &[u8]| text.iter().skip_while(|b| !b"eE".contains(b)).count() > 17;
+    if is_far(a) || is_far(b) {
+        return;
+    }
+    let (x, y) = (check_number(a), check_number(b));
+    if let (Some(x), Some(y)) = (x, y) {
+        assert_eq!(compare(a, b), x.cmp(&y));
+        let form = |text| {
+            let mut out = Vec::new();
+            assert!(canonical(text, &mut out));
+            out
+        };
+        assert_eq!(form(a) == form(b), x == y);
+    }
+}
+
+fn check_number(text: &[u8]) -> Option<Decimal> {
+    let expected = Decimal::parse(text);
+    let own = nanos(text);
+    assert_eq!(own.map(|nanos| nanos.floor), expected.as_ref().map(Decimal::nanos_floor));
+    assert_eq!(canonical(text, &mut Vec::new()), expected.is_some());
+    if let (Some(own), Some(expected)) = (own, &expected) {
+        let back = Decimal::parse(format!("{}e-3", own.floor).as_bytes());
+        assert_eq!(own.exact, back.as_ref() == Some(expected), "{own:?}");
+    }
+    if let Ok(value) = serde_json::from_slice::<&RawValue>(text)
+        && value.get().len() == text.len()
+    {
+        let found = number_text(text, &mut Vec::new()).and_then(Decimal::parse);
+        assert_eq!(found, reference::time(value.get()));
+    }
+    expected
+}
+
+fn check_string(content: &[u8]) {
+    let quoted = [b"\"", content, b"\""].concat();
+    let mut own = Vec::new();
+    unescape(content, &mut own);
+    assert!(own.len() <= content.len());
+    let expected = std::str::from_utf8(&quoted).ok().and_then(reference::string_content);
+    if let Some(expected) = expected {
+        assert_eq!(own, expected);
+        assert!(string_is(&quoted, &expected));
+        assert!(!string_is(&quoted, &[&expected[..], b"x"].concat()));
+    }
+}
+
+fn check_space(text: &[u8]) {
+    let (mut dense, mut again, mut wide, mut line) = (vec![], vec![], vec![], vec![]);
+    compact(text, &mut dense);
+    compact(&dense, &mut again);
+    assert_eq!(again, dense, "compact twice");
+    pretty(text, 0, &mut wide);
+    let breaks = on_one_line(text, &mut line);
+    assert!(!line.iter().any(|b| b"\r\n".contains(b)));
+    if validate(text).is_err() {
+        return;
+    }
+    assert_eq!(breaks, 0);
+    // values beside each other, as no trace has them, are kept apart, or may grow together
+    let several = is_several(text);
+    assert!(several || dense == without_space(text));
+    assert_eq!(without_space(&dense), without_space(text));
+    for (other, what) in [(&dense, "compact"), (&wide, "pretty"), (&line, "one line")] {
+        again.clear();
+        compact(other, &mut again);
+        assert!(several || again == dense, "{what}");
+    }
+}
+
+/// Bytes outside strings that are no white space, and all inside.
+fn without_space(text: &[u8]) -> Vec<u8> {
+    let (mut out, mut in_string, mut escaped) = (Vec::new(), false, false);
+    for &byte in text {
+        if in_string || !b" \t\r\n".contains(&byte) {
+            out.push(byte);
+        }
+        in_string ^= byte == b'"' && !escaped;
+        escaped = in_string && byte == b'\\' && !escaped;
+    }
+    out
+}
+
+fn is_several(text: &[u8]) -> bool {
+    serde_json::from_slice::<&RawValue>(text).is_err()
+}
+
+fn check_members(object: &[u8]) {
+    let own = members(object).map(|(key, value)| {
+        let mut name = Vec::new();
+        unescape(&key[1..key.len() - 1], &mut name);
+        (name, value)
+    });
+    let own: BTreeMap<Vec<u8>, &[u8]> = own.collect();
+    let is_object = object.first() == Some(&b'{') && !is_several(object);
+    let Some(text) = std::str::from_utf8(object).ok().filter(|_| is_object) else { return };
+    let expected = reference::members(text).expect("an object");
+    let outer = expected.into_iter().filter(|(key, _)| !key.starts_with(b"args"));
+    for (key, value) in outer {
+        assert_eq!(own.get(&key).copied(), Some(value.as_bytes()));
+    }
+}
+
+/// Writes what it reads, and so must say all that is there.
+fn check_cursor(text: &[u8]) {
+    let mut out = Vec::new();
+    let mut cursor = Cursor::new(text);
+    copy(&mut cursor, 0, &mut out);
+    assert!(cursor.offset() <= text.len());
+    if validate(text).is_ok() && !is_several(text) {
+        let mut dense = Vec::new();
+        compact(text, &mut dense);
+        assert_eq!(out, dense);
+        assert_eq!(cursor.passed(), None);
+    }
+}
+
+fn copy(cursor: &mut Cursor<'_>, depth: usize, out: &mut Vec<u8>) {
+    let separate = |out: &mut Vec<u8>| {
+        if !matches!(out.last(), Some(b'{' | b'[')) {
+            out.push(b',');
+        }
+    };
+    if depth < 60 && cursor.enter(b'{') {
+        out.push(b'{');
+        while cursor.next_key().is_some() {
+            separate(out);
+            out.extend_from_slice(cursor.key().0);
+            out.push(b':');
+            copy(cursor, depth + 1, out);
+        }
+        out.push(b'}');
+    } else if depth < 60 && cursor.enter(b'[') {
+        check_integers(cursor.clone());
+        out.push(b'[');
+        while cursor.next_element() {
+            separate(out);
+            copy(cursor, depth + 1, out);
+        }
+        out.push(b']');
+    } else {
+        compact(cursor.value(), out);
+    }
+}
+
+/// Lists of numbers are the same whether they are read in one go or one by one.
+fn check_integers(mut quick: Cursor<'_>) {
+    let mut slow = quick.clone();
+    let rest = |cursor: &mut Cursor<'_>, numbers: &mut Vec<Option<i64>>| {
+        while cursor.next_element() {
+            let number = cursor.integer();
+            if number.is_none() {
+                cursor.value();
+            }
+            numbers.push(number);
+        }
+    };
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    quick.integers(|number| one.push(Some(number)));
+    rest(&mut quick, &mut one);
+    rest(&mut slow, &mut other);
+    assert_eq!((one, quick.offset()), (other, slow.offset()));
+}

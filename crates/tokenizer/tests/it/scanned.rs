@@ -1,0 +1,160 @@
+//! What a scan finds, whole, in pieces and in chunks.
+
+use std::fmt;
+use std::ops::Range;
+use tracemill_tokenizer::{
+    Damage, DamageKind, Event, Field, Form, Member, Nanos, Note, Scanner, Sink, Status, Stop, Tier,
+    Window, speculate,
+};
+
+/// One finding; ranges are those of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Event { span: Range<usize>, fields: Box<Places>, times: Times },
+    Document(Form),
+    Member { key: Vec<u8>, value: Range<usize> },
+    Damage { kind: DamageKind, span: Range<usize> },
+    Note(Note, u64),
+}
+
+/// Where the value of each field stands.
+pub(crate) type Places = [Option<Range<usize>>; Field::COUNT];
+
+/// `ts` and `dur`.
+type Times = [Option<Nanos>; 2];
+
+/// All findings of a scan, in order. Every one is held against the bytes of the input it is said to be.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Log<'i> {
+    input: &'i [u8],
+    pub(crate) found: Vec<Found>,
+}
+
+impl<'i> Log<'i> {
+    fn new(input: &'i [u8]) -> Self {
+        Log { input, found: Vec::new() }
+    }
+
+    fn push_checked(&mut self, found: Found, span: &Range<usize>, bytes: &[u8]) {
+        assert!(self.input.get(span.clone()) == Some(bytes), "{found:?} has other bytes");
+        self.found.push(found);
+    }
+
+    /// As text, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let text = |span: &Range<usize>| String::from_utf8_lossy(&self.input[span.clone()]);
+        let line = |found: &Found| match found {
+            Found::Event { span, .. } => format!("{} {}", span.start, text(span)),
+            Found::Document(form) => format!("{form:?}"),
+            Found::Member { key, value } => {
+                format!("{}={}", String::from_utf8_lossy(key), text(value))
+            }
+            Found::Damage { kind, span } => format!("{kind:?} {} {}", span.start, text(span)),
+            Found::Note(note, offset) => format!("{note:?} {offset}"),
+        };
+        self.found.iter().map(line).collect()
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.found.iter().any(|found| matches!(found, Found::Damage { .. }))
+    }
+}
+
+impl fmt::Debug for Log<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.found).finish()
+    }
+}
+
+impl Sink for Log<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        let start = event.offset as usize;
+        let span = start..start + event.bytes.len();
+        let place = |field| {
+            let value = event.field(field)?;
+            let at = start + value.as_ptr().addr() - event.bytes.as_ptr().addr();
+            Some(at..at + value.len())
+        };
+        let fields = Box::new(Field::ALL.map(place));
+        let found = Found::Event { span: span.clone(), fields, times: [event.ts(), event.dur()] };
+        self.push_checked(found, &span, event.bytes);
+    }
+    fn document(&mut self, form: Form) {
+        self.found.push(Found::Document(form));
+    }
+    fn member(&mut self, member: Member<'_>) {
+        let start = member.value_offset as usize;
+        let value = start..start + member.value.len();
+        let found = Found::Member { key: member.key.to_vec(), value: value.clone() };
+        self.push_checked(found, &value, member.value);
+    }
+    fn damage(&mut self, damage: Damage<'_>) {
+        let start = damage.offset as usize;
+        let span = start..start + damage.lost.len();
+        let found = Found::Damage { kind: damage.kind, span: span.clone() };
+        self.push_checked(found, &span, damage.lost);
+    }
+    fn note(&mut self, note: Note, offset: u64) {
+        self.found.push(Found::Note(note, offset));
+    }
+}
+
+/// Tiers that this processor has.
+pub(crate) fn tiers() -> impl Iterator<Item = Tier> {
+    Tier::ALL.into_iter().filter(|tier| tier.is_available())
+}
+
+/// All at once.
+pub(crate) fn whole(input: &[u8], tier: Tier) -> Log<'_> {
+    in_pieces(input, tier, std::iter::repeat(input.len().max(1))).0
+}
+
+/// In pieces of these lengths, keeping no byte longer than the scanner asks; with the number of bytes classified.
+pub(crate) fn in_pieces(
+    input: &[u8],
+    tier: Tier,
+    pieces: impl IntoIterator<Item = usize>,
+) -> (Log<'_>, u64) {
+    let (mut scanner, mut log, mut end) = (Scanner::new(tier), Log::new(input), 0);
+    for piece in pieces {
+        end = (end + piece).min(input.len());
+        let base = scanner.retain_from();
+        let bytes = &input[base as usize..end];
+        let window = Window { bytes, base, last: end == input.len() };
+        match scanner.feed(window, Stop::NEVER, &mut log) {
+            Status::NeedInput => assert!(end < input.len()),
+            Status::End => return (log, scanner.classified()),
+            status => panic!("{status:?} without a stop"),
+        }
+    }
+    panic!("the pieces are shorter than the input");
+}
+
+/// As the pipeline does it: to the first events, then chunks from guessed starts, proven at the borders.
+pub(crate) fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log<'_> {
+    let mut log = Log::new(input);
+    let mut scanner = Scanner::new(tier);
+    let window = Window::whole(input);
+    let stop = Stop { border: u64::MAX, at_events: true };
+    let Status::Events(start) = scanner.feed(window, stop, &mut log) else { return log };
+    let seed = scanner.fork(start);
+    let mut from = start as usize;
+    let mut at = None;
+    loop {
+        let to = (from + chunk).min(input.len());
+        let stop =
+            Stop { border: if to == input.len() { u64::MAX } else { to as u64 }, ..Stop::NEVER };
+        let guess = speculate(input, from, to);
+        let proven =
+            at.is_some() && at == guess.map(|at| at as u64) && scanner.level() == seed.level();
+        if proven {
+            scanner = seed.fork(guess.expect("it equals a place") as u64);
+        }
+        match scanner.feed(window, stop, &mut log) {
+            Status::Border(next) => at = Some(next),
+            Status::End => return log,
+            status => panic!("{status:?}"),
+        }
+        from = to;
+    }
+}
