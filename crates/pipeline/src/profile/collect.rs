@@ -125,10 +125,10 @@ pub(super) fn groups(streams: &Streams) -> Vec<Group<'_>> {
             if has_head && !current.heads.is_empty() {
                 groups.push(std::mem::replace(&mut current, new()));
             }
-            let (heads, chunks): (Vec<_>, Vec<_>) =
-                of_input.iter().partition(|found| found.role == Role::Head);
-            current.heads.extend(heads);
-            current.chunks.extend(chunks);
+            let is_head = |found: &&Found| found.role == Role::Head;
+            current.heads.extend(of_input.iter().filter(is_head));
+            current.chunks.reserve_exact(of_input.len());
+            current.chunks.extend(of_input.iter().filter(|found| !is_head(found)));
         }
         groups.push(current);
     }

@@ -13,6 +13,10 @@ use crate::slice::{Edges, Windows};
 use crate::store::Store;
 use std::collections::HashSet;
 
+/// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
+/// all shares.
+const STREAM: u64 = 64 << 20;
+
 /// What became of the streams of a trace.
 #[derive(Default)]
 pub(crate) struct Cut {
@@ -49,8 +53,8 @@ pub(crate) fn cut_streams(
     let mut cut = Cut::default();
     let memory = config.shares().payload / 2;
     let groups = groups(streams);
-    // as many at a time as there are threads: what is put together takes memory
-    for some in groups.chunks(config.threads.max(1)) {
+    let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
+    for some in groups.chunks(at_once as usize) {
         let found = in_parallel(some, |group| {
             let memory = memory / some.len() as u64;
             let part = match edges {
