@@ -110,8 +110,8 @@ pub(crate) struct Verdict {
 
 impl Verdict {
     fn note_chunks(&mut self, group: &Group<'_>) {
-        for found in group.chunks.iter().filter(|found| found.role == Role::Chunk) {
-            let counts = found.counts;
+        for found in group.chunks.iter().filter(|found| found.role() == Role::Chunk) {
+            let counts = found.counts();
             if counts.samples.max(counts.nodes).max(counts.deltas) > SAMPLES {
                 self.large.push(found.entry.place.offset());
             }

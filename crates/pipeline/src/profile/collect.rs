@@ -121,11 +121,11 @@ pub(super) fn groups(streams: &Streams) -> Vec<Group<'_>> {
         let new = || Group { stream, kept, heads: Vec::new(), chunks: Vec::new() };
         let mut current = new();
         for of_input in stream.by_input() {
-            let has_head = of_input.iter().any(|found| found.role == Role::Head);
+            let has_head = of_input.iter().any(|found| found.role() == Role::Head);
             if has_head && !current.heads.is_empty() {
                 groups.push(std::mem::replace(&mut current, new()));
             }
-            let is_head = |found: &&Found| found.role == Role::Head;
+            let is_head = |found: &&Found| found.role() == Role::Head;
             current.heads.extend(of_input.iter().filter(is_head));
             current.chunks.reserve_exact(of_input.len());
             current.chunks.extend(of_input.iter().filter(|found| !is_head(found)));
@@ -156,7 +156,7 @@ impl<'c> Group<'c> {
 
     /// How many nodes its chunks bring.
     pub(super) fn nodes(&self) -> u64 {
-        self.chunks.iter().map(|found| u64::from(found.counts.nodes)).sum()
+        self.chunks.iter().map(|found| u64::from(found.counts().nodes)).sum()
     }
 
     /// Bytes of its chunks; as a file it takes about the same.
@@ -180,7 +180,7 @@ impl<'c> Group<'c> {
         let mut entries: Vec<Entry> = self.chunks.iter().map(|found| found.entry).collect();
         let order = settle(&mut entries, Order(store), &mut contents);
         let counts = self.chunks.iter().fold((0, 0), |(samples, deltas), found| {
-            (samples + u64::from(found.counts.samples), deltas + u64::from(found.counts.deltas))
+            (samples + u64::from(found.counts().samples), deltas + u64::from(found.counts().deltas))
         });
         let mut assembler = Assembler::new(store, counts, keep, &config.tmp_dir);
         for &entry in &entries {
@@ -221,7 +221,7 @@ impl<'c> Group<'c> {
 
     /// The start: the time of the last `Profile` event, as in DevTools.
     fn start(&self, store: &Store<'_>, first: Option<&Entry>, flaws: &mut Flaws) -> Option<Start> {
-        let whole = self.chunks.first().filter(|found| found.role == Role::Whole);
+        let whole = self.chunks.first().filter(|found| found.role() == Role::Whole);
         if let Some(whole) = whole {
             return whole
                 .start()
@@ -275,7 +275,7 @@ impl Chunks for Contents<'_, '_, '_> {
 impl Contents<'_, '_, '_> {
     /// What one of the chunks holds.
     pub(super) fn of(&mut self, found: &Found) -> ChunkRef<'_> {
-        if let Args::Kept(stretch, number) = found.args {
+        if let Args::Kept(_, stretch, number) = found.args {
             return self.kept[stretch as usize].get(number, &mut self.scratch);
         }
         let event = self.store.event(found.entry.place);
@@ -291,7 +291,7 @@ fn guess(profile: &Profile<'_, '_>, chunks: &[&Found], flaws: &mut Flaws) -> Sta
     let start = own.unwrap_or_else(|| {
         let Some(first) = chunks.first() else { return 0 };
         flaws.add(FlawKind::NoStart, first.entry.place.offset());
-        first.entry.time.max(0).saturating_sub(first.counts.duration).max(1000)
+        first.entry.time.max(0).saturating_sub(first.counts().duration).max(1000)
     });
     (start, micros(start))
 }

@@ -84,7 +84,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     fn of(group: &'c Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
         let chunks = &group.chunks;
         let plain = |found: &&Found| {
-            found.role == Role::Chunk && found.counts.samples == found.counts.deltas
+            found.role() == Role::Chunk && found.counts().samples == found.counts().deltas
         };
         let in_order = || chunks.windows(2).all(|pair| is_before(pair, Order(store)));
         // a stream that lies in windows with all its events may lie there with all its samples
@@ -107,9 +107,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         for &found in chunks {
             let piece = excerpt.piece(found, time)?;
             excerpt.pieces.push(piece);
-            time = time.saturating_add(found.counts.duration);
+            time = time.saturating_add(found.counts().duration);
         }
-        let all: u64 = chunks.iter().map(|found| u64::from(found.counts.samples)).sum();
+        let all: u64 = chunks.iter().map(|found| u64::from(found.counts().samples)).sum();
         // who needs half of a profile needs most of its nodes
         let some = excerpt.samples <= all / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
@@ -134,12 +134,12 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             return Some(Piece { found, before, inside: true, nodes });
         };
         let (low, high) = (before.saturating_add(skim.low), before.saturating_add(skim.high));
-        let inside = found.counts.samples > 0 && self.windows.touch(low, high);
-        if found.counts.samples > 0 {
+        let inside = found.counts().samples > 0 && self.windows.touch(low, high);
+        if found.counts().samples > 0 {
             self.last = self.last.max(high);
         }
         if inside {
-            self.samples += u64::from(found.counts.samples);
+            self.samples += u64::from(found.counts().samples);
         }
         for (own, has) in self.positions.iter_mut().zip(skim.positions) {
             *own |= has;
@@ -215,7 +215,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let mut nodes = piece.nodes.iter().flatten();
         let has_nodes = nodes.any(|(id, _)| self.needed.contains(id));
         if !piece.inside && !has_nodes {
-            *pending = pending.saturating_add(piece.found.counts.duration);
+            *pending = pending.saturating_add(piece.found.counts().duration);
             return None;
         }
         let mut chunk = decode_again(piece.found.entry, self.store);

@@ -118,29 +118,28 @@ impl Counts {
     }
 }
 
-/// An event of a stream: 88 bytes, since there may be millions of chunks.
+/// An event of a stream: 64 bytes, since there may be millions of chunks.
 pub(crate) struct Found {
-    pub(crate) role: Role,
     pub(crate) entry: Entry,
-    pub(crate) counts: Counts,
     pub(crate) args: Args,
-    /// Of those that say when a profile began.
+    /// Of all but chunks.
     origin: Option<Box<Origin>>,
 }
 
-/// What is known of the args of an event, beside what [`Counts`] has.
+/// What is known of the args of an event.
 #[derive(Clone, Copy)]
 pub(crate) enum Args {
-    /// Nothing: they are heads, there was no room for them, or they do not fit among the kept ones.
-    Unknown,
+    /// What they hold: they are those of a head, there was no room for them, or they do not fit among the kept ones.
+    Counted(Counts),
     /// They are among [`Streams::kept`]: the stretch, and the number in it.
-    Kept(u32, u32),
+    Kept(Counts, u32, u32),
     /// They were only skimmed.
     Skimmed(Skim),
 }
 
 /// What events say of start and origin of a profile.
 struct Origin {
+    role: Role,
     /// `tid` of a head as it is written; empty if missing.
     tid: Written,
     start: Option<i64>,
@@ -148,6 +147,10 @@ struct Origin {
 }
 
 impl Found {
+    pub(crate) fn role(&self) -> Role {
+        self.origin.as_ref().map_or(Role::Chunk, |origin| origin.role)
+    }
+
     /// `tid` of a head as it is written; empty if missing.
     pub(crate) fn tid(&self) -> &[u8] {
         self.origin.as_ref().map_or(b"", |origin| &origin.tid)
@@ -161,6 +164,14 @@ impl Found {
         self.origin.as_ref()?.source
     }
 
+    /// What it holds.
+    pub(crate) fn counts(&self) -> Counts {
+        match self.args {
+            Args::Counted(counts) | Args::Kept(counts, ..) => counts,
+            Args::Skimmed(skim) => skim.counts(),
+        }
+    }
+
     /// What was found of its args, if they were skimmed.
     pub(crate) fn skim(&self) -> Option<&Skim> {
         match &self.args {
@@ -170,7 +181,7 @@ impl Found {
     }
 }
 
-const _: () = assert!(size_of::<Found>() <= 88);
+const _: () = assert!(size_of::<Found>() <= 64);
 
 /// How much of the args of chunks is found while they are scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +259,7 @@ impl Streams {
     /// Streams whose chunks may not stand in time order (see `crate::streams`).
     pub(crate) fn suspects(&self) -> HashSet<StreamKey> {
         let may_swap = |stream: &Stream| {
-            let chunks = stream.events.iter().filter(|found| found.role == Role::Chunk);
+            let chunks = stream.events.iter().filter(|found| found.role() == Role::Chunk);
             let entries: Vec<Entry> = chunks.map(|found| found.entry).collect();
             entries.array_windows().any(|&[a, b]| may_swap(a, b))
         };
@@ -281,21 +292,21 @@ impl Streams {
         };
         if detail == Detail::Times
             && role == Role::Chunk
-            && let Some((skim, counts)) = Skim::of(event)
+            && let Some(skim) = Skim::of(event)
         {
-            let found = Found { role, entry, counts, args: Args::Skimmed(skim), origin: None };
+            let found = Found { entry, args: Args::Skimmed(skim), origin: None };
             let at = self.number_of(event);
             return self.all[at].1.events.push(found);
         }
         decode_into(event, offset, &mut self.scratch);
-        let args = if role == Role::Head { Args::Unknown } else { self.keep() };
-        let (start, source) = (self.scratch.start, self.scratch.source);
         let counts = Counts::of(&self.scratch);
+        let args = if role == Role::Head { Args::Counted(counts) } else { self.keep(counts) };
+        let (start, source) = (self.scratch.start, self.scratch.source);
         let origin = (role != Role::Chunk).then(|| {
             let tid = event.field(Field::Tid).filter(|_| role == Role::Head).unwrap_or_default();
-            Box::new(Origin { tid: tid.into(), start, source })
+            Box::new(Origin { role, tid: tid.into(), start, source })
         });
-        let found = Found { role, entry, counts, args, origin };
+        let found = Found { entry, args, origin };
         let at = match role {
             // each is a profile of its own
             Role::Whole => {
@@ -309,13 +320,13 @@ impl Streams {
     }
 
     /// Keeps a copy of what was decoded last, if it can be kept.
-    fn keep(&mut self) -> Args {
+    fn keep(&mut self, counts: Counts) -> Args {
         if !self.kept.last().is_some_and(Kept::has_room) {
             self.kept.push(Kept::default());
         }
         let stretch = self.kept.len() as u32 - 1;
         let number = self.kept[stretch as usize].push(&self.scratch);
-        number.map_or(Args::Unknown, |number| Args::Kept(stretch, number))
+        number.map_or(Args::Counted(counts), |number| Args::Kept(counts, stretch, number))
     }
 
     /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
@@ -357,9 +368,9 @@ impl Streams {
             let Stream { events, .. } = stream;
             let at = self.stream(key, || Stream { events: Vec::new(), ..stream });
             let events = events.into_iter().map(|mut found| {
-                if let Args::Kept(stretch, number) = found.args {
-                    let kept = Args::Kept(before + stretch, number);
-                    found.args = if room { kept } else { Args::Unknown };
+                if let Args::Kept(counts, stretch, number) = found.args {
+                    let kept = Args::Kept(counts, before + stretch, number);
+                    found.args = if room { kept } else { Args::Counted(counts) };
                 }
                 found
             });

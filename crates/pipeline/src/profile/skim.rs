@@ -19,9 +19,12 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Event, Field};
 
-/// What was found of a chunk: of its times beside what [`Counts`] has.
+/// What was found of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Skim {
+    /// How many samples and steps there are, and the sum of the steps in nanoseconds.
+    count: u32,
+    duration: i64,
     /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
     /// are no samples.
     pub(crate) low: i64,
@@ -38,7 +41,7 @@ const DIGITS: usize = 12;
 
 impl Skim {
     /// Of the args of a `ProfileChunk` event; `None` if they must be decoded.
-    pub(crate) fn of(event: &Event<'_>) -> Option<(Skim, Counts)> {
+    pub(crate) fn of(event: &Event<'_>) -> Option<Skim> {
         let args = event.field_and_rest(Field::Args)?;
         let mut rest = args.strip_prefix(b"{\"data\":{\"cpuProfile\":{")?;
         let mut ids = (u32::MAX, 0);
@@ -50,7 +53,8 @@ impl Skim {
         let (samples, mut rest) = list(rest.strip_prefix(b"\"samples\":[")?)?;
         let count = count(samples)?;
         rest = rest.strip_prefix(b"}")?;
-        let mut skim = Skim { low: 0, high: 0, ids, positions: [false; 2] };
+        let (low, high, positions) = (0, 0, [false; 2]);
+        let mut skim = Skim { count, duration: 0, low, high, ids, positions };
         let mut steps = None;
         while let Some(member) = rest.strip_prefix(b",\"") {
             let behind;
@@ -75,8 +79,8 @@ impl Skim {
         }
         let behind = rest.strip_prefix(b"}}")?;
         let ends = matches!(behind, [b',', ..] | [b'}']);
-        let counts = Counts { nodes: 0, samples: count, deltas: count, duration: steps? };
-        ends.then_some((skim, counts))
+        skim.duration = steps?;
+        ends.then_some(skim)
     }
 
     /// Reads as many steps as there are samples; returns their sum.
@@ -114,6 +118,12 @@ impl Skim {
             (self.low, self.high) = (0, 0);
         }
         (found == count).then_some(sum)
+    }
+
+    /// What it holds, but for nodes, which are not counted.
+    pub(crate) fn counts(&self) -> Counts {
+        let (count, duration) = (self.count, self.duration);
+        Counts { nodes: 0, samples: count, deltas: count, duration }
     }
 
     /// Whether a node of it may have an id in `ids`.

@@ -151,7 +151,7 @@ fn fate(
         return Ok(Fate::Kept);
     }
     let is_stream =
-        !group.heads.is_empty() && group.chunks.iter().all(|found| found.role == Role::Chunk);
+        !group.heads.is_empty() && group.chunks.iter().all(|found| found.role() == Role::Chunk);
     Ok(match edges {
         Edges::Drop => Fate::Dropped,
         Edges::Keep if windows.touch(first, last) => Fate::Kept,
