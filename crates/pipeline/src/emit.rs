@@ -9,6 +9,7 @@ use crate::output::{Batch, Output};
 use crate::patched::{Patched, Turns};
 use crate::store::{Place, Store};
 use crate::streams::Delays;
+use crate::threads::on_threads;
 use crate::viewer::{Retouch, Retoucher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -121,20 +122,12 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             }
             Ok(())
         };
-        let results: Vec<Result<(), Error>> = std::thread::scope(|scope| {
-            let worker = || {
-                let result = work();
-                if result.is_err() {
-                    output.give_up();
-                }
-                result
-            };
-            let others: Vec<_> = (1..output.workers(config)).map(|_| scope.spawn(worker)).collect();
-            let own = worker();
-            let joined = others
-                .into_iter()
-                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            joined.chain([own]).collect()
+        let results = on_threads(output.workers(config), || {
+            let result = work();
+            if result.is_err() {
+                output.give_up();
+            }
+            result
         });
         // a worker that lost its turn says "broken pipe"; the one that caused it knows more
         let failures = results.into_iter().filter_map(Result::err);

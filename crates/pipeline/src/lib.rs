@@ -94,6 +94,7 @@ mod splice;
 mod split;
 mod store;
 mod streams;
+mod threads;
 mod time;
 mod viewer;
 mod whole;

@@ -9,7 +9,7 @@
 //! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
 
 use crate::emit::Emit;
-use crate::order::{Entry, Order, Run, Timed};
+use crate::order::{Entry, Order};
 use crate::streams::Delays;
 use std::collections::{BTreeMap, HashMap};
 
@@ -113,16 +113,4 @@ fn in_lists(emit: &Emit<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64
         len += 1;
     }
     (rows, len)
-}
-
-impl<'r> Timed<'r> {
-    /// The runs, each sorted by time.
-    pub(super) fn runs(&self) -> Vec<Run<'r>> {
-        match self {
-            Timed::Buckets(buckets) => buckets.runs().map(Run::Memory).collect(),
-            Timed::Merged(merged) => {
-                merged.lock().unwrap_or_else(|e| e.into_inner()).runs().to_vec()
-            }
-        }
-    }
 }

@@ -7,6 +7,7 @@ use crate::emit::Emit;
 use crate::exact::Exact;
 use crate::order::{Entry, Order, Run};
 use crate::store::Place;
+use crate::threads::on_threads;
 use std::sync::Mutex;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
 
@@ -53,14 +54,7 @@ pub(super) fn each_event<T: Send>(
             }
         }
     };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..config.threads).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let joined = others
-            .into_iter()
-            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.chain([own]).collect()
-    })
+    on_threads(config.threads, work)
 }
 
 enum Task<'r> {

@@ -11,6 +11,7 @@
 use super::records::{Record, Runs};
 use super::rules::Kind;
 use super::tally::Tallies;
+use crate::threads::on_threads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,10 +46,7 @@ pub(super) fn walk<T: Send>(
         }
         lock().0.append(&tallies);
     };
-    std::thread::scope(|scope| {
-        (1..threads.min(tasks)).for_each(|_| drop(scope.spawn(work)));
-        work();
-    });
+    on_threads(threads.min(tasks), work);
     let (tallies, mut answers) = all.into_inner().unwrap_or_else(|e| e.into_inner());
     answers.sort_unstable_by_key(|&(number, _)| number);
     (tallies, answers.into_iter().map(|(_, answer)| answer).collect())

@@ -48,12 +48,12 @@ fn shift_spilled(
     dir: &Path,
 ) -> Result<SpilledRuns, Error> {
     let mut spill = Spill::new(dir)?;
-    for run in 0..runs.count() as usize {
+    for run in runs.runs() {
         let moved = |entry: Entry| match clocks.shift_at(entry.place.offset()) {
             Some(shift) => shift.entry(entry, store),
             None => entry,
         };
-        let mut entries: Vec<Entry> = runs.of_run(run).map(moved).collect();
+        let mut entries: Vec<Entry> = run.iter().map(moved).collect();
         entries.sort_unstable();
         spill.run(&[entries], Order(store))?;
     }

@@ -27,7 +27,7 @@ mod stamp;
 
 pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
-pub(crate) use runs::{Buckets, entries_at};
+pub(crate) use runs::Buckets;
 pub(crate) use sorter::{Gather, Runs, Sorter, Timed};
 pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
 pub(crate) use stamp::Stamp;

@@ -70,16 +70,6 @@ impl<'r> Buckets<'r> {
     }
 }
 
-/// Every entry of a time in sorted runs.
-pub(crate) fn entries_at(runs: &[Vec<Entry>], time: i64) -> Vec<Entry> {
-    let in_run = |run: &Vec<Entry>| {
-        let start = run.partition_point(|entry| entry.time < time);
-        let own = run[start..].iter().take_while(|entry| entry.time == time);
-        own.copied().collect::<Vec<Entry>>()
-    };
-    runs.iter().flat_map(in_run).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

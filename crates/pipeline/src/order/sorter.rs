@@ -1,6 +1,6 @@
 //! Entries that are collected in any order and read in the order of the output, within a budget.
 
-use super::{Buckets, Entry, Lists, MergedRuns, Order, Spill, SpilledRuns, entries_at};
+use super::{Buckets, Entry, Lists, MergedRuns, Order, Run, Spill, SpilledRuns};
 use crate::error::Error;
 use crate::store::{Place, Store};
 use std::path::{Path, PathBuf};
@@ -133,20 +133,22 @@ impl Runs {
         }
     }
 
-    /// Every entry of a time, in no particular order.
-    pub(crate) fn at(&self, time: i64) -> Vec<Entry> {
+    /// The runs, each sorted by time.
+    fn runs(&self) -> Box<dyn Iterator<Item = Run<'_>> + '_> {
         match self {
-            Runs::Memory(parts) => entries_at(parts, time),
-            Runs::Disk(all) => all.iter().flat_map(|runs| runs.at(time)).collect(),
+            Runs::Memory(parts) => Box::new(parts.iter().map(|part| Run::Memory(part))),
+            Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::runs)),
         }
     }
 
+    /// Every entry of a time, in no particular order.
+    pub(crate) fn at(&self, time: i64) -> Vec<Entry> {
+        self.runs().flat_map(|run| run.at_time(time)).collect()
+    }
+
     /// Every entry, in no particular order.
-    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = Entry> + '_> {
-        match self {
-            Runs::Memory(parts) => Box::new(parts.iter().flatten().copied()),
-            Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::iter)),
-        }
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.runs().flat_map(Run::iter)
     }
 
     /// Every entry in the exact order of the output.
@@ -227,4 +229,16 @@ pub(crate) enum Timed<'r> {
     Buckets(Buckets<'r>),
     /// Runs on disk.
     Merged(Mutex<MergedRuns<'r>>),
+}
+
+impl<'r> Timed<'r> {
+    /// The runs, each sorted by time.
+    pub(crate) fn runs(&self) -> Vec<Run<'r>> {
+        match self {
+            Timed::Buckets(buckets) => buckets.runs().map(Run::Memory).collect(),
+            Timed::Merged(merged) => {
+                merged.lock().unwrap_or_else(|e| e.into_inner()).runs().to_vec()
+            }
+        }
+    }
 }

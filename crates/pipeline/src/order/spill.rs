@@ -152,25 +152,6 @@ impl SpilledRuns {
         let bytes = self.mapped.as_deref().unwrap_or_default();
         bytes[self.ranges[run].clone()].as_chunks::<ENTRY>().0
     }
-
-    /// The entries of a run, in order.
-    pub(crate) fn of_run(&self, run: usize) -> impl Iterator<Item = Entry> + '_ {
-        self.records(run).iter().map(decode)
-    }
-
-    /// Every entry of a time, in no particular order.
-    pub(crate) fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
-        (0..self.ranges.len()).flat_map(move |run| {
-            let records = self.records(run);
-            let start = records.partition_point(|record| decode(record).time < time);
-            records[start..].iter().map(decode).take_while(move |entry| entry.time == time)
-        })
-    }
-
-    /// Every entry, in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
-        (0..self.ranges.len()).flat_map(|run| self.records(run).iter().map(decode))
-    }
 }
 
 pub(super) fn decode(record: &[u8; ENTRY]) -> Entry {

@@ -15,6 +15,7 @@ use crate::output::{self, Length, Output};
 use crate::read::{Inputs, read_all};
 use crate::report::InputReport;
 use crate::store::Store;
+use crate::threads::on_threads;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -227,14 +228,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
                 done.lock().unwrap_or_else(|e| e.into_inner()).push((number, result?));
             }
         };
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-            let own = worker();
-            let joined = others
-                .into_iter()
-                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            joined.chain([own]).collect::<Result<Vec<()>, Error>>()
-        })?;
+        on_threads(threads, worker).into_iter().collect::<Result<(), Error>>()?;
         let mut done = done.into_inner().unwrap_or_else(|e| e.into_inner());
         done.sort_by_key(|(number, _)| *number);
         Ok(done.into_iter().map(|(_, answer)| answer).collect())

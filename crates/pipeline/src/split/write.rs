@@ -19,6 +19,7 @@ use crate::layout::Layout;
 use crate::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use crate::read::Inputs;
 use crate::streams::Delays;
+use crate::threads::on_threads;
 use crate::whole::Size;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -144,15 +145,9 @@ impl<'p> Job<'_, '_, 'p> {
             }
             Ok(())
         };
-        std::thread::scope(|scope| {
-            let threads = self.writers().min(rest.len());
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            let joined = others
-                .into_iter()
-                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            joined.chain([own]).collect::<Result<Vec<()>, Error>>()
-        })?;
+        on_threads(self.writers().min(rest.len()), work)
+            .into_iter()
+            .collect::<Result<(), Error>>()?;
         Ok(lens)
     }
 

@@ -7,13 +7,12 @@
 use super::changes::Changes;
 use super::made::{Before, make};
 use crate::check::{CheckFor, has_page, page_data};
-use crate::clock::Clocks;
+use crate::clock::{Clocks, shift_runs};
 use crate::config::Config;
 use crate::copies::TakenOut;
 use crate::error::Error;
 use crate::json::member;
-use crate::order::{Entry, Order, rank};
-use crate::order::{Gather, Runs, Sorter};
+use crate::order::{Entry, Order, Runs, Sorter, rank};
 use crate::store::{Payload, Place, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
@@ -285,12 +284,7 @@ impl Known {
         store: &Store<'_>,
         config: &Config,
     ) -> Result<(), Error> {
-        let mut moved = Gather::new(config.shares().index / 4, &config.tmp_dir, Order(store));
-        for entry in self.special.iter() {
-            let shift = clocks.shift_at(entry.place.offset());
-            moved.push(shift.map_or(entry, |shift| shift.entry(entry, store)))?;
-        }
-        (self.special, _) = moved.finish()?.finish(store)?;
+        shift_runs(&mut self.special, clocks, store, &config.tmp_dir)?;
         for (base, census) in &mut self.census {
             let Some(shift) = clocks.shift_at(*base) else { continue };
             for lane in census.lanes.values_mut().flat_map(BTreeMap::values_mut) {
