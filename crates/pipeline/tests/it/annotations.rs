@@ -1,6 +1,6 @@
 //! DevTools' annotations name the same events after every verb as before, whatever the knobs; and no key is ever bad.
 
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::{assert_same, without_annotations};
 use std::collections::HashSet;
 use tracemill_pipeline::{
@@ -21,14 +21,8 @@ fn run_verb(
     let target = folder.path("out");
     let output = output_to(&target, Some(Format::Object));
     let config = config(knobs);
-    let report = if knobs.read_size.is_some() {
-        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        through_pipes(&inputs, |sources| verb(sources, &output, &config))
-    } else {
-        let files = inputs.iter().enumerate();
-        let files = files.map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)));
-        verb(&files.collect::<Vec<_>>(), &output, &config)
-    };
+    let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+    let report = over(&inputs, knobs, |sources| verb(sources, &output, &config));
     (read(&target), report)
 }
 

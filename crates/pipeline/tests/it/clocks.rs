@@ -1,7 +1,7 @@
 //! Inputs of different clocks on one time line: the bytes are those of a naive merge of naively moved inputs, whatever the
 //! knobs, and what was apart by a known distance is where it belongs.
 
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, run_sources, through_pipes};
+use crate::run::{Knobs, PLAIN, config, knobs, over, run_sources};
 use crate::trace::assert_same;
 use std::path::PathBuf;
 use tracemill_pipeline::{
@@ -35,13 +35,7 @@ fn merge_with(
         let config = Config { clocks: rules(&paths), identity: identity.clone(), ..config(knobs) };
         run_sources(sources, None, &config)
     };
-    if knobs.read_size.is_some() {
-        return through_pipes(inputs, run);
-    }
-    let folder = Folder::new();
-    let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
-    let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
-    run(&sources)
+    over(inputs, knobs, run)
 }
 
 /// Without the names, which pipes have others of.

@@ -1,7 +1,7 @@
 //! `convert` against what serde_json reads: the same events in the same order, the same keys, whatever the knobs.
 
 use crate::corpus::{corpus, files_below};
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
 use std::path::PathBuf;
 use tracemill_pipeline::{ConvertReport, Format, Source, Style, convert};
@@ -21,14 +21,7 @@ fn run(
     let run = |sources: &[Source]| {
         convert(sources, style, &output_to(&target, format), &config(knobs)).expect("sound inputs")
     };
-    let report = match knobs.read_size {
-        Some(_) => through_pipes(inputs, run),
-        None => {
-            let files = inputs.iter().enumerate();
-            let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
-            run(&files.map(file).map(Source::Path).collect::<Vec<_>>())
-        }
-    };
+    let report = over(inputs, knobs, run);
     (read(&target), report)
 }
 

@@ -1,6 +1,6 @@
 //! One extraction of CPU profiles with all knobs in hand, and what every `.cpuprofile` must keep to.
 
-use crate::run::{Folder, Knobs, config, read, through_pipes};
+use crate::run::{Folder, Knobs, config, over, read};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use tracemill_pipeline::{
@@ -22,16 +22,7 @@ pub(crate) fn kinds(flaws: &Flaws) -> Vec<(FlawKind, u64, u64)> {
 
 /// Extracts all profiles of `inputs`.
 pub(crate) fn extract(inputs: &[&[u8]], knobs: Knobs) -> Result<Vec<Extracted>, Error> {
-    if knobs.read_size.is_some() {
-        return through_pipes(inputs, |sources| extract_sources(sources, &config(knobs)));
-    }
-    let folder = Folder::new();
-    let sources: Vec<Source> = inputs
-        .iter()
-        .enumerate()
-        .map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)))
-        .collect();
-    extract_sources(&sources, &config(knobs))
+    over(inputs, knobs, |sources| extract_sources(sources, &config(knobs)))
 }
 
 /// Extracts, asserts that every file keeps to the rules and that a failing run leaves none.
@@ -59,16 +50,7 @@ pub(crate) fn extract_sources(
 /// Lists all profiles of `inputs`.
 pub(crate) fn list(inputs: &[&[u8]], knobs: Knobs) -> Result<ProfilesReport, Error> {
     let all = ProfileChoice::default();
-    if knobs.read_size.is_some() {
-        return through_pipes(inputs, |sources| list_profiles(sources, &all, &config(knobs)));
-    }
-    let folder = Folder::new();
-    let sources: Vec<Source> = inputs
-        .iter()
-        .enumerate()
-        .map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)))
-        .collect();
-    list_profiles(&sources, &all, &config(knobs))
+    over(inputs, knobs, |sources| list_profiles(sources, &all, &config(knobs)))
 }
 
 /// Asserts what readers of a `.cpuprofile` rely on, whatever it was made of; returns it.

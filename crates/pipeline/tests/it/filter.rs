@@ -1,6 +1,6 @@
 //! `filter` against the naive reference, whatever the knobs; and its laws.
 
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, through_pipes};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
 use tracemill_pipeline::{
     Duration, Filter, FilterReport, Format, Preset, Source, TimePoint, filter,
@@ -16,14 +16,7 @@ fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterRepor
         filter(sources, wanted, &output_to(&target, Some(Format::Object)), &config(knobs))
             .expect("sound inputs")
     };
-    let report = match knobs.read_size {
-        Some(_) => through_pipes(inputs, run),
-        None => {
-            let files = inputs.iter().enumerate();
-            let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
-            run(&files.map(file).map(Source::Path).collect::<Vec<_>>())
-        }
-    };
+    let report = over(inputs, knobs, run);
     (read(&target), report)
 }
 

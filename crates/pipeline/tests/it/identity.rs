@@ -2,11 +2,11 @@
 //! knobs, and the names that the report says keep what does not belong together apart.
 
 use crate::corpus::{corpus, files_below};
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, run, run_sources, through_pipes};
+use crate::run::{Knobs, PLAIN, config, knobs, over, run, run_sources};
 use crate::trace::{assert_same, text_of, without_annotations};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracemill_pipeline::{
-    Config, Error, Format, IdPolicy, IdentityRules, InputIdentity, MergeReport, PidPolicy, Source,
+    Config, Error, Format, IdPolicy, IdentityRules, InputIdentity, MergeReport, PidPolicy,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, chrome_like, trace};
@@ -22,13 +22,7 @@ fn merge_with(
     knobs: Knobs,
 ) -> Result<(Vec<u8>, MergeReport), Error> {
     let config = Config { identity: rules.clone(), ..config(knobs) };
-    if knobs.read_size.is_some() {
-        return through_pipes(inputs, |sources| run_sources(sources, None, &config));
-    }
-    let folder = Folder::new();
-    let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
-    let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
-    run_sources(&sources, None, &config)
+    over(inputs, knobs, |sources| run_sources(sources, None, &config))
 }
 
 fn renames(identity: &InputIdentity) -> Renames {

@@ -1,6 +1,6 @@
 //! `info` against the naive reference, whatever the knobs.
 
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, through_pipes};
+use crate::run::{Knobs, PLAIN, config, knobs, over};
 use std::collections::BTreeMap;
 use tracemill_pipeline::{
     Density, Error, InfoConfig, InfoReport, RealEvent, Source, TopList, TopRow, Usage, info,
@@ -12,13 +12,7 @@ use tracemill_testkit::reference::{self, ByName, Info, Sums};
 const ALL: InfoConfig = InfoConfig { top: usize::MAX, full: true };
 
 fn inform(inputs: &[&[u8]], wanted: &InfoConfig, knobs: Knobs) -> Result<InfoReport, Error> {
-    if knobs.read_size.is_some() {
-        return through_pipes(inputs, |sources| info(sources, wanted, &config(knobs)));
-    }
-    let folder = Folder::new();
-    let file = |(i, bytes): (usize, &&[u8])| Source::Path(folder.file(&format!("in{i}"), bytes));
-    let sources: Vec<Source> = inputs.iter().enumerate().map(file).collect();
-    info(&sources, wanted, &config(knobs))
+    over(inputs, knobs, |sources| info(sources, wanted, &config(knobs)))
 }
 
 fn sums(usage: &Usage) -> Sums {

@@ -100,16 +100,18 @@ pub(crate) type Merged = Result<(Vec<u8>, MergeReport), Error>;
 
 /// Merges `inputs`.
 pub(crate) fn run(inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) -> Merged {
+    over(inputs, knobs, |sources| run_sources(sources, format, &config(knobs)))
+}
+
+/// Runs a verb over inputs that lie in files, or come through pipes if the knobs say so.
+pub(crate) fn over<T>(inputs: &[&[u8]], knobs: Knobs, verb: impl FnOnce(&[Source]) -> T) -> T {
     if knobs.read_size.is_some() {
-        return through_pipes(inputs, |sources| run_sources(sources, format, &config(knobs)));
+        return through_pipes(inputs, verb);
     }
     let folder = Folder::new();
-    let sources: Vec<Source> = inputs
-        .iter()
-        .enumerate()
-        .map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)))
-        .collect();
-    run_sources(&sources, format, &config(knobs))
+    let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
+    let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
+    verb(&sources)
 }
 
 /// Merges files as they lie, or their bytes through pipes of the same names if the knobs say so.

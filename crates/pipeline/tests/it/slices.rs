@@ -1,6 +1,6 @@
 //! Slices of random traces × knobs = one answer = the naive reference, byte for byte; and the laws of slicing.
 
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, read, run, through_pipes};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read, run};
 use crate::trace::assert_same;
 use std::collections::BTreeMap;
 use tracemill_pipeline::{
@@ -34,13 +34,7 @@ pub(crate) fn run_slice(
     let target = folder.path("out");
     let output = output_to(&target, format);
     let work = |sources: &[Source]| slice(sources, windows, edges, &output, &config(knobs));
-    let report = if knobs.read_size.is_some() {
-        through_pipes(inputs, work)?
-    } else {
-        let files = inputs.iter().enumerate();
-        let files = files.map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)));
-        work(&files.collect::<Vec<_>>())?
-    };
+    let report = over(inputs, knobs, work)?;
     Ok((read(&target), report))
 }
 

@@ -1,11 +1,11 @@
 //! `split`: every part byte for byte what the naive reference says, whatever the knobs; and the laws that parts keep.
 
 use crate::extract::extract;
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, read, run, through_pipes};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, read, run};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use tracemill_pipeline::{
-    Compression, Error, Format, Source, SplitBy, SplitConfig, SplitPart, SplitReport, split,
+    Compression, Error, Format, SplitBy, SplitConfig, SplitPart, SplitReport, split,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile_trace, trace};
@@ -35,13 +35,7 @@ fn run_split(
     let folder = Folder::new();
     let settings = SplitConfig { dir: folder.path("parts"), ..settings.clone() };
     let config = config(knobs);
-    let report = if knobs.read_size.is_some() {
-        through_pipes(inputs, |sources| split(sources, &settings, &config))
-    } else {
-        let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
-        let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
-        split(&sources, &settings, &config)
-    }?;
+    let report = over(inputs, knobs, |sources| split(sources, &settings, &config))?;
     let parts = report.parts.iter().map(|part| read(&part.file)).collect();
     let files = std::fs::read_dir(&settings.dir).expect("it was made").count();
     assert_eq!(files, report.parts.len());

@@ -2,7 +2,7 @@
 //! `check --for` finds of this kind.
 
 use crate::corpus::{corpus, files_below};
-use crate::run::{Folder, Knobs, PLAIN, config, knobs, run_sources, through_pipes};
+use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, run_sources};
 use crate::trace::{Output, assert_same};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -52,13 +52,7 @@ fn merge_with(
     knobs: Knobs,
 ) -> Result<(Vec<u8>, MergeReport), Error> {
     let config = Config { viewer, identity, ..config(knobs) };
-    if knobs.read_size.is_some() {
-        return through_pipes(inputs, |sources| run_sources(sources, None, &config));
-    }
-    let folder = Folder::new();
-    let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
-    let sources: Vec<Source> = inputs.iter().enumerate().map(file).map(Source::Path).collect();
-    run_sources(&sources, None, &config)
+    over(inputs, knobs, |sources| run_sources(sources, None, &config))
 }
 
 fn rules(viewer: CheckFor, overlaps: Overlaps) -> ViewerRules {

@@ -10,6 +10,7 @@ mod either;
 mod numbers;
 mod reject;
 
+use crate::check::NOT_JSON;
 use crate::run::{Folder, PLAIN, config, knobs, run, run_sources};
 use crate::trace::{Output, contains, missing, show};
 use serde_json::value::RawValue;
@@ -19,19 +20,6 @@ use tracemill_pipeline::{
 
 /// A name and the bytes of a value, or of what is none.
 type Case = (&'static str, &'static [u8]);
-
-/// Kinds of findings that say that a text is no JSON.
-const NOT_JSON: [&str; 9] = [
-    "utf8",
-    "nan",
-    "grammar",
-    "malformed",
-    "unbalanced",
-    "truncated",
-    "garbage",
-    "not-events",
-    "unclosed",
-];
 
 const FIRST: &[u8] =
     br#"{"name":"first","cat":"c","ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"args":{"a":[1,{}]}}"#;
