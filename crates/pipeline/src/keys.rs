@@ -382,7 +382,7 @@ fn open(whole: &mut Vec<Bytes<'_>>) -> Vec<u8> {
         }
         None => (None, Vec::new()),
     };
-    let empty = rest.as_ref().is_some_and(|rest| rest.len() == 1);
+    let empty = whole.is_empty() && rest.as_ref().is_some_and(|rest| rest.len() == 1);
     whole.extend(rest.take().map(Bytes::Input));
     whole.extend((!empty).then(|| Bytes::Made(b",".to_vec())));
     close

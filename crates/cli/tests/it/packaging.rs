@@ -1,4 +1,4 @@
-//! `completions` and `man`: what packages have beside the program.
+//! `completions` and `man`: what packages have beside the program; and the licences of what it is built of.
 
 use crate::support::{Folder, binary};
 use std::process::Command;
@@ -103,4 +103,34 @@ fn pages_are_sound() {
             said.lines().filter(|line| !line.contains("cannot break line")).collect();
         assert!(output.status.success() && wrong.is_empty(), "{}: {wrong:?}", page.display());
     }
+}
+
+/// Licences that ask for no more than ours: that their text goes along.
+const LICENCES: [&str; 5] = ["MIT", "Apache-2.0", "BSD-3-Clause", "Zlib", "Unicode-3.0"];
+
+/// Whether an SPDX expression leaves the choice of one of [`LICENCES`].
+fn is_allowed(licence: &str) -> bool {
+    licence.split(" AND ").all(|part| {
+        let part = part.trim_matches(['(', ')']);
+        part.split(" OR ").flat_map(|name| name.split('/')).any(|name| LICENCES.contains(&name))
+    })
+}
+
+#[test]
+fn licences_go_with_ours() {
+    assert!(is_allowed("(LGPL-3.0 OR MIT) AND Zlib") && !is_allowed("MIT AND GPL-3.0"));
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.args(["tree", "--workspace", "--edges", "all", "--prefix", "none", "--no-dedupe"]);
+    let output = cargo.args(["--format", "{p}|{l}"]).output().expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let packages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (mut seen, mut wrong) = (std::collections::BTreeSet::new(), Vec::new());
+    for (package, licence) in packages.lines().filter_map(|line| line.split_once('|')) {
+        if seen.insert(package) && !is_allowed(licence) {
+            wrong.push((package, licence));
+        }
+    }
+    assert!(seen.len() > 50, "{} packages", seen.len());
+    assert!(wrong.is_empty(), "{wrong:?}");
 }

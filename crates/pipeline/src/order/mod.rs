@@ -194,13 +194,14 @@ impl Order<'_, '_> {
         value.and_then(|value| number_text(value, scratch)).unwrap_or(b"0")
     }
 
-    /// Puts entries that are sorted by their 16 bytes into exact order.
+    /// Puts entries that are sorted by their 16 bytes, or are in exact order already, into exact order.
     pub(crate) fn settle(self, entries: &mut [Entry]) {
         for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
             if same_time.len() == 1 {
                 continue;
             }
-            if same_time[0].place.rank() == EXACT {
+            // in exact order they may stand anywhere among the others
+            if same_time.iter().any(|entry| entry.place.rank() == EXACT) {
                 same_time.sort_unstable_by(|a, b| self.compare(a, b));
                 continue;
             }

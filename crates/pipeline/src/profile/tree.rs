@@ -8,6 +8,7 @@
 //! * Otherwise `parent` decides, and lists only for nodes without one.
 //! * The root is the first node that has no parent then. All others without one, and one node of every cycle, are put
 //!   below it and counted; DevTools would lose them with all that is below them.
+//! * A node that comes once more as it came before is one node. Another one of its id is counted, and gets an id of its own.
 //!
 //! Heap: 32 bytes a node, and 4 to 16 for its id.
 

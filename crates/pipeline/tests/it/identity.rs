@@ -190,6 +190,24 @@ fn stack_frames_with_two_meanings_get_new_ids() {
     }
 }
 
+/// What is renamed within a value is taken apart there: the next value begins behind a comma all the same.
+#[test]
+fn samples_of_later_inputs_are_one_list() {
+    let input = |samples: &str, name: &str| {
+        format!(
+            r#"{{{samples}"traceEvents":[{{"ph":"P","ts":1,"sf":1}}],"stackFrames":{{"1":{{"name":"{name}"}}}}}}"#
+        )
+    };
+    let one = r#""samples":[{"sf":1}],"#;
+    let inputs = [input("", "a"), input(one, "b"), input(one, "c")];
+    let texts: Vec<&[u8]> = inputs.iter().map(String::as_bytes).collect();
+    check("samples", &texts, &rules(PidPolicy::Auto), &[knobs(1)]);
+    let merged = merge_with(&texts, &rules(PidPolicy::Auto), PLAIN);
+    let (output, _) = merged.expect("sound");
+    let output: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+    assert_eq!(output["samples"], serde_json::json!([{"sf": 11}, {"sf": 21}]));
+}
+
 /// The events of a trace at these positions, as a trace.
 fn part_of(events: &[RawEvent], range: std::ops::Range<usize>) -> Vec<u8> {
     let texts: Vec<&str> =

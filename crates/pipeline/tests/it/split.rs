@@ -210,6 +210,17 @@ fn tidy(rng: &mut Rng, seed: u64) -> Vec<u8> {
     trace(seed, &shape)
 }
 
+/// Of one nanosecond, and told apart only by their digits.
+#[test]
+fn times_finer_than_a_nanosecond_keep_their_order() {
+    let input = r#"[{"ph":"i","ts":22,"pid":1},{"ph":"X","ts":22.0001,"dur":-1,"pid":1},{"ph":"E","ts":22,"dur":-1,"pid":1}]"#;
+    for by in [SplitBy::Size(1 << 20), SplitBy::Events(2), SplitBy::Time(1000), SplitBy::Tid] {
+        for corner in [PLAIN, knobs(1), knobs(2)] {
+            check(0, &[input.as_bytes()], &settings(by, None, None), corner);
+        }
+    }
+}
+
 #[test]
 fn parts_hold_each_event_once() {
     for seed in 2000..2100 {

@@ -311,7 +311,12 @@ fn tree(pieces: &[Piece], samples: &[u64]) -> Result<Vec<Node>, String> {
     let mut counted: HashMap<u64, u64> = HashMap::new();
     samples.iter().for_each(|&id| *counted.entry(id).or_default() += 1);
     let mut nodes = Vec::new();
-    for value in pieces.iter().flat_map(|piece| &piece.nodes) {
+    let all: Vec<&Value> = pieces.iter().flat_map(|piece| &piece.nodes).collect();
+    for (number, value) in all.iter().enumerate() {
+        // the same once more is no other node
+        if all[..number].contains(value) {
+            continue;
+        }
         let (node, children) = node(value)?;
         parents.extend(node.parent.map(|parent| (node.id, parent)));
         parents.extend(children.into_iter().map(|child| (child, node.id)));

@@ -532,12 +532,9 @@ impl State {
 /// Whether a bracket that opens at `at` inside an item stands where a value may stand.
 #[inline(always)]
 fn value_may_stand(in_object: bool, bytes: &[u8], at: usize) -> bool {
-    // inside an item there is at least its own bracket before `at`
-    let mut before = at - 1;
-    while is_space(bytes[before]) && before > 0 {
-        before -= 1;
-    }
-    if in_object { bytes[before] == b':' } else { bytes[before] == b',' || bytes[before] == b'[' }
+    // none before it: the window begins behind the events of a document, where no value may stand
+    let before = bytes[..at].iter().rev().find(|&&b| !is_space(b));
+    if in_object { before == Some(&b':') } else { matches!(before, Some(b',' | b'[')) }
 }
 
 #[cold]

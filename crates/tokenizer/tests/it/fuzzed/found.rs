@@ -10,4 +10,5 @@ pub(super) const FOUND: &[(&str, &[u8])] = &[
     ("a string with a colon on both sides was value and key", b"{\"traceEvents\":[],\"a\":\"b\":2}"),
     ("text behind the keys in the first line of NDJSON vanished", b"{\"tracemill\":{\"a\":1},2}\n{\"ph\":\"X\"}\n"),
     ("two commas among those keys: the rest vanished", b"{\"tracemill\":{\"a\":1,,\"b\":2}}\n{\"ph\":\"X\"}\n"),
+    ("a brace right behind the events panicked, if what stood before it was gone", b"{{\"ph\":\"M\",\"name\":0}]{"),
 ];
