@@ -78,3 +78,7 @@ pub use scan::{
 };
 pub use simd::Tier;
 pub use text::{members, on_one_line, string_is, unescape};
+
+/// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.
+#[cfg(test)]
+const EVERY: usize = if cfg!(miri) { 37 } else { 1 };

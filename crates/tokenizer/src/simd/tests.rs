@@ -74,7 +74,7 @@ fn every_byte_alone_and_in_a_string() {
 
 #[test]
 fn runs_of_backslashes_over_every_block_edge() {
-    for run in 0..140 {
+    for run in (0..140).step_by(crate::EVERY) {
         for before in [0, 1, 40, 62, 63, 64] {
             let mut bytes = b"[\"".to_vec();
             bytes.extend(std::iter::repeat_n(b'x', before));
@@ -90,7 +90,7 @@ fn random_bytes_of_json_alphabets() {
     let mut random = Random(7);
     let alphabets: [&[u8]; 4] =
         [b"{}[]:,\" \\", b"\"\"\"\\\\a,: {}", b"{}[]:, 019tfn\n", b"\"a\":1,{}[] \\\"xp\xff"];
-    for _ in 0..3000 {
+    for _ in (0..3000).step_by(crate::EVERY) {
         let alphabet = alphabets[random.next(4)];
         let len = random.next(400);
         let bytes: Vec<u8> = (0..len).map(|_| alphabet[random.next(alphabet.len())]).collect();

@@ -1,0 +1,69 @@
+//! What verbs say that judge or list: `check`, `profile list` and `profile extract`.
+
+use super::{Run, common, flaws, id};
+use serde_json::{Value, json};
+use tracemill_pipeline::{
+    CheckFor, CheckReport, Finding, InputReport, ProfileInfo, ProfilesReport, Severity,
+};
+
+/// The report of `check`.
+pub(crate) fn check(report: &CheckReport, viewers: &[CheckFor], run: &Run<'_>) -> Value {
+    let lost = report.inputs.iter().map(InputReport::lost).sum();
+    let mut value = common("check", &report.inputs, lost, run);
+    value["events"] = json!(report.events);
+    value["for"] = viewers.iter().map(|viewer| viewer.name()).collect();
+    value["errors"] = json!(report.count(Severity::Error));
+    value["warnings"] = json!(report.count(Severity::Warning));
+    value["notes"] = json!(report.count(Severity::Note));
+    value["findings"] = report.findings.iter().map(finding).collect();
+    value["messages"] = json!(report.warnings);
+    value
+}
+
+fn finding(finding: &Finding) -> Value {
+    let places = finding.places.iter().map(|place| {
+        json!({
+            "input": place.input,
+            "offset": place.offset,
+            "excerpt": place.excerpt,
+            "expected": place.expected,
+            "noticed": place.noticed,
+        })
+    });
+    json!({
+        "kind": finding.kind,
+        "severity": finding.severity.name(),
+        "count": finding.count,
+        "sentence": finding.sentence,
+        "remedy": finding.remedy,
+        "places": places.collect::<Value>(),
+    })
+}
+
+/// The report of `profile list` and `profile extract`.
+pub(crate) fn profiles(verb: &str, report: &ProfilesReport, run: &Run<'_>) -> Value {
+    let mut value = common(verb, &report.inputs, report.lost(), run);
+    value["profiles"] = report.profiles.iter().map(profile).collect();
+    value["warnings"] = json!(report.warnings);
+    value
+}
+
+fn profile(profile: &ProfileInfo) -> Value {
+    json!({
+        "pid": id(&profile.pid),
+        "tid": id(&profile.tid),
+        "id": id(&profile.id),
+        "process": profile.process_name,
+        "thread": profile.thread_name,
+        "source": profile.source.map(|source| source.name()),
+        "start_ns": profile.start_ns,
+        "end_ns": profile.end_ns,
+        "duration_ns": profile.end_ns.abs_diff(profile.start_ns),
+        "samples": profile.samples,
+        "nodes": profile.nodes,
+        "chunks": profile.chunks,
+        "order": profile.order.name(),
+        "flaws": flaws(&profile.flaws),
+        "file": profile.file.as_ref().map(|file| file.to_string_lossy()),
+    })
+}
