@@ -3,7 +3,9 @@
 use super::*;
 use crate::args::test_config;
 use std::time::Duration;
-use tracemill_pipeline::{AnnotationDrop, ClockMethod, DamageKind, InputIdentity, InputReport, Tier};
+use tracemill_pipeline::{
+    AnnotationDrop, ClockMethod, DamageKind, InputIdentity, InputReport, Tier,
+};
 use tracemill_tokenizer::Damage;
 
 #[test]

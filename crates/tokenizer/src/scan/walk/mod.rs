@@ -2,10 +2,14 @@
 //!
 //! A hot loop of three cases, inside items. Everything rare (documents, keys beside the events, damage) leaves it.
 
+mod nesting;
+mod recover;
+
 use super::members::{Members, is_events_key};
 use super::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
 use crate::event::{Event, Field, Key, key_before};
 use crate::text::is_space;
+use nesting::{Nesting, SPILLED};
 
 /// What the walk over one window came to.
 pub(super) enum Walk {
@@ -19,8 +23,6 @@ const OBJECT_BIT: u8 = 0x20;
 /// Set in `}` and `]`, clear in `{` and `[`.
 const CLOSING_BIT: u8 = 0x04;
 
-const SPILLED: &str = "a word was spilled at every 64th level";
-
 /// What the walk inside an item came to; places are indices of the window.
 enum Inside {
     /// All positions are used up.
@@ -30,46 +32,6 @@ enum Inside {
     /// `[` in an object that may be a document around events.
     Array(usize),
     Lost(DamageKind, usize),
-}
-
-/// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.
-#[derive(Clone, Default)]
-struct Nesting {
-    depth: u32,
-    /// The innermost level is the lowest bit.
-    objects: u64,
-    spilled: Vec<u64>,
-}
-
-impl Nesting {
-    #[inline(always)]
-    fn push(&mut self, object: bool) {
-        if self.depth.is_multiple_of(64) && self.depth > 0 {
-            self.spilled.push(self.objects);
-        }
-        self.objects = self.objects << 1 | u64::from(object);
-        self.depth += 1;
-    }
-
-    #[inline(always)]
-    fn pop(&mut self) {
-        self.depth -= 1;
-        self.objects >>= 1;
-        if self.depth.is_multiple_of(64) && self.depth > 0 {
-            self.objects = self.spilled.pop().expect(SPILLED);
-        }
-    }
-
-    #[inline(always)]
-    fn in_object(&self) -> bool {
-        self.objects & 1 == 1
-    }
-
-    /// The nesting around events at `level`.
-    fn around(level: u32) -> Self {
-        let objects = if level == 2 { 0b10 } else { 0 };
-        Nesting { depth: level, objects, spilled: Vec::new() }
-    }
 }
 
 /// Everything the scan knows between two windows, beside the string state.
@@ -446,87 +408,6 @@ impl State {
         }
         self.gap_checked = false;
     }
-
-    /// What a suspect byte is called where the walk stands.
-    pub(super) fn kind_of_suspect(&self) -> DamageKind {
-        let in_item = self.nesting.depth > self.level;
-        if in_item { DamageKind::Malformed } else { DamageKind::Garbage }
-    }
-
-    /// The input is used up; a fault if it ended inside something.
-    pub(super) fn finish<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> Option<Fault> {
-        let end = window.end();
-        if self.nesting.depth > self.level {
-            let whole = self.level == 0 && self.members.has_events && self.nesting.depth == 1;
-            if whole && self.members.ends_whole(window) {
-                self.members.flush(window, end, sink);
-                sink.note(Note::Unclosed, end);
-                return None;
-            }
-            return Some(Fault { kind: DamageKind::Truncated, noticed: end });
-        }
-        if self.level > 0 {
-            sink.note(Note::Unclosed, end);
-            self.check_end_of_events(window, end, sink);
-        } else {
-            self.check_odd_gap(window.slice(self.gap, end), sink);
-        }
-        None
-    }
-
-    /// Gives up what is at hand; returns where the loss begins, and whether an event that is damaged begins there.
-    pub(super) fn lose<S: Sink>(
-        &mut self,
-        window: Window<'_>,
-        noticed: u64,
-        sink: &mut S,
-    ) -> (u64, bool) {
-        if self.nesting.depth == self.level {
-            return (skip_separators(window, self.gap), false);
-        }
-        // these are no keys of a document, however little of the event was read
-        let fields = [Field::Ph, Field::Ts, Field::Dur, Field::Pid, Field::Tid, Field::Cat];
-        let event = || self.ndjson || fields.iter().any(|field| self.seen & field.bit() != 0);
-        if self.level > 0 || (!self.members.has_events && event()) {
-            return (self.item, true);
-        }
-        // the document object around events: the keys before the one at hand are sound
-        if !self.members.has_events {
-            sink.document(Form::Object);
-            self.members.has_events = true;
-        }
-        let from = self.members.flush_sound(window, noticed, sink);
-        (skip_separators(window, from), false)
-    }
-
-    /// The bracket text that ends the events of the current level, for the search after damage.
-    pub(super) fn closes_with(&self) -> Option<Form> {
-        match self.level {
-            0 => None,
-            1 => Some(Form::Array),
-            _ => Some(Form::Object),
-        }
-    }
-
-    /// Goes on at the event that starts at `offset`, after damage.
-    pub(super) fn resume_at_event<S: Sink>(&mut self, offset: u64, sink: &mut S) {
-        if self.level == 0 && self.members.has_events {
-            self.level = 2;
-        } else if self.level == 0 && !self.ndjson {
-            sink.document(Form::Ndjson);
-            self.ndjson = true;
-        }
-        self.resume_at_gap(offset);
-        self.gap_checked = true;
-    }
-
-    /// Goes on between items.
-    pub(super) fn resume_at_gap(&mut self, offset: u64) {
-        self.nesting = Nesting::around(self.level);
-        self.gap = offset;
-        self.comma_due = false;
-        self.gap_checked = false;
-    }
 }
 
 /// Whether a bracket that opens at `at` inside an item stands where a value may stand.
@@ -540,11 +421,4 @@ fn value_may_stand(in_object: bool, bytes: &[u8], at: usize) -> bool {
 #[cold]
 fn brackets(window: Window<'_>, at: usize) -> Walk {
     Walk::Lost(Fault { kind: DamageKind::Brackets, noticed: window.base + at as u64 })
-}
-
-/// The first byte at or after `offset` that is neither white space nor a comma.
-fn skip_separators(window: Window<'_>, offset: u64) -> u64 {
-    let rest = &window.bytes[window.index(offset)..];
-    let skip = rest.iter().position(|&b| !is_space(b) && b != b',').unwrap_or(rest.len());
-    offset + skip as u64
 }

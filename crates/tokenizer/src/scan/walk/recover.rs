@@ -1,0 +1,101 @@
+//! The walk where something is damaged: what is given up, and where it goes on; and at the end of the input.
+
+use super::super::{DamageKind, Fault, Form, Note, Sink, Window};
+use super::State;
+use super::nesting::Nesting;
+use crate::event::Field;
+use crate::text::is_space;
+
+impl State {
+    /// What a suspect byte is called where the walk stands.
+    pub(in crate::scan) fn kind_of_suspect(&self) -> DamageKind {
+        let in_item = self.nesting.depth > self.level;
+        if in_item { DamageKind::Malformed } else { DamageKind::Garbage }
+    }
+
+    /// The input is used up; a fault if it ended inside something.
+    pub(in crate::scan) fn finish<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        sink: &mut S,
+    ) -> Option<Fault> {
+        let end = window.end();
+        if self.nesting.depth > self.level {
+            let whole = self.level == 0 && self.members.has_events && self.nesting.depth == 1;
+            if whole && self.members.ends_whole(window) {
+                self.members.flush(window, end, sink);
+                sink.note(Note::Unclosed, end);
+                return None;
+            }
+            return Some(Fault { kind: DamageKind::Truncated, noticed: end });
+        }
+        if self.level > 0 {
+            sink.note(Note::Unclosed, end);
+            self.check_end_of_events(window, end, sink);
+        } else {
+            self.check_odd_gap(window.slice(self.gap, end), sink);
+        }
+        None
+    }
+
+    /// Gives up what is at hand; returns where the loss begins, and whether an event that is damaged begins there.
+    pub(in crate::scan) fn lose<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        noticed: u64,
+        sink: &mut S,
+    ) -> (u64, bool) {
+        if self.nesting.depth == self.level {
+            return (skip_separators(window, self.gap), false);
+        }
+        // these are no keys of a document, however little of the event was read
+        let fields = [Field::Ph, Field::Ts, Field::Dur, Field::Pid, Field::Tid, Field::Cat];
+        let event = || self.ndjson || fields.iter().any(|field| self.seen & field.bit() != 0);
+        if self.level > 0 || (!self.members.has_events && event()) {
+            return (self.item, true);
+        }
+        // the document object around events: the keys before the one at hand are sound
+        if !self.members.has_events {
+            sink.document(Form::Object);
+            self.members.has_events = true;
+        }
+        let from = self.members.flush_sound(window, noticed, sink);
+        (skip_separators(window, from), false)
+    }
+
+    /// The bracket text that ends the events of the current level, for the search after damage.
+    pub(in crate::scan) fn closes_with(&self) -> Option<Form> {
+        match self.level {
+            0 => None,
+            1 => Some(Form::Array),
+            _ => Some(Form::Object),
+        }
+    }
+
+    /// Goes on at the event that starts at `offset`, after damage.
+    pub(in crate::scan) fn resume_at_event<S: Sink>(&mut self, offset: u64, sink: &mut S) {
+        if self.level == 0 && self.members.has_events {
+            self.level = 2;
+        } else if self.level == 0 && !self.ndjson {
+            sink.document(Form::Ndjson);
+            self.ndjson = true;
+        }
+        self.resume_at_gap(offset);
+        self.gap_checked = true;
+    }
+
+    /// Goes on between items.
+    pub(in crate::scan) fn resume_at_gap(&mut self, offset: u64) {
+        self.nesting = Nesting::around(self.level);
+        self.gap = offset;
+        self.comma_due = false;
+        self.gap_checked = false;
+    }
+}
+
+/// The first byte at or after `offset` that is neither white space nor a comma.
+fn skip_separators(window: Window<'_>, offset: u64) -> u64 {
+    let rest = &window.bytes[window.index(offset)..];
+    let skip = rest.iter().position(|&b| !is_space(b) && b != b',').unwrap_or(rest.len());
+    offset + skip as u64
+}
