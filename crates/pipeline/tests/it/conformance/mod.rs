@@ -1,25 +1,44 @@
 //! JSON to the letter of RFC 8259: what must be accepted passes byte for byte, what must be rejected is found by `check`
 //! and refused by `--strict`, and where readers differ it is said what this one does.
 //!
-//! The cases are ours, in the manner of the public suites for JSON parsers: each is a value, and stands in the `args` of an
-//! event, in place of an event, and in the keys beside the events. serde_json is asked about each, too, so that the tables
-//! hold no mistake of ours.
+//! The cases, in `testdata/json`, are ours, in the manner of the public suites for JSON parsers: each is a value, and stands in
+//! the `args` of an event, in place of an event, and in the keys beside the events. serde_json is asked about each, too, so
+//! that the tables hold no mistake of ours.
 
-mod accept;
-mod either;
 mod numbers;
-mod reject;
 
 use crate::check::NOT_JSON;
 use crate::run::{Folder, PLAIN, config, knobs, run, run_sources};
 use crate::trace::{Output, contains, missing, show};
 use serde_json::value::RawValue;
+use std::path::Path;
 use tracemill_pipeline::{
     Config, ErrorClass, Format, MergeReport, OutputConfig, Source, Style, check, convert,
 };
 
-/// A name and the bytes of a value, or of what is none.
-type Case = (&'static str, &'static [u8]);
+/// The lines of a table of cases: the columns before the last, and the bytes that the last one stands for.
+fn cases(table: &str) -> Vec<(Vec<String>, Vec<u8>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/json").join(table);
+    let text = std::fs::read_to_string(path).expect("the table is kept");
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let case = |line: &str| {
+        let (columns, value) = line.rsplit_once('\t').expect("a tab before the text");
+        (columns.split('\t').map(str::to_owned).collect(), unescaped(value))
+    };
+    lines.map(case).collect()
+}
+
+/// `%XX` stands for a byte.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (code, rest) = piece.split_at(2);
+        bytes.push(u8::from_str_radix(code, 16).expect("two hexadecimal digits"));
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    bytes
+}
 
 const FIRST: &[u8] =
     br#"{"name":"first","cat":"c","ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"args":{"a":[1,{}]}}"#;
@@ -110,8 +129,10 @@ fn is_json(value: &[u8]) -> bool {
 
 #[test]
 fn what_must_be_accepted_passes_byte_for_byte() {
-    assert!(accept::CASES.len() > 100, "{}", accept::CASES.len());
-    for &(name, value) in accept::CASES {
+    let cases = cases("accepted.txt");
+    assert_eq!(cases.len(), 111);
+    for (name, value) in &cases {
+        let name = &name[0];
         assert!(is_json(value), "{name}: not to serde_json");
         let event = event_with(value);
         assert_accepted(&format!("{name}, in args"), &trace_with(&event), Some(&event));
@@ -126,13 +147,15 @@ fn what_must_be_accepted_passes_byte_for_byte() {
 
 #[test]
 fn what_must_be_rejected_is_found_and_refused() {
-    assert!(reject::CASES.len() > 150, "{}", reject::CASES.len());
-    for &(name, value) in reject::CASES {
+    let cases = cases("rejected.txt");
+    assert_eq!(cases.len(), 203);
+    for (name, value) in &cases {
+        let name = &name[0];
         assert!(!is_json(value), "{name}: serde_json reads it");
         let event = event_with(value);
         assert_rejected(&format!("{name}, in args"), &trace_with(&event), Some(&event));
         // a comma too many is no loss, and a note of its own
-        if !matches!(value, b"" | b",") {
+        if !matches!(&value[..], b"" | b",") {
             assert_rejected(&format!("{name}, as an event"), &trace_with(value), Some(value));
         }
         assert_rejected(&format!("{name}, beside"), &beside(value), None);
@@ -141,10 +164,14 @@ fn what_must_be_rejected_is_found_and_refused() {
 
 #[test]
 fn where_readers_differ_it_is_one_or_the_other() {
-    for &(name, value, accepted) in either::CASES {
+    let cases = cases("either.txt");
+    assert_eq!(cases.len(), 30);
+    for (columns, value) in &cases {
+        let [name, verdict] = &columns[..] else { panic!("{columns:?}: a name and a verdict") };
+        assert!(verdict == "accepted" || verdict == "rejected", "{name}: {verdict}");
         let event = event_with(value);
         let (trace, beside) = (trace_with(&event), beside(value));
-        if accepted {
+        if verdict == "accepted" {
             assert_accepted(&format!("{name}, in args"), &trace, Some(&event));
             assert_accepted(&format!("{name}, beside"), &beside, None);
         } else {
