@@ -35,7 +35,8 @@ impl Knobs {
     /// The command with `words`, in `folder`. RLIMIT_DATA ends it when it maps more memory that it may write to than its
     /// budget and what [`beside`] allows.
     pub(crate) fn command(&self, words: &[String], folder: &Path) -> Command {
-        let limit = self.memory_mib * 1024 + beside(self.threads);
+        let zst = words.iter().any(|word| word == "zst");
+        let limit = self.memory_mib * 1024 + beside(self.threads, zst);
         let mut command = Command::new("bash");
         command
             .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &limit.to_string()])
@@ -50,9 +51,12 @@ impl Knobs {
     }
 }
 
-/// KiB that are no heap but count for RLIMIT_DATA.
-fn beside(threads: usize) -> u64 {
-    (threads as u64 + 8) * 2048
+/// KiB that are no heap but count for RLIMIT_DATA: stacks (2 MiB a thread: workers, and some for signals, pipes and
+/// packing; 8 MiB for one of zstd, of which `split` has twice as many as workers), and what the program and the allocator
+/// have mapped and not used. Of stacks only a few pages are ever touched.
+fn beside(threads: usize, zst: bool) -> u64 {
+    let packers = if zst { 2 * threads as u64 } else { 0 };
+    (threads as u64 + 8) * 2048 + packers * 8192
 }
 
 /// How a process ended.
