@@ -230,11 +230,10 @@ fn slice(rng: &mut Rng, portrait: &Portrait) -> Step {
         }
         3 => {
             // a second one behind it
-            let (then, end) = (to.saturating_add(duration(rng)), i64::MAX / 2);
+            let then = to.saturating_add(duration(rng));
             step.flag(format!("--window=@{from}ns..@{to}ns"));
-            step.flag(format!("--window=@{then}ns..@{end}ns"));
-            step.ask =
-                Ask::Slice(Some(vec![(Some(from), Some(to)), (Some(then), Some(end))]), edges);
+            step.flag(format!("--window=@{then}ns.."));
+            step.ask = Ask::Slice(Some(vec![(Some(from), Some(to)), (Some(then), None)]), edges);
         }
         _ => {
             step.flag(format!("--from=@{from}ns"));

@@ -35,28 +35,28 @@ impl Knobs {
     /// The command with `words`, in `folder`. RLIMIT_DATA ends it when it maps more memory that it may write to than its
     /// budget and what [`beside`] allows.
     pub(crate) fn command(&self, words: &[String], folder: &Path) -> Command {
-        let zst = words.iter().any(|word| word == "zst");
-        let limit = self.memory_mib * 1024 + beside(self.threads, zst);
+        let limit = self.memory_mib * 1024 + beside(self.threads);
         let mut command = Command::new("bash");
         command
-            .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &limit.to_string()])
+            .args(["-c", "ulimit -d \"$0\" -s 512 && exec \"$@\"", &limit.to_string()])
             .arg(binary())
             .args(words)
             .args(["-T../tmp", &format!("-@{}", self.threads), &format!("-m{}M", self.memory_mib)])
             .args(["--read-size", self.read_size])
             .current_dir(folder)
             .env("TRACEMILL_TIER", self.tier.to_string())
+            .env("RUST_MIN_STACK", "524288")
             .stdin(Stdio::null());
         command
     }
 }
 
-/// KiB that are no heap but count for RLIMIT_DATA: stacks (2 MiB a thread: workers, and some for signals, pipes and
-/// packing; 8 MiB for one of zstd, of which `split` has twice as many as workers), and what the program and the allocator
-/// have mapped and not used. Of stacks only a few pages are ever touched.
-fn beside(threads: usize, zst: bool) -> u64 {
-    let packers = if zst { 2 * threads as u64 } else { 0 };
-    (threads as u64 + 8) * 2048 + packers * 8192
+/// KiB that are no heap but count for RLIMIT_DATA: stacks, which are made small (512 KiB, no verb recurses) for that, and as
+/// much again for what the allocator has mapped for each thread and not used. `split` has four threads for each of `-@`: it
+/// writes twice as many parts at once as there are threads, each with a thread of its own; and some read pipes, watch for
+/// signals and pack.
+fn beside(threads: usize) -> u64 {
+    (4 * threads as u64 + 8) * 1024
 }
 
 /// How a process ended.
@@ -75,19 +75,21 @@ pub(crate) struct Running {
     pub(crate) said: std::path::PathBuf,
     pub(crate) words: String,
     pub(crate) knobs: Knobs,
+    /// The most that was seen.
+    heap_kib: u64,
 }
 
 /// Starts the command with what it says going to a file.
 pub(crate) fn start(mut command: Command, words: &[String], knobs: Knobs, said: &Path) -> Running {
     let file = File::create(said).expect("the folder is ours");
     let child = command.stderr(file).spawn().expect("bash is there");
-    Running { child, said: said.to_owned(), words: words.join(" "), knobs }
+    Running { child, said: said.to_owned(), words: words.join(" "), knobs, heap_kib: 0 }
 }
 
 /// Waits for all of them, at most `most`; looks at their heap meanwhile.
 ///
 /// # Errors
-/// A sentence on who did not end in time; they are no more.
+/// A sentence on who did not end in time, and is no more; or on who took more heap than it may.
 pub(crate) fn wait(
     mut running: Vec<Running>,
     most: Duration,
@@ -100,6 +102,7 @@ pub(crate) fn wait(
         for (process, code) in running.iter_mut().zip(&mut codes).filter(|(_, c)| c.is_none()) {
             if let Some(kib) = heap_kib(process.child.id()) {
                 figures.heap(kib, process.knobs.memory_mib);
+                process.heap_kib = process.heap_kib.max(kib);
             }
             *code = process.child.try_wait().expect("our child").map(|status| status.code());
             if code.is_some() {
@@ -114,6 +117,10 @@ pub(crate) fn wait(
         }
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(5));
+    }
+    if let Some(large) = running.iter().find(|p| p.heap_kib > p.knobs.memory_mib * 1024) {
+        let Running { heap_kib, knobs, words, .. } = large;
+        return Err(format!("{heap_kib} KiB of heap are above the budget: {knobs:?}: {words}"));
     }
     let ended = running.iter().zip(codes).map(|(process, code)| {
         let stderr = fs::read(&process.said).expect("it was made");
