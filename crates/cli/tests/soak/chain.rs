@@ -8,9 +8,10 @@ use tracemill_testkit::reference::{Criteria, Edges, Format, SplitBy, Window};
 /// What a step asks for, as far as laws are known of it.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
-    /// Whether nothing is renamed or moved.
+    /// Whether nothing is renamed or moved; whether X events are made shorter.
     Merge {
         plain: bool,
+        clips: bool,
     },
     Filter(Option<Criteria>),
     /// `None` where windows are relative.
@@ -120,7 +121,7 @@ fn any(rng: &mut Rng, portrait: &Portrait, names: &[String], last: bool) -> Step
 
 fn merge(rng: &mut Rng, names: &[String]) -> Step {
     let plain = rng.chance(40);
-    let mut step = Step::new(Ask::Merge { plain }, Writes::Trace, &["merge"]);
+    let mut step = Step::new(Ask::Merge { plain, clips: false }, Writes::Trace, &["merge"]);
     step.output(rng);
     if plain {
         step.one_of(rng, &["--pid keep --ids keep --align none"]);
@@ -135,6 +136,8 @@ fn merge(rng: &mut Rng, names: &[String]) -> Step {
         step.one_of(rng, &["--for devtools", "--for perfetto"]);
         step.one_of(rng, &["", "", "--overlaps spill", "--overlaps clip", "--overlaps keep"]);
     }
+    let clips = step.words.last().is_some_and(|word| word == "clip");
+    step.ask = Ask::Merge { plain, clips };
     step.one_of(rng, &["", "", "", "--dedup-metadata", "--provenance"]);
     step.one_of(rng, &["", "", "", "--args-key true_ns", "--args-key data"]);
     if names.len() > 1 {
@@ -255,8 +258,9 @@ fn convert(rng: &mut Rng) -> Step {
 }
 
 fn split(rng: &mut Rng, portrait: &Portrait) -> Step {
-    let most = |least: u64, rng: &mut Rng| least.max(portrait.bytes / rng.range(1, 40));
-    let size = most(2000, rng);
+    // each part has metadata: were that more than the size, each event would be a part
+    let least = 2000 + 4 * portrait.metadata;
+    let size = least.max(portrait.bytes / rng.range(1, 40));
     let (by, word, max_size) = match rng.below(8) {
         0 => (SplitBy::Pid, "pid".to_owned(), None),
         1 | 2 => (SplitBy::Tid, "tid".to_owned(), None),

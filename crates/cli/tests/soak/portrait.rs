@@ -8,6 +8,8 @@ use tracemill_testkit::Rng;
 pub(crate) struct Portrait {
     pub(crate) events: u64,
     pub(crate) bytes: u64,
+    /// Bytes that metadata events have, if they are as large as others.
+    pub(crate) metadata: u64,
     pub(crate) start: i64,
     end: i64,
     pub(crate) pids: Vec<String>,
@@ -25,9 +27,12 @@ impl Portrait {
         };
         let processes = rows(&info["processes"]);
         let threads: Vec<Value> = processes.iter().flat_map(|p| rows(&p["threads"])).collect();
+        let count = |key: &str| info[key].as_u64().expect("a count");
+        let (events, bytes) = (count("events"), count("event_bytes"));
         Portrait {
-            events: info["events"].as_u64().expect("a count"),
-            bytes: info["event_bytes"].as_u64().expect("a count"),
+            events,
+            bytes,
+            metadata: count("metadata") * bytes / events.max(1),
             start: info["time"]["start_ns"].as_i64().unwrap_or(0),
             end: info["time"]["end_ns"].as_i64().unwrap_or(0),
             pids: all(&processes, "pid"),

@@ -33,9 +33,10 @@ impl Knobs {
     }
 
     /// The command with `words`, in `folder`. RLIMIT_DATA ends it when it maps more memory that it may write to than its
-    /// budget and what [`beside`] allows.
+    /// budget and what [`Knobs::beside_kib`] allows.
     pub(crate) fn command(&self, words: &[String], folder: &Path) -> Command {
-        let limit = self.memory_mib * 1024 + beside(self.threads);
+        let zst = words.iter().any(|word| word == "zst");
+        let limit = self.memory_mib * 1024 + self.beside_kib(zst);
         let mut command = Command::new("bash");
         command
             .args(["-c", "ulimit -d \"$0\" -s 512 && exec \"$@\"", &limit.to_string()])
@@ -46,17 +47,21 @@ impl Knobs {
             .current_dir(folder)
             .env("TRACEMILL_TIER", self.tier.to_string())
             .env("RUST_MIN_STACK", "524288")
+            // to print one takes memory, and without any it hangs
+            .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null());
         command
     }
-}
 
-/// KiB that are no heap but count for RLIMIT_DATA: stacks, which are made small (512 KiB, no verb recurses) for that, and as
-/// much again for what the allocator has mapped for each thread and not used. `split` has four threads for each of `-@`: it
-/// writes twice as many parts at once as there are threads, each with a thread of its own; and some read pipes, watch for
-/// signals and pack.
-fn beside(threads: usize) -> u64 {
-    (4 * threads as u64 + 8) * 1024
+    /// What is no heap but counts for RLIMIT_DATA: stacks, which are made small (512 KiB, no verb recurses) for that, and
+    /// as much again for what the allocator has mapped for each thread and not used. `split` has four threads for each of
+    /// `-@`: it writes twice as many parts at once as there are threads, each with a thread of its own; and some read pipes,
+    /// watch for signals and pack. zstd maps room for whole jobs, of which small outputs use little; 16 MiB of the budget
+    /// are for one packer.
+    fn beside_kib(&self, zst: bool) -> u64 {
+        let packers = if zst { (self.memory_mib / 16).min(2 * self.threads as u64) } else { 0 };
+        (4 * self.threads as u64 + 8) * 1024 + packers * 12 * 1024
+    }
 }
 
 /// How a process ended.
