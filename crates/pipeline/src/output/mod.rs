@@ -37,6 +37,9 @@ const WORKER: u64 = 32 << 20;
 /// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
 const PACKER: u64 = 16 << 20;
 
+/// The same for zstd at levels above 9, whose tables grow up to this.
+const THOROUGH_PACKER: u64 = 96 << 20;
+
 /// Bytes that a thread packs at a time with zstd, whose own choice (8 MiB at level 3, 32 MiB at level 19) no small budget
 /// has room for: it keeps three of them, and one more for each thread.
 const ZSTD_JOB: u32 = 1 << 20;
@@ -85,9 +88,9 @@ enum Writer {
     Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
 }
 
-/// Threads that pack: as many as the budget has room for.
-fn packers(config: &Config) -> usize {
-    let most = usize::try_from(config.memory / PACKER).unwrap_or(usize::MAX);
+/// Threads that pack: as many as the budget has room for, if each takes `packer`.
+fn packers(config: &Config, packer: u64) -> usize {
+    let most = usize::try_from(config.memory / packer).unwrap_or(usize::MAX);
     config.threads.min(most).max(1)
 }
 
@@ -99,13 +102,16 @@ impl Writer {
     ) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
-            Compression::Gzip { level } => Writer::Gzip(Gzip::new(inner, level, packers(config))?),
+            Compression::Gzip { level } => {
+                Writer::Gzip(Gzip::new(inner, level, packers(config, PACKER))?)
+            }
             Compression::Zstd { level } => {
                 let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
                 encoder.include_checksum(true)?;
                 encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
                 // its answer depends on whether there are workers at all: always have one (contract C4)
-                encoder.multithread(packers(config) as u32)?;
+                let packer = if level > 9 { THOROUGH_PACKER } else { PACKER };
+                encoder.multithread(packers(config, packer) as u32)?;
                 Writer::Zstd(encoder)
             }
         })
