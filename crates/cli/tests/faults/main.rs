@@ -17,6 +17,8 @@
 //! Not covered: loss of power, disks that lie, memory that fails.
 
 mod changes;
+#[path = "../common/mod.rs"]
+mod common;
 mod full;
 mod kills;
 mod places;

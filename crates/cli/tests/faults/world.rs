@@ -1,10 +1,9 @@
 //! A folder with inputs, the jobs that are run in it, and the judge of how they end.
 
-use std::collections::BTreeMap;
+use crate::common::{self, Files, binary, digest};
 use std::ffi::OsStr;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -57,9 +56,6 @@ pub(crate) fn runs(usual: usize) -> usize {
     let asked = std::env::var("TRACEMILL_FAULT_RUNS").ok();
     asked.map_or(usual, |runs| runs.parse().expect("TRACEMILL_FAULT_RUNS is a number"))
 }
-
-/// Files by name: length and hash.
-pub(crate) type Files = BTreeMap<String, (usize, u64)>;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -202,9 +198,7 @@ impl World {
 
     /// The files in a folder, hidden ones too; none if it is not there.
     pub(crate) fn files(&self, folder: &str) -> Files {
-        let Ok(entries) = fs::read_dir(self.path(folder)) else { return Files::new() };
-        let entries = entries.map(|entry| entry.expect("an entry").path());
-        entries.map(|path| (name_of(&path), digest(&fs::read(&path).expect("a file")))).collect()
+        common::files(&self.path(folder))
     }
 
     /// Asserts what holds however a run of `job` ended. True if it ended as in peace.
@@ -265,21 +259,6 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     command.args(["convert", "-z", "gz", "--level", "1", "-o"]).arg(&packed).arg(&plain);
     assert!(command.status().expect("the command runs").success());
     fs::read(packed).expect("it was made")
-}
-
-/// The built command.
-pub(crate) fn binary() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_tracemill"))
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().expect("files have names").to_string_lossy().into_owned()
-}
-
-fn digest(bytes: &[u8]) -> (usize, u64) {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    (bytes.len(), hasher.finish())
 }
 
 /// A random part of a time, and now and then a little more.

@@ -25,6 +25,7 @@ use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use zstd::zstd_safe::CParameter;
 
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
@@ -32,6 +33,16 @@ pub(crate) const SLICE: usize = 1 << 20;
 /// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, and as much again for what else
 /// there is; in the least budgets there are no more threads than asked for.
 const WORKER: u64 = 32 << 20;
+
+/// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
+const PACKER: u64 = 16 << 20;
+
+/// The same for zstd at levels above 9, whose tables grow up to this.
+const THOROUGH_PACKER: u64 = 96 << 20;
+
+/// Bytes that a thread packs at a time with zstd, whose own choice (8 MiB at level 3, 32 MiB at level 19) no small budget
+/// has room for: it keeps three of them, and one more for each thread.
+const ZSTD_JOB: u32 = 1 << 20;
 
 /// How many bytes an output will have, and all outputs of the run.
 #[derive(Clone, Copy)]
@@ -77,6 +88,12 @@ enum Writer {
     Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
 }
 
+/// Threads that pack: as many as the budget has room for, if each takes `packer`.
+fn packers(config: &Config, packer: u64) -> usize {
+    let most = usize::try_from(config.memory / packer).unwrap_or(usize::MAX);
+    config.threads.min(most).max(1)
+}
+
 impl Writer {
     fn new(
         inner: Box<dyn Write + Send>,
@@ -85,12 +102,16 @@ impl Writer {
     ) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
-            Compression::Gzip { level } => Writer::Gzip(Gzip::new(inner, level, config.threads)?),
+            Compression::Gzip { level } => {
+                Writer::Gzip(Gzip::new(inner, level, packers(config, PACKER))?)
+            }
             Compression::Zstd { level } => {
                 let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
                 encoder.include_checksum(true)?;
+                encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
                 // its answer depends on whether there are workers at all: always have one (contract C4)
-                encoder.multithread(config.threads as u32)?;
+                let packer = if level > 9 { THOROUGH_PACKER } else { PACKER };
+                encoder.multithread(packers(config, packer) as u32)?;
                 Writer::Zstd(encoder)
             }
         })

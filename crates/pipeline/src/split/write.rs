@@ -11,7 +11,7 @@
 use super::frames::Frames;
 use super::plan::{Group, Part, Planner};
 use crate::annotations::{Annotations, Fates, Written};
-use crate::config::{Config, OutputConfig, Target};
+use crate::config::{Compression, Config, OutputConfig, Target};
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::keys::{Bytes, Key, United, free_name};
@@ -151,12 +151,13 @@ impl<'p> Job<'_, '_, 'p> {
         Ok(lens)
     }
 
-    /// Threads that write parts side by side.
+    /// Threads that write parts side by side. Those that pack keep blocks too, so that not each thread may.
     fn writers(&self) -> usize {
         let threads = self.config.threads;
         let most = usize::try_from(self.config.memory / WRITER).unwrap_or(usize::MAX);
+        let least = if self.output.compression == Compression::None { threads } else { 1 };
         // one thread alone is asked for by who wants one
-        if threads > 1 { (2 * threads).min(most).max(threads) } else { 1 }
+        if threads > 1 { (2 * threads).min(most).max(least) } else { 1 }
     }
 
     /// Writes a part; all parts have so many bytes.

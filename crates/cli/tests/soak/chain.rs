@@ -1,0 +1,300 @@
+//! Random chains of verbs with random flags that make sense for what the inputs hold.
+
+use crate::portrait::{Portrait, some};
+use std::fmt;
+use tracemill_testkit::Rng;
+use tracemill_testkit::reference::{Criteria, Edges, Format, SplitBy, Window};
+
+/// What a step asks for, as far as laws are known of it.
+#[derive(Clone, Debug)]
+pub(crate) enum Ask {
+    /// Whether nothing is renamed or moved; whether X events are made shorter.
+    Merge {
+        plain: bool,
+        clips: bool,
+    },
+    Filter(Option<Criteria>),
+    /// `None` where windows are relative.
+    Slice(Option<Vec<Window>>, Edges),
+    Convert,
+    Split(Option<(SplitBy, Option<u64>)>),
+    /// Says something, or writes profiles.
+    Look,
+}
+
+/// What a step writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    /// A trace, which the next step reads.
+    Trace,
+    /// Text; the last step.
+    Text,
+    /// A folder of traces or profiles, which the next step merges.
+    Folder,
+}
+
+/// A verb with its flags.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub(crate) ask: Ask,
+    pub(crate) words: Vec<String>,
+    pub(crate) writes: Writes,
+    pub(crate) strict: bool,
+    pub(crate) packed: bool,
+    pub(crate) format: Option<Format>,
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words.join(" "))
+    }
+}
+
+impl Step {
+    fn new(ask: Ask, writes: Writes, words: &[&str]) -> Self {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        Step { ask, words, writes, strict: false, packed: false, format: None }
+    }
+
+    fn flag(&mut self, flag: impl Into<String>) {
+        self.words.push(flag.into());
+    }
+
+    /// Adds one of these flags, which are separated by blanks, or none if it is empty.
+    fn one_of(&mut self, rng: &mut Rng, flags: &[&str]) {
+        let chosen = rng.pick(flags).split_whitespace();
+        self.words.extend(chosen.map(str::to_owned));
+    }
+
+    /// Form and packing of traces.
+    fn output(&mut self, rng: &mut Rng) {
+        let formats = [Format::Object, Format::Array, Format::Ndjson];
+        if rng.chance(40) {
+            let number = rng.index(3);
+            self.format = Some(formats[number]);
+            self.flag(format!("--format={}", ["object", "array", "ndjson"][number]));
+        }
+        if rng.chance(15) {
+            self.packed = true;
+            self.one_of(rng, &["-z gz", "-z gz --level 1", "-z zst", "-z zst --level 1"]);
+        }
+    }
+
+    fn strictly(&mut self, rng: &mut Rng) {
+        if rng.chance(10) {
+            self.strict = true;
+            self.flag("--strict");
+        }
+    }
+}
+
+/// One to four verbs. `names` are those of the inputs.
+pub(crate) fn random(rng: &mut Rng, portrait: &Portrait, names: &[String]) -> Vec<Step> {
+    let count = 1 + rng.index(4);
+    let mut chain: Vec<Step> = Vec::new();
+    for number in 0..count {
+        let folder = chain.last().is_some_and(|step| step.writes == Writes::Folder);
+        let mut step = match (folder, number + 1 == count) {
+            (true, _) => merge(rng, &[]),
+            (false, last) => any(rng, portrait, if number == 0 { names } else { &[] }, last),
+        };
+        step.strictly(rng);
+        chain.push(step);
+    }
+    chain
+}
+
+fn any(rng: &mut Rng, portrait: &Portrait, names: &[String], last: bool) -> Step {
+    match rng.below(if last { 26 } else { 18 }) {
+        0..=4 => merge(rng, names),
+        5..=8 => filter(rng, portrait),
+        9..=11 => slice(rng, portrait),
+        12 | 13 => convert(rng),
+        14..=16 => split(rng, portrait),
+        17 => Step::new(Ask::Look, Writes::Folder, &["profile", "extract"]),
+        18..=20 => info(rng),
+        21..=23 => check(rng),
+        24 => Step::new(Ask::Look, Writes::Text, &["profile", "list"]),
+        _ => split(rng, portrait),
+    }
+}
+
+fn merge(rng: &mut Rng, names: &[String]) -> Step {
+    let plain = rng.chance(40);
+    let mut step = Step::new(Ask::Merge { plain, clips: false }, Writes::Trace, &["merge"]);
+    step.output(rng);
+    if plain {
+        step.one_of(rng, &["--pid keep --ids keep --align none"]);
+        return step;
+    }
+    step.one_of(rng, &["", "--pid auto", "--pid keep", "--pid offset", "--pid one"]);
+    step.one_of(rng, &["", "", "--ids keep", "--ids auto"]);
+    let aligns = ["", "", "--align none", "--align start", "--align marker:step"];
+    step.one_of(rng, &aligns);
+    // no viewer reads lines
+    if rng.chance(40) && step.format != Some(Format::Ndjson) {
+        step.one_of(rng, &["--for devtools", "--for perfetto"]);
+        step.one_of(rng, &["", "", "--overlaps spill", "--overlaps clip", "--overlaps keep"]);
+    }
+    let clips = step.words.last().is_some_and(|word| word == "clip");
+    step.ask = Ask::Merge { plain, clips };
+    step.one_of(rng, &["", "", "", "--dedup-metadata", "--provenance"]);
+    step.one_of(rng, &["", "", "", "--args-key true_ns", "--args-key data"]);
+    if names.len() > 1 {
+        let name = &names[rng.index(names.len())];
+        match rng.below(6) {
+            0 => step.flag(format!("--offset={name}=-1.5ms")),
+            1 => step.flag(format!("--offset={name}={}ns", rng.below(5000))),
+            2 => step.flag(format!("--scale={name}=1.000012")),
+            3 => step.flag(format!("--label={name}=one of them")),
+            4 => step.flag("--label-from-name=([a-z]+)[0-9]*[.]json"),
+            _ => {}
+        }
+    }
+    step
+}
+
+fn filter(rng: &mut Rng, portrait: &Portrait) -> Step {
+    let mut step = Step::new(Ask::Filter(None), Writes::Trace, &["filter"]);
+    step.output(rng);
+    let mut criteria = Criteria::default();
+    let list = |flag: &str, values: &[String]| match values {
+        [] => None,
+        values => Some(format!("--{flag}={}", values.join(","))),
+    };
+    for _ in 0..1 + rng.index(2) {
+        match rng.below(8) {
+            0 => criteria.pid = some(rng, &portrait.pids),
+            1 => criteria.tid = some(rng, &portrait.tids),
+            2 => criteria.cat = some(rng, &portrait.categories),
+            3 => criteria.name = some(rng, &portrait.names).into_iter().take(1).collect(),
+            4 => criteria.ph = some_phases(rng),
+            5 => criteria.min_dur = Some(duration(rng)),
+            6 => criteria.max_dur = Some(duration(rng)),
+            _ => {
+                let times = portrait.two_times(rng);
+                (criteria.from, criteria.to) = (Some((true, times.0)), Some((true, times.1)));
+            }
+        }
+    }
+    criteria.invert = rng.chance(20);
+    let lists = [
+        ("pid", &criteria.pid),
+        ("tid", &criteria.tid),
+        ("cat", &criteria.cat),
+        ("ph", &criteria.ph),
+        ("name", &criteria.name),
+    ];
+    step.words.extend(lists.into_iter().filter_map(|(flag, values)| list(flag, values)));
+    let times = [("min-dur", criteria.min_dur), ("max-dur", criteria.max_dur)];
+    step.words.extend(times.iter().filter_map(|(f, ns)| ns.map(|ns| format!("--{f}={ns}ns"))));
+    let points = [("from", criteria.from), ("to", criteria.to)];
+    step.words
+        .extend(points.iter().filter_map(|(f, at)| at.map(|at| format!("--{f}=@{}ns", at.1))));
+    if criteria.invert {
+        step.flag("--invert");
+    }
+    let more = ["", "", "", "--drop gpu,network", "--drop compile,threadpool", "--shrink-to 20K"];
+    let before = step.words.len();
+    step.one_of(rng, &more);
+    let known = step.words.len() == before;
+    step.ask = Ask::Filter(known.then_some(criteria));
+    step
+}
+
+fn some_phases(rng: &mut Rng) -> Vec<String> {
+    let phases = ["X", "B", "b", "s", "N", "i", "P", "C"];
+    (0..1 + rng.index(3)).map(|_| (*rng.pick(&phases)).to_owned()).collect()
+}
+
+/// From a nanosecond to some seconds.
+fn duration(rng: &mut Rng) -> i64 {
+    let least = 1 << rng.below(33);
+    (least + rng.below(least)) as i64
+}
+
+fn slice(rng: &mut Rng, portrait: &Portrait) -> Step {
+    let edges = [Edges::Clip, Edges::Keep, Edges::Drop][rng.index(3)];
+    let mut step = Step::new(Ask::Slice(None, edges), Writes::Trace, &["slice"]);
+    step.output(rng);
+    let word = match edges {
+        Edges::Clip => "clip",
+        Edges::Keep => "keep",
+        Edges::Drop => "drop",
+    };
+    step.flag(format!("--edges={word}"));
+    let (from, to) = portrait.two_times(rng);
+    match rng.below(6) {
+        0 => step.flag(format!("--head={}ns", duration(rng))),
+        1 => step.flag(format!("--tail={}ns", duration(rng))),
+        2 => {
+            step.flag(format!("--from={}ns", from.saturating_sub(portrait.start)));
+            step.flag(format!("--duration={}ns", duration(rng)));
+        }
+        3 => {
+            // a second one behind it
+            let then = to.saturating_add(duration(rng));
+            step.flag(format!("--window=@{from}ns..@{to}ns"));
+            step.flag(format!("--window=@{then}ns.."));
+            step.ask = Ask::Slice(Some(vec![(Some(from), Some(to)), (Some(then), None)]), edges);
+        }
+        _ => {
+            step.flag(format!("--from=@{from}ns"));
+            step.flag(format!("--to=@{to}ns"));
+            step.ask = Ask::Slice(Some(vec![(Some(from), Some(to))]), edges);
+        }
+    }
+    step
+}
+
+fn convert(rng: &mut Rng) -> Step {
+    let mut step = Step::new(Ask::Convert, Writes::Trace, &["convert"]);
+    step.output(rng);
+    let styles = ["", "--style compact", "--style keep", "--style pretty"];
+    // a line has no indents
+    let count = if matches!(step.format, Some(Format::Object | Format::Array)) { 4 } else { 3 };
+    step.one_of(rng, &styles[..count]);
+    step
+}
+
+fn split(rng: &mut Rng, portrait: &Portrait) -> Step {
+    // each part has metadata: were that more than the size, each event would be a part
+    let least = 2000 + 4 * portrait.metadata;
+    let size = least.max(portrait.bytes / rng.range(1, 40));
+    let (by, word, max_size) = match rng.below(8) {
+        0 => (SplitBy::Pid, "pid".to_owned(), None),
+        1 | 2 => (SplitBy::Tid, "tid".to_owned(), None),
+        3 => (SplitBy::Cat, "cat".to_owned(), None),
+        4 => {
+            let length = (portrait.span() / rng.range(1, 40) as i64).max(1);
+            (SplitBy::Time(length.into()), format!("time={length}ns"), None)
+        }
+        5 => {
+            let events = (portrait.events / rng.range(1, 40)).max(5);
+            (SplitBy::Events(events), format!("events={events}"), None)
+        }
+        6 => (SplitBy::Size(size), format!("size={size}"), None),
+        _ => (SplitBy::Tid, "tid".to_owned(), Some(size)),
+    };
+    let ask = Ask::Split(Some((by, max_size)));
+    let mut step = Step::new(ask, Writes::Folder, &["split", "--by", &word, "-O", "{part}.{ext}"]);
+    step.output(rng);
+    if let Some(size) = max_size {
+        step.flag(format!("--max-size={size}"));
+    }
+    step
+}
+
+fn info(rng: &mut Rng) -> Step {
+    let mut step = Step::new(Ask::Look, Writes::Text, &["info"]);
+    step.one_of(rng, &["", "--json", "--markdown"]);
+    step.one_of(rng, &["", "--full", "--full --top 100"]);
+    step
+}
+
+fn check(rng: &mut Rng) -> Step {
+    let mut step = Step::new(Ask::Look, Writes::Text, &["check"]);
+    step.one_of(rng, &["", "--json"]);
+    step.one_of(rng, &["", "--for devtools", "--for perfetto", "--for devtools --for perfetto"]);
+    step
+}

@@ -1,0 +1,272 @@
+//! What holds for one run alone: laws of the verbs, and the naive reference where it can answer.
+
+use crate::chain::{Ask, Step, Writes};
+use crate::inputs::{Input, Kind};
+use crate::packing::unpacked;
+use crate::process::Knobs;
+use crate::world::{Story, World};
+use serde_json::Value;
+use std::fs;
+use tracemill_testkit::{Rng, reference};
+
+/// Bytes that the naive reference is asked about; it is slow.
+const NAIVE_MOST: usize = 400 << 10;
+
+/// A round whose chain has run over files.
+pub(crate) struct Laws<'r> {
+    pub(crate) rng: &'r mut Rng,
+    pub(crate) world: &'r mut World,
+    pub(crate) inputs: &'r [Input],
+    pub(crate) chain: &'r [Step],
+    pub(crate) story: &'r Story,
+}
+
+impl Laws<'_> {
+    /// Asserts all of them for all steps.
+    #[track_caller]
+    pub(crate) fn hold(mut self) {
+        let sound = self.inputs.iter().all(|input| input.sound.is_some());
+        let naive = sound && self.inputs.iter().all(|input| input.kind != Kind::Annotated);
+        for number in 0..self.story.ended.len() {
+            if !matches!(self.story.ended[number].code, Some(0 | 1)) {
+                return;
+            }
+            match self.chain[number].ask {
+                // what is made shorter may then stand behind another of its time that was shorter before
+                Ask::Merge { clips: true, .. } => {}
+                Ask::Merge { .. } => {
+                    self.is_sorted(number);
+                    self.is_merged(number);
+                }
+                Ask::Slice(..) => self.is_merged(number),
+                Ask::Convert => self.is_converted(number),
+                Ask::Filter(..) if sound => self.is_divided(number),
+                Ask::Split(..) => self.is_split(number),
+                _ => {}
+            }
+            if naive {
+                self.is_as_naive(number);
+            }
+        }
+    }
+
+    fn what(&self, number: usize) -> String {
+        format!("step {number} of {:#?}", self.chain)
+    }
+
+    /// Runs the command with a file `law` as its output; what that holds.
+    #[track_caller]
+    fn law(&mut self, number: usize, words: &[String]) -> Vec<u8> {
+        let mut all = words.to_vec();
+        all.extend(["-f", "-o", "law"].map(str::to_owned));
+        let memory = [32, 64][self.rng.index(2)];
+        let ended = self.world.run(&all, Knobs::random(self.rng, memory));
+        let what = self.what(number);
+        assert!(matches!(ended.code, Some(0 | 1)), "{words:?} after {what}\n{ended:#?}");
+        fs::read(self.world.path("one/law")).expect("it was written")
+    }
+
+    #[track_caller]
+    fn law_json(&mut self, number: usize, words: &[String]) -> Value {
+        serde_json::from_slice(&self.law(number, words)).expect("JSON")
+    }
+
+    fn output(&self, number: usize) -> Vec<u8> {
+        fs::read(self.world.path(&format!("one/{number}.json"))).expect("it was written")
+    }
+
+    /// What a step reads, as words.
+    fn read_by(&self, number: usize) -> Vec<String> {
+        match number.checked_sub(1) {
+            None => self.world.given.clone(),
+            Some(before) if self.chain[before].writes == Writes::Folder => {
+                vec![format!("{before}.parts")]
+            }
+            Some(before) => vec![format!("{before}.json")],
+        }
+    }
+
+    /// Events that are no metadata, in these inputs.
+    #[track_caller]
+    fn count(&mut self, number: usize, inputs: &[String]) -> u64 {
+        let words = [&["info".to_owned(), "--json".to_owned()], inputs].concat();
+        let info = self.law_json(number, &words);
+        let events = info["events"].as_u64().expect("a count");
+        events - info["phases"]["M"].as_u64().unwrap_or(0)
+    }
+
+    /// `check` finds what merge wrote sorted, but for chunks of profiles that wait for those before them (C6).
+    #[track_caller]
+    fn is_sorted(&mut self, number: usize) {
+        let words = ["check".to_owned(), "--json".to_owned(), format!("{number}.json")];
+        let said = self.law_json(number, &words);
+        let findings = said["findings"].as_array().expect("findings");
+        let unsorted = findings.iter().find(|finding| {
+            finding["kind"].as_str().is_some_and(|kind| kind.starts_with("unsorted"))
+        });
+        let Some(unsorted) = unsorted else { return };
+        let report = ["--report".to_owned(), "report".to_owned()];
+        self.law(number, &[&["merge".to_owned(), format!("{number}.json")], &report[..]].concat());
+        let report = fs::read(self.world.path("one/report")).expect("it was written");
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        let delayed = report["decisions"]["delayed_chunks"].as_u64().expect("a count");
+        assert!(delayed > 0, "{unsorted:#}: {}", self.what(number));
+    }
+
+    /// To merge what is merged, or to slice all of it, changes nothing.
+    #[track_caller]
+    fn is_merged(&mut self, number: usize) {
+        let once = self.output(number);
+        // of no lines nobody can tell that they are lines
+        if self.count(number, &[format!("{number}.json")]) == 0 {
+            return;
+        }
+        let verb = ["merge", "slice --window=..@9223372036854775807ns"][self.rng.index(2)];
+        let mut words: Vec<String> = verb.split(' ').map(str::to_owned).collect();
+        words.push(format!("{number}.json"));
+        words.extend(self.packing(number));
+        let twice = self.law(number, &words);
+        assert!(once == twice, "{verb} changes what is sorted: {}", self.what(number));
+    }
+
+    /// The flags of a step that are about packing.
+    fn packing(&self, number: usize) -> Vec<String> {
+        let words = &self.chain[number].words;
+        let flags = words.windows(2).filter(|pair| ["-z", "--level"].contains(&&*pair[0]));
+        flags.flatten().cloned().collect()
+    }
+
+    /// What is converted stays as it is, and all events are there.
+    #[track_caller]
+    fn is_converted(&mut self, number: usize) {
+        let (before, after) = (self.read_by(number), vec![format!("{number}.json")]);
+        let (before, after) = (self.count(number, &before), self.count(number, &after));
+        let sound = self.inputs.iter().all(|input| input.sound.is_some());
+        assert!(before == after || !sound, "{before} events, then {after}: {}", self.what(number));
+        if after == 0 {
+            return;
+        }
+        let words = [&*self.chain[number].words, &[format!("{number}.json")]].concat();
+        let twice = self.law(number, &words);
+        assert!(self.output(number) == twice, "it changes again: {}", self.what(number));
+    }
+
+    /// A filter and its inverse keep all events, each one of them.
+    #[track_caller]
+    fn is_divided(&mut self, number: usize) {
+        let mut words = self.chain[number].words.clone();
+        if words.iter().any(|word| word == "--shrink-to") {
+            return;
+        }
+        let before = words.len();
+        words.retain(|word| word != "--invert");
+        if words.len() == before {
+            words.push("--invert".to_owned());
+        }
+        let inputs = self.read_by(number);
+        words.extend(inputs.iter().cloned());
+        let rest = self.law(number, &words);
+        fs::write(self.world.path("one/rest"), rest).expect("the folder is ours");
+        let all = self.count(number, &inputs);
+        let kept = self.count(number, &[format!("{number}.json")]);
+        let rest = self.count(number, &["rest".to_owned()]);
+        assert_eq!(kept + rest, all, "{kept} kept, {rest} else: {}", self.what(number));
+    }
+
+    /// Each event is in one part.
+    #[track_caller]
+    fn is_split(&mut self, number: usize) {
+        let inputs = self.read_by(number);
+        let all = self.count(number, &inputs);
+        let counts = ["events", "metadata", "copies"].map(|key| {
+            let parts = self.parts(number);
+            parts.iter().map(|part| part[key].as_u64().expect("a count")).sum::<u64>()
+        });
+        let [events, metadata, copies] = counts;
+        assert_eq!(events - metadata - copies, all, "{counts:?}: {}", self.what(number));
+    }
+
+    fn parts(&self, number: usize) -> Vec<Value> {
+        let manifest = fs::read(self.world.path(&format!("one/{number}.manifest")));
+        let manifest: Value =
+            serde_json::from_slice(&manifest.expect("it was written")).expect("JSON");
+        manifest["parts"].as_array().expect("parts").clone()
+    }
+
+    /// The bytes that a step reads, if they are few.
+    fn inputs_of(&self, number: usize) -> Option<Vec<Vec<u8>>> {
+        let files = match number.checked_sub(1) {
+            None => self.inputs.iter().filter_map(|input| input.sound.clone()).collect(),
+            Some(before) if self.chain[before].writes == Writes::Folder => {
+                if !matches!(self.chain[before].ask, Ask::Split(_)) {
+                    return None;
+                }
+                let mut parts: Vec<String> = self.parts(before).iter().map(file_of).collect();
+                parts.sort();
+                let read = |part: &String| fs::read(self.world.path("one").join(part));
+                parts.iter().map(|part| unpacked(read(part).expect("a part"))).collect()
+            }
+            Some(before) => vec![unpacked(self.output(before))],
+        };
+        let files: Vec<Vec<u8>> = files;
+        (files.iter().map(Vec::len).sum::<usize>() <= NAIVE_MOST).then_some(files)
+    }
+
+    /// What the naive reference writes is the same, to the byte.
+    #[track_caller]
+    fn is_as_naive(&mut self, number: usize) {
+        let Some(inputs) = self.inputs_of(number) else { return };
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let step = &self.chain[number];
+        let expected = match &step.ask {
+            Ask::Merge { plain: true, .. } => reference::merge(&inputs, step.format),
+            Ask::Filter(Some(criteria)) => reference::filter(&inputs, criteria, step.format),
+            Ask::Slice(Some(windows), edges) => {
+                reference::slice(&inputs, windows, *edges, step.format)
+            }
+            Ask::Split(Some((by, max_size))) => {
+                let Ok(parts) = reference::split(&inputs, *by, *max_size, step.format) else {
+                    return;
+                };
+                return self.parts_are(number, parts);
+            }
+            _ => return,
+        };
+        // it does not know chunks of profiles in slices
+        let Ok(expected) = expected else { return };
+        self.is_same(number, &expected, unpacked(self.output(number)));
+    }
+
+    #[track_caller]
+    fn parts_are(&mut self, number: usize, expected: Vec<reference::SplitPart>) {
+        let parts: Vec<String> = self.parts(number).iter().map(file_of).collect();
+        assert_eq!(parts.len(), expected.len(), "parts: {}", self.what(number));
+        for (part, expected) in parts.iter().zip(expected) {
+            let found = fs::read(self.world.path("one").join(part)).expect("a part");
+            self.is_same(number, &expected.bytes, unpacked(found));
+        }
+    }
+
+    #[track_caller]
+    fn is_same(&mut self, number: usize, expected: &[u8], found: Vec<u8>) {
+        self.world.figures.references += 1;
+        if expected == found {
+            return;
+        }
+        let pairs = expected.iter().zip(&found);
+        let at = pairs.take_while(|(a, b)| a == b).count();
+        let near = |bytes: &[u8]| {
+            let (from, to) = (at.saturating_sub(200), (at + 200).min(bytes.len()));
+            String::from_utf8_lossy(&bytes[from.min(to)..to]).into_owned()
+        };
+        let (expected, found) = (near(expected), near(&found));
+        let what = self.what(number);
+        panic!(
+            "not as the naive reference has it, from byte {at}: {what}\n--- expected\n{expected}\n--- found\n{found}"
+        );
+    }
+}
+
+fn file_of(part: &Value) -> String {
+    part["file"].as_str().expect("a name").to_owned()
+}

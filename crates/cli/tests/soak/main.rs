@@ -1,0 +1,92 @@
+//! A soak: random traces through random chains of verbs, for as long as one likes.
+//!
+//! ```text
+//!   seed ─> inputs ─> chain ─┬─ step by step over files ──────┬─> one answer, clean folders
+//!                            ├─ processes with pipes between ─┘
+//!                            └─ laws: sorted, counted, divided; the naive reference
+//! ```
+//!
+//! All of a round follows from its seed: one to three inputs of any kind and size, damaged, packed or encoded
+//! ([`inputs`]); one to four verbs with flags ([`chain`]); knobs. What must hold, whatever they are:
+//!
+//! * Both ways write the same bytes, say the same and end with the same status (C4), and that is one that fits (C9).
+//! * Nothing is left in the folder for temporary files, no hidden file beside an output, and inputs are what they were (C8).
+//! * The kernel ends whoever maps more memory than its budget ([`process`]); no run takes longer than its inputs warrant.
+//! * What each verb wrote keeps the laws of the verb ([`laws`]).
+//!
+//! In the ordinary test run there are a few rounds of small inputs, always the same. `TRACEMILL_SOAK_MINUTES=120` (see
+//! `scripts/soak`) goes on with new seeds and inputs of up to 64 MiB; a failed round is told at once with its seed, and the
+//! others go on. `TRACEMILL_SOAK_SEED=N` runs that round alone and keeps its folder.
+
+mod chain;
+#[path = "../common/mod.rs"]
+mod common;
+mod figures;
+mod inputs;
+mod laws;
+mod packing;
+mod portrait;
+mod process;
+mod round;
+mod world;
+
+use figures::Figures;
+use round::{SMALL_SEEDS, round, say};
+use std::panic::catch_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Rounds of the ordinary test run.
+const USUAL: u64 = 36;
+
+fn asked(name: &str) -> Option<u64> {
+    let number = std::env::var(name).ok()?;
+    Some(number.parse().unwrap_or_else(|_| panic!("{name} is a number: {number}")))
+}
+
+/// Runs rounds with seeds from `first` on, two at once, as long as there is to be one more of a seed.
+fn rounds(first: u64, goes_on: impl Fn(u64) -> bool + Sync) {
+    let (next, all, failed) = (AtomicU64::new(first), Mutex::default(), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if !goes_on(seed) {
+                return;
+            }
+            match catch_unwind(|| round(seed, false)) {
+                Ok(figures) => Figures::add(&mut all.lock().expect("no panic"), figures),
+                Err(_) => {
+                    say(&format!("seed {seed} fails: repeat it with TRACEMILL_SOAK_SEED={seed}"));
+                    failed.lock().expect("no panic").push(seed);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let figures = all.into_inner().expect("no panic");
+    say(&figures.to_string());
+    let failed = failed.into_inner().expect("no panic");
+    assert!(failed.is_empty(), "these seeds fail: {failed:?}");
+    let enough = figures.references >= figures.rounds / 4 && figures.kinds.len() == 6;
+    assert!(enough || figures.rounds < USUAL, "too little was tested: {figures}");
+}
+
+#[test]
+fn soak() {
+    if let Some(seed) = asked("TRACEMILL_SOAK_SEED") {
+        say(&round(seed, true).to_string());
+        return;
+    }
+    let Some(minutes) = asked("TRACEMILL_SOAK_MINUTES") else {
+        return rounds(0, |seed| seed < USUAL);
+    };
+    let end = Instant::now() + Duration::from_secs(60 * minutes);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    // new ones each time, and short enough to be typed
+    let first = now.as_secs().max(SMALL_SEEDS) * 1000;
+    rounds(first, |_| Instant::now() < end);
+}
