@@ -17,7 +17,7 @@ pub(super) enum Walk {
 /// Set in `{` and `}`, clear in `[` and `]`.
 const OBJECT_BIT: u8 = 0x20;
 /// Set in `}` and `]`, clear in `{` and `[`.
-const CLOSING_BIT: u8 = 0x04;
+pub(crate) const CLOSING_BIT: u8 = 0x04;
 
 const SPILLED: &str = "a word was spilled at every 64th level";
 

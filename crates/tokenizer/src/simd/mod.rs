@@ -26,10 +26,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod grammar;
+mod marks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
 
+pub(crate) use marks::Marks;
+use marks::mark_with;
 pub(crate) use scalar::byte;
 use std::fmt;
 use std::str::FromStr;
@@ -48,10 +51,28 @@ pub(crate) struct Masks {
     backslash: u64,
     /// `{ } [ ] :`
     structural: u64,
+    /// `:`
+    colon: u64,
     /// structural, comma and white space: what may stand beside a quote
     delimiter: u64,
     /// delimiters and the bytes of numbers and of `true false null NaN Infinity`
     known: u64,
+}
+
+impl Masks {
+    /// Without the first `count` bytes; white space follows the block.
+    #[inline(always)]
+    fn skip(self, count: u32) -> Masks {
+        let behind = !(u64::MAX >> count);
+        Masks {
+            quote: self.quote >> count,
+            backslash: self.backslash >> count,
+            structural: self.structural >> count,
+            colon: self.colon >> count,
+            delimiter: self.delimiter >> count | behind,
+            known: self.known >> count | behind,
+        }
+    }
 }
 
 /// What a block needs to know of the one before it.
@@ -165,19 +186,24 @@ impl FromStr for Tier {
 
 /// The one place where a tier becomes code. Obtained by [`Flatten::of`], which checks the processor.
 #[derive(Clone, Copy)]
-pub(crate) struct Flatten(fn(&[u8], &mut Carry, &mut Positions) -> Suspect);
+pub(crate) struct Flatten {
+    run: fn(&[u8], &mut Carry, &mut Positions) -> Suspect,
+    mark: fn(&[u8], &mut Carry, &mut Marks) -> bool,
+}
 
 impl Flatten {
     /// The scan of `tier`, or the portable one where the processor lacks it.
     pub(crate) fn of(tier: Tier) -> Flatten {
         match tier {
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 if avx512::detect() => Flatten(avx512::flatten),
+            Tier::Avx512 if avx512::detect() => {
+                Flatten { run: avx512::flatten, mark: avx512::mark }
+            }
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 if avx2::detect() => Flatten(avx2::flatten),
+            Tier::Avx2 if avx2::detect() => Flatten { run: avx2::flatten, mark: avx2::mark },
             #[cfg(target_arch = "aarch64")]
-            Tier::Neon if neon::detect() => Flatten(neon::flatten),
-            _ => Flatten(scalar::flatten),
+            Tier::Neon if neon::detect() => Flatten { run: neon::flatten, mark: neon::mark },
+            _ => Flatten { run: scalar::flatten, mark: scalar::mark },
         }
     }
 
@@ -187,7 +213,13 @@ impl Flatten {
     /// stops: `out` then holds the positions before it, and `carry` must not be used again.
     pub(crate) fn run(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         assert!(window.len() <= WINDOW, "positions are 16 bits wide");
-        (self.0)(window, carry, out)
+        (self.run)(window, carry, out)
+    }
+
+    /// As [`Flatten::run`], with masks in place of positions; false, and `out` is of no use, at a suspect byte.
+    pub(crate) fn mark(self, window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
+        assert!(window.len() <= WINDOW, "there is a word a block of a window");
+        (self.mark)(window, carry, out)
     }
 }
 
@@ -203,13 +235,15 @@ fn flatten_with(
 ) -> Suspect {
     let mut state = *carry;
     let mut len = 0;
-    let (blocks, tail) = window.as_chunks::<BLOCK>();
-    let mut padded = [b' '; BLOCK];
-    padded[..tail.len()].copy_from_slice(tail);
-    let last = if tail.is_empty() { &[][..] } else { std::slice::from_ref(&padded) };
+    let (blocks, mut padded) = (window.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
+    let (last, skip) = last_block(window, &mut padded);
     for (index, block) in blocks.iter().chain(last).enumerate() {
         let base = (index * BLOCK) as u16;
-        let (structural, suspect) = step(&mut state, classify(block), &prefix_xor);
+        let mut masks = classify(block);
+        if index == blocks.len() {
+            masks = masks.skip(skip);
+        }
+        let (structural, suspect) = step(&mut state, masks, &prefix_xor);
         // a window has at most WINDOW structural bytes, and `at` has a block more than that
         let slot = out.at[len..].first_chunk_mut::<BLOCK>();
         let slot = slot.expect("positions before this block fill at most one place a byte");
@@ -226,6 +260,23 @@ fn flatten_with(
     out.len = len;
     *carry = state;
     None
+}
+
+/// The block with the last bytes of a window, if they are fewer than a block, and how many bytes to leave out before them.
+///
+/// It is the end of the window: a copy in a block of spaces, which is read right after it is written, cost as much as all
+/// other blocks of a single event.
+#[inline(always)]
+fn last_block<'w>(window: &'w [u8], padded: &'w mut [u8; BLOCK]) -> (&'w [[u8; BLOCK]], u32) {
+    let tail = window.as_chunks::<BLOCK>().1;
+    match window.last_chunk::<BLOCK>() {
+        _ if tail.is_empty() => (&[], 0),
+        Some(last) => (std::slice::from_ref(last), (BLOCK - tail.len()) as u32),
+        None => {
+            padded[..tail.len()].copy_from_slice(tail);
+            (std::slice::from_ref(padded), 0)
+        }
+    }
 }
 
 /// One block: (structural bytes outside strings, suspect bytes).
