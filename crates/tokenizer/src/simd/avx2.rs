@@ -1,10 +1,7 @@
 //! AVX2: two 32-byte halves a block, classes by two nibble shuffles, strings by carry-less multiply.
 #![expect(unsafe_code, reason = "two vector loads and the call into code for this processor")]
 
-use super::{
-    BLOCK, Carry, Marks, Masks, Positions, Suspect, class, emit_portable, flatten_with, mark_with,
-    nibbles,
-};
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
 use std::arch::x86_64::*;
 
 pub(super) fn detect() -> bool {
@@ -26,17 +23,6 @@ fn flatten_avx2(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspec
     flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
 }
 
-pub(super) fn mark(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
-    unsafe { mark_avx2(window, carry, out) }
-}
-
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn mark_avx2(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    mark_with(window, carry, out, |block| classify(block), |bits| prefix_xor(bits))
-}
-
 #[inline]
 #[target_feature(enable = "avx2")]
 fn classify(block: &[u8; BLOCK]) -> Masks {
@@ -47,15 +33,14 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
         quote: join(low[0], high[0]),
         backslash: join(low[1], high[1]),
         structural: join(low[2], high[2]),
-        colon: join(low[3], high[3]),
-        delimiter: join(low[4], high[4]),
-        known: join(low[5], high[5]),
+        delimiter: join(low[3], high[3]),
+        known: join(low[4], high[4]),
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn classify_half(half: &[u8; 32]) -> [u32; 6] {
+fn classify_half(half: &[u8; 32]) -> [u32; 5] {
     // SAFETY: `half` is valid for reads of 32 bytes; the load has no alignment requirement.
     let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
     let low = broadcast(&nibbles::LOW);
@@ -72,14 +57,7 @@ fn classify_half(half: &[u8; 32]) -> [u32; 6] {
     let equal = |byte: u8| {
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8))) as u32
     };
-    [
-        equal(b'"'),
-        equal(b'\\'),
-        any(class::STRUCTURAL),
-        equal(b':'),
-        any(class::DELIMITER),
-        any(0xFF),
-    ]
+    [equal(b'"'), equal(b'\\'), any(class::STRUCTURAL), any(class::DELIMITER), any(0xFF)]
 }
 
 #[inline]

@@ -4,9 +4,7 @@
     reason = "vector loads and stores, and the call into code for this processor"
 )]
 
-use super::{
-    BLOCK, Carry, Marks, Masks, Positions, Suspect, class, flatten_with, mark_with, nibbles,
-};
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, flatten_with, nibbles};
 use std::arch::x86_64::*;
 
 pub(super) fn detect() -> bool {
@@ -38,17 +36,6 @@ fn flatten_avx512(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Susp
     )
 }
 
-pub(super) fn mark(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
-    unsafe { mark_avx512(window, carry, out) }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn mark_avx512(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    mark_with(window, carry, out, |block| classify(block), |bits| prefix_xor(bits))
-}
-
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn classify(block: &[u8; BLOCK]) -> Masks {
@@ -66,7 +53,6 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
         structural: any(class::STRUCTURAL),
-        colon: equal(b':'),
         delimiter: any(class::DELIMITER),
         known: any(0xFF),
     }

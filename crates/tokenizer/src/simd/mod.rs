@@ -26,13 +26,10 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod grammar;
-mod marks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
 
-pub(crate) use marks::Marks;
-use marks::mark_with;
 pub(crate) use scalar::byte;
 use std::fmt;
 use std::str::FromStr;
@@ -51,8 +48,6 @@ pub(crate) struct Masks {
     backslash: u64,
     /// `{ } [ ] :`
     structural: u64,
-    /// `:`
-    colon: u64,
     /// structural, comma and white space: what may stand beside a quote
     delimiter: u64,
     /// delimiters and the bytes of numbers and of `true false null NaN Infinity`
@@ -68,7 +63,6 @@ impl Masks {
             quote: self.quote >> count,
             backslash: self.backslash >> count,
             structural: self.structural >> count,
-            colon: self.colon >> count,
             delimiter: self.delimiter >> count | behind,
             known: self.known >> count | behind,
         }
@@ -186,24 +180,19 @@ impl FromStr for Tier {
 
 /// The one place where a tier becomes code. Obtained by [`Flatten::of`], which checks the processor.
 #[derive(Clone, Copy)]
-pub(crate) struct Flatten {
-    run: fn(&[u8], &mut Carry, &mut Positions) -> Suspect,
-    mark: fn(&[u8], &mut Carry, &mut Marks) -> bool,
-}
+pub(crate) struct Flatten(fn(&[u8], &mut Carry, &mut Positions) -> Suspect);
 
 impl Flatten {
     /// The scan of `tier`, or the portable one where the processor lacks it.
     pub(crate) fn of(tier: Tier) -> Flatten {
         match tier {
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 if avx512::detect() => {
-                Flatten { run: avx512::flatten, mark: avx512::mark }
-            }
+            Tier::Avx512 if avx512::detect() => Flatten(avx512::flatten),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 if avx2::detect() => Flatten { run: avx2::flatten, mark: avx2::mark },
+            Tier::Avx2 if avx2::detect() => Flatten(avx2::flatten),
             #[cfg(target_arch = "aarch64")]
-            Tier::Neon if neon::detect() => Flatten { run: neon::flatten, mark: neon::mark },
-            _ => Flatten { run: scalar::flatten, mark: scalar::mark },
+            Tier::Neon if neon::detect() => Flatten(neon::flatten),
+            _ => Flatten(scalar::flatten),
         }
     }
 
@@ -213,13 +202,7 @@ impl Flatten {
     /// stops: `out` then holds the positions before it, and `carry` must not be used again.
     pub(crate) fn run(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         assert!(window.len() <= WINDOW, "positions are 16 bits wide");
-        (self.run)(window, carry, out)
-    }
-
-    /// As [`Flatten::run`], with masks in place of positions; false, and `out` is of no use, at a suspect byte.
-    pub(crate) fn mark(self, window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-        assert!(window.len() <= WINDOW, "there is a word a block of a window");
-        (self.mark)(window, carry, out)
+        (self.0)(window, carry, out)
     }
 }
 

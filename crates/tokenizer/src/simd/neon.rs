@@ -4,10 +4,7 @@
 //! pairwise until one bit a byte is left (the way simdjson does it).
 #![expect(unsafe_code, reason = "vector loads and the call into code for this processor")]
 
-use super::{
-    BLOCK, Carry, Marks, Masks, Positions, Suspect, class, emit_portable, flatten_with, mark_with,
-    nibbles,
-};
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
 use std::arch::aarch64::*;
 
 pub(super) fn detect() -> bool {
@@ -24,17 +21,6 @@ pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> 
 #[target_feature(enable = "neon,aes")]
 fn flatten_neon(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
     flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
-}
-
-pub(super) fn mark(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
-    unsafe { mark_neon(window, carry, out) }
-}
-
-#[target_feature(enable = "neon,aes")]
-fn mark_neon(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    mark_with(window, carry, out, |block| classify(block), |bits| prefix_xor(bits))
 }
 
 #[inline]
@@ -54,7 +40,6 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
         structural: any(class::STRUCTURAL),
-        colon: equal(b':'),
         delimiter: any(class::DELIMITER),
         known: any(0xFF),
     }

@@ -1,8 +1,6 @@
 //! The portable tier: a table look-up a byte. The twin that every other tier is tested against.
 
-use super::{
-    BLOCK, Carry, Marks, Masks, Positions, Suspect, class, emit_portable, flatten_with, mark_with,
-};
+use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with};
 
 const CLASS: [u8; 256] = {
     let mut table = [0u8; 256];
@@ -29,19 +27,13 @@ pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> 
     flatten_with(window, carry, out, classify, prefix_xor, emit_portable)
 }
 
-pub(super) fn mark(window: &[u8], carry: &mut Carry, out: &mut Marks) -> bool {
-    mark_with(window, carry, out, classify, prefix_xor)
-}
-
 fn classify(block: &[u8; BLOCK]) -> Masks {
-    let mut masks =
-        Masks { quote: 0, backslash: 0, structural: 0, colon: 0, delimiter: 0, known: 0 };
+    let mut masks = Masks { quote: 0, backslash: 0, structural: 0, delimiter: 0, known: 0 };
     for (i, &byte) in block.iter().enumerate() {
         let class = CLASS[usize::from(byte)];
         masks.quote |= u64::from(byte == b'"') << i;
         masks.backslash |= u64::from(byte == b'\\') << i;
         masks.structural |= u64::from(class & class::STRUCTURAL != 0) << i;
-        masks.colon |= u64::from(byte == b':') << i;
         masks.delimiter |= u64::from(class & class::DELIMITER != 0) << i;
         masks.known |= u64::from(class != 0) << i;
     }
