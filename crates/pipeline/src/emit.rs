@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
 use crate::order::{Buckets, Entry, Lists, Order, Timed};
-use crate::output::{Batch, Output};
-use crate::patched::{Patched, Turns};
+use crate::output::{Batch, Output, Turns};
+use crate::patched::Patched;
 use crate::store::{Place, Store};
 use crate::streams::Delays;
 use crate::threads::on_threads;
@@ -104,15 +104,13 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         let work = || -> Result<(), Error> {
             let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
             let mut patched = self.patched(tier);
-            while let Some(mut taken) = self.take(&next, &mut entries) {
+            while let Some(taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
-                if let Some(patched) = &mut patched {
-                    let longer = patched.find_all(&entries, taken.index, self.store());
-                    taken.offset = turns.pass(taken.number, taken.len.strict_add_signed(longer));
-                }
-                let mut batch = output.batch(taken.number, taken.offset, &mut buffer);
-                let (escaped, len) =
-                    self.gather(&entries, taken.index, patched.as_mut(), &mut batch)?;
+                let mut batch = match self.changes_lengths() {
+                    true => output.batch_in_turn(taken.number, &turns, &mut buffer),
+                    false => output.batch(taken.number, taken.offset, &mut buffer),
+                };
+                let (escaped, len) = self.gather(&entries, &taken, patched.as_mut(), &mut batch)?;
                 bytes.fetch_add(len, Ordering::Relaxed);
                 breaks.fetch_add(escaped, Ordering::Relaxed);
                 batch.finish()?;
@@ -126,6 +124,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             let result = work();
             if result.is_err() {
                 output.give_up();
+                turns.give_up();
             }
             result
         });
@@ -136,12 +135,13 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         {
             return Err(error);
         }
-        let next = next.into_inner().unwrap_or_else(|e| e.into_inner());
+        let (next, bytes) =
+            (next.into_inner().unwrap_or_else(|e| e.into_inner()), bytes.into_inner());
         Ok(Written {
             batches: next.number,
-            end: if self.changes_lengths() { turns.end() } else { next.offset },
+            end: offset + bytes,
             events: events.into_inner(),
-            bytes: bytes.into_inner(),
+            bytes,
             breaks_escaped: breaks.into_inner() as u64,
         })
     }
@@ -218,30 +218,29 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         })
     }
 
-    /// Appends the events of a batch with what stands between them; returns raw line breaks escaped, and bytes where
-    /// those are not known before.
+    /// Appends the events of a batch with what stands between them; returns raw line breaks escaped, and bytes.
     fn gather(
         &self,
         entries: &[Entry],
-        index: u64,
+        taken: &Taken,
         mut patched: Option<&mut Patched<'_>>,
         batch: &mut Batch<'_>,
     ) -> Result<(usize, u64), Error> {
-        let mut separator = if index == 0 { self.layout.first } else { self.layout.next };
+        let first = taken.index == 0;
+        let mut separator = if first { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
-            match patched {
+            let longer = match patched {
                 None => {
                     let places = entries.iter().map(|entry| entry.place);
-                    self.layout.copy(places, index == 0, self.store(), batch)?;
+                    self.layout.copy(places, first, self.store(), batch)?;
+                    0
                 }
-                Some(patched) => patched.gather(
-                    (entries, index),
-                    self.order.0,
-                    (separator, self.layout.next),
-                    batch,
-                )?,
-            }
-            return Ok((0, 0));
+                Some(patched) => {
+                    let around = (separator, self.layout.next);
+                    patched.gather((entries, taken.index), self.store(), around, batch)?
+                }
+            };
+            return Ok((0, taken.len.strict_add_signed(longer)));
         }
         let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
         for entry in entries {
@@ -266,10 +265,10 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
 pub(crate) struct Written {
     /// The number of the batch that comes next.
     pub(crate) batches: usize,
-    /// Where it begins, if the length of events is known before.
+    /// Where it begins.
     pub(crate) end: u64,
     pub(crate) events: u64,
-    /// Bytes of the events and what stands between them, where those are not known before.
+    /// Bytes of the events and what stands between them.
     pub(crate) bytes: u64,
     /// Raw line breaks in strings that became escapes.
     pub(crate) breaks_escaped: u64,

@@ -87,6 +87,7 @@ mod output;
 mod patched;
 mod profile;
 mod read;
+mod recent;
 mod report;
 mod scan;
 mod slice;

@@ -51,11 +51,13 @@ impl Emit<'_, '_, '_> {
         batch.push(&opening)?;
         batch.finish()?;
         let written = self.write(&sink, opening.len() as u64, config)?;
-        debug_assert!(self.changes_lengths() || written.end == closing_at);
+        debug_assert!(
+            self.changes_lengths() || !self.layout.is_verbatim() || written.end == closing_at
+        );
         let mut batch = sink.batch(written.batches, written.end, &mut buffer);
         let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
-        let len = len - closing_at + written.end;
+        let len = opening.len() as u64 + written.bytes + closing;
         if self.changes_lengths() {
             sink.set_len(len)?;
         }
@@ -68,9 +70,6 @@ impl Emit<'_, '_, '_> {
         }
         check()?;
         sink.finish()?;
-        match self.layout.is_verbatim() {
-            true => Ok(len),
-            false => Ok(opening.len() as u64 + written.bytes + closing),
-        }
+        Ok(len)
     }
 }

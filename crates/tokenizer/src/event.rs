@@ -5,7 +5,8 @@
 
 use crate::number::{Nanos, nanos, number_text};
 use crate::text::{
-    is_space, skip_space, string_end, string_is, string_start, trim_end, unescape, value_end,
+    field_end, is_space, skip_space, string_end, string_is, string_start, trim_end, unescape,
+    value_end,
 };
 
 /// The envelope keys of the Trace Event Format that the scan looks for.
@@ -112,7 +113,7 @@ impl<'w> Event<'w> {
     #[inline]
     pub fn field(&self, field: Field) -> Option<&'w [u8]> {
         let at = self.value_at(field)?;
-        Some(&self.bytes[at..value_end(self.bytes, at)])
+        Some(&self.bytes[at..field_end(self.bytes, at)])
     }
 
     /// As [`Event::field`], but with all that follows in the event behind the value: for readers that find its end
@@ -224,7 +225,7 @@ impl FieldSpans {
             return None;
         }
         let at = skip_space(bytes, self.values[field as usize] as usize);
-        Some(&bytes[at..value_end(bytes, at)])
+        Some(&bytes[at..field_end(bytes, at)])
     }
 }
 

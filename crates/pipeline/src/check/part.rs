@@ -40,13 +40,15 @@ pub(super) struct Part<const DEVTOOLS: bool> {
 }
 
 impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
-    pub(super) fn new(base: u64) -> Self {
+    /// For a chunk of about `bytes` bytes of the input that stands at `base`.
+    pub(super) fn new(base: u64, bytes: usize) -> Self {
         Part {
             outline: Outline::at(base),
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
-            records: Vec::new(),
+            // a guess, as that of a merge; it is cut to size when the chunk is done
+            records: Vec::with_capacity(bytes / 256),
             profiles: ProfileParts::default(),
             frames: BTreeMap::new(),
             keys: Vec::new(),

@@ -1,6 +1,7 @@
 //! Threads by number: an event's pid and tid are compared once a thread, not once an event.
 
 use super::criteria::{Criteria, Reason, plain};
+use crate::recent::{Recent, Words};
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field, members, string_is};
 
@@ -18,8 +19,7 @@ pub(super) struct Lanes {
     pub(super) all: Vec<Lane>,
     /// By pid and tid as they are written, with the length of the first in between.
     numbers: HashMap<Vec<u8>, u32>,
-    /// The key of the last event, which is most often that of the next one.
-    last: Option<(Vec<u8>, u32)>,
+    recent: Recent,
     key: Vec<u8>,
 }
 
@@ -29,23 +29,25 @@ impl Lanes {
     pub(super) fn number(&mut self, event: &Event<'_>, criteria: &Criteria) -> u32 {
         let pid = event.field(Field::Pid).unwrap_or_default();
         let tid = event.field(Field::Tid).unwrap_or_default();
+        let words = Words::of(pid, tid);
+        if let Some(number) = words.and_then(|words| self.recent.get(words)) {
+            return number as u32;
+        }
+        let number = self.find(pid, tid, criteria);
+        words.into_iter().for_each(|words| self.recent.put(words, number as usize));
+        number
+    }
+
+    #[inline(never)]
+    fn find(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
         self.key.clear();
         self.key.extend_from_slice(&(pid.len() as u32).to_le_bytes());
         self.key.extend_from_slice(pid);
         self.key.extend_from_slice(tid);
-        if let Some((last, number)) = &self.last
-            && *last == self.key
-        {
-            return *number;
-        }
-        let number = match self.numbers.get(&self.key) {
+        match self.numbers.get(&self.key) {
             Some(&number) => number,
             None => self.add(pid, tid, criteria),
-        };
-        let last = self.last.get_or_insert_default();
-        last.0.clone_from(&self.key);
-        last.1 = number;
-        number
+        }
     }
 
     #[cold]

@@ -168,7 +168,7 @@ fn role_of(event: &Event<'_>, pairs: bool) -> Role {
         b'E' => Role::End,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'N' | b'O'
         | b'D'
-            if event.field(Field::Id).is_some() || event.field(Field::Id2).is_some() =>
+            if event.field_and_rest(Field::Id).or(event.field_and_rest(Field::Id2)).is_some() =>
         {
             Role::Member
         }

@@ -84,6 +84,12 @@ impl Record {
         }
     }
 
+    /// Key and time in one number, which is compared without a branch.
+    fn key_and_time(&self) -> u128 {
+        let time = self.entry.time as u64 ^ (1 << 63);
+        u128::from(self.key) << 64 | u128::from(time)
+    }
+
     /// By key, then as contract C3 has it.
     fn compare(&self, other: &Record, order: Order<'_, '_>) -> Ordering {
         self.key.cmp(&other.key).then_with(|| order.compare(&self.entry, &other.entry))
@@ -165,16 +171,26 @@ impl Records {
     }
 }
 
-/// Sorts by halves, each with half of the threads: keys are all over their range, so halves are equal work.
+/// Sorts as [`Record::compare`] has it.
 fn sort(records: &mut [Record], threads: usize, order: Order<'_, '_>) {
+    sort_by_time(records, threads);
+    for ties in records.chunk_by_mut(|a, b| a.key_and_time() == b.key_and_time()) {
+        if ties.len() > 1 {
+            ties.sort_unstable_by(|a, b| a.compare(b, order));
+        }
+    }
+}
+
+/// Sorts by halves, each with half of the threads: keys are all over their range, so halves are equal work.
+fn sort_by_time(records: &mut [Record], threads: usize) {
     if threads < 2 || records.len() < SHARED_LEAST {
-        return records.sort_unstable_by(|a, b| a.compare(b, order));
+        return records.sort_unstable_by_key(Record::key_and_time);
     }
     let middle = records.len() / 2;
-    let (low, _, high) = records.select_nth_unstable_by(middle, |a, b| a.compare(b, order));
+    let (low, _, high) = records.select_nth_unstable_by_key(middle, Record::key_and_time);
     std::thread::scope(|scope| {
-        scope.spawn(|| sort(low, threads / 2, order));
-        sort(high, threads.div_ceil(2), order);
+        scope.spawn(|| sort_by_time(low, threads / 2));
+        sort_by_time(high, threads.div_ceil(2));
     });
 }
 

@@ -11,6 +11,7 @@ use super::spelling::IdCensus;
 use super::{each_args_key, each_id};
 use crate::json::member;
 use crate::profile::push_canonical;
+use crate::recent::{Recent, Words, hash_of};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, unescape};
@@ -19,8 +20,6 @@ use tracemill_tokenizer::{Event, Field, unescape};
 const SAMPLE: usize = 64;
 /// One of this many at either end is left out of where most events are.
 const OUTER: usize = 16;
-/// Places in the table of lanes seen last.
-const SLOTS: usize = 64;
 
 /// A value in a form that is the same for equal values of one type: `10` and `"10"` are different.
 pub(crate) type Key = Vec<u8>;
@@ -154,19 +153,12 @@ struct Lane {
     times: usize,
 }
 
-/// What stands in a slot of the table of lanes seen last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Words {
-    pid: u64,
-    tid: u64,
-}
-
 /// The findings in a chunk of an input.
 pub(crate) struct Census {
     watched: Arc<Watched>,
     lanes: Vec<Lane>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
-    recent: [(Words, usize); SLOTS],
+    recent: Recent,
     /// In the order of the events.
     names: Vec<(Vec<u8>, Vec<u8>)>,
     times: Vec<(Vec<u8>, Times)>,
@@ -175,13 +167,12 @@ pub(crate) struct Census {
 
 impl Census {
     pub(crate) fn new(watched: Arc<Watched>) -> Self {
-        let nobody = Words { pid: u64::MAX, tid: u64::MAX };
         let ids = vec![IdCensus::default(); 1 + watched.args_keys.len()];
         Census {
             watched,
             lanes: Vec::new(),
             by_spelling: HashMap::new(),
-            recent: [(nobody, 0); SLOTS],
+            recent: Recent::default(),
             names: Vec::new(),
             times: Vec::new(),
             ids,
@@ -194,9 +185,7 @@ impl Census {
         self.note_lane(event, time);
         let ids = &mut self.ids;
         each_id(event, |id| ids[0].note(id));
-        if !self.watched.args_keys.is_empty() {
-            each_args_key(event, &self.watched.args_keys, |key, id| ids[1 + key].note(id));
-        }
+        each_args_key(event, &self.watched.args_keys, |key, id| ids[1 + key].note(id));
     }
 
     #[inline]
@@ -217,15 +206,13 @@ impl Census {
 
     #[inline]
     fn lane(&mut self, pid: &[u8], tid: Option<&[u8]>) -> usize {
-        let (Some(pid_word), Some(tid_word)) = (word(pid), word(tid.unwrap_or_default())) else {
-            return self.find_lane(pid, tid);
-        };
-        let words = Words { pid: pid_word, tid: tid_word };
-        let slot = hash_of(words.pid ^ words.tid.rotate_left(32)) as usize % SLOTS;
-        if self.recent[slot].0 != words {
-            self.recent[slot] = (words, self.find_lane(pid, tid));
+        let words = Words::of(pid, tid.unwrap_or_default());
+        if let Some(at) = words.and_then(|words| self.recent.get(words)) {
+            return at;
         }
-        self.recent[slot].1
+        let at = self.find_lane(pid, tid);
+        words.into_iter().for_each(|words| self.recent.put(words, at));
+        at
     }
 
     #[inline(never)]
@@ -256,21 +243,6 @@ impl Census {
             self.names.push((pid.to_owned(), name));
         }
     }
-}
-
-/// Up to seven bytes and their number as one word.
-#[inline(always)]
-fn word(bytes: &[u8]) -> Option<u64> {
-    if bytes.len() > 7 {
-        return None;
-    }
-    Some(bytes.iter().fold(bytes.len() as u64, |word, &byte| word << 8 | u64::from(byte)))
-}
-
-#[inline(always)]
-fn hash_of(word: u64) -> u64 {
-    let product = u128::from(word ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93;
-    (product as u64) ^ (product >> 64) as u64
 }
 
 #[cfg(test)]

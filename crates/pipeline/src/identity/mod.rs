@@ -56,10 +56,14 @@ enum Reach {
 /// The reach of `id` and `id2` of an event.
 #[inline]
 fn reach(event: &Event<'_>) -> Reach {
-    match event.field(Field::Ph) {
+    match event.field_and_rest(Field::Ph) {
         Some(
-            b"\"b\"" | b"\"n\"" | b"\"e\"" | b"\"S\"" | b"\"T\"" | b"\"p\"" | b"\"F\"" | b"\"s\""
-            | b"\"t\"" | b"\"f\"" | b"\"v\"" | b"\"V\"",
+            [
+                b'"',
+                b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'v' | b'V',
+                b'"',
+                ..,
+            ],
         ) => Reach::Everywhere,
         _ => Reach::Process,
     }
@@ -83,7 +87,10 @@ fn each_id<'e>(event: &Event<'e>, mut found: impl FnMut(&'e [u8])) {
 
 /// Calls `found` for the last member of `args` of each name, with the number of the name.
 fn each_args_key<'e>(event: &Event<'e>, names: &[Vec<u8>], mut found: impl FnMut(usize, &'e [u8])) {
-    let Some(args) = event.field(Field::Args).filter(|_| !names.is_empty()) else { return };
+    if names.is_empty() {
+        return;
+    }
+    let Some(args) = event.field(Field::Args) else { return };
     for (number, name) in names.iter().enumerate() {
         if let Some(value) = crate::json::member(args, name) {
             found(number, value);

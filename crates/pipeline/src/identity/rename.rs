@@ -5,6 +5,7 @@ use super::spelling::IdMap;
 use super::{each_args_key, each_id};
 use crate::clock::{Kind, Shift};
 use crate::json::member;
+use crate::recent::{Recent, Words};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,15 +106,43 @@ pub(crate) struct Renamer<'r> {
     finder: FieldFinder,
     /// The unit at hand: its places and its number.
     unit: (Range<u64>, usize),
-    /// Per unit, new pids by old ones as they are spelled.
-    pids: Vec<HashMap<Vec<u8>, Option<Vec<u8>>>>,
+    pids: NewPids,
+}
+
+/// New pids by the unit that they are of and the old ones as they are spelled.
+#[derive(Default)]
+struct NewPids {
+    by_spelling: HashMap<(usize, Vec<u8>), usize>,
+    texts: Vec<Option<Vec<u8>>>,
+    recent: Recent,
+}
+
+impl NewPids {
+    #[inline]
+    fn get(&mut self, unit: usize, pid: &[u8], renames: &Renames) -> Option<&[u8]> {
+        let words = Words::numbered(pid, unit);
+        let known = words.and_then(|words| self.recent.get(words));
+        let at = known.unwrap_or_else(|| {
+            let at = self.find(unit, pid, renames);
+            words.into_iter().for_each(|words| self.recent.put(words, at));
+            at
+        });
+        self.texts[at].as_deref()
+    }
+
+    #[inline(never)]
+    fn find(&mut self, unit: usize, pid: &[u8], renames: &Renames) -> usize {
+        *self.by_spelling.entry((unit, pid.to_owned())).or_insert_with(|| {
+            self.texts.push(renames.pid(&key_of(Some(pid))).cloned());
+            self.texts.len() - 1
+        })
+    }
 }
 
 impl<'r> Renamer<'r> {
     pub(crate) fn new(rewrite: &'r Rewrite, tier: Tier) -> Self {
         let finder = FieldFinder::new(tier);
-        let pids = vec![HashMap::new(); rewrite.units.len()];
-        Renamer { rewrite, finder, unit: (0..0, 0), pids }
+        Renamer { rewrite, finder, unit: (0..0, 0), pids: NewPids::default() }
     }
 
     fn unit_at(&mut self, offset: u64) -> Option<&'r RenamedUnit> {
@@ -174,7 +203,7 @@ impl<'r> Renamer<'r> {
         if let Some(pid) = event.field(Field::Pid) {
             self.replace_pid(pid, renames, found);
         }
-        if FRAME_EVENTS.iter().any(|name| event.is_string(Field::Name, name)) {
+        if names_processes(event) {
             each_process_id(event.field(Field::Args).unwrap_or_default(), |pid| {
                 self.replace_pid(pid, renames, found);
             });
@@ -182,13 +211,9 @@ impl<'r> Renamer<'r> {
     }
 
     fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut Found<'_, '_>) {
-        let known = &mut self.pids[self.unit.1];
-        if let Some(new) = known.get(pid) {
-            return new.iter().for_each(|new| found.replaced(pid, new));
+        if let Some(new) = self.pids.get(self.unit.1, pid, renames) {
+            found.replaced(pid, new);
         }
-        let new = renames.pid(&key_of(Some(pid))).cloned();
-        new.iter().for_each(|new| found.replaced(pid, new));
-        known.insert(pid.to_owned(), new);
     }
 }
 
@@ -224,6 +249,13 @@ impl Found<'_, '_> {
         let at = value.as_ptr() as usize - self.event.as_ptr() as usize;
         self.patches.push(Patch { old: at..at + value.len(), new: start..self.texts.len() });
     }
+}
+
+/// Whether it is one of [`FRAME_EVENTS`]. Few names begin as theirs do, unless they are escaped.
+#[inline]
+fn names_processes(event: &Event<'_>) -> bool {
+    matches!(event.field_and_rest(Field::Name), Some([b'"', b'T' | b'F' | b'P' | b'\\', ..]))
+        && FRAME_EVENTS.iter().any(|name| event.is_string(Field::Name, name))
 }
 
 /// Calls `found` for `data.processId` and `data.frames[].processId` of some args.

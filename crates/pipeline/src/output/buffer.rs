@@ -1,10 +1,10 @@
 //! A page-aligned buffer that is filled, written and filled again.
 
-use super::SLICE;
+use super::{BLOCK, SLICE, UNPLACED};
 use memmap2::MmapMut;
 use std::io;
 
-/// Bytes gathered for one write; what is pushed at a time may be as long as a slice.
+/// Bytes gathered for one write; what is pushed at a time may be as long as a slice. Memory is taken as it is filled.
 pub(crate) struct Buffer {
     bytes: MmapMut,
     len: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Buffer { bytes: MmapMut::map_anon(2 * SLICE)?, len: 0 })
+        Ok(Buffer { bytes: MmapMut::map_anon(UNPLACED + SLICE + BLOCK)?, len: 0 })
     }
 
     /// Empties the buffer but for `skip` bytes, which are whatever they were.
@@ -33,6 +33,12 @@ impl Buffer {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
+    }
+
+    /// Moves all bytes back, so that `skip` bytes are before them; these are whatever they were.
+    pub(super) fn move_back(&mut self, skip: usize) {
+        self.bytes.copy_within(..self.len, skip);
+        self.len += skip;
     }
 
     /// Moves the bytes from `from` on to the front.

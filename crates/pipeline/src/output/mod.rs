@@ -3,7 +3,8 @@
 //! A new regular file takes them at their places, from any thread, in any order: it is made as long as it will be at
 //! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Everything else (pipes, devices,
 //! packed output, formats whose length is not known before) takes them one batch after the other: a thread that has
-//! gathered its batch waits for its turn. Where the length is known only about (renamed ids), the file is cut at the end.
+//! gathered its batch waits for its turn. Where lengths change while events are gathered (renamed ids), a batch has its
+//! place when the one before has ended ([`Turns`]); the file is cut at the end.
 //!
 //! ```text
 //!   worker ─ gather ─> slice of 1 MiB  ─┬─ write at its place            (new file)
@@ -14,6 +15,7 @@ mod buffer;
 mod file;
 mod gzip;
 mod place;
+mod turns;
 
 use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
 use crate::error::{Error, ErrorKind};
@@ -25,10 +27,14 @@ use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub(crate) use turns::Turns;
 use zstd::zstd_safe::CParameter;
 
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
+
+/// Bytes that a worker gathers at most while it does not know where they belong.
+const UNPLACED: usize = 6 * SLICE;
 
 /// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, and as much again for what else
 /// there is; in the least budgets there are no more threads than asked for.
@@ -243,7 +249,21 @@ impl Output {
             Sink::InTurn { .. } => 0,
         };
         buffer.reset(skip);
-        Batch { output: self, number, offset: offset - skip as u64, skip, buffer, has_turn: false }
+        let offset = offset - skip as u64;
+        let (has_turn, turns, full) = (false, None, SLICE);
+        Batch { output: self, number, offset, skip, buffer, has_turn, turns, full }
+    }
+
+    /// As [`Output::batch`], where it shows only in the end how long batches become.
+    pub(crate) fn batch_in_turn<'o>(
+        &'o self,
+        number: usize,
+        turns: &'o Turns,
+        buffer: &'o mut Buffer,
+    ) -> Batch<'o> {
+        let batch = self.batch(number, 0, buffer);
+        let turns = matches!(self.sink, Sink::Placed { .. }).then_some(turns);
+        Batch { turns, ..batch }
     }
 
     /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
@@ -331,7 +351,12 @@ pub(crate) struct Batch<'o> {
     /// Bytes at the front of the buffer that belong to the batch before.
     skip: usize,
     buffer: &'o mut Buffer,
+    /// Whether the batches before are written, or it is known where they end.
     has_turn: bool,
+    /// What tells where it begins, if that is not known from the start.
+    turns: Option<&'o Turns>,
+    /// Bytes in the buffer at which it is written.
+    full: usize,
 }
 
 impl Batch<'_> {
@@ -342,10 +367,29 @@ impl Batch<'_> {
             return bytes.chunks(SLICE).try_for_each(|chunk| self.push(chunk));
         }
         self.buffer.push(bytes);
-        if self.buffer.len() >= SLICE { self.flush(false) } else { Ok(()) }
+        if self.buffer.len() >= self.full { self.flush(false) } else { Ok(()) }
+    }
+
+    /// Whether it is known where the batch begins; its bytes are then where they are to be in the buffer.
+    fn is_placed(&mut self, waits: bool) -> Result<bool, Error> {
+        let Some(turns) = self.turns.filter(|_| !self.has_turn) else { return Ok(true) };
+        let Some(offset) = turns.begin(self.number, waits)? else { return Ok(false) };
+        self.skip = offset as usize % BLOCK;
+        self.offset = offset - self.skip as u64;
+        self.buffer.move_back(self.skip);
+        (self.has_turn, self.full) = (true, SLICE);
+        Ok(true)
     }
 
     fn flush(&mut self, last: bool) -> Result<(), Error> {
+        if !self.is_placed(last || self.full == UNPLACED)? {
+            // there is room for more until it is known
+            self.full += SLICE;
+            return Ok(());
+        }
+        if let Some(turns) = self.turns.filter(|_| last) {
+            turns.end(self.offset + self.buffer.len() as u64);
+        }
         let failed = |e| Error::write(&self.output.name, e);
         let before = self.buffer.len();
         match &self.output.sink {

@@ -124,9 +124,9 @@ impl<M: Mode> Part<M> {
         Ids {
             pid: event.field(Field::Pid).unwrap_or_default(),
             tid: event.field(Field::Tid).unwrap_or_default(),
-            cat: match event.field(Field::Cat) {
-                Some(cat) if M::CATEGORIES => category_of(cat),
-                _ => b"",
+            cat: match M::CATEGORIES {
+                true => event.field(Field::Cat).map_or(b"", category_of),
+                false => b"",
             },
         }
     }

@@ -34,6 +34,7 @@ use crate::event::{Event, Field};
 use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
 pub use resync::speculate;
 use resync::{Found, Search};
+pub(crate) use walk::CLOSING_BIT;
 use walk::{State, Walk};
 
 /// Windows right after damage are small, since the next damage may be near; they double up to [`WINDOW`].

@@ -54,6 +54,21 @@ pub(crate) struct Masks {
     known: u64,
 }
 
+impl Masks {
+    /// Without the first `count` bytes; white space follows the block.
+    #[inline(always)]
+    fn skip(self, count: u32) -> Masks {
+        let behind = !(u64::MAX >> count);
+        Masks {
+            quote: self.quote >> count,
+            backslash: self.backslash >> count,
+            structural: self.structural >> count,
+            delimiter: self.delimiter >> count | behind,
+            known: self.known >> count | behind,
+        }
+    }
+}
+
 /// What a block needs to know of the one before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
@@ -203,13 +218,15 @@ fn flatten_with(
 ) -> Suspect {
     let mut state = *carry;
     let mut len = 0;
-    let (blocks, tail) = window.as_chunks::<BLOCK>();
-    let mut padded = [b' '; BLOCK];
-    padded[..tail.len()].copy_from_slice(tail);
-    let last = if tail.is_empty() { &[][..] } else { std::slice::from_ref(&padded) };
+    let (blocks, mut padded) = (window.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
+    let (last, skip) = last_block(window, &mut padded);
     for (index, block) in blocks.iter().chain(last).enumerate() {
         let base = (index * BLOCK) as u16;
-        let (structural, suspect) = step(&mut state, classify(block), &prefix_xor);
+        let mut masks = classify(block);
+        if index == blocks.len() {
+            masks = masks.skip(skip);
+        }
+        let (structural, suspect) = step(&mut state, masks, &prefix_xor);
         // a window has at most WINDOW structural bytes, and `at` has a block more than that
         let slot = out.at[len..].first_chunk_mut::<BLOCK>();
         let slot = slot.expect("positions before this block fill at most one place a byte");
@@ -226,6 +243,23 @@ fn flatten_with(
     out.len = len;
     *carry = state;
     None
+}
+
+/// The block with the last bytes of a window, if they are fewer than a block, and how many bytes to leave out before them.
+///
+/// It is the end of the window: a copy in a block of spaces, which is read right after it is written, cost as much as all
+/// other blocks of a single event.
+#[inline(always)]
+fn last_block<'w>(window: &'w [u8], padded: &'w mut [u8; BLOCK]) -> (&'w [[u8; BLOCK]], u32) {
+    let tail = window.as_chunks::<BLOCK>().1;
+    match window.last_chunk::<BLOCK>() {
+        _ if tail.is_empty() => (&[], 0),
+        Some(last) => (std::slice::from_ref(last), (BLOCK - tail.len()) as u32),
+        None => {
+            padded[..tail.len()].copy_from_slice(tail);
+            (std::slice::from_ref(padded), 0)
+        }
+    }
 }
 
 /// One block: (structural bytes outside strings, suspect bytes).

@@ -21,7 +21,7 @@ pub(super) enum Walk {
 /// Set in `{` and `}`, clear in `[` and `]`.
 const OBJECT_BIT: u8 = 0x20;
 /// Set in `}` and `]`, clear in `{` and `[`.
-const CLOSING_BIT: u8 = 0x04;
+pub(crate) const CLOSING_BIT: u8 = 0x04;
 
 /// What the walk inside an item came to; places are indices of the window.
 enum Inside {

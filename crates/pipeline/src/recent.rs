@@ -1,0 +1,90 @@
+//! What was looked up last, by the bytes of short values: most events have the process and thread of some few others.
+
+/// Places in the table.
+const SLOTS: usize = 64;
+
+/// Two values of up to seven bytes with their lengths, or one and a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words(u64, u64);
+
+impl Words {
+    /// `None` if a value is longer.
+    #[inline(always)]
+    pub(crate) fn of(first: &[u8], second: &[u8]) -> Option<Self> {
+        Some(Words(word(first)?, word(second)?))
+    }
+
+    /// `None` if the value is longer.
+    #[inline(always)]
+    pub(crate) fn numbered(value: &[u8], number: usize) -> Option<Self> {
+        Some(Words(word(value)?, number as u64))
+    }
+
+    #[inline(always)]
+    fn slot(self) -> usize {
+        hash_of(self.0 ^ self.1.rotate_left(32)) as usize % SLOTS
+    }
+}
+
+/// The numbers of values seen last; two whose slot is the same take turns.
+pub(crate) struct Recent([(Words, usize); SLOTS]);
+
+impl Default for Recent {
+    fn default() -> Self {
+        // no value is that
+        Recent([(Words(u64::MAX, u64::MAX), 0); SLOTS])
+    }
+}
+
+impl Recent {
+    /// The number of values, if they are among those seen last.
+    #[inline(always)]
+    pub(crate) fn get(&self, words: Words) -> Option<usize> {
+        let slot = self.0[words.slot()];
+        (slot.0 == words).then_some(slot.1)
+    }
+
+    pub(crate) fn put(&mut self, words: Words, number: usize) {
+        self.0[words.slot()] = (words, number);
+    }
+}
+
+/// Up to seven bytes and their number as one word.
+#[inline(always)]
+fn word(bytes: &[u8]) -> Option<u64> {
+    if bytes.len() > 7 {
+        return None;
+    }
+    Some(bytes.iter().fold(bytes.len() as u64, |word, &byte| word << 8 | u64::from(byte)))
+}
+
+#[inline(always)]
+pub(crate) fn hash_of(word: u64) -> u64 {
+    let product = u128::from(word ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93;
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_is_what_was_put_last() {
+        let values = ["", "0", "00", "1234567", "\"a\"", "12345678"].map(str::as_bytes);
+        let pairs = || values.iter().flat_map(|a| values.map(|b| (*a, b)));
+        let mut recent = Recent::default();
+        for (number, (a, b)) in pairs().enumerate() {
+            let words = Words::of(a, b);
+            assert_eq!(words.is_some(), a.len() < 8 && b.len() < 8, "{a:?} {b:?}");
+            let Some(words) = words else { continue };
+            assert_eq!(recent.get(words), None);
+            recent.put(words, number);
+            assert_eq!(recent.get(words), Some(number));
+        }
+        let kept = pairs().enumerate().filter(|&(number, (a, b))| {
+            let found = Words::of(a, b).and_then(|words| recent.get(words));
+            found.inspect(|&found| assert_eq!(found, number)).is_some()
+        });
+        assert!(kept.count() > 10);
+    }
+}
