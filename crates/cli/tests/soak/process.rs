@@ -32,6 +32,11 @@ impl Knobs {
         }
     }
 
+    /// Many threads and the least budget.
+    pub(crate) fn crowded() -> Self {
+        Knobs { threads: 7, memory_mib: 32, tier: Tier::Scalar, read_size: "256K" }
+    }
+
     /// The command with `words`, in `folder`. RLIMIT_DATA ends it when it maps more memory that it may write to than its
     /// budget and what [`Knobs::beside_kib`] allows.
     pub(crate) fn command(&self, words: &[String], folder: &Path) -> Command {
