@@ -5,6 +5,9 @@ use std::fmt;
 use tracemill_testkit::Rng;
 use tracemill_testkit::reference::{Criteria, Edges, Format, SplitBy, Window};
 
+/// Where a merge writes what became of its inputs.
+pub(crate) const PLAN: &str = "plan";
+
 /// What a step asks for, as far as laws are known of it.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
@@ -149,6 +152,9 @@ fn merge(rng: &mut Rng, names: &[String]) -> Step {
             3 => step.flag(format!("--label={name}=one of them")),
             4 => step.flag("--label-from-name=([a-z]+)[0-9]*[.]json"),
             _ => {}
+        }
+        if rng.chance(50) {
+            step.flag(format!("--write-manifest={PLAN}"));
         }
     }
     step
