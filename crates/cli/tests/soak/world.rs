@@ -32,8 +32,8 @@ pub(crate) struct World {
     inputs: Files,
     /// The input that is standard input of the first step.
     stdin: Option<String>,
-    /// The most time that a run may take.
-    most: Duration,
+    /// The most seconds of processors that a run may take.
+    cpu: u64,
     pub(crate) figures: Figures,
 }
 
@@ -83,8 +83,8 @@ impl World {
             given,
             stdin,
             inputs: files(&path("in")),
-            // unpacked and in several steps it may be ten times as much, on a machine that has other things to do
-            most: Duration::from_secs(120 + (bytes as u64 >> 20) * 4),
+            // unpacked and in several steps it may be ten times as much
+            cpu: 60 + (bytes as u64 >> 20) * 4,
             figures: Figures::of(bytes as u64),
             folder,
         }
@@ -100,15 +100,20 @@ impl World {
         self.folder.path().to_owned()
     }
 
+    /// The most time that a run may take, on a machine that has other things to do: who waits for nothing that comes.
+    fn most(&self) -> Duration {
+        Duration::from_secs(10 * self.cpu)
+    }
+
     /// Runs the command alone, in `one`.
     #[track_caller]
     pub(crate) fn run(&mut self, words: &[String], knobs: Knobs) -> Ended {
-        let mut command = knobs.command(words, &self.path("one"));
+        let mut command = knobs.command(words, self.cpu, &self.path("one"));
         if let Some(input) = self.stdin.as_ref().filter(|_| words.iter().any(|word| word == "-")) {
             command.stdin(File::open(self.path(input)).expect("an input"));
         }
         let process = start(command, words, knobs, &self.path("said"));
-        let ended = wait(vec![process], self.most, &mut self.figures);
+        let ended = wait(vec![process], self.most(), &mut self.figures);
         ended.unwrap_or_else(|hang| panic!("{hang}")).pop().expect("one")
     }
 
@@ -253,7 +258,7 @@ impl World {
                 let seed = rng.bits();
                 links.push(scope.spawn(move || carry(seed, from, to)));
             }
-            let ended = wait(running, self.most, &mut self.figures);
+            let ended = wait(running, self.most(), &mut self.figures);
             release(&feeders);
             let carried = links.into_iter().map(|link| link.join().expect("it carried"));
             (ended, carried.collect::<Vec<_>>())
@@ -280,7 +285,7 @@ impl World {
     ) -> Running {
         let memory = [32, 33, 40, 64][rng.index(4)];
         let (knobs, words) = (Knobs::random(rng, memory), self.words(chain, number));
-        let mut command = knobs.command(&words, &self.path("two"));
+        let mut command = knobs.command(&words, self.cpu, &self.path("two"));
         if let Some(stdin) = stdin {
             command.stdin(stdin);
         }
