@@ -5,6 +5,9 @@ use std::fmt;
 use tracemill_testkit::Rng;
 use tracemill_testkit::reference::{Criteria, Edges, Format, SplitBy, Window};
 
+/// Where a merge writes what became of its inputs.
+pub(crate) const PLAN: &str = "plan";
+
 /// What a step asks for, as far as laws are known of it.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
@@ -114,7 +117,7 @@ fn any(rng: &mut Rng, portrait: &Portrait, names: &[String], last: bool) -> Step
         17 => Step::new(Ask::Look, Writes::Folder, &["profile", "extract"]),
         18..=20 => info(rng),
         21..=23 => check(rng),
-        24 => Step::new(Ask::Look, Writes::Text, &["profile", "list"]),
+        24 => profile_list(rng),
         _ => split(rng, portrait),
     }
 }
@@ -150,6 +153,9 @@ fn merge(rng: &mut Rng, names: &[String]) -> Step {
             4 => step.flag("--label-from-name=([a-z]+)[0-9]*[.]json"),
             _ => {}
         }
+        if rng.chance(50) {
+            step.flag(format!("--write-manifest={PLAN}"));
+        }
     }
     step
 }
@@ -163,7 +169,7 @@ fn filter(rng: &mut Rng, portrait: &Portrait) -> Step {
         values => Some(format!("--{flag}={}", values.join(","))),
     };
     for _ in 0..1 + rng.index(2) {
-        match rng.below(8) {
+        match rng.below(10) {
             0 => criteria.pid = some(rng, &portrait.pids),
             1 => criteria.tid = some(rng, &portrait.tids),
             2 => criteria.cat = some(rng, &portrait.categories),
@@ -171,6 +177,8 @@ fn filter(rng: &mut Rng, portrait: &Portrait) -> Step {
             4 => criteria.ph = some_phases(rng),
             5 => criteria.min_dur = Some(duration(rng)),
             6 => criteria.max_dur = Some(duration(rng)),
+            7 => criteria.process = some(rng, &portrait.processes).into_iter().take(1).collect(),
+            8 => criteria.thread = some(rng, &portrait.threads).into_iter().take(1).collect(),
             _ => {
                 let times = portrait.two_times(rng);
                 (criteria.from, criteria.to) = (Some((true, times.0)), Some((true, times.1)));
@@ -184,6 +192,8 @@ fn filter(rng: &mut Rng, portrait: &Portrait) -> Step {
         ("cat", &criteria.cat),
         ("ph", &criteria.ph),
         ("name", &criteria.name),
+        ("process", &criteria.process),
+        ("thread", &criteria.thread),
     ];
     step.words.extend(lists.into_iter().filter_map(|(flag, values)| list(flag, values)));
     let times = [("min-dur", criteria.min_dur), ("max-dur", criteria.max_dur)];
@@ -288,7 +298,13 @@ fn split(rng: &mut Rng, portrait: &Portrait) -> Step {
 fn info(rng: &mut Rng) -> Step {
     let mut step = Step::new(Ask::Look, Writes::Text, &["info"]);
     step.one_of(rng, &["", "--json", "--markdown"]);
-    step.one_of(rng, &["", "--full", "--full --top 100"]);
+    step.one_of(rng, &["", "--top 3", "--full", "--full --top 100"]);
+    step
+}
+
+fn profile_list(rng: &mut Rng) -> Step {
+    let mut step = Step::new(Ask::Look, Writes::Text, &["profile", "list"]);
+    step.one_of(rng, &["", "--json", "--pid 1", "--tid 1-99"]);
     step
 }
 

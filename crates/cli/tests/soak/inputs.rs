@@ -48,6 +48,12 @@ pub(crate) struct Input {
     pub(crate) events: Option<u64>,
 }
 
+/// A sound trace without oddities of so many bytes.
+pub(crate) fn plain(size: u64) -> Input {
+    let (bytes, events) = made(&mut Rng::new(0), 1, 0, Kind::Chrome, size);
+    Input { name: "a.json".into(), kind: Kind::Chrome, sound: Some(bytes.clone()), bytes, events }
+}
+
 /// One to three inputs of up to `most` bytes together.
 pub(crate) fn random(rng: &mut Rng, most: u64) -> Vec<Input> {
     let count = [1, 1, 2, 3][rng.index(4)];

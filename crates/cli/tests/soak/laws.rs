@@ -1,6 +1,6 @@
 //! What holds for one run alone: laws of the verbs, and the naive reference where it can answer.
 
-use crate::chain::{Ask, Step, Writes};
+use crate::chain::{Ask, PLAN, Step, Writes};
 use crate::inputs::{Input, Kind};
 use crate::packing::unpacked;
 use crate::process::Knobs;
@@ -31,6 +31,7 @@ impl Laws<'_> {
             if !matches!(self.story.ended[number].code, Some(0 | 1)) {
                 return;
             }
+            self.is_as_planned(number);
             match self.chain[number].ask {
                 // what is made shorter may then stand behind another of its time that was shorter before
                 Ask::Merge { clips: true, .. } => {}
@@ -127,6 +128,30 @@ impl Laws<'_> {
         words.extend(self.packing(number));
         let twice = self.law(number, &words);
         assert!(once == twice, "{verb} changes what is sorted: {}", self.what(number));
+    }
+
+    /// To merge by the manifest that a merge wrote gives the same again.
+    #[track_caller]
+    fn is_as_planned(&mut self, number: usize) {
+        let all = &self.chain[number].words;
+        // it says how offsets were found
+        let named = |word: &str| all.iter().any(|w| w == word);
+        if !named(&format!("--write-manifest={PLAN}")) || named("--provenance") {
+            return;
+        }
+        let decided = ["--write-manifest=", "--offset=", "--scale=", "--label"];
+        let mut words: Vec<String> = Vec::new();
+        let mut left = all.iter();
+        while let Some(word) = left.next() {
+            match &**word {
+                "--align" => drop(left.next()),
+                word if decided.iter().any(|flag| word.starts_with(flag)) => {}
+                word => words.push(word.to_owned()),
+            }
+        }
+        words.push(format!("--manifest={PLAN}"));
+        let again = self.law(number, &words);
+        assert!(self.output(number) == again, "not as planned: {}", self.what(number));
     }
 
     /// The flags of a step that are about packing.

@@ -31,11 +31,14 @@ mod round;
 mod world;
 
 use figures::Figures;
+use process::Knobs;
 use round::{SMALL_SEEDS, round, say};
 use std::panic::catch_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use tracemill_testkit::Rng;
+use world::World;
 
 /// Rounds of the ordinary test run.
 const USUAL: u64 = 36;
@@ -89,4 +92,20 @@ fn soak() {
     // new ones each time, and short enough to be typed
     let first = now.as_secs().max(SMALL_SEEDS) * 1000;
     rounds(first, |_| Instant::now() < end);
+}
+
+/// Found by it: each thread that packs took what it wanted.
+#[test]
+fn packing_keeps_to_the_budget() {
+    let mut world = World::new(&mut Rng::new(0), &[inputs::plain(12 << 20)]);
+    for words in [
+        "convert -z gz -o a.gz",
+        "convert -z zst -o a.zst",
+        "split -z gz --by events=5000 -d gz",
+        "split -z zst --by events=5000 -d zst",
+    ] {
+        let words = words.split(' ').map(str::to_owned).chain(["in/a.json".to_owned()]);
+        let ended = world.run(&words.collect::<Vec<_>>(), Knobs::crowded());
+        assert_eq!(ended.code, Some(0), "{ended:#?}");
+    }
 }

@@ -16,6 +16,9 @@ pub(crate) struct Portrait {
     pub(crate) tids: Vec<String>,
     pub(crate) names: Vec<String>,
     pub(crate) categories: Vec<String>,
+    /// Names of processes and of threads.
+    pub(crate) processes: Vec<String>,
+    pub(crate) threads: Vec<String>,
 }
 
 impl Portrait {
@@ -39,6 +42,8 @@ impl Portrait {
             tids: all(&threads, "tid"),
             names: all(&rows(&info["names"]["by_bytes"]), "name"),
             categories: all(&rows(&info["categories"]["by_bytes"]), "name"),
+            processes: all(&processes, "name"),
+            threads: all(&threads, "name"),
         }
     }
 

@@ -32,14 +32,19 @@ impl Knobs {
         }
     }
 
-    /// The command with `words`, in `folder`. RLIMIT_DATA ends it when it maps more memory that it may write to than its
+    /// Many threads and the least budget.
+    pub(crate) fn crowded() -> Self {
+        Knobs { threads: 7, memory_mib: 32, tier: Tier::Scalar, read_size: "256K" }
+    }
+
+    /// The command with `words`, in `folder`, for at most `cpu` seconds of processors (RLIMIT_CPU). RLIMIT_DATA ends it when it maps more memory that it may write to than its
     /// budget and what [`Knobs::beside_kib`] allows.
-    pub(crate) fn command(&self, words: &[String], folder: &Path) -> Command {
+    pub(crate) fn command(&self, words: &[String], cpu: u64, folder: &Path) -> Command {
         let zst = words.iter().any(|word| word == "zst");
         let limit = self.memory_mib * 1024 + self.beside_kib(zst);
         let mut command = Command::new("bash");
         command
-            .args(["-c", "ulimit -d \"$0\" -s 512 && exec \"$@\"", &limit.to_string()])
+            .args(["-c", &format!("ulimit -d {limit} -t {cpu} -s 512 && exec \"$0\" \"$@\"")])
             .arg(binary())
             .args(words)
             .args(["-T../tmp", &format!("-@{}", self.threads), &format!("-m{}M", self.memory_mib)])

@@ -1,6 +1,6 @@
 //! One round: all of it follows from its seed.
 
-use crate::chain::{self, Step};
+use crate::chain::{self, PLAN, Step};
 use crate::figures::Figures;
 use crate::inputs::{self, Input};
 use crate::laws::Laws;
@@ -30,6 +30,8 @@ pub(crate) fn round(seed: u64, keep: bool) -> Figures {
         judge(step, &one.ended[number], &inputs, &format!("step {number} of {chain:#?}"));
     }
     compare(&chain, &one, &two);
+    let plan = |side: &str| fs::read(world.path(side).join(PLAN)).ok();
+    assert!(plan("one") == plan("two"), "manifests differ: {chain:#?}");
     Laws { rng, world: &mut world, inputs: &inputs, chain: &chain, story: &one }.hold();
     world.is_clean();
     let mut figures = world.figures;

@@ -30,8 +30,10 @@ pub(crate) struct World {
     /// How the inputs are named on the command line.
     pub(crate) given: Vec<String>,
     inputs: Files,
-    /// The most time that a run may take.
-    most: Duration,
+    /// The input that is standard input of the first step.
+    stdin: Option<String>,
+    /// The most seconds of processors that a run may take.
+    cpu: u64,
     pub(crate) figures: Figures,
 }
 
@@ -67,16 +69,22 @@ impl World {
             fs::write(path(side).join("list"), given.join("\n")).expect("the folder is ours");
         }
         let bytes: usize = inputs.iter().map(|input| input.bytes.len()).sum();
+        let mut stdin = None;
         let given = match rng.below(8) {
             0 => vec!["in".to_owned()],
+            1 | 2 if given.len() == 1 => {
+                stdin = given.pop();
+                vec!["-".to_owned()]
+            }
             1 => vec!["--files-from".to_owned(), "list".to_owned()],
             _ => given,
         };
         World {
             given,
+            stdin,
             inputs: files(&path("in")),
-            // unpacked and in several steps it may be ten times as much, on a machine that has other things to do
-            most: Duration::from_secs(120 + (bytes as u64 >> 20) * 4),
+            // unpacked and in several steps it may be ten times as much
+            cpu: 60 + (bytes as u64 >> 20) * 4,
             figures: Figures::of(bytes as u64),
             folder,
         }
@@ -92,12 +100,20 @@ impl World {
         self.folder.path().to_owned()
     }
 
+    /// The most time that a run may take, on a machine that has other things to do: who waits for nothing that comes.
+    fn most(&self) -> Duration {
+        Duration::from_secs(10 * self.cpu)
+    }
+
     /// Runs the command alone, in `one`.
     #[track_caller]
     pub(crate) fn run(&mut self, words: &[String], knobs: Knobs) -> Ended {
-        let command = knobs.command(words, &self.path("one"));
+        let mut command = knobs.command(words, self.cpu, &self.path("one"));
+        if let Some(input) = self.stdin.as_ref().filter(|_| words.iter().any(|word| word == "-")) {
+            command.stdin(File::open(self.path(input)).expect("an input"));
+        }
         let process = start(command, words, knobs, &self.path("said"));
-        let ended = wait(vec![process], self.most, &mut self.figures);
+        let ended = wait(vec![process], self.most(), &mut self.figures);
         ended.unwrap_or_else(|hang| panic!("{hang}")).pop().expect("one")
     }
 
@@ -222,6 +238,12 @@ impl World {
             };
             let feeders: Vec<_> = fed.iter().map(feed).collect();
             let (mut running, mut links, mut stdin) = (Vec::new(), Vec::new(), None);
+            if let Some(input) = self.stdin.as_ref().filter(|_| steps.start == 0) {
+                let (from, to) = std::io::pipe().expect("a pipe can be made");
+                let (seed, input) = (rng.bits(), File::open(self.path(input)).expect("an input"));
+                scope.spawn(move || carry(seed, input, Some(to)));
+                stdin = Some(from);
+            }
             for number in steps.clone() {
                 let (from, to) = std::io::pipe().expect("a pipe can be made");
                 running.push(self.start_piped(rng, chain, number, stdin.take(), to));
@@ -236,7 +258,7 @@ impl World {
                 let seed = rng.bits();
                 links.push(scope.spawn(move || carry(seed, from, to)));
             }
-            let ended = wait(running, self.most, &mut self.figures);
+            let ended = wait(running, self.most(), &mut self.figures);
             release(&feeders);
             let carried = links.into_iter().map(|link| link.join().expect("it carried"));
             (ended, carried.collect::<Vec<_>>())
@@ -263,11 +285,13 @@ impl World {
     ) -> Running {
         let memory = [32, 33, 40, 64][rng.index(4)];
         let (knobs, words) = (Knobs::random(rng, memory), self.words(chain, number));
-        let mut command = knobs.command(&words, &self.path("two"));
+        let mut command = knobs.command(&words, self.cpu, &self.path("two"));
         if let Some(stdin) = stdin {
-            let name = self.path(&format!("two/{}.json", number - 1));
-            symlink("/dev/stdin", name).expect("the folder is ours");
             command.stdin(stdin);
+        }
+        if let Some(before) = number.checked_sub(1) {
+            let name = self.path(&format!("two/{before}.json"));
+            symlink("/dev/stdin", name).expect("the folder is ours");
         }
         command.stdout(to);
         start(command, &words, knobs, &self.path(&format!("said{number}")))
