@@ -297,8 +297,8 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
     type Part = Part<DEVTOOLS>;
 
-    fn part(base: u64, bytes: usize) -> Part<DEVTOOLS> {
-        Part::new(base, bytes)
+    fn part(base: u64, _bytes: usize) -> Part<DEVTOOLS> {
+        Part::new(base)
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {

@@ -40,15 +40,13 @@ pub(super) struct Part<const DEVTOOLS: bool> {
 }
 
 impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
-    /// For a chunk of about `bytes` bytes of the input that stands at `base`.
-    pub(super) fn new(base: u64, bytes: usize) -> Self {
+    pub(super) fn new(base: u64) -> Self {
         Part {
             outline: Outline::at(base),
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
-            // a guess, as that of a merge; it is cut to size when the chunk is done
-            records: Vec::with_capacity(bytes / 256),
+            records: Vec::new(),
             profiles: ProfileParts::default(),
             frames: BTreeMap::new(),
             keys: Vec::new(),

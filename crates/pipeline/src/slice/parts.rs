@@ -140,8 +140,7 @@ impl<'r> Iterator for Stretches<'r, '_, '_> {
             turns.extend(rest[..count].iter().map(|part| (part.entry, part)));
             *passed += count;
         }
-        // both are stable: they find the runs, and that all is in order already
-        turns.sort_by_key(|&(entry, _)| entry);
+        turns.sort_unstable_by_key(|&(entry, _)| entry);
         turns.sort_by(|a, b| self.order.compare(&a.0, &b.0));
         Some(turns.into_iter().map(|(_, part)| part).collect())
     }
