@@ -54,7 +54,7 @@
 //!   "profiles": [{"pid", "tid": null without a Profile event, "id", "chunks", "bytes"}],
 //!   "keys":     [name],
 //!
-//!   profile list, profile extract:
+//!   profile list, profile extract (of decisions also "spills"):
 //!   "profiles": [{"pid", "tid", "id", "process": null | string, "thread": null | string, "source": null | string,
 //!                 "start_ns", "end_ns", "duration_ns", "samples", "nodes", "chunks",
 //!                 "order": "both" | "time" | "input" | "neither",
@@ -276,6 +276,7 @@ fn finding(finding: &Finding) -> Value {
 /// The report of `profile list` and `profile extract`.
 pub(crate) fn profiles(verb: &str, report: &ProfilesReport, run: &Run<'_>) -> Value {
     let mut value = common(verb, &report.inputs, report.lost(), run);
+    value["decisions"]["spills"] = json!(report.spills);
     value["profiles"] = report.profiles.iter().map(profile).collect();
     value["warnings"] = json!(report.warnings);
     value

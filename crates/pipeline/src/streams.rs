@@ -7,17 +7,19 @@
 //!
 //! The first pass only notes, per stream, whether time order and input order can differ at all: a few dozen
 //! nanoseconds a chunk, memory by streams. In every recorded trace they do not, and nothing is decoded. Streams where
-//! they may differ are read again by [`Delays::find`], whose memory is bounded by the profile (its node ids and one
-//! place a chunk).
+//! they may differ are read again by [`Delays::find`]: places of their chunks are sorted, on disk beyond a share of the
+//! budget; what stays in memory are the ids of one profile's nodes and the places of chunks that are delayed.
 
-use crate::order::{EXACT, Entry, Order};
+use crate::config::Config;
+use crate::error::Error;
+use crate::order::{EXACT, Entry, Order, Sorter};
 use crate::profile::{
-    Chunk, ChunkOrder, ChunkRef, Chunks, StreamKey, decode_into, settle, stream_key,
+    ChunkOrder, Contents, Records, Series, Shelf, SortSpace, StreamKey, settle, stream_key,
 };
-use crate::store::{Place, Store};
+use crate::store::Place;
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_tokenizer::{Event, Field, Mapped, fields_of};
 
 /// What the first pass knows of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -99,18 +101,40 @@ pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     later.time < earlier.time || tie
 }
 
-/// Decodes chunks when they are asked for.
-struct Decoding<'s, 'p> {
-    store: &'s Store<'p>,
-    chunk: Chunk,
-}
-
-impl Chunks for Decoding<'_, '_> {
-    fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
-        let event = self.store.event(entry.place);
-        decode_into(&fields_of(event).of(event), entry.place.offset(), &mut self.chunk);
-        self.chunk.view()
+/// The same chunks in the order of the input.
+fn by_input(
+    chunks: Records<'_, Entry>,
+    order: Order<'_, '_>,
+    space: SortSpace<'_>,
+) -> Result<(Series<Entry>, Option<Mapped>), Error> {
+    /// Entries that are sorted at a time.
+    const PART: usize = 16 * 1024;
+    // with time and place changed over they sort by their places
+    let turned = |entry: Entry| Entry {
+        time: (entry.place.offset_first() ^ 1 << 63) as i64,
+        place: Place(entry.time as u64),
+    };
+    let back = |entry: Entry| Entry {
+        time: entry.place.0 as i64,
+        place: Place::of_offset_first(entry.time as u64 ^ 1 << 63),
+    };
+    let mut sorter = Sorter::new(space.limit, space.tmp_dir);
+    let mut chunks = chunks.iter().map(turned).peekable();
+    while chunks.peek().is_some() {
+        let mut part: Vec<Entry> = chunks.by_ref().take(PART).collect();
+        part.sort_unstable();
+        sorter.push(part);
+        if sorter.is_full() {
+            sorter.spill(order)?;
+        }
     }
+    let (runs, _) = sorter.finish(order.0)?;
+    let (mut sorted, mut shelf) = (Series::default(), Shelf::new(space.limit, space.tmp_dir));
+    runs.each_in_order(order, |entry| {
+        shelf.push(&mut sorted, back(entry));
+        if shelf.is_full() { shelf.spill(&mut sorted) } else { Ok(()) }
+    })?;
+    Ok((sorted, shelf.finish()?))
 }
 
 /// Chunks that are written later than their time, and events that are not written.
@@ -132,8 +156,9 @@ impl Delays {
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
-    ) -> Self {
-        Self::find_by(streams, entries, order, |event, _| stream_key(event))
+        config: &Config,
+    ) -> Result<Self, Error> {
+        Self::find_by(streams, entries, order, config, |event, _| stream_key(event))
     }
 
     /// As [`Delays::find`], with another key: of the event at a place.
@@ -141,9 +166,12 @@ impl Delays {
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
+        config: &Config,
         key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
-    ) -> Self {
-        let mut chunks: BTreeMap<StreamKey, Vec<Entry>> = BTreeMap::new();
+    ) -> Result<Self, Error> {
+        let space = SortSpace { limit: config.shares().index / 8, tmp_dir: &config.tmp_dir };
+        let mut chunks: BTreeMap<StreamKey, Series<Entry>> = BTreeMap::new();
+        let mut shelf = Shelf::new(space.limit, space.tmp_dir);
         for entry in entries {
             let event = order.0.event(entry.place);
             let spans = fields_of(event);
@@ -151,30 +179,46 @@ impl Delays {
             if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
                 let key = key_of(&event, entry.place);
                 if streams.contains(&key) {
-                    chunks.entry(key).or_default().push(entry);
+                    shelf.push(chunks.entry(key).or_default(), entry);
+                }
+                if shelf.is_full() {
+                    chunks.values_mut().try_for_each(|own| shelf.spill(own))?;
                 }
             }
         }
+        let file = shelf.finish()?;
         let mut delays = Delays::default();
-        for chunks in chunks.into_values() {
-            delays.decide(chunks, order);
+        for found in chunks.values() {
+            let found = found.records(file.as_deref().unwrap_or_default());
+            if found.iter().is_sorted_by_key(|entry| entry.place.offset()) {
+                delays.decide(found, order, space)?;
+            } else {
+                let (sorted, file) = by_input(found, order, space)?;
+                delays.decide(sorted.records(file.as_deref().unwrap_or_default()), order, space)?;
+            }
         }
-        delays
+        Ok(delays)
     }
 
-    /// The rule of contract C6 for one stream.
-    fn decide(&mut self, chunks: Vec<Entry>, order: Order<'_, '_>) {
-        let mut by_input = chunks;
-        by_input.sort_unstable_by_key(|entry| entry.place.offset());
-        let mut by_stream = by_input.clone();
-        let mut contents = Decoding { store: order.0, chunk: Chunk::default() };
-        match settle(&mut by_stream, order, &mut contents) {
-            ChunkOrder::Both | ChunkOrder::Time => return,
-            ChunkOrder::Neither => return self.note_unordered(by_input[0], order),
+    /// The rule of contract C6 for one stream, whose chunks are given in input order.
+    fn decide(
+        &mut self,
+        chunks: Records<'_, Entry>,
+        order: Order<'_, '_>,
+        space: SortSpace<'_>,
+    ) -> Result<(), Error> {
+        let Some(first) = chunks.first() else { return Ok(()) };
+        let mut contents = Contents::new(&[], order.0);
+        match settle(chunks, order, &mut contents, space)?.order {
+            ChunkOrder::Both | ChunkOrder::Time => return Ok(()),
+            ChunkOrder::Neither => {
+                self.note_unordered(first, order);
+                return Ok(());
+            }
             ChunkOrder::Input => {}
         }
-        let mut furthest = by_input[0];
-        for &chunk in &by_input[1..] {
+        let mut furthest = first;
+        for chunk in chunks.iter().skip(1) {
             if order.compare(&chunk, &furthest).is_lt() {
                 self.held.insert(chunk.place.offset());
                 self.after.entry(furthest.place.offset()).or_default().push(chunk.place);
@@ -182,6 +226,7 @@ impl Delays {
                 furthest = chunk;
             }
         }
+        Ok(())
     }
 
     fn note_unordered(&mut self, chunk: Entry, order: Order<'_, '_>) {

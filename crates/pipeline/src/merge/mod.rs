@@ -91,7 +91,7 @@ impl Index {
         }
         let store = &store;
         let order = Order(store);
-        let mut delays = find_delays(streams, &settled, &runs, &lists, order);
+        let mut delays = find_delays(streams, &settled, (&runs, &lists), order, config)?;
         let annotations = Annotations::read(&self.documents, &inputs, true, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
@@ -286,17 +286,17 @@ fn add_own_keys(
 fn find_delays(
     streams: StreamOrders,
     settled: &Settled,
-    runs: &Runs,
-    lists: &Lists,
+    (runs, lists): (&Runs, &Lists),
     order: Order<'_, '_>,
-) -> Delays {
+    config: &Config,
+) -> Result<Delays, Error> {
     let suspects = streams.suspects();
     if suspects.is_empty() {
-        return Delays::default();
+        return Ok(Delays::default());
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
-    Delays::find_by(&suspects, untimed.chain(runs.iter()), order, key_of)
+    Delays::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
 }
 
 /// The first document's form; the object form where the array form would lose keys.

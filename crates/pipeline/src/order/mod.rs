@@ -29,7 +29,7 @@ pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::Buckets;
 pub(crate) use sorter::{Gather, Runs, Sorter, Timed};
-pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
+pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns, decode, encode};
 pub(crate) use stamp::Stamp;
 
 use crate::clock::Kind;

@@ -297,7 +297,7 @@ impl<'w> Work<'w, '_> {
         let suspects = found.streams.clone().suspects();
         let delays = match suspects.is_empty() {
             true => Delays::default(),
-            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order),
+            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order, config)?,
         };
         let mut report = self.report(format, &delays);
         warn(&united, &delays, &format, &mut report.warnings);
