@@ -15,6 +15,7 @@ use crate::check::CheckFor;
 use crate::clock::{Clocks, shift_runs};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
+use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::identity::{
@@ -29,7 +30,7 @@ use crate::output;
 use crate::read::{Current, Inputs, Own, read_all, read_made};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::store::{Payload, Store};
-use crate::streams::{Delays, StreamOrders};
+use crate::streams::StreamOrders;
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
 use std::sync::Arc;

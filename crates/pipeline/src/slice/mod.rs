@@ -39,6 +39,7 @@ pub use windows::{Moment, TimeWindow};
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
+use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::input::expand;
@@ -52,7 +53,6 @@ use crate::output;
 use crate::profile::{Cut, Streams, cut_streams};
 use crate::read::{Inputs, Reader, read_all};
 use crate::store::{Place, Store};
-use crate::streams::Delays;
 use clip::Clip;
 use complete::Fate;
 use index::{Index, Plan};
