@@ -11,6 +11,7 @@
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source, Style};
+use crate::delays::Delays;
 use crate::early::{self, Early};
 use crate::emit::Emit;
 use crate::error::{Error, ErrorKind};
@@ -25,7 +26,6 @@ use crate::read::{Current, Own, Reader, read_all};
 use crate::report::{AnnotationReport, ConvertReport};
 use crate::scan::Collect;
 use crate::store::{Long, Place, Store};
-use crate::streams::Delays;
 use tracemill_tokenizer::{Event, Tier};
 
 /// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.

@@ -1,6 +1,7 @@
 //! Ordered entries to bytes: batches of them gathered by several threads at once.
 
 use crate::config::Config;
+use crate::delays::Delays;
 use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
@@ -8,7 +9,6 @@ use crate::order::{Buckets, Entry, Lists, Order, Timed};
 use crate::output::{Batch, Output, Turns};
 use crate::patched::Patched;
 use crate::store::{Place, Store};
-use crate::streams::Delays;
 use crate::threads::on_threads;
 use crate::viewer::{Retouch, Retoucher};
 use std::sync::Mutex;
@@ -32,7 +32,7 @@ pub(crate) struct Emit<'r, 's, 'p> {
 }
 
 /// Where batches start.
-struct Next<I> {
+struct Next<'e, I> {
     number: usize,
     /// Offset in the output.
     offset: u64,
@@ -41,6 +41,8 @@ struct Next<I> {
     lists: I,
     lists_done: bool,
     bucket: usize,
+    /// What is still to come of the events taken last, where some are delayed.
+    rest: Box<dyn Iterator<Item = Entry> + Send + 'e>,
 }
 
 /// A batch taken by a worker.
@@ -84,9 +86,10 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// Before the first batch, which goes to `offset`.
-    fn start(&self, offset: u64) -> Next<impl Iterator<Item = Place>> {
+    fn start(&self, offset: u64) -> Next<'_, impl Iterator<Item = Place>> {
         let lists = self.lists.iter();
-        Next { number: 1, offset, index: 0, lists, lists_done: false, bucket: 0 }
+        let rest = Box::new(std::iter::empty());
+        Next { number: 1, offset, index: 0, lists, lists_done: false, bucket: 0, rest }
     }
 
     /// Writes all events behind `offset`, the output's batches from number 1 on.
@@ -147,40 +150,26 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// Fills `entries` with the next batch, in exact order; `None` at the end.
-    fn take(
-        &self,
-        next: &Mutex<Next<impl Iterator<Item = Place>>>,
+    fn take<'e>(
+        &'e self,
+        next: &Mutex<Next<'e, impl Iterator<Item = Place>>>,
         entries: &mut Vec<Entry>,
     ) -> Option<Taken> {
         loop {
             entries.clear();
             let mut state = next.lock().unwrap_or_else(|e| e.into_inner());
+            entries.extend(state.rest.by_ref().take(BATCH));
             let mut bucket = None;
-            if !state.lists_done {
-                let places = state.lists.by_ref().take(BATCH);
-                entries.extend(places.map(|place| Entry { time: i64::MIN, place }));
-                state.lists_done = entries.is_empty();
-            }
             if entries.is_empty() {
-                match &self.timed {
-                    Timed::Buckets(buckets) if state.bucket < buckets.len() => {
-                        bucket = Some(state.bucket);
-                        state.bucket += 1;
-                    }
-                    Timed::Buckets(_) => return None,
-                    Timed::Merged(runs) => {
-                        let mut runs = runs.lock().unwrap_or_else(|e| e.into_inner());
-                        runs.next_batch(self.order, BATCH, entries);
-                        if entries.is_empty() {
-                            return None;
-                        }
-                    }
+                if !self.take_some(&mut state, entries, &mut bucket) {
+                    return None;
                 }
-            }
-            if !self.delays.is_empty() {
-                // which events a batch has is known only when it is in order
-                self.fill(bucket.take(), entries);
-                self.delays.apply(entries);
+                if !self.delays.is_empty() {
+                    // which events a batch has is known only when it is in order
+                    self.fill(bucket, entries);
+                    state.rest = Box::new(self.delays.apply(std::mem::take(entries)));
+                    continue;
+                }
             }
             let (count, bytes) = match (bucket, &self.timed) {
                 (Some(bucket), Timed::Buckets(buckets)) => self.measure(buckets, bucket),
@@ -200,6 +189,36 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             drop(state);
             self.fill(bucket, entries);
             return Some(taken);
+        }
+    }
+
+    /// Takes what comes next in the order, or the number of the bucket that has it; false at the end.
+    fn take_some(
+        &self,
+        state: &mut Next<'_, impl Iterator<Item = Place>>,
+        entries: &mut Vec<Entry>,
+        bucket: &mut Option<usize>,
+    ) -> bool {
+        if !state.lists_done {
+            let places = state.lists.by_ref().take(BATCH);
+            entries.extend(places.map(|place| Entry { time: i64::MIN, place }));
+            state.lists_done = entries.is_empty();
+        }
+        if !entries.is_empty() {
+            return true;
+        }
+        match &self.timed {
+            Timed::Buckets(buckets) if state.bucket < buckets.len() => {
+                *bucket = Some(state.bucket);
+                state.bucket += 1;
+                true
+            }
+            Timed::Buckets(_) => false,
+            Timed::Merged(runs) => {
+                let mut runs = runs.lock().unwrap_or_else(|e| e.into_inner());
+                runs.next_batch(self.order, BATCH, entries);
+                !entries.is_empty()
+            }
         }
     }
 

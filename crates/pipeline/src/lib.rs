@@ -65,6 +65,7 @@ mod clock;
 mod config;
 mod convert;
 mod copies;
+mod delays;
 mod early;
 mod emit;
 mod error;

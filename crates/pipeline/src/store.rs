@@ -98,6 +98,16 @@ impl Place {
         Place(self.0 | rank_bits)
     }
 
+    /// The same with the offset in the highest bits, so that it sorts by that.
+    pub(crate) fn offset_first(self) -> u64 {
+        self.0.rotate_left(64 - OFFSET_BITS - LEN_BITS)
+    }
+
+    /// Of what [`Place::offset_first`] gives.
+    pub(crate) fn of_offset_first(turned: u64) -> Self {
+        Place(turned.rotate_right(64 - OFFSET_BITS - LEN_BITS))
+    }
+
     /// The length, unless it is to be looked up.
     #[inline]
     pub(crate) fn short_len(self) -> Option<u64> {
@@ -249,6 +259,8 @@ mod tests {
         let place = Place::new(Store::MOST - 1, 77, 9);
         assert_eq!((place.offset(), place.rank(), place.0 & LONG), (Store::MOST - 1, 9, 77));
         assert_eq!(Place::new(5, 1 << 20, 0).0 & LONG, LONG);
+        assert_eq!(Place::of_offset_first(place.offset_first()), place);
+        assert!(Place::new(9, 1, 3).offset_first() > Place::new(8, 2, 2).offset_first());
         assert!(Place::new(9, 1, 3) < Place::new(1, 1, 2));
         assert!(Place::new(1, 9, 2) < Place::new(2, 1, 2));
     }

@@ -7,17 +7,13 @@
 //!
 //! The first pass only notes, per stream, whether time order and input order can differ at all: a few dozen
 //! nanoseconds a chunk, memory by streams. In every recorded trace they do not, and nothing is decoded. Streams where
-//! they may differ are read again by [`Delays::find`], whose memory is bounded by the profile (its node ids and one
-//! place a chunk).
+//! they may differ are read again by [`Delays::find`](crate::delays::Delays::find).
 
-use crate::order::{EXACT, Entry, Order};
-use crate::profile::{
-    Chunk, ChunkOrder, ChunkRef, Chunks, StreamKey, decode_into, settle, stream_key,
-};
-use crate::store::{Place, Store};
+use crate::order::{EXACT, Entry};
+use crate::profile::{StreamKey, stream_key};
 use std::collections::hash_map::Entry as Slot;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use tracemill_tokenizer::{Event, Field, fields_of};
+use std::collections::{HashMap, HashSet};
+use tracemill_tokenizer::{Event, Field};
 
 /// What the first pass knows of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -97,139 +93,4 @@ pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     let tie = later.time == earlier.time
         && (after > before || after == EXACT || before == EXACT || (after == before && after != 0));
     later.time < earlier.time || tie
-}
-
-/// Decodes chunks when they are asked for.
-struct Decoding<'s, 'p> {
-    store: &'s Store<'p>,
-    chunk: Chunk,
-}
-
-impl Chunks for Decoding<'_, '_> {
-    fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
-        let event = self.store.event(entry.place);
-        decode_into(&fields_of(event).of(event), entry.place.offset(), &mut self.chunk);
-        self.chunk.view()
-    }
-}
-
-/// Chunks that are written later than their time, and events that are not written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Delays {
-    /// Offsets of the delayed chunks.
-    held: HashSet<u64>,
-    /// Offsets of events that are left out.
-    left_out: HashSet<u64>,
-    /// Behind the event at this offset follow these chunks.
-    after: HashMap<u64, Vec<Place>>,
-    /// Streams that no order satisfies.
-    pub(crate) unordered: Vec<String>,
-}
-
-impl Delays {
-    /// Decides the order of `streams`, whose chunks are among `entries` (any order; untimed ones have [`i64::MIN`]).
-    pub(crate) fn find(
-        streams: &HashSet<StreamKey>,
-        entries: impl Iterator<Item = Entry>,
-        order: Order<'_, '_>,
-    ) -> Self {
-        Self::find_by(streams, entries, order, |event, _| stream_key(event))
-    }
-
-    /// As [`Delays::find`], with another key: of the event at a place.
-    pub(crate) fn find_by(
-        streams: &HashSet<StreamKey>,
-        entries: impl Iterator<Item = Entry>,
-        order: Order<'_, '_>,
-        key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
-    ) -> Self {
-        let mut chunks: BTreeMap<StreamKey, Vec<Entry>> = BTreeMap::new();
-        for entry in entries {
-            let event = order.0.event(entry.place);
-            let spans = fields_of(event);
-            let event = spans.of(event);
-            if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
-                let key = key_of(&event, entry.place);
-                if streams.contains(&key) {
-                    chunks.entry(key).or_default().push(entry);
-                }
-            }
-        }
-        let mut delays = Delays::default();
-        for chunks in chunks.into_values() {
-            delays.decide(chunks, order);
-        }
-        delays
-    }
-
-    /// The rule of contract C6 for one stream.
-    fn decide(&mut self, chunks: Vec<Entry>, order: Order<'_, '_>) {
-        let mut by_input = chunks;
-        by_input.sort_unstable_by_key(|entry| entry.place.offset());
-        let mut by_stream = by_input.clone();
-        let mut contents = Decoding { store: order.0, chunk: Chunk::default() };
-        match settle(&mut by_stream, order, &mut contents) {
-            ChunkOrder::Both | ChunkOrder::Time => return,
-            ChunkOrder::Neither => return self.note_unordered(by_input[0], order),
-            ChunkOrder::Input => {}
-        }
-        let mut furthest = by_input[0];
-        for &chunk in &by_input[1..] {
-            if order.compare(&chunk, &furthest).is_lt() {
-                self.held.insert(chunk.place.offset());
-                self.after.entry(furthest.place.offset()).or_default().push(chunk.place);
-            } else {
-                furthest = chunk;
-            }
-        }
-    }
-
-    fn note_unordered(&mut self, chunk: Entry, order: Order<'_, '_>) {
-        let event = order.0.event(chunk.place);
-        let spans = fields_of(event);
-        let text = |field| spans.of(event).field(field).map(String::from_utf8_lossy);
-        let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
-        self.unordered.push(format!("pid {pid}, id {id}"));
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.held.is_empty() && self.left_out.is_empty()
-    }
-
-    /// Leaves the events at these offsets out; none of them is a chunk.
-    pub(crate) fn leave_out(&mut self, offsets: HashSet<u64>) {
-        self.left_out = offsets;
-    }
-
-    /// Offsets of events that are not written at their place in the order.
-    pub(crate) fn gone(&self) -> impl Iterator<Item = u64> + '_ {
-        self.held.iter().chain(&self.left_out).copied()
-    }
-
-    /// Whether the event at this offset is one of those.
-    pub(crate) fn is_gone(&self, offset: u64) -> bool {
-        self.held.contains(&offset) || self.left_out.contains(&offset)
-    }
-
-    /// Offsets of events behind which chunks are put in, and those.
-    pub(crate) fn after(&self) -> impl Iterator<Item = (u64, &[Place])> + '_ {
-        self.after.iter().map(|(&offset, chunks)| (offset, &**chunks))
-    }
-
-    /// Chunks delayed.
-    pub(crate) fn count(&self) -> u64 {
-        self.held.len() as u64
-    }
-
-    /// Takes delayed chunks and what is left out from a stretch of the output, and puts chunks in that have waited for its events.
-    pub(crate) fn apply(&self, entries: &mut Vec<Entry>) {
-        let turn = |entry: Entry| {
-            let offset = entry.place.offset();
-            let stays = !self.held.contains(&offset) && !self.left_out.contains(&offset);
-            let own = stays.then_some(entry);
-            let waiting = self.after.get(&offset).into_iter().flatten();
-            own.into_iter().chain(waiting.map(move |&place| Entry { place, ..entry }))
-        };
-        *entries = entries.drain(..).flat_map(turn).collect();
-    }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //! extreme lanes N FILE     N threads, 100 to a process, with names and ten slices each
 //! extreme event MIB FILE   an event of so many MiB among small ones
-//! extreme chunks N FILE    100 CPU profiles with N ProfileChunk events in all
+//! extreme chunks N FILE [STREAMS]
+//!                          100 CPU profiles (or STREAMS) with N ProfileChunk events in all
 //! extreme files N DIR      N files of a hundred slices each, parts of one recording
 //! ```
 
@@ -14,14 +15,20 @@ use tracemill_testkit::Rng;
 
 /// Threads of a process.
 const THREADS: u64 = 100;
-/// CPU profiles.
+/// CPU profiles, if nothing is said.
 const STREAMS: u64 = 100;
 
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = || io::Error::other("usage: extreme lanes|event|chunks|files N PATH");
-    let [kind, count, path] = &arguments[..] else { return Err(usage()) };
-    let count: u64 = count.parse().map_err(io::Error::other)?;
+    let usage = || io::Error::other("usage: extreme lanes|event|chunks|files N PATH [STREAMS]");
+    let [kind, count, path, streams @ ..] = &arguments[..] else { return Err(usage()) };
+    let number = |text: &String| text.parse::<u64>().map_err(io::Error::other);
+    let count = number(count)?;
+    let streams = match streams {
+        [] => STREAMS,
+        [streams] if kind == "chunks" => number(streams)?.max(1),
+        _ => return Err(usage()),
+    };
     let path = Path::new(path);
     if kind == "files" {
         return files(count, path);
@@ -30,7 +37,7 @@ fn main() -> io::Result<()> {
     match kind.as_str() {
         "lanes" => lanes(count, &mut out)?,
         "event" => event(count << 20, &mut out)?,
-        "chunks" => chunks(count, &mut out)?,
+        "chunks" => chunks(count, streams, &mut out)?,
         _ => return Err(usage()),
     }
     out.flush()
@@ -85,12 +92,12 @@ fn event(bytes: u64, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n]}\n")
 }
 
-fn chunks(count: u64, out: &mut impl Write) -> io::Result<()> {
+fn chunks(count: u64, streams: u64, out: &mut impl Write) -> io::Result<()> {
     /// Nodes of a profile: a chunk brings one until there are so many.
     const NODES: u64 = 200;
     let rng = &mut Rng::new(2);
     out.write_all(b"{\"traceEvents\":[\n")?;
-    for stream in 0..STREAMS {
+    for stream in 0..streams {
         writeln!(
             out,
             r#"{{"args":{{"data":{{"startTime":{stream}}}}},"cat":"p","id":"{stream:#x}","name":"Profile","ph":"P","pid":{},"tid":1,"ts":{stream}}},"#,
@@ -98,7 +105,7 @@ fn chunks(count: u64, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     for number in 0..count {
-        let (stream, chunk) = (number % STREAMS, number / STREAMS);
+        let (stream, chunk) = (number % streams, number / streams);
         let node = chunk + 1;
         let nodes = match chunk {
             0 => r#""nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}}],"#

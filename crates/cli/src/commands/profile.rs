@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tracemill_pipeline::{
-    ChunkOrder, ProfileInfo, ProfilesReport, Progress, extract_profiles, list_profiles,
+    ChunkOrder, Config, ProfileInfo, ProfilesReport, Progress, extract_profiles, list_profiles,
 };
 
 /// Runs one of the two.
@@ -45,7 +45,7 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
         &Run { config: &config, elapsed: start.elapsed() },
     );
     output.write(&if args.json { pretty(&json) } else { table(&report.profiles).into_bytes() })?;
-    say(&report, messages);
+    say(&report, &config, messages);
     messages.summary(&Summary::new("profile list", &report.inputs, report.lost(), start.elapsed()));
     if let Some(place) = report_place {
         place.write(&pretty(&json))?;
@@ -73,7 +73,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
             messages.note(&format!("{}: {samples}, {}", file.display(), chosen(profile.order)));
         }
     }
-    say(&report, messages);
+    say(&report, &config, messages);
     let summary = Summary::new("profile extract", &report.inputs, report.lost(), start.elapsed());
     messages.summary(&summary);
     if let Some(place) = report_place {
@@ -98,8 +98,14 @@ fn chosen(order: ChunkOrder) -> &'static str {
 }
 
 /// Warnings, losses of the inputs, and what is wrong with each profile.
-fn say(report: &ProfilesReport, messages: &Messages) {
+fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     messages.inputs(&report.inputs);
+    if report.spills > 0 {
+        let (times, tmp_dir) = (plural(report.spills, "time"), config.tmp_dir.display());
+        let text =
+            format!("places of chunks went to {tmp_dir} {times}: more memory (-m) avoids it");
+        messages.note(&text);
+    }
     report.warnings.iter().for_each(|text| messages.warning(text));
     messages.losses(&report.inputs);
     for profile in &report.profiles {

@@ -43,6 +43,7 @@ fn finding(finding: &Finding) -> Value {
 /// The report of `profile list` and `profile extract`.
 pub(crate) fn profiles(verb: &str, report: &ProfilesReport, run: &Run<'_>) -> Value {
     let mut value = common(verb, &report.inputs, report.lost(), run);
+    value["decisions"]["spills"] = json!(report.spills);
     value["profiles"] = report.profiles.iter().map(profile).collect();
     value["warnings"] = json!(report.warnings);
     value

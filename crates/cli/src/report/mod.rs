@@ -54,7 +54,7 @@
 //!   "profiles": [{"pid", "tid": null without a Profile event, "id", "chunks", "bytes"}],
 //!   "keys":     [name],
 //!
-//!   profile list, profile extract:
+//!   profile list, profile extract (of decisions also "spills"):
 //!   "profiles": [{"pid", "tid", "id", "process": null | string, "thread": null | string, "source": null | string,
 //!                 "start_ns", "end_ns", "duration_ns", "samples", "nodes", "chunks",
 //!                 "order": "both" | "time" | "input" | "neither",

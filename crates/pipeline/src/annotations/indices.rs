@@ -8,9 +8,9 @@
 //!
 //! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
 
+use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::order::{Entry, Order};
-use crate::streams::Delays;
 use std::collections::{BTreeMap, HashMap};
 
 /// The index of each event of `wanted` that will be written, by its place.
@@ -26,18 +26,10 @@ pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64,
     let row = |offset: u64| rows.get(&offset).copied();
     let mut gone: Vec<u64> = delays.gone().filter_map(row).collect();
     gone.sort_unstable();
-    let after = delays.after();
-    let mut put: Vec<(u64, u64)> =
-        after.filter_map(|(offset, chunks)| Some((row(offset)?, chunks.len() as u64))).collect();
+    let mut put: Vec<u64> = delays.after().filter_map(|(offset, _)| row(offset)).collect();
     put.sort_unstable();
-    // with those that were put in before
-    put.iter_mut().fold(0, |sum, put| {
-        put.1 += sum;
-        put.1
-    });
     let index = |row: u64| {
-        let before = put.partition_point(|put| put.0 < row).checked_sub(1);
-        let more = before.map_or(0, |last| put[last].1);
+        let more = put.partition_point(|&put| put < row) as u64;
         row + more - gone.partition_point(|&gone| gone < row) as u64
     };
     let mut indices = HashMap::new();
@@ -61,10 +53,11 @@ struct Moved {
 
 impl Moved {
     fn of(delays: &Delays, order: Order<'_, '_>) -> Self {
-        let mut waits = HashMap::new();
-        for (offset, chunks) in delays.after() {
-            let numbered = (0..).zip(chunks);
-            waits.extend(numbered.map(|(number, place)| (place.offset(), (offset, number))));
+        let (mut waits, mut last) = (HashMap::new(), (u64::MAX, 0));
+        for (offset, place) in delays.after() {
+            let number = if last.0 == offset { last.1 + 1 } else { 0 };
+            last = (offset, number);
+            waits.insert(place.offset(), last);
         }
         let offsets = delays.gone().chain(delays.after().map(|(offset, _)| offset));
         Moved { all: offsets.map(|offset| order.entry_at(offset)).collect(), waits }

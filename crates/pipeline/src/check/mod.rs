@@ -30,12 +30,13 @@ pub(crate) use ids::{hash_value, mix, whole};
 pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt};
 pub use rules::{CheckFor, Severity};
+pub(crate) use tally::Tally;
 pub(crate) use viewers::{has_page, page_data};
 
 use crate::config::{Config, Source};
 use crate::error::Error;
 use crate::outline::{Document, KeyValue};
-use crate::profile::ProfileParts;
+use crate::profile::{Room, Streams, Suspects, Verdict};
 use crate::read::{Current, Inputs, Reader, read_all};
 use crate::store::{Payload, Store};
 use order::Orders;
@@ -80,11 +81,12 @@ fn run<const DEVTOOLS: bool>(
     let inputs = read_all(sources, config, &mut checker)?;
     checker.end_input();
     let runs = checker.end_records()?;
-    let long = checker.profiles.take_long();
+    checker.profiles.finish()?;
+    let long = std::mem::take(&mut checker.profiles.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);
     let ground = Ground::new(&inputs);
-    let suspects = checker.profiles.suspects();
+    let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);
     let (tallies, judged) = walk::walk(&runs, config.threads, suspects.len(), judge);
     let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
@@ -111,14 +113,14 @@ struct InputText {
 /// The findings of all inputs.
 struct Checker<const DEVTOOLS: bool> {
     tmp_dir: PathBuf,
-    /// Bytes of records that may be in memory, and of decoded profile chunks.
+    /// Bytes of records that may be in memory.
     limit: u64,
     tallies: Tallies,
     orders: Orders,
     records: Vec<Vec<Record>>,
     heap: u64,
     spill: Option<RecordSpill>,
-    profiles: ProfileParts,
+    profiles: Streams,
     frames: BTreeMap<u64, (u64, u64)>,
     browser: Browser,
     events: u64,
@@ -133,15 +135,16 @@ struct Checker<const DEVTOOLS: bool> {
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     fn new(config: &Config) -> Self {
+        let limit = config.shares().index;
         Checker {
             tmp_dir: config.tmp_dir.clone(),
-            limit: config.shares().index,
+            limit,
             tallies: Tallies::default(),
             orders: Orders::default(),
             records: Vec::new(),
             heap: 0,
             spill: None,
-            profiles: ProfileParts::default(),
+            profiles: Streams::new(Room { decoded: limit, places: limit / 4 }, &config.tmp_dir),
             frames: BTreeMap::new(),
             browser: Browser::default(),
             events: 0,
@@ -273,7 +276,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
         for (frame, &(count, first)) in &self.frames {
             if !frames.contains(frame) {
-                let mut tally = tally::Tally::default();
+                let mut tally = Tally::default();
                 tally.add(first);
                 tally.count = count;
                 self.tallies.append_one(Kind::MissingFrame, &tally);
@@ -281,16 +284,11 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
     }
 
-    fn note_profiles(&mut self, verdict: &crate::profile::Verdict) {
-        let lists = [
-            (Kind::ChunkOrder, &verdict.reordered),
-            (Kind::ProfilesPerThread, &verdict.further),
-            (Kind::ManySamples, &verdict.large),
-            (Kind::ChunkLengths, &verdict.uneven),
-        ];
-        for (kind, offsets) in lists {
-            offsets.iter().for_each(|&offset| self.tallies.add(kind, offset));
-        }
+    fn note_profiles(&mut self, verdict: &Verdict) {
+        self.tallies.append_one(Kind::ChunkOrder, &verdict.reordered);
+        self.tallies.append_one(Kind::ProfilesPerThread, &verdict.further);
+        self.tallies.append_one(Kind::ManySamples, &verdict.large);
+        self.tallies.append_one(Kind::ChunkLengths, &verdict.uneven);
     }
 }
 
@@ -322,7 +320,7 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         self.events += part.outline.facts.events;
         self.tallies.append(&part.tallies);
         self.orders.append(part.orders, &mut self.tallies);
-        self.profiles.append(part.profiles, base, self.limit as usize);
+        self.profiles.append(part.profiles, base)?;
         self.browser.append(part.browser);
         for (frame, (count, first)) in part.frames {
             let own = self.frames.entry(frame).or_insert((0, first));

@@ -8,7 +8,7 @@ use super::tally::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
 use crate::outline::Outline;
-use crate::profile::ProfileParts;
+use crate::profile::Router;
 use crate::scan::Collect;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(super) struct Part<const DEVTOOLS: bool> {
     pub(super) text: Text,
     pub(super) orders: Orders,
     pub(super) records: Vec<Record>,
-    pub(super) profiles: ProfileParts,
+    pub(super) profiles: Router,
     /// Stack frames referred to, by hash: how often, and where first.
     pub(super) frames: BTreeMap<u64, (u64, u64)>,
     /// Keys `stackFrames`, `metadata` and the like: whether the document began in this part, the key, its value.
@@ -47,7 +47,7 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             text: Text::default(),
             orders: Orders::default(),
             records: Vec::new(),
-            profiles: ProfileParts::default(),
+            profiles: Router::default(),
             frames: BTreeMap::new(),
             keys: Vec::new(),
             documents: Vec::new(),

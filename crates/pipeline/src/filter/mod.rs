@@ -24,6 +24,7 @@ mod records;
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
+use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::ids::IdSet;
@@ -37,7 +38,6 @@ use crate::output;
 use crate::read::{Current, Maker, Reader, read_all};
 use crate::report::{AnnotationReport, FilterReport};
 use crate::store::{Long, Store};
-use crate::streams::Delays;
 use crate::time::{Duration, TimePoint};
 use criteria::{Criteria, Tallies};
 use lanes::{Lanes, Names};

@@ -15,6 +15,7 @@ use crate::check::CheckFor;
 use crate::clock::{Clocks, shift_runs};
 use crate::config::{Config, Format, OutputConfig, Source};
 use crate::copies::{Copies, TakenOut, signs_of_parts};
+use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::identity::{
@@ -29,7 +30,7 @@ use crate::output;
 use crate::read::{Current, Inputs, Own, read_all, read_made};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::store::{Payload, Store};
-use crate::streams::{Delays, StreamOrders};
+use crate::streams::StreamOrders;
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
 use std::sync::Arc;
@@ -91,7 +92,7 @@ impl Index {
         }
         let store = &store;
         let order = Order(store);
-        let mut delays = find_delays(streams, &settled, &runs, &lists, order);
+        let mut delays = find_delays(streams, &settled, (&runs, &lists), order, config)?;
         let annotations = Annotations::read(&self.documents, &inputs, true, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
@@ -286,17 +287,17 @@ fn add_own_keys(
 fn find_delays(
     streams: StreamOrders,
     settled: &Settled,
-    runs: &Runs,
-    lists: &Lists,
+    (runs, lists): (&Runs, &Lists),
     order: Order<'_, '_>,
-) -> Delays {
+    config: &Config,
+) -> Result<Delays, Error> {
     let suspects = streams.suspects();
     if suspects.is_empty() {
-        return Delays::default();
+        return Ok(Delays::default());
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
-    Delays::find_by(&suspects, untimed.chain(runs.iter()), order, key_of)
+    Delays::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
 }
 
 /// The first document's form; the object form where the array form would lose keys.

@@ -21,6 +21,7 @@
 mod lanes;
 mod loser_tree;
 mod runs;
+mod sorted;
 mod sorter;
 mod spill;
 mod stamp;
@@ -28,8 +29,9 @@ mod stamp;
 pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::Buckets;
+pub(crate) use sorted::Sorted;
 pub(crate) use sorter::{Gather, Runs, Sorter, Timed};
-pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
+pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns, decode, encode};
 pub(crate) use stamp::Stamp;
 
 use crate::clock::Kind;

@@ -32,6 +32,11 @@ impl Scratch {
         Ok(Scratch { writer, len: 0, dir: dir.to_owned() })
     }
 
+    /// Bytes written.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Whether nothing was written yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
@@ -53,12 +58,7 @@ impl Scratch {
         for index in 0..buckets.len() {
             buckets.collect(index, &mut bucket);
             order.settle(&mut bucket);
-            for entry in &bucket {
-                let mut record = [0; ENTRY];
-                record[..8].copy_from_slice(&entry.time.to_le_bytes());
-                record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
-                self.write(&record)?;
-            }
+            bucket.iter().try_for_each(|&entry| self.write(&encode(entry)))?;
         }
         Ok(())
     }
@@ -154,7 +154,15 @@ impl SpilledRuns {
     }
 }
 
-pub(super) fn decode(record: &[u8; ENTRY]) -> Entry {
+/// An entry as it stands on disk.
+pub(crate) fn encode(entry: Entry) -> [u8; ENTRY] {
+    let mut record = [0; ENTRY];
+    record[..8].copy_from_slice(&entry.time.to_le_bytes());
+    record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
+    record
+}
+
+pub(crate) fn decode(record: &[u8; ENTRY]) -> Entry {
     let [time, place] = [0, 8].map(|at| record[at..].first_chunk().copied().unwrap_or_default());
     Entry { time: i64::from_le_bytes(time), place: Place(u64::from_le_bytes(place)) }
 }

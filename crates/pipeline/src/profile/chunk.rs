@@ -128,6 +128,11 @@ impl Chunk {
         self.settle();
     }
 
+    /// The sum of its steps.
+    pub(crate) fn duration(&self) -> i64 {
+        self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
+    }
+
     /// Forgets everything but the room that it took.
     pub(crate) fn clear(&mut self) {
         let Chunk { nodes, children, samples, deltas, trace_ids, extras, made, .. } =

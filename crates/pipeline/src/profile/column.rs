@@ -1,5 +1,6 @@
 //! A list of numbers that is only ever read from front to back: in memory, and on disk beyond its share of the budget.
 
+use super::series::Record;
 use crate::error::Error;
 use std::fs::File;
 use std::io::Write;
@@ -9,17 +10,9 @@ use std::path::{Path, PathBuf};
 /// Numbers that go to or come from the disk at a time.
 const BLOCK: usize = 8 * 1024;
 
-/// A fixed-width number.
-pub(crate) trait Number: Copy {
-    /// Appends its bytes.
-    fn put(self, out: &mut Vec<u8>);
-    /// From as many bytes as it has.
-    fn get(bytes: &[u8]) -> Self;
-}
-
 macro_rules! number {
     ($type:ty) => {
-        impl Number for $type {
+        impl Record for $type {
             fn put(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
@@ -44,7 +37,7 @@ pub(crate) struct Column<T> {
     tmp_dir: PathBuf,
 }
 
-impl<T: Number> Column<T> {
+impl<T: Record> Column<T> {
     /// An empty column, for `expected` numbers, that keeps at most `bytes` in memory.
     pub(crate) fn new(bytes: u64, expected: u64, tmp_dir: &Path) -> Self {
         let most = (bytes as usize / size_of::<T>()).max(1024);
@@ -124,7 +117,7 @@ pub(crate) struct ColumnReader<'c, T> {
     next: usize,
 }
 
-impl<T: Number> ColumnReader<'_, T> {
+impl<T: Record> ColumnReader<'_, T> {
     /// The next number.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<T>, Error> {

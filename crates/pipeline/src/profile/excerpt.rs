@@ -11,40 +11,47 @@
 //! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
-//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed.
+//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed. Heap: 16 bytes for each
+//! node in chunks that were looked at, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
 use super::chunk::{Chunk, NO_ID, Node};
-use super::collect::{Contents, Group, Whole, decode_again, start_at};
+use super::collect::{Whole, start_at};
+use super::contents::{Contents, decode};
 use super::flaws::FlawKind;
-use super::order::ChunkOrder;
-use super::router::{Found, Role};
+use super::order::{ChunkOrder, is_sorted};
+use super::skim::Skim;
+use super::streams::Group;
 use crate::config::Config;
 use crate::error::Error;
 use crate::order::{Entry, Order};
 use crate::slice::Windows;
 use crate::store::Store;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A chunk on its way into the excerpt.
-struct Piece<'c> {
-    found: &'c Found,
+#[derive(Clone, Copy)]
+struct Piece {
+    /// Of all in the stream.
+    number: usize,
+    entry: Entry,
+    skim: Skim,
     /// Nanoseconds: the time of the last sample before it.
     before: i64,
-    /// Whether a sample may lie in a window.
-    inside: bool,
-    /// Ids and parents of its nodes, once they were looked at.
-    nodes: Option<Vec<(u64, u64)>>,
 }
 
 /// What windows need of a stream.
 struct Excerpt<'c, 's, 'p> {
+    group: Group<'c>,
     contents: Contents<'c, 's, 'p>,
-    pieces: Vec<Piece<'c>>,
     store: &'s Store<'p>,
     windows: &'c Windows,
+    /// Nanoseconds.
+    start: i64,
     /// Ids of nodes.
     needed: BTreeSet<u64>,
+    /// Ids and parents of the nodes of chunks that were looked at, where there are any, by the numbers of the chunks.
+    looked_at: BTreeMap<usize, Box<[(u64, u64)]>>,
     /// Samples in chunks that may lie in windows.
     samples: u64,
     /// The greatest time of a sample.
@@ -56,7 +63,7 @@ struct Excerpt<'c, 's, 'p> {
 /// Puts together what the windows need of a profile; `None` if all of it must be put together instead, since its chunks
 /// are not in order, say odd things, or lie in the windows for the most part.
 pub(super) fn excerpt<'s, 'p>(
-    group: &Group<'_>,
+    group: Group<'_>,
     windows: &Windows,
     store: &'s Store<'p>,
     memory: u64,
@@ -67,13 +74,13 @@ pub(super) fn excerpt<'s, 'p>(
     let counts = (excerpt.samples, excerpt.samples);
     let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
     let mut pending = 0;
-    for piece in &excerpt.pieces {
+    for piece in excerpt.pieces() {
         if let Some(chunk) = excerpt.cut(piece, &mut pending) {
-            assembler.add(chunk.view(), piece.found.entry.place.offset())?;
+            assembler.add(chunk.view(), piece.entry.place.offset())?;
         }
     }
-    let first = group.chunks.first().map(|found| found.entry);
-    let mut whole = group.finish(assembler, ChunkOrder::Both, first.as_ref(), store)?;
+    let first = group.chunks().first();
+    let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
     let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
     whole.bounds.end = end;
     Ok(Some(whole))
@@ -81,80 +88,103 @@ pub(super) fn excerpt<'s, 'p>(
 
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// `None` if the stream is not such that parts of it can be told apart.
-    fn of(group: &'c Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
-        let chunks = &group.chunks;
-        let plain = |found: &&Found| {
-            found.role() == Role::Chunk && found.counts().samples == found.counts().deltas
-        };
-        let in_order = || chunks.windows(2).all(|pair| is_before(pair, Order(store)));
+    fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
+        let is_plain = || group.own.whole.is_none() && group.skims().iter().all(|s| s.is_even);
         // a stream that lies in windows with all its events may lie there with all its samples
-        let mut events = group.heads.iter().chain(chunks).map(|found| found.entry.time);
-        let outside = events.any(|time| time != i64::MIN && windows.at(time).is_none());
-        if !outside || !chunks.iter().all(plain) || !in_order() {
+        let mut times = group.events().map(|event| event.time);
+        let outside = times.any(|time| time != i64::MIN && windows.at(time).is_none());
+        if !outside || !is_plain() || !is_sorted(group.chunks(), Order(store)) {
             return None;
         }
-        let mut time = start_at(group.heads.last()?.entry, store)?.0;
+        let start = start_at(group.own.heads.last()?.entry, store)?.0;
         let mut excerpt = Excerpt {
-            contents: group.contents(store),
-            pieces: Vec::with_capacity(chunks.len()),
+            group,
+            contents: Contents::new(group.kept, store),
             store,
             windows,
+            start,
             needed: BTreeSet::new(),
+            looked_at: BTreeMap::new(),
             samples: 0,
-            last: time,
+            last: start,
             positions: [false; 2],
         };
-        for &found in chunks {
-            let piece = excerpt.piece(found, time)?;
-            excerpt.pieces.push(piece);
-            time = time.saturating_add(found.counts().duration);
+        for piece in excerpt.pieces() {
+            excerpt.measure(piece)?;
         }
-        let all: u64 = chunks.iter().map(|found| u64::from(found.counts().samples)).sum();
         // who needs half of a profile needs most of its nodes
-        let some = excerpt.samples <= all / 2;
+        let some = excerpt.samples <= group.own.sums.samples / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
     }
 
-    fn piece(&mut self, found: &'c Found, before: i64) -> Option<Piece<'c>> {
-        let Some(skim) = found.skim() else {
-            let chunk = self.contents.of(found);
-            if chunk.nodes.iter().any(|node| node.children.is_some()) {
-                return None;
-            }
-            let mut time = before;
-            for delta in chunk.deltas {
-                time = time.saturating_add(*delta);
-                self.last = self.last.max(time);
-            }
-            self.samples += chunk.samples.len() as u64;
-            for (has, numbers) in self.positions.iter_mut().zip([chunk.lines, chunk.columns]) {
-                *has |= numbers.is_some();
-            }
-            let nodes = Some(nodes_of(chunk.nodes));
-            return Some(Piece { found, before, inside: true, nodes });
-        };
-        let (low, high) = (before.saturating_add(skim.low), before.saturating_add(skim.high));
-        let inside = found.counts().samples > 0 && self.windows.touch(low, high);
-        if found.counts().samples > 0 {
-            self.last = self.last.max(high);
+    /// All chunks, in order.
+    fn pieces(&self) -> impl Iterator<Item = Piece> + use<'c, 's, 'p> {
+        let mut time = self.start;
+        let both = self.group.chunks().iter().zip(self.group.skims().iter());
+        both.enumerate().map(move |(number, (entry, skim))| {
+            let before = time;
+            time = time.saturating_add(skim.duration());
+            Piece { number, entry, skim, before }
+        })
+    }
+
+    /// The least and the greatest time of a sample in a chunk that was skimmed.
+    fn bounds(piece: Piece) -> (i64, i64) {
+        let at = |time| piece.before.saturating_add(time);
+        (at(piece.skim.low), at(piece.skim.high))
+    }
+
+    /// Whether a sample may lie in a window.
+    fn is_inside(&self, piece: Piece) -> bool {
+        let (low, high) = Self::bounds(piece);
+        piece.skim.is_other || piece.skim.samples() > 0 && self.windows.touch(low, high)
+    }
+
+    /// Notes what there is in a chunk; `None` if it says odd things.
+    fn measure(&mut self, piece: Piece) -> Option<()> {
+        if self.is_inside(piece) {
+            self.samples += piece.skim.samples();
         }
-        if inside {
-            self.samples += u64::from(found.counts().samples);
+        if !piece.skim.is_other {
+            if piece.skim.samples() > 0 {
+                self.last = self.last.max(Self::bounds(piece).1);
+            }
+            for (has, own) in self.positions.iter_mut().zip(piece.skim.positions) {
+                *has |= own;
+            }
+            return Some(());
         }
-        for (own, has) in self.positions.iter_mut().zip(skim.positions) {
-            *own |= has;
+        let chunk = self.contents.get(piece.entry);
+        if chunk.nodes.iter().any(|node| node.children.is_some()) {
+            return None;
         }
-        Some(Piece { found, before, inside, nodes: None })
+        let mut time = piece.before;
+        for delta in chunk.deltas {
+            time = time.saturating_add(*delta);
+            self.last = self.last.max(time);
+        }
+        for (has, numbers) in self.positions.iter_mut().zip([chunk.lines, chunk.columns]) {
+            *has |= numbers.is_some();
+        }
+        let nodes = nodes_of(chunk.nodes);
+        self.note_nodes(piece.number, nodes);
+        Some(())
+    }
+
+    /// Notes what nodes a chunk has.
+    fn note_nodes(&mut self, number: usize, nodes: Box<[(u64, u64)]>) {
+        if !nodes.is_empty() {
+            self.looked_at.insert(number, nodes);
+        }
     }
 
     /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
     fn needs_root(&mut self) -> bool {
-        let has_nodes = |piece: &Piece<'_>| match (&piece.nodes, piece.found.skim()) {
-            (Some(nodes), _) => !nodes.is_empty(),
-            (None, skim) => skim.is_some_and(|skim| skim.has_nodes()),
-        };
-        let Some(at) = self.pieces.iter().position(has_nodes) else { return true };
-        match self.contents.of(self.pieces[at].found).nodes.first() {
+        let looked_at = &self.looked_at;
+        let has_nodes =
+            |piece: &Piece| piece.skim.has_nodes() || looked_at.contains_key(&piece.number);
+        let Some(first) = self.pieces().find(has_nodes) else { return true };
+        match self.contents.get(first.entry).nodes.first() {
             Some(root) if root.parent == NO_ID => {
                 self.needed.insert(root.id);
                 true
@@ -165,60 +195,61 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Finds the nodes that are needed, and the chunks that have them.
     fn find_needed(&mut self) {
-        let mut needed = std::mem::take(&mut self.needed);
-        for at in 0..self.pieces.len() {
-            let piece = &self.pieces[at];
-            if !piece.inside {
+        for piece in self.pieces() {
+            if !self.is_inside(piece) {
                 continue;
             }
-            let chunk = self.contents.of(piece.found);
+            let chunk = self.contents.get(piece.entry);
             let mut time = piece.before;
             for (&id, delta) in chunk.samples.iter().zip(chunk.deltas) {
                 time = time.saturating_add(*delta);
                 if self.windows.at(time).is_some() {
-                    needed.insert(id);
+                    self.needed.insert(id);
                 }
             }
-            needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
+            self.needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
             let nodes = nodes_of(chunk.nodes);
-            self.pieces[at].nodes = Some(nodes);
+            self.note_nodes(piece.number, nodes);
         }
         // parents mostly come before their children: from the end on, one walk finds them all, and another that it did
-        loop {
-            let before = needed.len();
-            for at in (0..self.pieces.len()).rev() {
-                let piece = &self.pieces[at];
-                if piece.nodes.is_none()
-                    && let Some(skim) = piece.found.skim()
-                    && skim.has_nodes()
-                    && needed.range(skim.ids()).next().is_some()
-                {
-                    let nodes = nodes_of(self.contents.of(piece.found).nodes);
-                    self.pieces[at].nodes = Some(nodes);
-                }
-                for &(id, parent) in self.pieces[at].nodes.iter().flatten().rev() {
-                    if parent != NO_ID && needed.contains(&id) {
-                        needed.insert(parent);
-                    }
-                }
+        while self.find_parents() {}
+    }
+
+    /// Walks over all chunks from the end on and notes parents of nodes that are needed; whether any was not known.
+    fn find_parents(&mut self) -> bool {
+        let known = self.needed.len();
+        let (chunks, skims) = (self.group.chunks(), self.group.skims());
+        let both = chunks.iter().rev().zip(skims.iter().rev());
+        for (number, (entry, skim)) in (0..chunks.len() as usize).rev().zip(both) {
+            if !skim.has_nodes() && !skim.is_other {
+                continue;
             }
-            if needed.len() == before {
-                break;
+            if !self.looked_at.contains_key(&number)
+                && skim.has_nodes()
+                && self.needed.range(skim.ids()).next().is_some()
+            {
+                let nodes = nodes_of(self.contents.get(entry).nodes);
+                self.note_nodes(number, nodes);
+            }
+            for &(id, parent) in self.looked_at.get(&number).into_iter().flatten().rev() {
+                if parent != NO_ID && self.needed.contains(&id) {
+                    self.needed.insert(parent);
+                }
             }
         }
-        self.needed = needed;
+        self.needed.len() > known
     }
 
     /// A chunk with what is needed of it; `None` if that is nothing. `pending` is the time of the last sample taken, as
     /// far as no sample has it.
-    fn cut(&self, piece: &Piece<'_>, pending: &mut i64) -> Option<Chunk> {
-        let mut nodes = piece.nodes.iter().flatten();
+    fn cut(&self, piece: Piece, pending: &mut i64) -> Option<Chunk> {
+        let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
         let has_nodes = nodes.any(|(id, _)| self.needed.contains(id));
-        if !piece.inside && !has_nodes {
-            *pending = pending.saturating_add(piece.found.counts().duration);
+        if !self.is_inside(piece) && !has_nodes {
+            *pending = pending.saturating_add(piece.skim.duration());
             return None;
         }
-        let mut chunk = decode_again(piece.found.entry, self.store);
+        let mut chunk = decode(piece.entry, self.store);
         chunk.nodes.retain(|node| self.needed.contains(&node.id));
         let (samples, deltas) =
             (std::mem::take(&mut chunk.samples), std::mem::take(&mut chunk.deltas));
@@ -226,7 +257,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let mut kept = [Vec::new(), Vec::new()];
         for numbers in positions.iter().flatten() {
             if !numbers.is_empty() && numbers.len() != samples.len() {
-                chunk.flaws.add(FlawKind::Lines, piece.found.entry.place.offset());
+                chunk.flaws.add(FlawKind::Lines, piece.entry.place.offset());
             }
         }
         let mut time = piece.before;
@@ -250,12 +281,6 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 }
 
-fn nodes_of(nodes: &[Node]) -> Vec<(u64, u64)> {
+fn nodes_of(nodes: &[Node]) -> Box<[(u64, u64)]> {
     nodes.iter().map(|node| (node.id, node.parent)).collect()
-}
-
-/// Whether the first of two chunks comes before the second in time, too.
-fn is_before(pair: &[&Found], order: Order<'_, '_>) -> bool {
-    let entries: [Entry; 2] = [pair[0].entry, pair[1].entry];
-    order.compare(&entries[0], &entries[1]).is_lt()
 }

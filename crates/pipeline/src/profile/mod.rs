@@ -8,8 +8,10 @@
 //!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
-//! to streams), `kept` (decoded chunks side by side), `order` (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to
-//! `.cpuprofile`), `events` and `identity` (`.cpuprofile` to events); `collect` and `verbs` are `profile list` and `profile extract`.
+//! to streams, on the worker that finds them), `kept` and `contents` (decoded chunks, side by side or made again), `streams` and
+//! `gathered` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order` (chunks in stream order), `tree` and `assemble`
+//! (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and `identity` (`.cpuprofile` to events); `collect`
+//! and `verbs` are `profile list` and `profile extract`; `skim`, `excerpt`, `window` and `rebase` serve slices.
 
 mod assemble;
 mod browser;
@@ -17,34 +19,42 @@ mod check;
 mod chunk;
 mod collect;
 mod column;
+mod contents;
 mod events;
 mod excerpt;
 mod flaws;
+mod gathered;
 mod identity;
 mod kept;
+mod key;
+mod names;
 mod nested;
 mod order;
 mod rebase;
 mod router;
+mod series;
 mod skim;
+mod streams;
 mod tree;
 mod verbs;
 mod window;
 mod write;
 
 pub(crate) use browser::{Started, browser_events};
-pub(crate) use check::{ProfileParts, Verdict};
+pub(crate) use check::{Suspects, Verdict};
 pub(crate) use chunk::Chunk;
 pub use chunk::ProfileSource;
+pub(crate) use contents::{Contents, decode_into};
 pub(crate) use events::{Events, content, is_profile};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub(crate) use identity::Identities;
-pub(crate) use kept::{ChunkRef, Chunks};
+pub(crate) use key::{StreamKey, printable, push_canonical, stream_key};
+pub(crate) use names::Names;
 pub use order::ChunkOrder;
-pub(crate) use order::settle;
-pub(crate) use router::{
-    Detail, Names, Role, StreamKey, Streams, decode_into, printable, push_canonical, stream_key,
-};
+pub(crate) use order::{SortSpace, settle};
+pub(crate) use router::{Detail, Role, Router};
+pub(crate) use series::{Records, Series, Shelf};
+pub(crate) use streams::{Room, Streams};
 pub use verbs::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,

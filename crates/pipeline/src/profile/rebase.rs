@@ -13,7 +13,8 @@
 //! Cost: the profile is put together (see `assemble`), and its samples are read once more. Heap: its call tree.
 
 use super::assemble::{Profile, Sample, Samples, Wanted};
-use super::collect::{Group, Whole};
+use super::collect::Whole;
+use super::streams::Group;
 use super::tree::NONE;
 use crate::error::Error;
 use crate::exact::Exact;
@@ -29,7 +30,7 @@ const MOST: usize = 10_000;
 
 /// A stream on its way into the windows.
 pub(super) struct Rebase<'g, 's, 'p> {
-    group: &'g Group<'g>,
+    group: Group<'g>,
     whole: &'g Whole<'s, 'p>,
     windows: &'g Windows,
     store: &'g Store<'p>,
@@ -79,7 +80,7 @@ impl Walk<'_> {
 
 impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     pub(super) fn new(
-        group: &'g Group<'g>,
+        group: Group<'g>,
         whole: &'g Whole<'s, 'p>,
         windows: &'g Windows,
         store: &'g Store<'p>,
@@ -164,7 +165,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.ts = start;
-        let Some(head) = self.group.heads.last() else { return Ok(()) };
+        let Some(head) = self.group.own.heads.last() else { return Ok(()) };
         let bytes = self.store.event(head.entry.place);
         if start == self.whole.start {
             return made(bytes);
@@ -189,9 +190,9 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
 
     /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`
     fn envelope(&self) -> Vec<u8> {
-        let first = self.group.chunks.first().or(self.group.heads.last());
-        let Some(first) = first else { return Vec::new() };
-        let bytes = self.store.event(first.entry.place);
+        let head = || self.group.own.heads.last().map(|head| head.entry);
+        let Some(first) = self.group.chunks().first().or_else(head) else { return Vec::new() };
+        let bytes = self.store.event(first.place);
         let spans = fields_of(bytes);
         let mut tail = Vec::new();
         for field in [Field::Cat, Field::Id, Field::Id2] {
@@ -339,7 +340,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             Some(window) => self.whole.bounds.end.min(self.windows.0[window].1),
             None => self.whole.bounds.end,
         };
-        match self.group.heads.last().and_then(|head| head.start()) {
+        match self.group.own_start() {
             Some(own) => own.saturating_add(end.saturating_sub(self.whole.start)),
             None => end,
         }

@@ -13,7 +13,8 @@
 //!
 //! Cost: 0.2 ns a byte; decoding takes 1 ns.
 
-use super::router::Counts;
+use super::chunk::Chunk;
+use super::series::Record;
 use memchr::{memchr, memmem};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -22,7 +23,7 @@ use tracemill_tokenizer::{Event, Field};
 /// What was found of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Skim {
-    /// How many samples and steps there are, and the sum of the steps in nanoseconds.
+    /// How many samples there are, and the sum of the steps in nanoseconds.
     count: u32,
     duration: i64,
     /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
@@ -34,7 +35,13 @@ pub(crate) struct Skim {
     ids: (u32, u32),
     /// Whether it has lines, and columns.
     pub(crate) positions: [bool; 2],
+    /// Whether it is another than those read here: then only count and duration are known.
+    pub(crate) is_other: bool,
+    /// Whether there are as many steps as samples.
+    pub(crate) is_even: bool,
 }
+
+const _: () = assert!(size_of::<Skim>() == 40);
 
 /// Digits of a number that is read here.
 const DIGITS: usize = 12;
@@ -54,7 +61,8 @@ impl Skim {
         let count = count(samples)?;
         rest = rest.strip_prefix(b"}")?;
         let (low, high, positions) = (0, 0, [false; 2]);
-        let mut skim = Skim { count, duration: 0, low, high, ids, positions };
+        let (is_other, is_even) = (false, true);
+        let mut skim = Skim { count, duration: 0, low, high, ids, positions, is_other, is_even };
         let mut steps = None;
         while let Some(member) = rest.strip_prefix(b",\"") {
             let behind;
@@ -120,13 +128,31 @@ impl Skim {
         (found == count).then_some(sum)
     }
 
-    /// What it holds, but for nodes, which are not counted.
-    pub(crate) fn counts(&self) -> Counts {
-        let (count, duration) = (self.count, self.duration);
-        Counts { nodes: 0, samples: count, deltas: count, duration }
+    /// Of a chunk that had to be decoded.
+    pub(crate) fn of_decoded(chunk: &Chunk) -> Skim {
+        Skim {
+            count: chunk.samples.len() as u32,
+            duration: chunk.duration(),
+            low: 0,
+            high: 0,
+            ids: (u32::MAX, 0),
+            positions: [false; 2],
+            is_other: true,
+            is_even: chunk.samples.len() == chunk.deltas.len(),
+        }
     }
 
-    /// Whether a node of it may have an id in `ids`.
+    /// Samples.
+    pub(crate) fn samples(&self) -> u64 {
+        u64::from(self.count)
+    }
+
+    /// The sum of the steps in nanoseconds.
+    pub(crate) fn duration(&self) -> i64 {
+        self.duration
+    }
+
+    /// Whether nodes were found in it.
     pub(crate) fn has_nodes(&self) -> bool {
         self.ids.0 <= self.ids.1
     }
@@ -135,6 +161,35 @@ impl Skim {
     pub(crate) fn ids(&self) -> RangeInclusive<u64> {
         let (least, greatest) = self.ids;
         u64::from(least)..=if greatest == u32::MAX { u64::MAX } else { greatest.into() }
+    }
+}
+
+impl Record for Skim {
+    fn put(self, out: &mut Vec<u8>) {
+        let flags = [self.positions[0], self.positions[1], self.is_other, self.is_even];
+        out.extend_from_slice(&self.count.to_le_bytes());
+        out.extend(flags.map(u8::from));
+        for number in [self.duration, self.low, self.high] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&self.ids.0.to_le_bytes());
+        out.extend_from_slice(&self.ids.1.to_le_bytes());
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        let narrow = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 4]));
+        let wide = |at: usize| i64::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 8]));
+        let flag = |at: usize| bytes[at] != 0;
+        Skim {
+            count: narrow(0),
+            positions: [flag(4), flag(5)],
+            is_other: flag(6),
+            is_even: flag(7),
+            duration: wide(8),
+            low: wide(16),
+            high: wide(24),
+            ids: (narrow(32), narrow(36)),
+        }
     }
 }
 

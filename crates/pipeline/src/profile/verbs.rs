@@ -2,10 +2,11 @@
 
 use super::assemble::Keep;
 use super::chunk::ProfileSource;
-use super::collect::{Collector, Group, Whole, groups, source_of};
+use super::collect::{Collector, Whole, source_of};
 use super::flaws::Flaws;
+use super::key::printable;
 use super::order::ChunkOrder;
-use super::router::printable;
+use super::streams::Group;
 use super::write::write;
 use crate::config::{Compression, Config, OutputConfig, Source, Target};
 use crate::error::{Error, ErrorKind};
@@ -33,11 +34,11 @@ pub struct ProfileChoice {
 }
 
 impl ProfileChoice {
-    fn takes(&self, group: &Group<'_>) -> bool {
+    fn takes(&self, group: Group<'_>) -> bool {
         let takes = |set: &Option<IdSet>, id| set.as_ref().is_none_or(|set| set.contains(id));
-        takes(&self.pid, &group.stream.pid)
+        takes(&self.pid, &group.owner.pid)
             && takes(&self.tid, group.tid())
-            && takes(&self.id, &group.stream.id)
+            && takes(&self.id, &group.owner.id)
     }
 }
 
@@ -97,6 +98,8 @@ pub struct ProfilesReport {
     pub inputs: Vec<InputReport>,
     /// The profiles chosen, by start.
     pub profiles: Vec<ProfileInfo>,
+    /// How often places of chunks went to disk.
+    pub spills: u64,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -154,13 +157,14 @@ fn run(
     }
     let mut collector = Collector::new(config);
     let inputs = read_all(sources, config, &mut collector)?;
+    collector.streams.finish()?;
     let long = std::mem::take(&mut collector.streams.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);
-    let mut groups = groups(&collector.streams);
+    let mut groups = collector.streams.groups();
     let all = groups.len();
-    groups.retain(|group| choice.takes(group));
-    let bytes = groups.iter().map(|group| group.bytes(store)).sum();
+    groups.retain(|&group| choice.takes(group));
+    let bytes = groups.iter().map(|group| group.own.sums.bytes).sum();
     let job = Job { collector: &collector, inputs: &inputs, store, config, bytes };
     let mut warnings = inputs.warnings.clone();
     let targets = match target {
@@ -184,7 +188,8 @@ fn run(
     })?;
     inputs.check_unchanged()?;
     profiles.sort_by_key(|profile| profile.start_ns);
-    Ok(ProfilesReport { inputs: inputs.reports, profiles, warnings })
+    let spills = collector.streams.spilled;
+    Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, warnings })
 }
 
 fn plain(target: Target) -> OutputConfig {
@@ -206,7 +211,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
     fn each<T: Send>(
         &self,
         groups: &[Group<'_>],
-        work: impl Fn(usize, Whole<'s, 'p>, &Group<'_>) -> Result<T, Error> + Sync,
+        work: impl Fn(usize, Whole<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         // twice as many as may work: half of them wait for the disk, and few profiles are shared out evenly
         let most = if self.config.threads > 1 { 2 * self.config.threads } else { 1 };
@@ -217,7 +222,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         let worker = || -> Result<(), Error> {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(group) = groups.get(number) else { return Ok(()) };
+                let Some(&group) = groups.get(number) else { return Ok(()) };
                 let result = group
                     .assemble(self.store, Keep::All { memory }, self.config)
                     .and_then(|whole| work(number, whole, group));
@@ -234,16 +239,16 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         Ok(done.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    fn info(&self, whole: &Whole<'_, '_>, group: &Group<'_>) -> ProfileInfo {
-        let stream = group.stream;
+    fn info(&self, whole: &Whole<'_, '_>, group: Group<'_>) -> ProfileInfo {
+        let owner = group.owner;
         let written = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         let (process_name, thread_name) = self.names_of(group);
         let mut flaws = whole.profile.flaws.clone();
         flaws.locate(|offset| self.inputs.locate(offset));
         ProfileInfo {
-            pid: written(&stream.pid),
+            pid: written(&owner.pid),
             tid: written(group.tid()),
-            id: written(&stream.id),
+            id: written(&owner.id),
             process_name,
             thread_name,
             source: source_of(whole, group),
@@ -251,7 +256,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
             end_ns: whole.bounds.end,
             samples: whole.profile.extent.samples,
             nodes: whole.profile.tree.len() as u64,
-            chunks: group.chunks.len() as u64,
+            chunks: group.chunks().len(),
             order: whole.order,
             flaws,
             file: None,
@@ -259,19 +264,19 @@ impl<'s, 'p> Job<'_, 's, 'p> {
     }
 
     /// Names of its process and thread.
-    fn names_of(&self, group: &Group<'_>) -> (Option<String>, Option<String>) {
+    fn names_of(&self, group: Group<'_>) -> (Option<String>, Option<String>) {
         let names = &self.collector.names;
-        let pid = &group.stream.pid;
+        let pid = &group.owner.pid;
         (names.process(pid), names.thread(pid, group.tid()))
     }
 
     fn write(
         &self,
         whole: &mut Whole<'_, '_>,
-        group: &Group<'_>,
+        group: Group<'_>,
         target: &Target,
     ) -> Result<(), Error> {
-        let length = Length::About { len: group.bytes(self.store), of_run: self.bytes };
+        let length = Length::About { len: group.own.sums.bytes, of_run: self.bytes };
         let sink = Output::create(&plain(target.clone()), self.config, length)?;
         let mut buffer = sink.buffer()?;
         let mut batch = sink.batch(0, 0, &mut buffer);
@@ -290,14 +295,13 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         warnings: &mut Vec<String>,
     ) -> Result<Vec<Option<Target>>, Error> {
         let refuse = |found: String| Err(ErrorKind::Profiles { found }.into());
-        for empty in groups.iter().filter(|group| group.nodes() == 0) {
-            let [pid, tid, id] =
-                [&*empty.stream.pid, empty.tid(), &*empty.stream.id].map(printable);
+        for empty in groups.iter().filter(|group| group.own.sums.nodes == 0) {
+            let [pid, tid, id] = [&*empty.owner.pid, empty.tid(), &*empty.owner.id].map(printable);
             warnings.push(format!(
                 "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes: left out"
             ));
         }
-        let count = groups.iter().filter(|group| group.nodes() > 0).count();
+        let count = groups.iter().filter(|group| group.own.sums.nodes > 0).count();
         if count == 0 {
             return refuse(
                 "no CPU profile was found; `tracemill profile list` shows what there is".into(),
@@ -307,13 +311,15 @@ impl<'s, 'p> Job<'_, 's, 'p> {
             ProfileTarget::One(_) if count > 1 => refuse(format!(
                 "{count} CPU profiles were found, and one output: choose one with --pid, --tid or --id, or a folder with -d"
             )),
-            ProfileTarget::One(target) => {
-                Ok(groups.iter().map(|group| (group.nodes() > 0).then(|| target.clone())).collect())
-            }
+            ProfileTarget::One(target) => Ok(groups
+                .iter()
+                .map(|group| (group.own.sums.nodes > 0).then(|| target.clone()))
+                .collect()),
             ProfileTarget::Folder { dir, template, replace } => {
                 let names = self.file_names(groups, template.as_deref());
                 let mut taken = HashSet::new();
-                let used = || names.iter().zip(groups).filter(|(_, group)| group.nodes() > 0);
+                let used =
+                    || names.iter().zip(groups).filter(|(_, group)| group.own.sums.nodes > 0);
                 if let Some((twice, _)) = used().find(|(name, _)| !taken.insert(*name)) {
                     return refuse(format!(
                         "two CPU profiles would be called {twice}: use {{seq}} in the template (-O)"
@@ -323,7 +329,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
                 let targets = names.iter().zip(groups).map(|(name, group)| {
                     let target = Target::File { path: dir.join(name), replace: *replace };
                     output::check(&plain(target.clone()), sources)?;
-                    Ok((group.nodes() > 0).then_some(target))
+                    Ok((group.own.sums.nodes > 0).then_some(target))
                 });
                 targets.collect()
             }
@@ -340,8 +346,8 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         let mut counts: HashMap<String, u32> = HashMap::new();
         let mut names = vec![String::new(); groups.len()];
         for number in by_start {
-            let group = &groups[number];
-            let pid = safe(&printable(&group.stream.pid));
+            let group = groups[number];
+            let pid = safe(&printable(&group.owner.pid));
             let count = counts.entry(pid.clone()).or_default();
             *count += 1;
             let (process, thread) = self.names_of(group);
@@ -349,7 +355,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
                 ("{date}", date.clone()),
                 ("{time}", time.clone()),
                 ("{tid}", safe(&printable(group.tid()))),
-                ("{id}", safe(&printable(&group.stream.id))),
+                ("{id}", safe(&printable(&group.owner.id))),
                 ("{seq}", format!("{count:03}")),
                 ("{process}", safe(&process.unwrap_or_default())),
                 ("{thread}", safe(&thread.unwrap_or_default())),

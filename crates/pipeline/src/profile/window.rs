@@ -1,17 +1,15 @@
 //! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
 
 use super::assemble::{Keep, Wanted};
-use super::collect::{Group, Whole, groups};
+use super::collect::Whole;
 use super::excerpt::excerpt;
 use super::flaws::Flaws;
 use super::rebase::Rebase;
-use super::router::{Role, Streams};
+use super::streams::{Group, Streams};
 use crate::config::Config;
 use crate::error::Error;
-use crate::order::Entry;
 use crate::slice::{Edges, Windows};
 use crate::store::Store;
-use std::collections::HashSet;
 
 /// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
 /// all shares.
@@ -20,10 +18,8 @@ const STREAM: u64 = 64 << 20;
 /// What became of the streams of a trace.
 #[derive(Default)]
 pub(crate) struct Cut {
-    /// Timed events that stay as they are.
-    pub(crate) kept: Vec<Entry>,
-    /// Places of untimed events that go.
-    pub(crate) gone: HashSet<u64>,
+    /// Of each profile, whether its events stay as they are.
+    pub(crate) stays: Vec<bool>,
     /// Streams re-based, and the samples in them.
     pub(crate) rebased: u64,
     pub(crate) samples: u64,
@@ -31,6 +27,18 @@ pub(crate) struct Cut {
     pub(crate) whole: u64,
     /// What is wrong with those re-based.
     pub(crate) flaws: Flaws,
+}
+
+impl Cut {
+    /// The profiles whose events stay as they are, or the others.
+    pub(crate) fn groups<'c>(
+        &'c self,
+        streams: &'c Streams,
+        stay: bool,
+    ) -> impl Iterator<Item = Group<'c>> {
+        let all = streams.groups().into_iter().zip(&self.stays);
+        all.filter(move |(_, own)| **own == stay).map(|(group, _)| group)
+    }
 }
 
 /// What becomes of a stream.
@@ -41,7 +49,7 @@ enum Fate {
     Rebased,
 }
 
-/// Decides on every stream; events of those re-based go to `made`.
+/// Decides on every profile of `streams`; events of those re-based go to `made`.
 pub(crate) fn cut_streams(
     streams: &Streams,
     windows: &Windows,
@@ -52,10 +60,10 @@ pub(crate) fn cut_streams(
 ) -> Result<Cut, Error> {
     let mut cut = Cut::default();
     let memory = config.shares().payload / 2;
-    let groups = groups(streams);
+    let groups = streams.groups();
     let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
     for some in groups.chunks(at_once as usize) {
-        let found = in_parallel(some, |group| {
+        let found = in_parallel(some, |&group| {
             let memory = memory / some.len() as u64;
             let part = match edges {
                 Edges::Clip => excerpt(group, windows, store, memory, config)?,
@@ -67,14 +75,15 @@ pub(crate) fn cut_streams(
             };
             Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
         });
-        for (group, found) in some.iter().zip(found) {
+        for (&group, found) in some.iter().zip(found) {
             let (fate, whole) = found?;
             if matches!(fate, Fate::Rebased) {
                 cut.rebased += 1;
                 cut.samples += Rebase::new(group, &whole, windows, store).write(made)?;
                 cut.flaws.append(&whole.profile.flaws);
             }
-            cut.note(group, &fate);
+            cut.whole += u64::from(matches!(fate, Fate::Whole));
+            cut.stays.push(matches!(fate, Fate::Kept | Fate::Whole));
         }
     }
     Ok(cut)
@@ -93,20 +102,6 @@ fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A + Sync) -> 
         };
         threads.into_iter().map(join).collect()
     })
-}
-
-impl Cut {
-    /// Notes the events of a stream.
-    fn note(&mut self, group: &Group<'_>, fate: &Fate) {
-        let events = || group.heads.iter().chain(&group.chunks).map(|found| found.entry);
-        if matches!(fate, Fate::Kept | Fate::Whole) {
-            self.kept.extend(events().filter(|entry| entry.time != i64::MIN));
-            self.whole += u64::from(matches!(fate, Fate::Whole));
-            return;
-        }
-        let untimed = events().filter(|entry| entry.time == i64::MIN);
-        self.gone.extend(untimed.map(|entry| entry.place.offset()));
-    }
 }
 
 /// Times of a stream.
@@ -128,12 +123,12 @@ impl Seen {
 }
 
 fn fate(
-    group: &Group<'_>,
+    group: Group<'_>,
     whole: &Whole<'_, '_>,
     windows: &Windows,
     edges: Edges,
 ) -> Result<Fate, Error> {
-    let times = group.heads.iter().chain(&group.chunks).map(|found| found.entry.time);
+    let times = group.events().map(|event| event.time);
     let times = times.filter(|&time| time != i64::MIN);
     let mut seen = Seen::default();
     times.for_each(|time| {
@@ -150,8 +145,7 @@ fn fate(
     if in_one || edges == Edges::Clip && !seen.outside {
         return Ok(Fate::Kept);
     }
-    let is_stream =
-        !group.heads.is_empty() && group.chunks.iter().all(|found| found.role() == Role::Chunk);
+    let is_stream = !group.own.heads.is_empty() && group.own.whole.is_none();
     Ok(match edges {
         Edges::Drop => Fate::Dropped,
         Edges::Keep if windows.touch(first, last) => Fate::Kept,

@@ -23,7 +23,7 @@ use crate::index::{METADATA, UNTIMED};
 use crate::order::Sorter;
 use crate::order::{Entry, Order, rank};
 use crate::outline::{Document, Outline};
-use crate::profile::{Detail, Role, Streams};
+use crate::profile::{Detail, Role, Room, Router, Streams};
 use crate::read::{Current, Maker, Reader};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
@@ -110,7 +110,7 @@ pub(super) struct Part {
     names: Keys,
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
-    streams: Streams,
+    streams: Router,
 }
 
 impl Part {
@@ -126,7 +126,7 @@ impl Part {
             names: Keys::default(),
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
-            streams: Streams::default(),
+            streams: Router::default(),
         }
     }
 
@@ -264,8 +264,6 @@ pub(super) struct Index {
     pub(super) essential: Sorter,
     pub(super) long: Vec<Long>,
     pub(super) streams: Streams,
-    /// Bytes of decoded chunks that may be kept.
-    most: usize,
     tmp_dir: PathBuf,
     pub(super) documents: Vec<Document>,
 }
@@ -283,8 +281,7 @@ impl Index {
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
             tmp_dir: config.tmp_dir.clone(),
             long: Vec::new(),
-            streams: Streams::default(),
-            most: quarter as usize,
+            streams: Streams::new(Room { decoded: quarter, places: quarter }, &config.tmp_dir),
             documents: Vec::new(),
         }
     }
@@ -329,7 +326,7 @@ impl Reader for Index {
         self.trusted = self.trusted.max(part.guess.trusted);
         self.long.extend(part.long);
         part.outline.append_to(&mut self.documents);
-        self.streams.append(part.streams, base, self.most);
+        self.streams.append(part.streams, base)?;
         let [metadata, untimed] = part.lists;
         self.plain.list(METADATA, metadata);
         self.plain.list(UNTIMED, untimed);

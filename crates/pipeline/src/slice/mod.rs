@@ -39,26 +39,26 @@ pub use windows::{Moment, TimeWindow};
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
+use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::input::expand;
+use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merge::{default_format, warn};
-use crate::order::{Entry, Gather, Lists, Order, Runs, Sorter, Spill};
+use crate::order::{Entry, Gather, Lists, Order, Runs, Sorter};
 use crate::outline::Document;
 use crate::output;
 use crate::profile::{Cut, Streams, cut_streams};
 use crate::read::{Inputs, Reader, read_all};
-use crate::store::Store;
-use crate::streams::Delays;
+use crate::store::{Place, Store};
 use clip::Clip;
 use complete::Fate;
 use index::{Index, Plan};
 use made::Made;
 use pairs::Pairs;
 use parts::Parts;
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use tracemill_tokenizer::fields_of;
@@ -85,8 +85,8 @@ pub enum Edges {
 /// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
 /// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
 /// Beyond a quarter of the budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150
-/// bytes for each pair that is open at one time and each counter, some 120 for each chunk of a CPU profile, and one call
-/// tree at a time.
+/// bytes for each pair that is open at one time and each counter, and one call tree at a time. Of each chunk of a CPU
+/// profile 56 bytes, on disk beyond another share.
 ///
 /// # Errors
 /// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
@@ -111,11 +111,11 @@ pub fn slice(
     let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = Store::new(payloads(), index.long.clone());
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
-    let place = Place { store: &store, windows: &windows, edges, bounds, whole, config };
+    let judge = Judge { store: &store, windows: &windows, edges, bounds, whole, config };
     let annotations = Annotations::read(&index.documents, &inputs, whole, &store);
     let documents = std::mem::take(&mut index.documents);
     let mut made = Made::new(Index::RESERVED, &config.tmp_dir, annotations.events().collect());
-    let chosen = place.choose(index, &inputs, &mut made, &mut report)?;
+    let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
 
     let made = made.finish()?;
     let mut long = store.into_long();
@@ -164,7 +164,7 @@ fn can_be_read_again(sources: &[Source]) -> Result<bool, Error> {
 
 /// What decides on an event.
 #[derive(Clone, Copy)]
-struct Place<'j, 'p> {
+struct Judge<'j, 'p> {
     store: &'j Store<'p>,
     windows: &'j Windows,
     edges: Edges,
@@ -183,14 +183,18 @@ struct Chosen {
     delays: Delays,
 }
 
-impl<'j, 'p> Place<'j, 'p> {
+impl<'j, 'p> Judge<'j, 'p> {
     fn order(self) -> Order<'j, 'p> {
         Order(self.store)
     }
 
+    /// Bytes for one of a few lists.
+    fn share(self) -> u64 {
+        self.config.shares().index / 4
+    }
+
     fn gather(self) -> Gather<'j, 'p> {
-        let quarter = self.config.shares().index / 4;
-        Gather::new(quarter, &self.config.tmp_dir, self.order())
+        Gather::new(self.share(), &self.config.tmp_dir, self.order())
     }
 
     /// Decides on everything; what is cut goes to `made`.
@@ -201,7 +205,8 @@ impl<'j, 'p> Place<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<Chosen, Error> {
-        let Index { mut plain, parts, mut essential, streams, .. } = index;
+        let Index { mut plain, parts, mut essential, mut streams, .. } = index;
+        streams.finish()?;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;
@@ -211,14 +216,8 @@ impl<'j, 'p> Place<'j, 'p> {
         self.choose_parts(parts, &mut kept, made, report)?;
         self.choose_essential(&essential, &mut kept, made, report)?;
         let cut = self.choose_streams(&streams, inputs, &mut kept, made, report)?;
-        let lists = self.without(lists, &cut.gone)?;
-        let suspects = streams.suspects();
-        let delays = if suspects.is_empty() {
-            Delays::default()
-        } else {
-            let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
-            Delays::find(&suspects, untimed.chain(cut.kept.iter().copied()), self.order())
-        };
+        let lists = self.without(lists, &streams, &cut)?;
+        let delays = self.delays(&streams, &cut)?;
         let (mut events, mut bytes) = (0, 0);
         for place in lists.iter() {
             (events, bytes) = (events + 1, bytes + self.store.len(place));
@@ -332,16 +331,18 @@ impl<'j, 'p> Place<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<Cut, Error> {
-        let mut cut = Cut::default();
-        if self.whole {
-            let events = streams.all.iter().flat_map(|(_, stream)| &stream.events);
-            cut.kept.extend(events.map(|found| found.entry).filter(|e| e.time != i64::MIN));
+        let mut cut = if self.whole {
+            Cut { stays: vec![true; streams.groups().len()], ..Cut::default() }
         } else {
             let (windows, edges) = (self.windows, self.edges);
             let mut push = |event: &[u8]| made.event(event);
-            cut = cut_streams(streams, windows, edges, self.store, self.config, &mut push)?;
+            cut_streams(streams, windows, edges, self.store, self.config, &mut push)?
+        };
+        for group in cut.groups(streams, true) {
+            let mut timed = group.events().filter(|entry| entry.time != i64::MIN);
+            timed.try_for_each(|entry| kept.push(entry))?;
         }
-        cut.kept.iter().try_for_each(|&entry| kept.push(entry))?;
+        report.written.spilled_runs += streams.spilled;
         report.rebased = cut.rebased;
         report.samples = cut.samples;
         report.flaws = std::mem::take(&mut cut.flaws);
@@ -356,24 +357,44 @@ impl<'j, 'p> Place<'j, 'p> {
         Ok(cut)
     }
 
-    /// The lists without the places `gone`.
-    fn without(self, lists: Lists, gone: &HashSet<u64>) -> Result<Lists, Error> {
-        if gone.is_empty() {
+    /// The lists without events of profiles that do not stay.
+    fn without(self, lists: Lists, streams: &Streams, cut: &Cut) -> Result<Lists, Error> {
+        /// Places that are handed on at a time.
+        const BATCH: usize = 8 * 1024;
+        let mut gone = self.gather();
+        for group in cut.groups(streams, false) {
+            let mut untimed = group.events().filter(|entry| entry.time == i64::MIN);
+            untimed.try_for_each(|entry| gone.push(entry))?;
+        }
+        if gone.events == 0 {
             return Ok(lists);
         }
-        let stays = |place: &crate::store::Place| !gone.contains(&place.offset());
-        match lists {
-            Lists::Memory(mut lists) => {
-                lists.iter_mut().flatten().for_each(|places| places.retain(stays));
-                Ok(Lists::Memory(lists))
-            }
-            spilled @ Lists::Spilled(_) => {
-                let mut anew = Spill::new(&self.config.tmp_dir)?;
-                // one list is as good as two: nothing comes between them
-                spilled.iter().filter(stays).try_for_each(|place| anew.list(0, &[place]))?;
-                anew.finish().map(|(_, lists)| lists)
-            }
+        let (gone, _) = gone.finish()?.finish(self.store)?;
+        let (mut left, mut batch) = (Kept::new(&self.config.tmp_dir, self.share()), Vec::new());
+        let mut keep = |place| {
+            batch.push(place);
+            if batch.len() < BATCH { Ok(()) } else { left.push(std::mem::take(&mut batch)) }
+        };
+        // both are in input order, but for metadata, which comes first and stays
+        let mut places = lists.iter();
+        gone.each_in_order(self.order(), |gone| {
+            let stays = |place: &Place| place.offset() != gone.place.offset();
+            places.by_ref().take_while(stays).try_for_each(&mut keep)
+        })?;
+        places.try_for_each(&mut keep)?;
+        left.push(batch)?;
+        left.finish()
+    }
+
+    /// What becomes of streams whose chunks are not in order of time.
+    fn delays(self, streams: &Streams, cut: &Cut) -> Result<Delays, Error> {
+        let suspects = streams.suspects();
+        if suspects.is_empty() {
+            return Ok(Delays::default());
         }
+        let groups = cut.groups(streams, true).filter(|group| suspects.contains(group.key));
+        let chunks = groups.flat_map(|group| group.chunks().iter());
+        Delays::find(&suspects, chunks, self.order(), self.config)
     }
 }
 
@@ -385,7 +406,7 @@ struct Beside<'w, 'p> {
     annotations: &'w Annotations<'p>,
     inputs: &'w Inputs,
     store: &'w Store<'p>,
-    /// See [`Place::whole`].
+    /// See [`Judge::whole`].
     whole: bool,
 }
 

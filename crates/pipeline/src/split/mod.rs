@@ -37,6 +37,7 @@ mod write;
 use crate::annotations::{Annotations, Fates};
 use crate::clock::far_apart;
 use crate::config::{Compression, Config, Format, OutputConfig, Source, Target};
+use crate::delays::Delays;
 use crate::error::{Error, ErrorKind};
 use crate::keys::unite;
 use crate::layout::Layout;
@@ -46,7 +47,6 @@ use crate::order::{LaneRuns, Lists, Order};
 use crate::read::{Inputs, read_all};
 use crate::report::{AnnotationReport, InputReport};
 use crate::store::Store;
-use crate::streams::Delays;
 use frames::Frames;
 use index::{Found, Index};
 use lane::Kind;
@@ -297,7 +297,7 @@ impl<'w> Work<'w, '_> {
         let suspects = found.streams.clone().suspects();
         let delays = match suspects.is_empty() {
             true => Delays::default(),
-            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order),
+            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order, config)?,
         };
         let mut report = self.report(format, &delays);
         warn(&united, &delays, &format, &mut report.warnings);

@@ -90,6 +90,32 @@ fn a_deep_event_that_is_cut_costs_only_itself() {
 }
 
 #[test]
+fn twenty_thousand_chunks_wait_for_one() {
+    const CHUNKS: u64 = 20_000;
+    let chunk = |ts: u64, data: &str| {
+        format!(
+            r#"{{"name":"ProfileChunk","ph":"P","pid":1,"id":"0x1","ts":{ts},"args":{{"data":{{"cpuProfile":{{{data}}}}}}}}}"#
+        )
+    };
+    // the first one stands where all others would be before it, and defines what they refer to
+    let first = chunk(90_000, r#""nodes":[{"id":1,"callFrame":{}}]"#);
+    let others = (0..CHUNKS).map(|number| match number % 3 {
+        0 => format!(r#"{{"name":"x","ph":"X","ts":{}}}"#, 100_000 - number),
+        _ => chunk(80_000 - number, r#""samples":[1]"#),
+    });
+    let events: Vec<String> = std::iter::once(first).chain(others).collect();
+    let input = format!("[{}]", events.join(",\n"));
+    let expected = reference::merge(&[input.as_bytes()], None).expect("well-formed");
+    let waiting = CHUNKS - CHUNKS.div_ceil(3);
+    for (threads, budget) in [(1, None), (1, Some(2000)), (7, Some(40_000)), (2, Some(1 << 20))] {
+        let corner = Knobs { threads, budget, chunk: 300_000, ..PLAIN };
+        let (output, report) = run(&[input.as_bytes()], None, corner).expect("sound");
+        assert_same(&format!("{corner:?}"), &expected, &output);
+        assert_eq!(report.delayed_chunks, waiting, "{corner:?}");
+    }
+}
+
+#[test]
 fn sixty_four_megabytes_on_one_line() {
     let mut input = Vec::new();
     chrome_like(7, 64 << 20, &mut input).expect("memory takes bytes");

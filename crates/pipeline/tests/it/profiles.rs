@@ -54,6 +54,10 @@ pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = 
         let again = extract(inputs, corner).unwrap_or_else(|e| panic!("{what} {corner:?}: {e}"));
         assert_eq!(again.len(), plain.len(), "{what} {corner:?}");
         let listed = list(inputs, corner).unwrap_or_else(|e| panic!("{what} {corner:?}: {e}"));
+        // 16 bytes a chunk, in a quarter of the index
+        let places = 16 * listed.profiles.iter().map(|profile| profile.chunks).sum::<u64>();
+        let spills = corner.budget.is_some_and(|budget| places > budget / 4);
+        assert_eq!(listed.spills > 0, spills, "{what} {corner:?}");
         for (number, (first, again)) in plain.iter().zip(&again).enumerate() {
             let what = format!("{what}, profile {number}, {corner:?}");
             assert_same(&what, &first.bytes, &again.bytes);

@@ -149,6 +149,76 @@ fn random_profiles_in_random_windows() {
     assert!(rebased > 100, "{rebased} profiles were re-based");
 }
 
+/// Nothing but chunks: what goes to disk are their places.
+#[test]
+fn streams_beyond_the_memory_are_cut_from_disk() {
+    let shape = ProfileShape { chunks: 40, others: 0, ..ProfileShape::plain(3) };
+    for (seed, arrangement) in (0..).zip(Arrangement::ALL) {
+        if arrangement == Arrangement::Lost {
+            continue;
+        }
+        let input = profile_trace(seed, &ProfileShape { arrangement, ..shape.clone() });
+        let profiles = reference::cpu_profiles(&[&input]).expect("sound");
+        let rng = &mut Rng::new(seed);
+        for threads in [1, 2, 7] {
+            let windows = windows_on(rng, &profiles);
+            let corner = Knobs { threads, budget: Some(200), chunk: 3000, ..PLAIN };
+            check(&format!("{arrangement:?}"), &input, &windows, corner);
+            for edges in [Edges::Clip, Edges::Keep, Edges::Drop] {
+                let times = absolute(&windows);
+                let run = |knobs| run_slice(&[&input], &times, edges, None, knobs).expect("sound");
+                let ((plain, ample), (again, tiny)) = (run(PLAIN), run(corner));
+                assert_same(&format!("{arrangement:?}, {edges:?}"), &plain, &again);
+                assert_eq!(ample.written.spilled_runs, 0);
+                assert!(tiny.written.spilled_runs > 0);
+            }
+        }
+    }
+}
+
+/// Chunks without a time stand among the untimed events, and leave them with their stream.
+#[test]
+fn untimed_chunks_go_with_their_stream() {
+    let mut events = Vec::new();
+    for number in 0..300 {
+        let (id, ts) = (number % 3, 1000 + number / 3);
+        let time = if number % 2 == 0 { String::new() } else { format!(r#","ts":{ts}"#) };
+        events.push(match number {
+            0..3 => format!(r#"{{"name":"Profile","ph":"P","pid":1,"id":{id},"ts":{}}}"#, 1 + 500 * id),
+            _ if number % 7 == 0 => format!(r#"{{"name":"untimed {number}"}}"#),
+            _ if number % 11 == 0 => format!(r#"{{"name":"meta {number}","ph":"M"}}"#),
+            _ => format!(
+                r#"{{"name":"ProfileChunk","ph":"P","pid":1,"id":{id}{time},"args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1}}],"samples":[1]}},"timeDeltas":[3]}}}}}}"#
+            ),
+        });
+    }
+    let input = format!("[{}]", events.join(",\n"));
+    let window = absolute(&[(Some(1_040_000), Some(1_050_000))]);
+    for edges in [Edges::Clip, Edges::Keep, Edges::Drop] {
+        let run =
+            |knobs| run_slice(&[input.as_bytes()], &window, edges, None, knobs).expect("sound").0;
+        let plain = run(PLAIN);
+        for (threads, budget) in [(1, 200), (2, 2000), (7, 20_000)] {
+            let corner = Knobs { threads, budget: Some(budget), chunk: 300, ..PLAIN };
+            assert_same(&format!("{edges:?}, {corner:?}"), &plain, &run(corner));
+        }
+        let text = String::from_utf8_lossy(&plain);
+        let count = |what: &str| text.matches(what).count();
+        let expected = |what: &str| input.matches(what).count();
+        assert_eq!(count("\"untimed"), expected("\"untimed"), "{edges:?}");
+        assert_eq!(count("\"meta"), expected("\"meta"), "{edges:?}");
+        // what is left of streams begins inside, or is whole
+        for id in 0..3 {
+            let head = format!(r#""name":"Profile","ph":"P","pid":1,"id":{id},"#);
+            let chunk = format!(r#""ProfileChunk","ph":"P","pid":1,"id":{id},"args""#);
+            assert!(count(&head) == 1 || count(&chunk) == 0, "{edges:?}: {text}");
+            assert!([0, expected(&chunk)].contains(&count(&chunk)), "{edges:?}: {text}");
+        }
+        let gone = edges != Edges::Keep;
+        assert_eq!(count("ProfileChunk") < expected("ProfileChunk"), gone, "{edges:?}");
+    }
+}
+
 #[test]
 fn long_profiles_are_cut_into_chunks() {
     let mut events = vec![
