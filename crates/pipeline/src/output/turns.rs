@@ -54,3 +54,41 @@ impl Turns {
         self.next.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, OutputConfig};
+    use crate::output::{Buffer, Length, Output, SLICE, UNPLACED};
+    use crate::threads::on_threads;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Batches of all lengths, also longer than what is gathered without a place, from several threads.
+    #[test]
+    fn batches_stand_behind_each_other() {
+        let lens = [0, 1, UNPLACED + 3 * SLICE + 7, 4095, 5, UNPLACED, 4097, 2 * SLICE + 1, 1];
+        let bytes: Vec<u8> = (0..lens.iter().sum::<usize>()).map(|i| (i / 5 % 251) as u8).collect();
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
+        let path = dir.path().join("out");
+        let config = Config::new(3, 64 << 20, dir.path());
+        let length = Length::Exactly { len: 7, of_run: 0 };
+        let output = Output::create(&OutputConfig::file(&path), &config, length).expect("writable");
+        let (turns, next) = (Turns::new(0, 0), AtomicUsize::new(0));
+        on_threads(3, || {
+            let mut buffer = Buffer::new().expect("memory");
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&len) = lens.get(number) else { return };
+                let start = lens[..number].iter().sum::<usize>();
+                let mut batch = output.batch_in_turn(number, &turns, &mut buffer);
+                let own = &bytes[start..start + len];
+                own.chunks(100_003).try_for_each(|piece| batch.push(piece)).expect("writable");
+                batch.finish().expect("writable");
+            }
+        });
+        output.finish().expect("writable");
+        assert!(std::fs::read(&path).expect("it was written") == bytes);
+        turns.give_up();
+        assert!(turns.begin(lens.len(), true).is_err());
+    }
+}
