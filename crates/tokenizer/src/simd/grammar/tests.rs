@@ -34,7 +34,7 @@ fn assert_agree(text: &[u8]) -> bool {
 #[test]
 fn all_short_texts_across_the_border_of_a_block() {
     const BYTES: &[u8] = b"{}[],:\"1 \\";
-    const MOST: usize = 6;
+    const MOST: usize = if cfg!(miri) { 3 } else { 6 };
     let mut text = vec![b' '; 61];
     let mut sound = 0;
     for number in 0..BYTES.len().pow(MOST as u32) {
@@ -46,7 +46,7 @@ fn all_short_texts_across_the_border_of_a_block() {
         }
         sound += usize::from(assert_agree(&text));
     }
-    assert!(sound > 5_000, "{sound}");
+    assert!(sound > 5_000 || cfg!(miri), "{sound}");
 }
 
 const OBJECT: &str =
