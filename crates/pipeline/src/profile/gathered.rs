@@ -60,7 +60,7 @@ impl AddAssign for Sums {
 pub(super) struct Gathered {
     pub(super) heads: Vec<Head>,
     pub(super) chunks: Series<Entry>,
-    /// Beside each chunk, with [`Detail::Times`]; nothing otherwise.
+    /// Beside each chunk, with [`super::router::Detail::Times`]; nothing otherwise.
     pub(super) skims: Series<Skim>,
     /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
     pub(super) whole: Option<Origin>,
