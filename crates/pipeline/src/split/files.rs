@@ -86,6 +86,24 @@ impl Work<'_, '_> {
         }
     }
 
+    /// Refuses parts that together are far larger than what was read: each repeats metadata and keys, so that parts of fewer
+    /// bytes than those take can fill a disk with hardly an event in each.
+    pub(super) fn refuse_repetition(&self, lens: &[u64]) -> Result<(), Error> {
+        /// Times the bytes read, and bytes, that parts may take.
+        const MOST: (u64, u64) = (32, 1 << 30);
+        let read: u64 = self.inputs.reports.iter().map(|input| input.bytes).sum();
+        let all: u64 = lens.iter().sum();
+        if all <= MOST.1 || all / MOST.0 <= read {
+            return Ok(());
+        }
+        Err(refusal(format!(
+            "the {} parts would take {all} bytes, {} times as much as what was read, since each repeats metadata and keys: \
+             choose larger parts (--dry-run shows how large they become)",
+            lens.len(),
+            all / read.max(1)
+        )))
+    }
+
     /// What there is to say of each part.
     pub(super) fn described(
         &self,

@@ -207,7 +207,8 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// each part is read once more. No more files are open than twice the threads.
 ///
 /// # Errors
-/// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, or there are too many. Nothing is written
+/// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, there are too many, or they would take more than
+/// a GiB and 32 times what was read. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
 /// while it writes leaves those that were. Damaged input is no error (unless [`Config::strict`]).
 pub fn split(
@@ -330,6 +331,7 @@ impl<'w> Work<'w, '_> {
         report.warnings.extend(report.annotations.warning());
         self.warn_of_sizes(&lens, &mut report.warnings);
         if !split.dry_run {
+            self.refuse_repetition(&lens)?;
             let make = std::fs::create_dir_all(&split.dir);
             make.map_err(|e| Error::write(split.dir.display(), e))?;
             config.progress.bytes_to_write.store(lens.iter().sum(), Ordering::Relaxed);

@@ -221,6 +221,28 @@ fn times_finer_than_a_nanosecond_keep_their_order() {
     }
 }
 
+/// Each event a part, and each part with a name of a third of a MiB.
+#[test]
+fn parts_that_would_fill_a_disk_are_refused() {
+    let name = "n".repeat(300_000);
+    let mut events = vec![format!(
+        r#"{{"name":"process_name","ph":"M","pid":1,"tid":1,"args":{{"name":"{name}"}}}}"#
+    )];
+    events.extend((0..4000).map(|ts| format!(r#"{{"ph":"X","ts":{ts},"pid":1,"tid":1}}"#)));
+    let input = format!("[{}]", events.join(","));
+    let split = |by, dry_run| {
+        let settings = SplitConfig { dry_run, ..settings(by, None, None) };
+        let folder = Folder::new();
+        let settings = SplitConfig { dir: folder.path("parts"), ..settings };
+        let source = Source::Path(folder.file("in", input.as_bytes()));
+        tracemill_pipeline::split(&[source], &settings, &config(PLAIN))
+    };
+    let refused = split(SplitBy::Size(1000), false).expect_err("1.2 GB");
+    assert!(refused.to_string().contains("the 4000 parts would take 12"), "{refused}");
+    assert_eq!(split(SplitBy::Size(1000), true).expect("nothing is written").parts.len(), 4000);
+    assert_eq!(split(SplitBy::Events(400), false).expect("few parts").parts.len(), 10);
+}
+
 #[test]
 fn parts_hold_each_event_once() {
     for seed in 2000..2100 {
