@@ -230,17 +230,16 @@ fn parts_that_would_fill_a_disk_are_refused() {
     )];
     events.extend((0..4000).map(|ts| format!(r#"{{"ph":"X","ts":{ts},"pid":1,"tid":1}}"#)));
     let input = format!("[{}]", events.join(","));
-    let split = |by, dry_run| {
-        let settings = SplitConfig { dry_run, ..settings(by, None, None) };
+    let parts = |by, dry_run| {
         let folder = Folder::new();
-        let settings = SplitConfig { dir: folder.path("parts"), ..settings };
-        let source = Source::Path(folder.file("in", input.as_bytes()));
-        tracemill_pipeline::split(&[source], &settings, &config(PLAIN))
+        let dir = folder.path("parts");
+        let settings = SplitConfig { dir, dry_run, ..settings(by, None, None) };
+        over(&[input.as_bytes()], PLAIN, |sources| split(sources, &settings, &config(PLAIN)))
     };
-    let refused = split(SplitBy::Size(1000), false).expect_err("1.2 GB");
+    let refused = parts(SplitBy::Size(1000), false).expect_err("1.2 GB");
     assert!(refused.to_string().contains("the 4000 parts would take 12"), "{refused}");
-    assert_eq!(split(SplitBy::Size(1000), true).expect("nothing is written").parts.len(), 4000);
-    assert_eq!(split(SplitBy::Events(400), false).expect("few parts").parts.len(), 10);
+    assert_eq!(parts(SplitBy::Size(1000), true).expect("nothing is written").parts.len(), 4000);
+    assert_eq!(parts(SplitBy::Events(400), false).expect("few parts").parts.len(), 10);
 }
 
 #[test]
