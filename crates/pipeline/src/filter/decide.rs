@@ -12,12 +12,13 @@
 
 use super::Index;
 use super::criteria::{Criteria, PASSES, Reason, SHRUNK, Tallies};
-use super::records::{Collected, Record, Records, Role};
+use super::undecided::{Role, Undecided};
 use crate::config::Config;
 use crate::error::Error;
 use crate::kept::Kept;
-use crate::order::{Entry, Lists, Order};
+use crate::order::{Entry, KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
 use crate::store::Place;
+use std::path::Path;
 
 /// What stays.
 pub(super) struct Decision {
@@ -37,9 +38,12 @@ struct Waiting<'w, 's, 'p> {
     lanes: Vec<Reason>,
     /// That of the trace.
     start: i64,
-    late: Collected,
-    bound: Collected,
+    late: Spooled<Undecided>,
+    bound: KeyedRuns<Undecided>,
     order: Order<'s, 'p>,
+    /// Bytes for the events of one group.
+    share: u64,
+    tmp_dir: &'w Path,
 }
 
 /// Takes a decided event: its place, its duration (or that of what it belongs to), and why it goes.
@@ -53,8 +57,9 @@ impl Index {
         config: &Config,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {
-        let Index { criteria, kept, events, bytes, tallies, .. } = self;
-        let mut spilled = kept.spilled + self.late.spilled + self.bound.spilled;
+        let Index { criteria, kept, events, bytes, tallies, mut late, bound, .. } = self;
+        let (late, bound) = (late.take()?, bound.finish(order)?);
+        let mut spilled = kept.spilled + late.spilled() + bound.spilled();
         let waiting = Waiting {
             lanes: match criteria.needs.names {
                 true => {
@@ -65,9 +70,11 @@ impl Index {
             },
             criteria: &criteria,
             start: self.start.unwrap_or(0),
-            late: self.late.finish(order)?,
-            bound: self.bound.finish(order)?,
+            late,
+            bound,
             order,
+            share: config.shares().index / 4,
+            tmp_dir: &config.tmp_dir,
         };
         let direct = kept.finish()?;
         if waiting.late.is_empty() && waiting.bound.is_empty() {
@@ -86,18 +93,18 @@ impl Index {
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
         let most = config.shares().index / 4;
-        let mut staying = Records::new(&config.tmp_dir, most, config.threads);
+        let mut staying = KeyedSorter::new(&config.tmp_dir, most, config.threads);
         waiting.each_bound(&mut |place, dur, reason| match count.stays(
             place,
             order.0.len(place),
             dur,
             reason,
         ) {
-            true => staying.add(by_place(place), order),
+            true => staying.push(by_place(place), order),
             false => Ok(()),
         })?;
-        spilled += staying.spilled;
         let staying = staying.finish(order)?;
+        spilled += staying.spilled();
         let all = Kept::new(&config.tmp_dir, most);
         let all = waiting.merge(&direct, &staying, &mut count, all)?;
         spilled += all.spilled;
@@ -134,11 +141,11 @@ impl Count {
 }
 
 /// A place as a record that sorts by it.
-fn by_place(place: Place) -> Record {
+fn by_place(place: Place) -> Undecided {
     // without its rank, which only counts among events of one time
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
-    Record { key: place.offset(), entry, lane: 0, reason: PASSES, role: Role::Single }
+    Undecided { key: place.offset(), entry, lane: 0, reason: PASSES, role: Role::Single }
 }
 
 /// Puts places that were kept at once between those that were decided later.
@@ -177,9 +184,44 @@ impl<I: Iterator<Item = Place>> Merger<I> {
     }
 }
 
+/// Events that share an id, or are of one stream: all stay or none.
+struct Group {
+    events: Spool<Undecided>,
+    /// The least that any of them is judged, which is to pass; of a stream its `Profile` events speak for all.
+    any: Option<Reason>,
+    head: Option<Reason>,
+    /// The first and the last.
+    times: Option<(i64, i64)>,
+}
+
+impl Group {
+    fn new(events: Spool<Undecided>) -> Self {
+        Group { events, any: None, head: None, times: None }
+    }
+
+    fn push(&mut self, event: Undecided, judged: Reason) -> Result<(), Error> {
+        let least = |of: Option<Reason>| Some(of.map_or(judged, |other| other.min(judged)));
+        self.any = least(self.any);
+        if event.role == Role::Head {
+            self.head = least(self.head);
+        }
+        if let Some(time) = event.time() {
+            let (from, to) = self.times.unwrap_or((time, time));
+            self.times = Some((from.min(time), to.max(time)));
+        }
+        self.events.extend(&[event])
+    }
+
+    /// Gives all events to `visit`; there are none in it then.
+    fn drain(&mut self, visit: impl FnMut(Undecided) -> Result<(), Error>) -> Result<(), Error> {
+        (self.any, self.head, self.times) = (None, None, None);
+        self.events.drain(visit)
+    }
+}
+
 impl Waiting<'_, '_, '_> {
     /// What an event's own fields and its thread are judged.
-    fn judge_event(&self, record: &Record) -> Reason {
+    fn judge_event(&self, record: &Undecided) -> Reason {
         match record.reason {
             PASSES => self.lanes.get(record.lane as usize).copied().unwrap_or(PASSES),
             reason => reason,
@@ -195,7 +237,7 @@ impl Waiting<'_, '_, '_> {
         self.criteria.outcome(judged)
     }
 
-    fn judge_single(&self, record: &Record) -> (Place, i64, Reason) {
+    fn judge_single(&self, record: &Undecided) -> (Place, i64, Reason) {
         let dur = record.key as i64;
         let reason = self.judge(self.judge_event(record), record.time(), dur);
         (record.entry.place, dur, reason)
@@ -206,7 +248,7 @@ impl Waiting<'_, '_, '_> {
     fn merge(
         &self,
         direct: &Lists,
-        staying: &Collected,
+        staying: &KeyedRuns<Undecided>,
         count: &mut Count,
         all: Kept,
     ) -> Result<Kept, Error> {
@@ -231,25 +273,30 @@ impl Waiting<'_, '_, '_> {
 
     /// Decides what belongs together, key after key.
     fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
-        let mut same = Vec::new();
+        let mut group = Group::new(Spool::new(self.tmp_dir, self.share));
         let mut open = Vec::new();
         let mut key = None;
         self.bound.each(self.order, |record| {
             if key.replace(record.key).is_some_and(|key| key != record.key) {
-                self.end_key(&mut same, &mut open, visit)?;
+                self.end_key(&mut group, &mut open, visit)?;
             }
             match record.role {
                 Role::Begin => open.push(record),
                 Role::End => self.end(&record, open.pop(), visit)?,
-                _ => same.push(record),
+                _ => group.push(record, self.judge_event(&record))?,
             }
             Ok(())
         })?;
-        self.end_key(&mut same, &mut open, visit)
+        self.end_key(&mut group, &mut open, visit)
     }
 
     /// An E, with the B that it closes, if any is open.
-    fn end(&self, end: &Record, begin: Option<Record>, visit: &mut Visit<'_>) -> Result<(), Error> {
+    fn end(
+        &self,
+        end: &Undecided,
+        begin: Option<Undecided>,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
         let first = begin.as_ref().unwrap_or(end);
         let dur = match (first.time(), end.time()) {
             (Some(from), Some(to)) => to.saturating_sub(from),
@@ -265,24 +312,18 @@ impl Waiting<'_, '_, '_> {
     /// The last record of a key was seen: B that are still open, and groups.
     fn end_key(
         &self,
-        same: &mut Vec<Record>,
-        open: &mut Vec<Record>,
+        group: &mut Group,
+        open: &mut Vec<Undecided>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Error> {
         for begin in open.drain(..) {
             let reason = self.judge(self.judge_event(&begin), begin.time(), i64::MAX);
             visit(begin.entry.place, i64::MAX, reason)?;
         }
-        let heads = same.iter().any(|record| record.role == Role::Head);
-        let speaks = |record: &&Record| !heads || record.role == Role::Head;
-        let judged = same.iter().filter(speaks).map(|record| self.judge_event(record));
-        // passing is the least
-        let fields = judged.min().unwrap_or(PASSES);
-        let from = same.iter().filter_map(Record::time).min();
-        let to = same.iter().filter_map(Record::time).max();
-        let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(from));
-        let reason = self.judge(fields, from, dur);
-        same.drain(..).try_for_each(|record| visit(record.entry.place, dur, reason))
+        let dur = group.times.map_or(0, |(from, to)| to.saturating_sub(from));
+        let from = group.times.map(|(from, _)| from);
+        let reason = self.judge(group.head.or(group.any).unwrap_or(PASSES), from, dur);
+        group.drain(|record| visit(record.entry.place, dur, reason))
     }
 
     /// How long something must last to stay, if there is a size to fit.

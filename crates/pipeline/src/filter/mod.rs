@@ -20,7 +20,7 @@ mod decide;
 mod lanes;
 mod part;
 mod pattern;
-mod records;
+mod undecided;
 
 use crate::annotations::{Annotations, Written};
 use crate::config::{Config, Format, OutputConfig, Source};
@@ -32,7 +32,7 @@ use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merge::default_format;
-use crate::order::{Buckets, Order, Timed};
+use crate::order::{Buckets, KeyedSorter, Order, Spool, Timed};
 use crate::outline::Document;
 use crate::output;
 use crate::read::{Current, Maker, Reader, read_all};
@@ -43,8 +43,8 @@ use criteria::{Criteria, Tallies};
 use lanes::{Lanes, Names};
 use part::Part;
 pub use pattern::{Glob, Pattern, Preset};
-use records::{Record, Records};
 use tracemill_tokenizer::Tier;
+use undecided::Undecided;
 
 /// Which events stay: those that match one of each kind that is given, and no preset.
 #[derive(Clone, Debug, Default)]
@@ -158,8 +158,8 @@ struct Index {
     /// Events kept, and their bytes.
     events: u64,
     bytes: u64,
-    late: Records,
-    bound: Records,
+    late: Spool<Undecided>,
+    bound: KeyedSorter<Undecided>,
     long: Vec<Long>,
     tallies: Tallies,
     start: Option<i64>,
@@ -176,8 +176,8 @@ impl Index {
             kept: Kept::new(&config.tmp_dir, share),
             events: 0,
             bytes: 0,
-            late: Records::new(&config.tmp_dir, share, 0),
-            bound: Records::new(&config.tmp_dir, share, config.threads),
+            late: Spool::new(&config.tmp_dir, share),
+            bound: KeyedSorter::new(&config.tmp_dir, share, config.threads),
             long: Vec::new(),
             tallies: Tallies::default(),
             start: None,
@@ -213,7 +213,7 @@ impl Reader for Index {
     fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
         let numbers = self.lanes.append(found.lanes);
-        let renumber = |record: &mut Record| {
+        let renumber = |record: &mut Undecided| {
             record.lane = numbers.get(record.lane as usize).copied().unwrap_or_default();
         };
         found.late.iter_mut().for_each(renumber);
@@ -229,11 +229,11 @@ impl Reader for Index {
         };
         found.outline.append_to(&mut self.documents);
         self.kept.push(found.kept)?;
-        for (records, found) in [(&mut self.late, found.late), (&mut self.bound, found.bound)] {
-            if records.push(&found) {
-                let store = current.store(self.long.clone());
-                records.spill(Order(&store))?;
-            }
+        self.late.extend(&found.late)?;
+        self.bound.extend(&found.bound);
+        if self.bound.is_full() {
+            let store = current.store(self.long.clone());
+            self.bound.spill(Order(&store))?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
 use super::lanes::{Lanes, Names};
-use super::records::{Record, Role};
+use super::undecided::{Role, Undecided};
 use crate::order::{Entry, rank};
 use crate::outline::Outline;
 use crate::profile::{self, stream_key};
@@ -26,9 +26,9 @@ pub(super) struct Found {
     /// Bytes of those.
     pub(super) bytes: u64,
     /// Single events that are decided when all is read, in input order.
-    pub(super) late: Vec<Record>,
+    pub(super) late: Vec<Undecided>,
     /// Events of pairs, groups and streams.
-    pub(super) bound: Vec<Record>,
+    pub(super) bound: Vec<Undecided>,
     pub(super) long: Vec<Long>,
     pub(super) tallies: Tallies,
     /// Least time of an event that is no metadata.
@@ -108,7 +108,7 @@ impl Found {
             Role::Single => dur as u64,
             _ => key_of(event, role, &mut self.key),
         };
-        let record = Record { key, entry, lane, reason, role };
+        let record = Undecided { key, entry, lane, reason, role };
         match role {
             Role::Single => self.single(record, criteria),
             _ => self.bound.push(record),
@@ -117,7 +117,7 @@ impl Found {
 
     /// A single event, as far as it is judged.
     #[inline]
-    fn single(&mut self, record: Record, criteria: &Criteria) {
+    fn single(&mut self, record: Undecided, criteria: &Criteria) {
         let late = criteria.needs.late;
         let reason = match record.reason {
             PASSES if !late => criteria.judge_time(record.time(), record.key as i64, 0),

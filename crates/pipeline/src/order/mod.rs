@@ -18,20 +18,24 @@
 //! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
 //! Where even 16 bytes are too many, sorted runs go to disk ([`spill`]) and a loser tree merges them.
 
+mod keyed;
 mod lanes;
 mod loser_tree;
 mod runs;
 mod sorted;
 mod sorter;
 mod spill;
+mod spool;
 mod stamp;
 
+pub(crate) use keyed::{Keyed, KeyedRuns, KeyedSorter};
 pub(crate) use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
 pub(crate) use loser_tree::LoserTree;
 pub(crate) use runs::Buckets;
 pub(crate) use sorted::Sorted;
 pub(crate) use sorter::{Gather, Runs, Sorter, Timed};
 pub(crate) use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns, decode, encode};
+pub(crate) use spool::{Record, Spool, Spooled, word};
 pub(crate) use stamp::Stamp;
 
 use crate::clock::Kind;

@@ -93,7 +93,11 @@ pub(crate) struct Gather<'s, 'p> {
 
 impl<'s, 'p> Gather<'s, 'p> {
     pub(crate) fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
-        let sorter = Sorter::new(limit, tmp_dir);
+        Self::onto(Sorter::new(limit, tmp_dir), order)
+    }
+
+    /// Adds to what a sorter has, which is not counted.
+    pub(crate) fn onto(sorter: Sorter, order: Order<'s, 'p>) -> Self {
         Gather { sorter, part: Vec::new(), order, events: 0, bytes: 0 }
     }
 

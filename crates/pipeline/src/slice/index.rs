@@ -7,7 +7,8 @@
 //! ```text
 //!   metadata, untimed ──────────> lists          always kept
 //!   X, moments ─────────────────> plain          that may be inside or reach in
-//!   B E b e S F s t f (and C) ──> parts          all before the last window's end; all of them where pairs stay whole
+//!   B E b e S F s t f (and C) ──> parts          all before the last window's end; all of them where pairs stay whole:
+//!                                                by what they belong to, 48 bytes each
 //!   Profile, ProfileChunk ──────> streams        times of the samples, or everything, decoded on the worker
 //!   TracingStartedInBrowser … ──> essential
 //! ```
@@ -15,19 +16,16 @@
 use super::Edges;
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, is_essential, may_be_special};
-use super::parts::Parts;
 use super::windows::{Bounds, Start, TimeWindow, Windows};
 use crate::config::Config;
 use crate::error::Error;
 use crate::index::{METADATA, UNTIMED};
-use crate::order::Sorter;
-use crate::order::{Entry, Order, rank};
+use crate::order::{Entry, KeyedSorter, Order, Sorter, rank};
 use crate::outline::{Document, Outline};
 use crate::profile::{Detail, Role, Room, Router, Streams};
 use crate::read::{Current, Maker, Reader};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tracemill_tokenizer::{Event, Nanos};
@@ -239,9 +237,6 @@ impl Collect for Part {
             }
             entries.shrink_to_fit();
         }
-        if !self.parts.is_sorted_by_key(|part| part.entry) {
-            self.parts.sort_unstable_by_key(|part| part.entry);
-        }
         self.parts.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
         if let Some(bounds) = self.bounds.known() {
@@ -260,11 +255,10 @@ pub(super) struct Index {
     trusted: i64,
     /// With the lists.
     pub(super) plain: Sorter,
-    pub(super) parts: Parts,
+    pub(super) parts: KeyedSorter<keys::Part>,
     pub(super) essential: Sorter,
     pub(super) long: Vec<Long>,
     pub(super) streams: Streams,
-    tmp_dir: PathBuf,
     pub(super) documents: Vec<Document>,
 }
 
@@ -277,9 +271,8 @@ impl Index {
             bounds: Bounds::NONE,
             trusted: i64::MIN,
             plain: Sorter::new(quarter, &config.tmp_dir),
-            parts: Parts::new(quarter / 2),
+            parts: KeyedSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
-            tmp_dir: config.tmp_dir.clone(),
             long: Vec::new(),
             streams: Streams::new(Room { decoded: quarter, places: quarter }, &config.tmp_dir),
             documents: Vec::new(),
@@ -331,7 +324,7 @@ impl Reader for Index {
         self.plain.list(METADATA, metadata);
         self.plain.list(UNTIMED, untimed);
         self.plain.push(part.plain);
-        self.parts.push(part.parts);
+        self.parts.extend(&part.parts);
         self.essential.push(part.essential);
         if self.plain.is_full() || self.parts.is_full() || self.essential.is_full() {
             let store = current.store(self.long.clone());
@@ -342,7 +335,7 @@ impl Reader for Index {
                 }
             }
             if self.parts.is_full() {
-                self.parts.spill(order, &self.tmp_dir)?;
+                self.parts.spill(order)?;
             }
         }
         Ok(())

@@ -9,13 +9,12 @@
 //! Values are equal as JSON has it: types strict, escapes and spellings of numbers resolved. Ids without pid are those
 //! of all processes, as in DevTools and Perfetto (devtools-semantics §8.3). Of a key only a hash of 128 bits is kept.
 
-use super::kinds::{Kind, Phase, Step};
+use super::kinds::{Kind, Step};
 use crate::check::{mix, whole};
 use crate::json::member;
-use crate::order::{EXACT, Entry};
+use crate::order::{EXACT, Entry, Keyed, Order, Record, word};
 use crate::store::Store;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::cmp::Ordering;
 use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
@@ -31,33 +30,49 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// What it belongs to.
-    pub(super) fn key(&self) -> Option<u128> {
+    /// What it belongs to; 0 if it has no id and needs one.
+    pub(super) fn owner(&self) -> u128 {
         let [high, low] = self.key;
-        Some(u128::from(high) << 64 | u128::from(low)).filter(|&key| key != 0)
+        u128::from(high) << 64 | u128::from(low)
     }
 }
 
-/// For keys that are hashes already.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Hashed(u64);
+impl Record for Part {
+    const BYTES: usize = 42;
 
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
+    fn encode(&self, bytes: &mut [u8]) {
+        self.entry.encode(&mut bytes[..16]);
+        for (offset, word) in [(16, self.key[0]), (24, self.key[1]), (32, self.name)] {
+            bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[40..].copy_from_slice(&[self.kind as u8, self.step as u8]);
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
-    }
-
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
+    fn decode(bytes: &[u8]) -> Self {
+        Part {
+            entry: Entry::decode(&bytes[..16]),
+            key: [word(bytes, 16), word(bytes, 24)],
+            name: word(bytes, 32),
+            kind: Kind::of_number(bytes[40]),
+            step: Step::of_number(bytes[41]),
+        }
     }
 }
 
-/// By key of a part.
-pub(super) type KeyMap<T> = HashMap<u128, T, BuildHasherDefault<Hashed>>;
+impl Keyed for Part {
+    /// What it belongs to, and its time.
+    type Key = (u128, i64);
+
+    fn key(&self) -> (u128, i64) {
+        (self.owner(), self.entry.time)
+    }
+
+    /// By what it belongs to, then as contract C3 has it.
+    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        let by_owner = self.owner().cmp(&other.owner());
+        by_owner.then_with(|| order.compare(&self.entry, &other.entry))
+    }
+}
 
 /// Makes keys.
 #[derive(Default)]
@@ -70,15 +85,6 @@ impl Keys {
         let key = self.of(event, kind).unwrap_or_default();
         let name = if kind == Kind::Slice { self.name(event) } else { 0 };
         Part { entry, key, name, kind, step }
-    }
-
-    /// As [`Keys::part`], of an event that is read again; `None` if it is none.
-    pub(super) fn part_at(&mut self, entry: Entry, store: &Store<'_>) -> Option<Part> {
-        let bytes = store.event(entry.place);
-        let spans = fields_of(bytes);
-        let event = spans.of(bytes);
-        let Phase::Part(kind, step) = Phase::of(&event) else { return None };
-        Some(self.part(&event, entry, kind, step))
     }
 
     /// The key of a part of something that lasts; `None` if it has no id and needs one.
@@ -265,7 +271,8 @@ mod tests {
         let entry = Entry { time: 0, place: Place::new(0, event.len(), 0) };
         let event = spans.of(event.as_bytes());
         let part = Keys::default().part(&event, entry, Kind::Counter, Step::Middle);
-        part.key().expect("a counter has a key")
+        assert_ne!(part.owner(), 0, "a counter has a key");
+        part.owner()
     }
 
     #[test]

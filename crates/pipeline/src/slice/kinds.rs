@@ -37,7 +37,8 @@ pub(super) fn is_start(event: &Event<'_>) -> bool {
 }
 
 /// A part of something that lasts, by phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Kind {
     /// `B`, `E`: nested in a thread.
     Slice,
@@ -52,6 +53,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 5] = [Kind::Slice, Kind::Async, Kind::Legacy, Kind::Flow, Kind::Counter];
+
+    /// That of its number.
+    pub(super) fn of_number(number: u8) -> Self {
+        Kind::ALL[usize::from(number) % Kind::ALL.len()]
+    }
+
     /// The phase that ends it.
     pub(super) fn end(self) -> &'static str {
         match self {
@@ -65,10 +73,20 @@ impl Kind {
 
 /// Which part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Step {
     Begin,
     Middle,
     End,
+}
+
+impl Step {
+    const ALL: [Step; 3] = [Step::Begin, Step::Middle, Step::End];
+
+    /// That of its number.
+    pub(super) fn of_number(number: u8) -> Self {
+        Step::ALL[usize::from(number) % Step::ALL.len()]
+    }
 }
 
 /// What an event is, by its phase.

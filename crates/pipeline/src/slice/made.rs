@@ -3,7 +3,7 @@
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
 use crate::error::{Error, ErrorKind};
-use crate::order::{Entry, rank};
+use crate::order::{Entry, Spool, Spooled, rank};
 use crate::store::{Long, Payload, Place};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -18,7 +18,7 @@ pub(super) struct Made {
     len: u64,
     /// The most there may be.
     most: u64,
-    entries: Vec<Entry>,
+    entries: Spool<Entry>,
     long: Vec<Long>,
     /// Places of events of which it is asked what became of them.
     watched: HashSet<u64>,
@@ -29,17 +29,23 @@ pub(super) struct Made {
 /// All that was made.
 pub(super) struct All {
     pub(super) payload: Payload,
-    /// Sorted by their 16 bytes.
-    pub(super) entries: Vec<Entry>,
+    /// In the order in which they were made.
+    pub(super) entries: Spooled<Entry>,
     pub(super) long: Vec<Long>,
     /// By the places of those of which it is asked, what was made of them first.
     pub(super) of: HashMap<u64, Entry>,
 }
 
 impl Made {
-    /// Of the events at the places `watched` it is known afterwards what was made of them.
-    pub(super) fn new(most: u64, tmp_dir: &Path, watched: HashSet<u64>) -> Self {
-        let (entries, long, of) = (Vec::new(), Vec::new(), HashMap::new());
+    /// At most so many bytes, with the entries of what is made in `entries`. Of the events at the places `watched` it is
+    /// known afterwards what was made of them.
+    pub(super) fn new(
+        most: u64,
+        tmp_dir: &Path,
+        entries: Spool<Entry>,
+        watched: HashSet<u64>,
+    ) -> Self {
+        let (long, of) = (Vec::new(), HashMap::new());
         let tmp_dir = tmp_dir.to_owned();
         Made { file: None, len: 0, most, entries, long, watched, of, tmp_dir }
     }
@@ -65,26 +71,31 @@ impl Made {
 
     /// Appends an event.
     pub(super) fn event(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.append(bytes).map(drop)
+    }
+
+    /// Appends an event; returns its entry, if it has a time.
+    fn append(&mut self, bytes: &[u8]) -> Result<Option<Entry>, Error> {
         let offset = self.push(bytes)?;
         if Place::is_long(bytes.len()) {
             self.long.push((offset, bytes.len() as u64));
         }
         let spans = fields_of(bytes);
         let event = spans.of(bytes);
-        if let Some(ts) = event.ts() {
+        let entry = event.ts().map(|ts| {
             let place = Place::new(offset, bytes.len(), rank(ts, event.dur()));
-            self.entries.push(Entry { time: ts.floor, place });
-        }
-        Ok(())
+            Entry { time: ts.floor, place }
+        });
+        self.entries.extend(entry.as_slice())?;
+        Ok(entry)
     }
 
     /// Appends what is made of an event.
     pub(super) fn event_of(&mut self, origin: Entry, bytes: &[u8]) -> Result<(), Error> {
-        let number = self.entries.len();
-        self.event(bytes)?;
-        if self.watched.contains(&origin.place.offset()) {
-            let made = self.entries.get(number).copied();
-            made.map(|made| *self.of.entry(origin.place.offset()).or_insert(made));
+        let made = self.append(bytes)?;
+        let origin = origin.place.offset();
+        if let Some(made) = made.filter(|_| self.watched.contains(&origin)) {
+            self.of.entry(origin).or_insert(made);
         }
         Ok(())
     }
@@ -97,7 +108,6 @@ impl Made {
                 Payload::Mapped(Arc::new(mapped.map_err(|e| Error::scratch(&self.tmp_dir, e))?))
             }
         };
-        self.entries.sort_unstable();
-        Ok(All { payload, entries: self.entries, long: self.long, of: self.of })
+        Ok(All { payload, entries: self.entries.take()?, long: self.long, of: self.of })
     }
 }

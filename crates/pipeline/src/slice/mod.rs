@@ -24,12 +24,12 @@
 
 mod clip;
 mod complete;
+mod edge;
 mod index;
 mod keys;
 mod kinds;
 mod made;
 mod pairs;
-mod parts;
 mod report;
 mod windows;
 
@@ -47,7 +47,7 @@ use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merge::{default_format, warn};
-use crate::order::{Entry, Gather, Lists, Order, Runs, Sorter};
+use crate::order::{Entry, Gather, KeyedSorter, Lists, Order, Runs, Sorter, Spool};
 use crate::outline::Document;
 use crate::output;
 use crate::profile::{Cut, Streams, cut_streams};
@@ -58,7 +58,6 @@ use complete::Fate;
 use index::{Index, Plan};
 use made::Made;
 use pairs::Pairs;
-use parts::Parts;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use tracemill_tokenizer::fields_of;
@@ -84,9 +83,9 @@ pub enum Edges {
 /// trace begins more than a second before its first events. Profile streams are read again where windows need them. Heap:
 /// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
 /// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
-/// Beyond a quarter of the budget 16 bytes for each go to disk, and parts of pairs are read again. Beside that about 150
-/// bytes for each pair that is open at one time and each counter, and one call tree at a time. Of each chunk of a CPU
-/// profile 56 bytes, on disk beyond another share.
+/// Of what is made at edges 16 bytes each. All that goes to disk beyond its share of the budget. Beside that 64 bytes for
+/// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
+/// disk beyond another share.
 ///
 /// # Errors
 /// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
@@ -114,7 +113,9 @@ pub fn slice(
     let judge = Judge { store: &store, windows: &windows, edges, bounds, whole, config };
     let annotations = Annotations::read(&index.documents, &inputs, whole, &store);
     let documents = std::mem::take(&mut index.documents);
-    let mut made = Made::new(Index::RESERVED, &config.tmp_dir, annotations.events().collect());
+    let entries = Spool::new(&config.tmp_dir, judge.share() / 2);
+    let watched = annotations.events().collect();
+    let mut made = Made::new(Index::RESERVED, &config.tmp_dir, entries, watched);
     let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
 
     let made = made.finish()?;
@@ -263,29 +264,32 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Parts of pairs, and counters.
     fn choose_parts(
         self,
-        parts: Parts,
-        kept: &mut Gather<'_, '_>,
+        parts: KeyedSorter<keys::Part>,
+        kept: &mut Gather<'j, 'p>,
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        let (order, threads) = (self.order(), self.config.threads);
-        report.written.spilled_runs += if self.whole {
-            parts.each_in_order(order, threads, |part| kept.push(part.entry))?
-        } else if self.edges == Edges::Clip {
-            let mut clip = Clip::new(self.store, self.windows, self.bounds);
-            let spilled =
-                parts.each_in_order(order, threads, |part| clip.take(part, made, kept))?;
-            clip.finish(made)?;
-            (report.opened, report.closed) = (clip.counts.opened, clip.counts.closed);
-            report.counters = clip.counts.counters;
-            spilled
-        } else {
-            let mut pairs = Pairs::new(self.store, self.windows, self.edges);
-            let spilled = parts.each_in_order(order, threads, |part| pairs.take(part, kept))?;
-            pairs.finish(kept)?;
-            spilled
-        };
-        Ok(())
+        let Judge { store, windows, config, .. } = self;
+        let parts = parts.finish(self.order())?;
+        report.written.spilled_runs += parts.runs();
+        if self.whole {
+            return parts.iter().try_for_each(|part| kept.push(part.entry));
+        }
+        if self.edges == Edges::Clip {
+            let edges = KeyedSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
+            let mut clip = Clip::new(store, windows, self.bounds, kept, edges);
+            parts.each(self.order(), |part| clip.take(&part))?;
+            let edges = clip.finish()?.finish(self.order())?;
+            report.written.spilled_runs += edges.runs();
+            let counts = edge::make(&edges, windows, store, made)?;
+            (report.opened, report.closed) = (counts.opened, counts.closed);
+            report.counters = counts.counters;
+            return Ok(());
+        }
+        let steps = Spool::new(&config.tmp_dir, self.share() / 2);
+        let mut pairs = Pairs::new(store, windows, self.edges, kept, steps);
+        parts.each(self.order(), |part| pairs.take(&part))?;
+        pairs.end_key()
     }
 
     /// Events that are kept wherever they stand. One at which DevTools begins must not begin before the window.
@@ -313,7 +317,7 @@ impl<'j, 'p> Judge<'j, 'p> {
                     let spans = fields_of(bytes);
                     if kinds::is_start(&spans.of(bytes)) {
                         report.moved += 1;
-                        return made.event_of(entry, &clip::at(self.store, entry, first));
+                        return made.event_of(entry, &edge::at(self.store, entry, first));
                     }
                 }
                 _ => {}
@@ -413,17 +417,17 @@ struct Beside<'w, 'p> {
 impl Chosen {
     /// Writes what was chosen and what was made.
     fn write(
-        mut self,
+        self,
         Beside { made, documents, annotations, inputs, store, whole }: Beside<'_, '_>,
         output: &OutputConfig,
         config: &Config,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let order = Order(store);
-        let events = self.events + made.entries.len() as u64;
-        let made_bytes: u64 = made.entries.iter().map(|entry| store.len(entry.place)).sum();
-        self.timed.push(made.entries.clone());
-        let (runs, _) = self.timed.finish(store)?;
+        let mut timed = Gather::onto(self.timed, order);
+        made.entries.iter().try_for_each(|entry| timed.push(entry))?;
+        let (events, bytes) = (self.events + timed.events, self.bytes + timed.bytes);
+        let (runs, _) = timed.finish()?.finish(store)?;
         let mut united = unite(documents, store);
         let written = &mut report.written;
         written.events = events;
@@ -445,7 +449,7 @@ impl Chosen {
         let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
         written.annotations = annotations.put(&mut united, &output_of).report();
         written.warnings.extend(written.annotations.warning());
-        let size = (events, self.bytes + made_bytes);
+        let size = (events, bytes);
         let check = || inputs.check_unchanged();
         written.bytes =
             emit.write_all(&united, size, output, config, &mut written.warnings, check)?;

@@ -1,110 +1,131 @@
-//! Pairs that stay whole (`--edges keep`) or go whole (`--edges drop`): all parts of the trace are walked once in order.
+//! Pairs that stay whole (`--edges keep`) or go whole (`--edges drop`): all parts of the trace are walked once, key after
+//! key, those of a key in the order of the output.
 //!
 //! `keep` keeps what touches a window: a pair from its begin to its end, a flow if a step of it lies inside. What has no
 //! end is open to the end of the trace. `drop` keeps what has all its parts in one window. A part without a partner is
 //! a moment. Pairing is that of `clip`.
 //!
-//! Heap: about 100 bytes for each pair that is open at one time, 16 for each step of an open flow.
+//! Heap: 24 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
+//! beyond their share.
 
 use super::Edges;
-use super::keys::{KeyMap, Part, has_rest};
+use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
 use super::windows::Windows;
 use crate::error::Error;
-use crate::order::Entry;
-use crate::order::Gather;
+use crate::order::{Entry, Gather, Spool};
 use crate::store::Store;
 
-/// Something that has begun.
-struct Open {
-    kind: Kind,
-    name: u64,
-    /// Its begin, and the steps of a flow.
-    parts: Vec<Entry>,
-}
-
 /// Walks over the parts of pairs.
-pub(super) struct Pairs<'a, 'p> {
-    store: &'a Store<'p>,
-    windows: &'a Windows,
+pub(super) struct Pairs<'k, 'j, 'p> {
+    store: &'j Store<'p>,
+    windows: &'j Windows,
     edges: Edges,
-    open: KeyMap<Vec<Open>>,
+    kept: &'k mut Gather<'j, 'p>,
+    /// The key at hand, and what of it is open: names and begins.
+    owner: u128,
+    open: Vec<(u64, Entry)>,
+    flow: Option<Flow>,
+    /// Steps of the flow.
+    steps: Spool<Entry>,
 }
 
-impl<'a, 'p> Pairs<'a, 'p> {
-    pub(super) fn new(store: &'a Store<'p>, windows: &'a Windows, edges: Edges) -> Self {
-        Pairs { store, windows, edges, open: KeyMap::default() }
+/// What decides on a flow.
+struct Flow {
+    /// The window that it begins in.
+    window: Option<usize>,
+    /// Whether a step lies in a window; whether all lie in that.
+    inside: bool,
+    one: bool,
+}
+
+impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
+    /// What stays goes to `kept`; `steps` is empty.
+    pub(super) fn new(
+        store: &'j Store<'p>,
+        windows: &'j Windows,
+        edges: Edges,
+        kept: &'k mut Gather<'j, 'p>,
+        steps: Spool<Entry>,
+    ) -> Self {
+        Pairs { store, windows, edges, kept, owner: 0, open: Vec::new(), flow: None, steps }
     }
 
-    /// Takes the next part in order.
-    pub(super) fn take(&mut self, part: &Part, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
+    /// Takes the next part.
+    pub(super) fn take(&mut self, part: &Part) -> Result<(), Error> {
         let &Part { entry, name, kind, step, .. } = part;
-        let Some(key) = part.key() else { return self.moment(entry, kept) };
-        let open = self.open.entry(key).or_default();
-        let of_name = |own: &Open| name == 0 || own.name == name;
-        match step {
-            Step::Begin => {
-                let former = if kind == Kind::Flow { open.pop() } else { None };
-                open.push(Open { kind, name, parts: vec![entry] });
-                former.map_or(Ok(()), |flow| self.decide(&flow, None, kept))
+        if part.owner() != self.owner {
+            self.end_key()?;
+            self.owner = part.owner();
+        }
+        match (kind, step) {
+            _ if self.owner == 0 => self.moment(entry),
+            (Kind::Flow, Step::Begin) => {
+                self.end_flow()?;
+                let window = self.windows.at(entry.time);
+                self.flow = Some(Flow { window, inside: false, one: window.is_some() });
+                self.step(entry)
             }
-            Step::Middle | Step::End if kind == Kind::Flow => {
-                let Some(flow) = open.last_mut() else { return self.forget(key, entry, kept) };
-                flow.parts.push(entry);
-                if step == Step::Middle {
-                    return Ok(());
+            (Kind::Flow, _) if self.flow.is_none() => self.moment(entry),
+            (Kind::Flow, _) => {
+                self.step(entry)?;
+                if step == Step::End { self.end_flow() } else { Ok(()) }
+            }
+            (_, Step::Begin) => {
+                self.open.push((name, entry));
+                Ok(())
+            }
+            (_, Step::Middle) => Ok(()),
+            (_, Step::End) => match self.open.iter().rposition(|own| name == 0 || own.0 == name) {
+                None => self.moment(entry),
+                Some(at) => {
+                    let (_, begin) = self.open.remove(at);
+                    self.pair(begin, entry)
                 }
-                let flow = open.pop();
-                self.open.remove(&key);
-                flow.map_or(Ok(()), |flow| self.decide(&flow, None, kept))
-            }
-            Step::Middle => Ok(()),
-            Step::End => {
-                let Some(at) = open.iter().rposition(of_name) else {
-                    return self.forget(key, entry, kept);
-                };
-                let own = open.remove(at);
-                if open.is_empty() {
-                    self.open.remove(&key);
-                }
-                self.decide(&own, Some(entry), kept)
-            }
+            },
         }
     }
 
     /// A part without a partner.
-    fn forget(&mut self, key: u128, entry: Entry, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
-        if self.open.get(&key).is_some_and(Vec::is_empty) {
-            self.open.remove(&key);
+    fn moment(&mut self, entry: Entry) -> Result<(), Error> {
+        if self.windows.at(entry.time).is_some() { self.kept.push(entry) } else { Ok(()) }
+    }
+
+    /// A step of the flow at hand.
+    fn step(&mut self, entry: Entry) -> Result<(), Error> {
+        let window = self.windows.at(entry.time);
+        if let Some(flow) = &mut self.flow {
+            flow.inside |= window.is_some();
+            flow.one &= window == flow.window;
         }
-        self.moment(entry, kept)
+        self.steps.extend(&[entry])
     }
 
-    fn moment(&self, entry: Entry, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
-        if self.windows.at(entry.time).is_some() { kept.push(entry) } else { Ok(()) }
+    /// Decides on the flow at hand.
+    fn end_flow(&mut self) -> Result<(), Error> {
+        let stays = self.flow.take().is_some_and(|flow| match self.edges {
+            Edges::Drop => flow.one,
+            _ => flow.inside,
+        });
+        if stays {
+            return self.steps.drain(|step| self.kept.push(step));
+        }
+        self.steps.clear();
+        Ok(())
     }
 
-    /// Decides on all parts of something.
-    fn decide(
-        &self,
-        open: &Open,
-        end: Option<Entry>,
-        kept: &mut Gather<'_, '_>,
-    ) -> Result<(), Error> {
-        let window = |entry: Entry| self.windows.at(entry.time);
-        let begin = open.parts[0];
-        let mut all = open.parts.iter().copied().chain(end);
-        let stays = match (self.edges, open.kind, end) {
-            (Edges::Drop, ..) => {
-                let first = window(begin);
-                first.is_some() && all.all(|entry| window(entry) == first)
+    /// Decides on a pair.
+    fn pair(&mut self, begin: Entry, end: Entry) -> Result<(), Error> {
+        let stays = match self.edges {
+            Edges::Drop => {
+                let window = self.windows.at(begin.time);
+                window.is_some() && self.windows.at(end.time) == window
             }
-            (_, Kind::Flow, _) => all.any(|entry| window(entry).is_some()),
-            (_, _, None) => begin.time < self.windows.end(),
-            (_, _, Some(end)) => self.touch(begin, end),
+            _ => self.touch(begin, end),
         };
         if stays {
-            open.parts.iter().copied().chain(end).try_for_each(|entry| kept.push(entry))?;
+            self.kept.push(begin)?;
+            self.kept.push(end)?;
         }
         Ok(())
     }
@@ -120,10 +141,16 @@ impl<'a, 'p> Pairs<'a, 'p> {
         })
     }
 
-    /// All parts were taken.
-    pub(super) fn finish(&mut self, kept: &mut Gather<'_, '_>) -> Result<(), Error> {
-        let open = std::mem::take(&mut self.open);
-        // what is kept is sorted later: the order of deciding cannot be seen
-        open.into_values().flatten().try_for_each(|own| self.decide(&own, None, kept))
+    /// All parts of the key at hand were taken; or all parts.
+    pub(super) fn end_key(&mut self) -> Result<(), Error> {
+        self.end_flow()?;
+        for (_, begin) in std::mem::take(&mut self.open) {
+            match self.edges {
+                Edges::Drop => self.moment(begin)?,
+                _ if begin.time < self.windows.end() => self.kept.push(begin)?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }

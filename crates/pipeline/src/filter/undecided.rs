@@ -1,0 +1,86 @@
+//! Events that are not decided yet: 32 bytes each, in memory or on disk, as they come or sorted by key and time.
+
+use super::criteria::Reason;
+use crate::order::{Entry, Keyed, Order, Record, word};
+use std::cmp::Ordering;
+
+/// What an undecided event is to its pair or group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Role {
+    /// None: a single event.
+    Single,
+    /// `B`
+    Begin,
+    /// `E`
+    End,
+    /// One of those that share an id.
+    Member,
+    /// The `Profile` event of a stream.
+    Head,
+    /// Another event of a stream.
+    Chunk,
+}
+
+impl Role {
+    const ALL: [Role; 6] =
+        [Role::Single, Role::Begin, Role::End, Role::Member, Role::Head, Role::Chunk];
+}
+
+/// An undecided event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undecided {
+    /// What its pair or group has in common; for single events their duration.
+    pub(super) key: u64,
+    /// Time and place; [`i64::MIN`] if it has no time.
+    pub(super) entry: Entry,
+    pub(super) lane: u32,
+    /// What its own fields and its thread's ids are judged.
+    pub(super) reason: Reason,
+    pub(super) role: Role,
+}
+
+impl Undecided {
+    /// Its time, if it has one.
+    pub(super) fn time(&self) -> Option<i64> {
+        (self.entry.time > i64::MIN).then_some(self.entry.time)
+    }
+}
+
+impl Record for Undecided {
+    const BYTES: usize = 32;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
+        self.entry.encode(&mut bytes[8..24]);
+        bytes[24..28].copy_from_slice(&self.lane.to_le_bytes());
+        bytes[28..].copy_from_slice(&[self.reason, self.role as u8, 0, 0]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let last = word(bytes, 24);
+        let [.., reason, role, _, _] = last.to_le_bytes();
+        Undecided {
+            key: word(bytes, 0),
+            entry: Entry::decode(&bytes[8..24]),
+            lane: last as u32,
+            reason,
+            role: Role::ALL[usize::from(role) % Role::ALL.len()],
+        }
+    }
+}
+
+impl Keyed for Undecided {
+    /// Key and time in one number, which is compared without a branch.
+    type Key = u128;
+
+    fn key(&self) -> u128 {
+        let time = self.entry.time as u64 ^ (1 << 63);
+        u128::from(self.key) << 64 | u128::from(time)
+    }
+
+    /// By key, then as contract C3 has it.
+    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| order.compare(&self.entry, &other.entry))
+    }
+}

@@ -1,0 +1,253 @@
+//! Records that belong together, side by side: sorted by what they belong to, and by time within that.
+//!
+//! What asks for the parts of one thing at a time (a pair, a flow, the events of an id) needs no memory of all that is
+//! open at one time, however much that is.
+//!
+//! ```text
+//!   records ─┬─ in memory ─> sorted where they lie ──┬─> one row of records, key after key
+//!            └─ budget ─> runs on disk, each sorted ─┘   (loser tree over the runs)
+//! ```
+
+use super::spill::Scratch;
+use super::spool::{Record, records};
+use super::{LoserTree, Order};
+use crate::error::Error;
+use crate::threads::on_threads;
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tracemill_tokenizer::Mapped;
+
+/// Fewer records are sorted sooner than a thread is started.
+const SHARED_LEAST: usize = 1 << 13;
+
+/// A record of something that it belongs to.
+pub(crate) trait Keyed: Record {
+    /// Orders records as far as can be told without a look at events.
+    type Key: Ord;
+
+    fn key(&self) -> Self::Key;
+
+    /// The whole order: total, and never against that of the keys.
+    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering;
+}
+
+/// Collects records; beyond its limit they go to disk as sorted runs.
+pub(crate) struct KeyedSorter<R> {
+    memory: Vec<R>,
+    /// Bytes of records that may be in memory.
+    limit: u64,
+    scratch: Option<Scratch>,
+    ranges: Vec<Range<usize>>,
+    threads: usize,
+    tmp_dir: PathBuf,
+}
+
+impl<R: Keyed> KeyedSorter<R> {
+    pub(crate) fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
+        let (memory, ranges, tmp_dir) = (Vec::new(), Vec::new(), tmp_dir.to_owned());
+        KeyedSorter { memory, limit, scratch: None, ranges, threads, tmp_dir }
+    }
+
+    /// Takes records.
+    pub(crate) fn extend(&mut self, records: &[R]) {
+        self.memory.extend_from_slice(records);
+    }
+
+    /// Whether there is more than may be in memory.
+    pub(crate) fn is_full(&self) -> bool {
+        size_of_val(&*self.memory) as u64 > self.limit
+    }
+
+    /// Takes a record; `order` is over all that was read.
+    pub(crate) fn push(&mut self, record: R, order: Order<'_, '_>) -> Result<(), Error> {
+        self.memory.push(record);
+        if self.is_full() { self.spill(order) } else { Ok(()) }
+    }
+
+    /// Writes what is in memory as a run; `order` is over all that was read so far.
+    pub(crate) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
+        sort(&mut self.memory, self.threads, order);
+        let scratch = match &mut self.scratch {
+            Some(scratch) => scratch,
+            None => self.scratch.insert(Scratch::new(&self.tmp_dir)?),
+        };
+        let start = scratch.len() as usize;
+        let mut buffer = Vec::new();
+        self.memory.drain(..).try_for_each(|record| scratch.record(&record, &mut buffer))?;
+        let end = scratch.len() as usize;
+        if end > start {
+            self.ranges.push(start..end);
+        }
+        Ok(())
+    }
+
+    /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
+    pub(crate) fn finish(mut self, order: Order<'_, '_>) -> Result<KeyedRuns<R>, Error> {
+        if self.scratch.is_some() {
+            self.spill(order)?;
+        }
+        sort(&mut self.memory, self.threads, order);
+        let mapped = self.scratch.map_or(Ok(None), Scratch::into_mapped)?;
+        Ok(KeyedRuns { memory: self.memory, mapped, ranges: self.ranges })
+    }
+}
+
+/// Sorts as [`Keyed::compare`] has it.
+fn sort<R: Keyed>(records: &mut [R], threads: usize, order: Order<'_, '_>) {
+    sort_by_key(records, threads);
+    for ties in records.chunk_by_mut(|a, b| a.key() == b.key()) {
+        if ties.len() > 1 {
+            ties.sort_unstable_by(|a, b| a.compare(b, order));
+        }
+    }
+}
+
+/// Sorts stretches of equal length side by side: keys are all over their range, so they are equal work.
+fn sort_by_key<R: Keyed>(records: &mut [R], threads: usize) {
+    if threads < 2 || records.len() < SHARED_LEAST {
+        return records.sort_unstable_by_key(R::key);
+    }
+    let (mut rest, mut stretches) = (records, Vec::with_capacity(threads));
+    for left in (2..=threads).rev() {
+        let len = rest.len() / left;
+        rest.select_nth_unstable_by_key(len, R::key);
+        let (stretch, others) = rest.split_at_mut(len);
+        stretches.push(stretch);
+        rest = others;
+    }
+    stretches.push(rest);
+    let stretches = Mutex::new(stretches);
+    on_threads(threads, || {
+        let next = || stretches.lock().unwrap_or_else(|e| e.into_inner()).pop();
+        while let Some(stretch) = next() {
+            stretch.sort_unstable_by_key(R::key);
+        }
+    });
+}
+
+/// All records, to be read as often as needed.
+pub(crate) struct KeyedRuns<R> {
+    memory: Vec<R>,
+    mapped: Option<Mapped>,
+    ranges: Vec<Range<usize>>,
+}
+
+impl<R: Keyed> KeyedRuns<R> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.ranges.is_empty()
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn spilled(&self) -> u64 {
+        self.mapped.as_ref().map_or(0, |mapped| mapped.len() as u64)
+    }
+
+    /// How many runs are on disk.
+    pub(crate) fn runs(&self) -> u64 {
+        self.ranges.len() as u64
+    }
+
+    /// All records, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = R> + '_ {
+        let spilled = records(self.mapped.as_deref().unwrap_or_default());
+        spilled.chain(self.memory.iter().copied())
+    }
+
+    /// Gives all records to `visit`, sorted.
+    pub(crate) fn each(
+        &self,
+        order: Order<'_, '_>,
+        mut visit: impl FnMut(R) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(bytes) = self.mapped.as_deref() else {
+            return self.memory.iter().try_for_each(|record| visit(*record));
+        };
+        let mut runs: Vec<_> =
+            self.ranges.iter().map(|range| records::<R>(&bytes[range.clone()])).collect();
+        let compare = |a: &R, b: &R| a.key().cmp(&b.key()).then_with(|| a.compare(b, order));
+        let heads = runs.iter_mut().map(Iterator::next).collect();
+        let mut tree = LoserTree::new(heads, &compare);
+        while let Some((run, record)) = tree.winner() {
+            visit(record)?;
+            tree.replace(runs[run].next(), &compare);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::{Entry, word};
+    use crate::store::{Place, Store};
+    use tracemill_testkit::Rng;
+
+    /// Of a few owners, at a few times: most records have ties.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Own(u64, Entry);
+
+    impl Record for Own {
+        const BYTES: usize = 24;
+
+        fn encode(&self, bytes: &mut [u8]) {
+            bytes[..8].copy_from_slice(&self.0.to_le_bytes());
+            self.1.encode(&mut bytes[8..]);
+        }
+
+        fn decode(bytes: &[u8]) -> Self {
+            Own(word(bytes, 0), Entry::decode(&bytes[8..]))
+        }
+    }
+
+    impl Keyed for Own {
+        type Key = (u64, i64);
+
+        fn key(&self) -> (u64, i64) {
+            (self.0, self.1.time)
+        }
+
+        fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+            self.0.cmp(&other.0).then_with(|| order.compare(&self.1, &other.1))
+        }
+    }
+
+    #[test]
+    fn neither_threads_nor_memory_change_the_order() {
+        let mut rng = Rng::new(7);
+        let records: Vec<Own> = (0..3 * SHARED_LEAST as u64)
+            .map(|offset| {
+                let place = Place::new(offset, 1, 0);
+                Own(rng.below(40), Entry { time: rng.below(200) as i64 - 100, place })
+            })
+            .collect();
+        let store = Store::new(std::iter::empty(), Vec::new());
+        let order = Order(&store);
+        let mut expected = records.clone();
+        expected.sort_by_key(|own| (own.0, own.1.time));
+        for (limit, threads) in [(u64::MAX, 1), (u64::MAX, 3), (0, 1), (100_000, 2)] {
+            let mut sorter = KeyedSorter::new(&std::env::temp_dir(), limit, threads);
+            for batch in records.chunks(1000) {
+                let (last, others) = batch.split_last().expect("not empty");
+                sorter.extend(others);
+                sorter.push(*last, order).expect("room on disk");
+            }
+            let sorted = sorter.finish(order).expect("room on disk");
+            assert_eq!(sorted.runs() > 0, limit < u64::MAX);
+            assert_eq!(sorted.spilled() > 0, limit < u64::MAX);
+            for _ in 0..2 {
+                let mut found = Vec::new();
+                let take = |own| {
+                    found.push(own);
+                    Ok(())
+                };
+                sorted.each(order, take).expect("nothing fails");
+                assert_eq!(found, expected, "{limit} {threads}");
+            }
+            let mut all: Vec<Own> = sorted.iter().collect();
+            all.sort_unstable_by_key(|own| own.1.place);
+            assert_eq!(all, records);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is to be made at edges of windows, noted thing by thing and made in one order for all.
+//!
+//! Where a window begins: what is re-opened, as it began; then flows, as their steps inside come, since viewers bind
+//! them to what encloses them. Where it ends: what is open is closed, the latest first, what was re-opened last.
+
+use super::kinds::Kind;
+use super::made::Made;
+use super::windows::Windows;
+use crate::error::Error;
+use crate::json::push_micros;
+use crate::order::{Entry, Keyed, KeyedRuns, Order, Record};
+use crate::splice::Splice;
+use crate::store::Store;
+use std::cmp::Ordering;
+use tracemill_tokenizer::{Field, fields_of};
+
+/// What is made, in the order in which it is made for one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Turn {
+    /// A begin, or the last value of a counter, at the start.
+    Reopened,
+    /// The begin of a flow at the start.
+    Flow,
+    /// The end of what began in the window.
+    ClosedOwn,
+    /// The end of what was re-opened.
+    Closed,
+}
+
+impl Turn {
+    const ALL: [Turn; 4] = [Turn::Reopened, Turn::Flow, Turn::ClosedOwn, Turn::Closed];
+
+    /// Whether the latest comes first.
+    fn is_reversed(self) -> bool {
+        matches!(self, Turn::ClosedOwn | Turn::Closed)
+    }
+}
+
+/// An event to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtEdge {
+    pub(super) window: u32,
+    pub(super) turn: Turn,
+    pub(super) kind: Kind,
+    /// What it is made of.
+    pub(super) begin: Entry,
+    /// What gives it its place among others: its begin, or of a re-opened flow the first step inside.
+    pub(super) number: Entry,
+}
+
+impl Record for AtEdge {
+    const BYTES: usize = 40;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes[..4].copy_from_slice(&self.window.to_le_bytes());
+        bytes[4..8].copy_from_slice(&[self.turn as u8, self.kind as u8, 0, 0]);
+        self.begin.encode(&mut bytes[8..24]);
+        self.number.encode(&mut bytes[24..]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let &[a, b, c, d, turn, kind, ..] = bytes else { unreachable!("records are long enough") };
+        AtEdge {
+            window: u32::from_le_bytes([a, b, c, d]),
+            turn: Turn::ALL[usize::from(turn) % Turn::ALL.len()],
+            kind: Kind::of_number(kind),
+            begin: Entry::decode(&bytes[8..24]),
+            number: Entry::decode(&bytes[24..40]),
+        }
+    }
+}
+
+impl Keyed for AtEdge {
+    /// Window, turn and time.
+    type Key = u128;
+
+    fn key(&self) -> u128 {
+        let time = self.number.time as u64 ^ 1 << 63;
+        let time = if self.turn.is_reversed() { !time } else { time };
+        u128::from(self.window) << 72 | u128::from(self.turn as u8) << 64 | u128::from(time)
+    }
+
+    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        let (turn, theirs) = ((self.window, self.turn as u8), (other.window, other.turn as u8));
+        turn.cmp(&theirs).then_with(|| {
+            let by_number = order.compare(&self.number, &other.number);
+            if self.turn.is_reversed() { by_number.reverse() } else { by_number }
+        })
+    }
+}
+
+/// How much was made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) opened: u64,
+    pub(super) closed: u64,
+    pub(super) counters: u64,
+}
+
+/// Makes all of it.
+pub(super) fn make(
+    all: &KeyedRuns<AtEdge>,
+    windows: &Windows,
+    store: &Store<'_>,
+    made: &mut Made,
+) -> Result<Counts, Error> {
+    let mut counts = Counts::default();
+    all.each(Order(store), |edge| {
+        let (from, to) = windows.0[edge.window as usize];
+        match (edge.turn, edge.kind) {
+            (Turn::ClosedOwn | Turn::Closed, kind) => {
+                counts.closed += 1;
+                return made.event(&end_of(store, edge.begin, kind, to));
+            }
+            (_, Kind::Counter) => counts.counters += 1,
+            _ => counts.opened += 1,
+        }
+        made.event_of(edge.begin, &at(store, edge.begin, from))
+    })?;
+    Ok(counts)
+}
+
+/// An event at another time.
+pub(super) fn at(store: &Store<'_>, entry: Entry, time: i64) -> Vec<u8> {
+    let bytes = store.event(entry.place);
+    let spans = fields_of(bytes);
+    let mut text = Vec::new();
+    push_micros(time, &mut text);
+    let mut splice = Splice::default();
+    splice.field(&spans.of(bytes), Field::Ts, &text);
+    splice.apply(bytes)
+}
+
+/// The end of something open, made of its begin.
+fn end_of(store: &Store<'_>, begin: Entry, kind: Kind, time: i64) -> Vec<u8> {
+    const FIELDS: [Field; 9] = [
+        Field::Cat,
+        Field::Id,
+        Field::Id2,
+        Field::Name,
+        Field::Ph,
+        Field::Pid,
+        Field::Scope,
+        Field::Tid,
+        Field::Ts,
+    ];
+    let bytes = store.event(begin.place);
+    let spans = fields_of(bytes);
+    let mut out = b"{\"args\":{}".to_vec();
+    for field in FIELDS {
+        let Some(value) = spans.field(bytes, field) else { continue };
+        out.extend_from_slice(format!(",\"{}\":", field.key()).as_bytes());
+        match field {
+            Field::Ph => out.extend_from_slice(format!("\"{}\"", kind.end()).as_bytes()),
+            Field::Ts => {
+                let quote: &[u8] = if value.starts_with(b"\"") { b"\"" } else { b"" };
+                out.extend_from_slice(quote);
+                push_micros(time, &mut out);
+                out.extend_from_slice(quote);
+            }
+            _ => out.extend_from_slice(value),
+        }
+    }
+    out.push(b'}');
+    out
+}
