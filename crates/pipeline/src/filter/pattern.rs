@@ -1,7 +1,7 @@
 //! What names and categories are compared with, and the presets made of that.
 
 use crate::error::{Error, ErrorKind};
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 use std::str::FromStr;
 
 /// A regular expression, not anchored.
@@ -175,8 +175,7 @@ fn union(patterns: impl Iterator<Item = String>) -> Result<Option<Regex>, Error>
 
 /// Names may hold any bytes, so does what matches them: `.` stands for a character or one stray byte.
 fn compile(pattern: &str) -> Result<Regex, String> {
-    let built = RegexBuilder::new(pattern).size_limit(64 << 20).build();
-    built.map_err(|error| error.to_string())
+    Regex::new(pattern).map_err(|error| error.to_string())
 }
 
 fn anchored(glob: &str) -> String {

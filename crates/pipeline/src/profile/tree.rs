@@ -143,7 +143,7 @@ impl Builder {
                 None => named.push(node),
             }
         }
-        self.apply_lists(&mut tree, flaws);
+        self.apply_lists(&mut tree, &named, flaws);
         let Some(root) = tree.parents.iter().position(|&parent| parent == NONE) else {
             return self.cut_all(tree, flaws);
         };
@@ -157,7 +157,8 @@ impl Builder {
         tree
     }
 
-    fn apply_lists(&self, tree: &mut Tree, flaws: &mut Flaws) {
+    /// Takes parents from lists of children; `named` are the nodes that name a parent which nobody is, ascending.
+    fn apply_lists(&self, tree: &mut Tree, named: &[u32], flaws: &mut Flaws) {
         let mut taken = vec![false; if self.listed.is_empty() { 0 } else { tree.ids.len() }];
         for &(parent, id) in &self.listed {
             let Some(child) = tree.index.get(id) else {
@@ -166,7 +167,10 @@ impl Builder {
             };
             let own = &mut tree.parents[child as usize];
             let overrules = self.children_decide && !taken[child as usize];
-            let differs = *own != NONE && *own != parent;
+            let differs = match *own {
+                NONE => named.binary_search(&child).is_ok(),
+                own => own != parent,
+            };
             if differs || child == parent {
                 flaws.add(FlawKind::Child, tree.texts[parent as usize].offset);
             }
@@ -365,6 +369,13 @@ mod tests {
         assert_eq!(tree.parents, [NONE, 0, 0, 2]);
         let (tree, _) = build(&[(1, NO_ID, None), (4, 1, None), (5, 1, Some(&[6])), (6, 4, None)]);
         assert_eq!(tree.parents, [NONE, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_list_against_a_parent_that_nobody_is_is_told() {
+        let (tree, flaws) = build(&[(5, NO_ID, Some(&[1])), (1, 11, None)]);
+        assert_eq!(tree.parents, [NONE, 0]);
+        assert_eq!(kinds(&flaws), [(FlawKind::Child, 1)]);
     }
 
     #[test]
