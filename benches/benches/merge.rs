@@ -65,7 +65,7 @@ fn nowhere(bencher: Bencher<'_, '_>, threads: usize) {
 #[divan::bench(args = [1, 2], max_time = 1)]
 fn nowhere_spilled(bencher: Bencher<'_, '_>, threads: usize) {
     // of both traces together the index takes about an eighth of one trace's bytes
-    let shares = Shares { index: size() / 32, ..Shares::of(1 << 30) };
+    let shares = Shares { index: size() / 32, ..Shares::of(1 << 30, 2) };
     let config = Config { shares: Some(shares), ..config(threads) };
     assert!(merged(&sources(), &to_null(), &config).spilled_runs > 0);
     to(bencher, &to_null(), &config);

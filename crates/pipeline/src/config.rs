@@ -305,12 +305,14 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// The shares of a budget.
-    pub fn of(memory: u64) -> Self {
+    /// The shares of a budget for so many threads. What a worker finds in a chunk, and what the allocator keeps for it, may
+    /// take eight times the chunk: all workers have half of the memory.
+    pub fn of(memory: u64, threads: usize) -> Self {
+        let chunk = (memory / 64).min(memory / (16 * threads as u64).max(1));
         Shares {
             payload: memory / 4,
             index: memory / 4,
-            chunk: (memory / 64).clamp(256 << 10, 8 << 20) as usize,
+            chunk: chunk.clamp(256 << 10, 8 << 20) as usize,
             segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
         }
     }
@@ -340,7 +342,7 @@ impl Config {
     }
 
     pub(crate) fn shares(&self) -> Shares {
-        self.shares.unwrap_or_else(|| Shares::of(self.memory))
+        self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
     }
 
     /// Checks the limits.

@@ -161,7 +161,8 @@ impl Laws<'_> {
         flags.flatten().cloned().collect()
     }
 
-    /// What is converted stays as it is, and all events are there.
+    /// What is converted stays as it is, and all events are there; but for a broken event, whose end is found in other ways
+    /// where it is on lines of its own.
     #[track_caller]
     fn is_converted(&mut self, number: usize) {
         let (before, after) = (self.read_by(number), vec![format!("{number}.json")]);
@@ -173,7 +174,8 @@ impl Laws<'_> {
         }
         let words = [&*self.chain[number].words, &[format!("{number}.json")]].concat();
         let twice = self.law(number, &words);
-        assert!(self.output(number) == twice, "it changes again: {}", self.what(number));
+        let same = self.output(number) == twice;
+        assert!(same || !sound, "it changes again: {}", self.what(number));
     }
 
     /// A filter and its inverse keep all events, each one of them.

@@ -60,13 +60,13 @@ impl Knobs {
 
     /// What is no heap but counts for RLIMIT_DATA: stacks, which are made small (512 KiB, no verb recurses) for that, and what
     /// the allocator has mapped for each thread and not used, which is several times as much and another amount each time
-    /// (seen with seven threads: 28 to 40 MiB beside 14 MiB of heap). `split` has four threads for each of `-@`: it writes twice as
+    /// (seen with seven threads: 28 to 106 MiB beside 5 to 14 MiB of heap). `split` has four threads for each of `-@`: it writes twice as
     /// many parts at once as there are threads, each with a thread of its own; and some read pipes, watch for signals and
     /// pack. zstd maps room for whole jobs, of which small outputs use little; 16 MiB of the budget are for one packer. So
     /// this is the coarse limit, which no moment escapes; the heap that is looked at is the fine one.
     fn beside_kib(&self, zst: bool) -> u64 {
         let packers = if zst { (self.memory_mib / 16).min(2 * self.threads as u64) } else { 0 };
-        (8 * self.threads as u64 + 16) * 1024 + packers * 12 * 1024
+        (16 * self.threads as u64 + 16) * 1024 + packers * 12 * 1024
     }
 }
 

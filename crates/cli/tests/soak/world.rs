@@ -147,7 +147,7 @@ impl World {
                 Writes::Text => words.extend(["-o".to_owned(), format!("{number}.txt")]),
                 Writes::Folder => {}
             }
-            let memory = [32, 64, 256][rng.index(3)];
+            let memory = [32, 64, 256][rng.index(3)] + self.threads_mib(chain, number);
             let ended = self.run(&words, Knobs::random(rng, memory));
             let is_done = matches!(ended.code, Some(0 | 1));
             story.ended.push(ended);
@@ -161,6 +161,15 @@ impl World {
             }
         }
         story
+    }
+
+    /// MiB that a merge for a viewer may take for the threads of thousands of inputs (README, Limits).
+    fn threads_mib(&self, chain: &[Step], number: usize) -> u64 {
+        let parts = number.checked_sub(1).map(|before| self.path(&format!("one/{before}.parts")));
+        let parts = parts.filter(|_| chain[number].words.iter().any(|word| word == "--for"));
+        parts
+            .and_then(|parts| fs::read_dir(parts).ok())
+            .map_or(0, |parts| parts.count() as u64 / 64)
     }
 
     fn wrote(&self, side: &str, number: usize, step: &Step) -> Wrote {
@@ -283,7 +292,7 @@ impl World {
         stdin: Option<PipeReader>,
         to: PipeWriter,
     ) -> Running {
-        let memory = [32, 33, 40, 64][rng.index(4)];
+        let memory = [32, 33, 40, 64][rng.index(4)] + self.threads_mib(chain, number);
         let (knobs, words) = (Knobs::random(rng, memory), self.words(chain, number));
         let mut command = knobs.command(&words, self.cpu, &self.path("two"));
         if let Some(stdin) = stdin {

@@ -263,7 +263,7 @@ impl Waiting<'_, '_, '_> {
             }
             Ok(())
         };
-        staying.each(self.order, |record| {
+        staying.sorted(self.order).try_for_each(|record| {
             singles(record.entry.place.offset(), &mut merger)?;
             merger.push(record.entry.place)
         })?;
@@ -276,7 +276,7 @@ impl Waiting<'_, '_, '_> {
         let mut group = Group::new(Spool::new(self.tmp_dir, self.share));
         let mut open = Vec::new();
         let mut key = None;
-        self.bound.each(self.order, |record| {
+        for record in self.bound.sorted(self.order) {
             if key.replace(record.key).is_some_and(|key| key != record.key) {
                 self.end_key(&mut group, &mut open, visit)?;
             }
@@ -285,8 +285,7 @@ impl Waiting<'_, '_, '_> {
                 Role::End => self.end(&record, open.pop(), visit)?,
                 _ => group.push(record, self.judge_event(&record))?,
             }
-            Ok(())
-        })?;
+        }
         self.end_key(&mut group, &mut open, visit)
     }
 

@@ -29,6 +29,7 @@
 
 mod census;
 mod decide;
+mod dedup;
 mod describe;
 mod frames;
 mod rename;
@@ -36,10 +37,11 @@ mod settle;
 mod spelling;
 
 pub(crate) use census::{Census, Watched, key_of};
+pub(crate) use dedup::deduplicate;
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
 pub(crate) use rename::{Patch, RenamedUnit, Renamer, Rewrite};
-pub(crate) use settle::{Labels, Settled, UnitParts, deduplicate, settle, watched};
+pub(crate) use settle::{Labels, Settled, UnitParts, settle, watched};
 pub(crate) use spelling::IdMap;
 
 use tracemill_tokenizer::{Event, Field};

@@ -3,12 +3,10 @@
 use super::census::{Processes, Watched, key_of};
 use super::decide::{Decision, Unit, decide};
 use super::describe::{InputNames, describe, label_events};
-use super::rename::{RenamedUnit, Renamer, Renames, Rewrite};
+use super::rename::{RenamedUnit, Renames, Rewrite};
 use crate::clock::{Clocks, Sightings};
-use crate::config::{Config, IdPolicy, IdentityRules, PidPolicy, Source};
+use crate::config::{IdPolicy, IdentityRules, PidPolicy, Source};
 use crate::error::{Error, ErrorKind};
-use crate::order::{Lists, Spill};
-use crate::patched::Patched;
 use crate::profile::{StreamKey, stream_key};
 use crate::read::Inputs;
 use crate::report::InputIdentity;
@@ -16,10 +14,9 @@ use crate::store::{Long, Payload, Place, Segment, Store};
 use crate::streams::StreamOrders;
 use memmap2::MmapMut;
 use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
-use tracemill_tokenizer::{Event, Tier};
+use tracemill_tokenizer::Event;
 
 /// What was found in one input, or in what was made of one.
 #[derive(Debug, Default)]
@@ -188,60 +185,4 @@ pub(crate) struct Labels {
     pub(crate) places: Vec<Place>,
     pub(crate) long: Vec<Long>,
     pub(crate) bytes: u64,
-}
-
-/// What is left of metadata events when those that are equal to the byte are written once.
-pub(crate) struct Deduplicated {
-    pub(crate) lists: Lists,
-    /// Events left out, and their bytes as they stand.
-    pub(crate) events: u64,
-    pub(crate) bytes: u64,
-}
-
-/// Leaves out metadata events that are written with the bytes of an earlier one.
-///
-/// Memory: 16 bytes for each different event.
-pub(crate) fn deduplicate(
-    lists: Lists,
-    store: &Store<'_>,
-    rewrite: &Rewrite,
-    config: &Config,
-) -> Result<Deduplicated, Error> {
-    let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut patched = Patched::new(Renamer::new(rewrite, tier), None);
-    let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
-    let hasher = std::hash::RandomState::new();
-    let mut seen: HashMap<u64, Vec<Place>> = HashMap::new();
-    let (mut events, mut bytes) = (0, 0);
-    let mut is_new = |place: Place| {
-        let event = written(place);
-        let same = seen.entry(hasher.hash_one(&event)).or_default();
-        if same.iter().any(|&earlier| written(earlier) == event) {
-            events += 1;
-            bytes += store.len(place);
-            return false;
-        }
-        same.push(place);
-        true
-    };
-    let lists = match lists {
-        Lists::Memory([mut metadata, untimed]) => {
-            metadata.iter_mut().for_each(|places| places.retain(|&place| is_new(place)));
-            Lists::Memory([metadata, untimed])
-        }
-        Lists::Spilled([metadata, untimed]) => {
-            let mut kept = Spill::new(&config.tmp_dir)?;
-            for place in Lists::Spilled([metadata, None]).iter() {
-                if is_new(place) {
-                    kept.list(0, &[place])?;
-                }
-            }
-            let (_, kept) = kept.finish()?;
-            match kept {
-                Lists::Spilled([metadata, _]) => Lists::Spilled([metadata, untimed]),
-                memory => memory,
-            }
-        }
-    };
-    Ok(Deduplicated { lists, events, bytes })
 }

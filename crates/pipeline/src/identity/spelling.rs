@@ -137,8 +137,8 @@ type Texts = (Box<[u8]>, Box<[u8]>);
 /// Which ids an input has: ranges by magnitude, so that memory does not grow with their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdCensus {
-    /// By spelling (decimal, hexadecimal) and number of bits: least and greatest.
-    numbers: [[Option<Range>; 65]; 2],
+    /// By class, which are few: least and greatest.
+    numbers: Vec<(Class, Range)>,
     /// The first and the last text in the order of their bytes.
     texts: Option<Texts>,
     /// The greatest number behind a `#` at the end of a text.
@@ -147,27 +147,35 @@ pub(crate) struct IdCensus {
 
 impl Default for IdCensus {
     fn default() -> Self {
-        IdCensus { numbers: [[None; 65]; 2], texts: None, tag: 1 }
+        IdCensus { numbers: Vec::new(), texts: None, tag: 1 }
     }
 }
 
-fn join(range: &mut Option<Range>, (low, high): Range) {
-    *range = Some(range.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
-}
+/// Numbers of one spelling (hexadecimal or decimal) and number of bits.
+type Class = (bool, u32);
 
 impl IdCensus {
     /// Counts a value in.
     pub(super) fn note(&mut self, value: &[u8]) {
         match Spelled::of(value) {
             Spelled::Number { value, hex, .. } => {
-                let bits = 64 - value.leading_zeros() as usize;
-                join(&mut self.numbers[usize::from(hex)][bits], (value, value));
+                self.join((hex, u64::BITS - value.leading_zeros()), (value, value));
             }
             Spelled::Text(content) => {
                 self.tag = self.tag.max(tag_of(content));
                 self.note_texts(content, content);
             }
             Spelled::Other => {}
+        }
+    }
+
+    fn join(&mut self, class: Class, (low, high): Range) {
+        match self.numbers.binary_search_by_key(&class, |&(class, _)| class) {
+            Ok(at) => {
+                let (_, (a, b)) = &mut self.numbers[at];
+                (*a, *b) = (low.min(*a), high.max(*b));
+            }
+            Err(at) => self.numbers.insert(at, (class, (low, high))),
         }
     }
 
@@ -186,9 +194,7 @@ impl IdCensus {
 
     /// Takes over what another part of the same recording has.
     pub(super) fn append(&mut self, other: &IdCensus) {
-        for (own, more) in self.numbers.iter_mut().flatten().zip(other.numbers.iter().flatten()) {
-            more.iter().for_each(|&range| join(own, range));
-        }
+        other.numbers.iter().for_each(|&(class, range)| self.join(class, range));
         if let Some((first, last)) = &other.texts {
             self.note_texts(first, last);
         }
@@ -196,15 +202,16 @@ impl IdCensus {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.texts.is_none() && self.numbers.iter().flatten().all(Option::is_none)
+        self.texts.is_none() && self.numbers.is_empty()
     }
 
     fn ranges(&self) -> impl Iterator<Item = Range> {
-        self.numbers.iter().flatten().copied().flatten()
+        self.numbers.iter().map(|&(_, range)| range)
     }
 
     fn greatest(&self, hex: bool) -> Option<u64> {
-        self.numbers[usize::from(hex)].iter().flatten().map(|&(_, high)| high).max()
+        let own = self.numbers.iter().filter(|((own, _), _)| *own == hex);
+        own.map(|&(_, (_, high))| high).max()
     }
 }
 

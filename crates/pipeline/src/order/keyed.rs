@@ -155,25 +155,21 @@ impl<R: Keyed> KeyedRuns<R> {
         spilled.chain(self.memory.iter().copied())
     }
 
-    /// Gives all records to `visit`, sorted.
-    pub(crate) fn each(
-        &self,
-        order: Order<'_, '_>,
-        mut visit: impl FnMut(R) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Some(bytes) = self.mapped.as_deref() else {
-            return self.memory.iter().try_for_each(|record| visit(*record));
-        };
+    /// All records, sorted.
+    pub(crate) fn sorted<'r>(&'r self, order: Order<'r, 'r>) -> impl Iterator<Item = R> + 'r {
+        let bytes = self.mapped.as_deref().unwrap_or_default();
         let mut runs: Vec<_> =
             self.ranges.iter().map(|range| records::<R>(&bytes[range.clone()])).collect();
-        let compare = |a: &R, b: &R| a.key().cmp(&b.key()).then_with(|| a.compare(b, order));
+        let compare = move |a: &R, b: &R| a.key().cmp(&b.key()).then_with(|| a.compare(b, order));
         let heads = runs.iter_mut().map(Iterator::next).collect();
         let mut tree = LoserTree::new(heads, &compare);
-        while let Some((run, record)) = tree.winner() {
-            visit(record)?;
+        let merged = std::iter::from_fn(move || {
+            let (run, record) = tree.winner()?;
             tree.replace(runs[run].next(), &compare);
-        }
-        Ok(())
+            Some(record)
+        });
+        // there are none in memory if any are on disk
+        self.memory.iter().copied().chain(merged)
     }
 }
 
@@ -237,13 +233,7 @@ mod tests {
             assert_eq!(sorted.runs() > 0, limit < u64::MAX);
             assert_eq!(sorted.spilled() > 0, limit < u64::MAX);
             for _ in 0..2 {
-                let mut found = Vec::new();
-                let take = |own| {
-                    found.push(own);
-                    Ok(())
-                };
-                sorted.each(order, take).expect("nothing fails");
-                assert_eq!(found, expected, "{limit} {threads}");
+                assert!(sorted.sorted(order).eq(expected.iter().copied()), "{limit} {threads}");
             }
             let mut all: Vec<Own> = sorted.iter().collect();
             all.sort_unstable_by_key(|own| own.1.place);

@@ -121,15 +121,46 @@ pub(crate) enum Lists {
 impl Lists {
     /// The places of both lists in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Place> + '_ {
-        let (memory, spilled) = match self {
-            Lists::Memory(lists) => (Some(lists.iter().flatten().flatten().copied()), None),
-            Lists::Spilled(lists) => {
-                let words = lists.iter().flatten().flat_map(|m| m.as_chunks::<PLACE>().0);
-                (None, Some(words.map(|word| Place(u64::from_le_bytes(*word)))))
-            }
-        };
-        memory.into_iter().flatten().chain(spilled.into_iter().flatten())
+        self.of(0).chain(self.of(1))
     }
+
+    /// The places of one list in order.
+    pub(crate) fn of(&self, list: usize) -> impl Iterator<Item = Place> + '_ {
+        let (memory, disk) = match self {
+            Lists::Memory(lists) => (Some(lists[list].iter().flatten().copied()), None),
+            Lists::Spilled(lists) => (None, Some(places(&lists[list]))),
+        };
+        memory.into_iter().flatten().chain(disk.into_iter().flatten())
+    }
+
+    /// Leaves in one list what `stays`, which sees every place in order.
+    pub(crate) fn retain(
+        self,
+        list: usize,
+        tmp_dir: &Path,
+        mut stays: impl FnMut(Place) -> bool,
+    ) -> Result<Self, Error> {
+        match self {
+            Lists::Memory(mut lists) => {
+                lists[list].iter_mut().for_each(|places| places.retain(|&place| stays(place)));
+                Ok(Lists::Memory(lists))
+            }
+            Lists::Spilled(mut lists) => {
+                let mut left = Scratch::new(tmp_dir)?;
+                let mut staying = places(&lists[list]).filter(|&place| stays(place));
+                staying.try_for_each(|place| left.write(&place.0.to_le_bytes()))?;
+                drop(staying);
+                lists[list] = left.into_mapped()?;
+                Ok(Lists::Spilled(lists))
+            }
+        }
+    }
+}
+
+/// The places in a file.
+fn places(file: &Option<Mapped>) -> impl Iterator<Item = Place> + '_ {
+    let words = file.iter().flat_map(|mapped| mapped.as_chunks::<PLACE>().0);
+    words.map(|word| Place(u64::from_le_bytes(*word)))
 }
 
 /// The sorted runs of a [`Spill`].

@@ -106,7 +106,7 @@ pub(super) fn make(
     made: &mut Made,
 ) -> Result<Counts, Error> {
     let mut counts = Counts::default();
-    all.each(Order(store), |edge| {
+    all.sorted(Order(store)).try_for_each(|edge| {
         let (from, to) = windows.0[edge.window as usize];
         match (edge.turn, edge.kind) {
             (Turn::ClosedOwn | Turn::Closed, kind) => {

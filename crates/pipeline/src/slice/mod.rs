@@ -278,7 +278,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         if self.edges == Edges::Clip {
             let edges = KeyedSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
             let mut clip = Clip::new(store, windows, self.bounds, kept, edges);
-            parts.each(self.order(), |part| clip.take(&part))?;
+            parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
             let edges = clip.finish()?.finish(self.order())?;
             report.written.spilled_runs += edges.runs();
             let counts = edge::make(&edges, windows, store, made)?;
@@ -288,7 +288,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         }
         let steps = Spool::new(&config.tmp_dir, self.share() / 2);
         let mut pairs = Pairs::new(store, windows, self.edges, kept, steps);
-        parts.each(self.order(), |part| pairs.take(&part))?;
+        parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
         pairs.end_key()
     }
 

@@ -134,8 +134,9 @@ impl Windows {
         };
         let mut spans = Vec::with_capacity(windows.len());
         for window in windows {
-            let from = window.from.map_or(i64::MIN, time);
-            let to = window.to.map_or(i64::MAX, time);
+            // one that begins behind all times, or ends before, still has the last or first nanosecond
+            let from = window.from.map_or(i64::MIN, time).min(i64::MAX - 1);
+            let to = window.to.map_or(i64::MAX, time).max(i64::MIN + 1);
             if from >= to {
                 let mut text = Vec::new();
                 crate::json::push_micros(from, &mut text);

@@ -1,0 +1,109 @@
+//! Metadata events that are equal to the byte, written once.
+//!
+//! Parts of a trace repeat its metadata, so that merged they may be most of what there is: hashes and places are sorted, on
+//! disk beyond their share, and what comes after an equal one is taken out of the list in a second walk.
+
+use super::rename::{Renamer, Rewrite};
+use crate::config::Config;
+use crate::error::Error;
+use crate::index::METADATA;
+use crate::order::{Keyed, KeyedRuns, KeyedSorter, Lists, Order, Record, word};
+use crate::patched::Patched;
+use crate::store::{Place, Store};
+use std::cmp::Ordering;
+use std::hash::BuildHasher;
+use tracemill_tokenizer::Tier;
+
+/// What is left of metadata events when those that are equal to the byte are written once.
+pub(crate) struct Deduplicated {
+    pub(crate) lists: Lists,
+    /// Events left out, and their bytes as they stand.
+    pub(crate) events: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A metadata event: what it is sorted by, and its number in the list.
+#[derive(Clone, Copy)]
+struct Listed {
+    key: u64,
+    number: u64,
+    place: Place,
+}
+
+impl Record for Listed {
+    const BYTES: usize = 24;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let words = [self.key, self.number, self.place.0];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Listed { key: word(bytes, 0), number: word(bytes, 8), place: Place(word(bytes, 16)) }
+    }
+}
+
+impl Keyed for Listed {
+    type Key = (u64, u64);
+
+    fn key(&self) -> (u64, u64) {
+        (self.key, self.number)
+    }
+
+    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// Leaves out metadata events that are written with the bytes of an earlier one.
+pub(crate) fn deduplicate(
+    lists: Lists,
+    store: &Store<'_>,
+    rewrite: &Rewrite,
+    config: &Config,
+) -> Result<Deduplicated, Error> {
+    let order = Order(store);
+    let sorter = || KeyedSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    let mut patched = Patched::new(Renamer::new(rewrite, tier), None);
+    let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
+
+    let hasher = std::hash::RandomState::new();
+    let mut by_hash = sorter();
+    for (number, place) in (0..).zip(lists.of(METADATA)) {
+        let key = hasher.hash_one(written(place));
+        by_hash.push(Listed { key, number, place }, order)?;
+    }
+    let by_hash: KeyedRuns<Listed> = by_hash.finish(order)?;
+
+    let mut result = Deduplicated { lists, events: 0, bytes: 0 };
+    let mut by_number = sorter();
+    // different ones of the hash at hand: one, as a rule
+    let (mut hash, mut different) = (None, Vec::<Place>::new());
+    for listed in by_hash.sorted(order) {
+        if hash.replace(listed.key) != Some(listed.key) {
+            different.clear();
+        }
+        if !different.is_empty() {
+            let event = written(listed.place);
+            if different.iter().any(|&earlier| written(earlier) == event) {
+                result.events += 1;
+                result.bytes += store.len(listed.place);
+                by_number.push(Listed { key: listed.number, ..listed }, order)?;
+                continue;
+            }
+        }
+        different.push(listed.place);
+    }
+    let by_number = by_number.finish(order)?;
+    let mut gone = by_number.sorted(order).map(|listed| listed.number).peekable();
+    let mut number = 0..;
+    let stays = |_| {
+        let number = number.next();
+        gone.next_if(|&gone| Some(gone) == number).is_none()
+    };
+    result.lists = result.lists.retain(METADATA, &config.tmp_dir, stays)?;
+    Ok(result)
+}
