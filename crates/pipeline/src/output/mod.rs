@@ -36,9 +36,12 @@ pub(crate) const SLICE: usize = 1 << 20;
 /// Bytes that a worker gathers at most while it does not know where they belong.
 const UNPLACED: usize = 6 * SLICE;
 
-/// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, and as much again for what else
-/// there is; in the least budgets there are no more threads than asked for.
-const WORKER: u64 = 32 << 20;
+/// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, what the allocator keeps of both
+/// (3.3 MiB were seen), and as much again for what else there is.
+const GATHERER: u64 = 8 << 20;
+
+/// Bytes of the budget for each of twice as many threads as were asked for.
+const WAITER: u64 = 32 << 20;
 
 /// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
 const PACKER: u64 = 16 << 20;
@@ -268,13 +271,14 @@ impl Output {
 
     /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
     pub(crate) fn workers(&self, config: &Config) -> usize {
-        let most = usize::try_from(config.memory / WORKER).unwrap_or(usize::MAX);
+        let most = |each| usize::try_from(config.memory / each).unwrap_or(usize::MAX);
+        let usual = config.threads.min(most(GATHERER)).max(1);
         match &self.sink {
             // one thread alone is asked for by who wants one
             Sink::Placed { places, .. } if places.are_direct() && config.threads > 1 => {
-                (2 * config.threads).min(most).max(config.threads)
+                (2 * config.threads).min(most(WAITER)).max(usual)
             }
-            _ => config.threads,
+            _ => usual,
         }
     }
 
