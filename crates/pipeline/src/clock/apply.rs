@@ -6,7 +6,7 @@ use crate::order::{Entry, Order, Runs, Spill, SpilledRuns};
 use crate::store::Store;
 use std::path::Path;
 
-/// Moves sorted runs; each of those in memory is of one input.
+/// Moves sorted runs.
 pub(crate) fn shift_runs(
     runs: &mut Runs,
     clocks: &Clocks,
@@ -26,13 +26,13 @@ pub(crate) fn shift_runs(
 
 fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
     for part in parts {
-        let Some(shift) = part.first().and_then(|entry| clocks.shift_at(entry.place.offset()))
-        else {
-            continue;
-        };
-        part.iter_mut().for_each(|entry| *entry = shift.entry(*entry, store));
+        for entry in part.iter_mut() {
+            if let Some(shift) = clocks.shift_at(entry.place.offset()) {
+                *entry = shift.entry(*entry, store);
+            }
+        }
         if !part.is_sorted() {
-            // finer times have other ranks than they had
+            // of several inputs, or finer times, which have other ranks than they had
             part.sort_unstable();
         }
     }
