@@ -141,11 +141,14 @@ pub(crate) fn wait(
     Ok(ended.collect())
 }
 
-/// Memory of a process that it has written to, without mapped files.
+/// Memory of a process that it has written to, without mapped files; `None` until it runs the command: whoever was just
+/// started may still show the memory of who started it, which the kernel lets go on a moment too early.
 fn heap_kib(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
+    let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let own = binary().file_name().and_then(|name| name.to_str());
+    field("Name:").filter(|&name| Some(name) == own)?;
+    field("RssAnon:")?.strip_suffix("kB")?.trim().parse().ok()
 }
 
 /// Copies in pieces of random lengths until one side ends; what came through.
