@@ -19,6 +19,7 @@ mod turns;
 
 use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
 use crate::error::{Error, ErrorKind};
+use crate::threads::available;
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
 pub use file::{remove_scratch, write_file};
@@ -100,6 +101,13 @@ fn packers(config: &Config, packer: u64) -> usize {
     config.threads.min(most).max(1)
 }
 
+/// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
+fn no_thread(why: io::Error) -> io::Error {
+    io::Error::other(format!(
+        "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack (-z none)"
+    ))
+}
+
 impl Writer {
     fn new(
         inner: Box<dyn Write + Send>,
@@ -117,7 +125,8 @@ impl Writer {
                 encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
                 // its answer depends on whether there are workers at all: always have one (contract C4)
                 let packer = if level > 9 { THOROUGH_PACKER } else { PACKER };
-                encoder.multithread(packers(config, packer) as u32)?;
+                let packers = available(packers(config, packer)).map_err(no_thread)?;
+                encoder.multithread(packers as u32)?;
                 Writer::Zstd(encoder)
             }
         })
