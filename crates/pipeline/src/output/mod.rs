@@ -95,10 +95,19 @@ enum Writer {
     Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
 }
 
-/// Threads that pack: as many as the budget has room for, if each takes `packer`.
-fn packers(config: &Config, packer: u64) -> usize {
-    let most = usize::try_from(config.memory / packer).unwrap_or(usize::MAX);
-    config.threads.min(most).max(1)
+/// Bytes of the budget for each thread that packs.
+pub(crate) fn packer(compression: Compression) -> u64 {
+    match compression {
+        Compression::None => 0,
+        Compression::Zstd { level: 10.. } => THOROUGH_PACKER,
+        Compression::Gzip { .. } | Compression::Zstd { .. } => PACKER,
+    }
+}
+
+/// Threads that pack: as many as the budget has room for.
+fn packers(config: &Config, compression: Compression) -> usize {
+    let most = config.memory / packer(compression).max(1);
+    config.threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
 }
 
 /// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
@@ -117,15 +126,14 @@ impl Writer {
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
             Compression::Gzip { level } => {
-                Writer::Gzip(Gzip::new(inner, level, packers(config, PACKER))?)
+                Writer::Gzip(Gzip::new(inner, level, packers(config, compression))?)
             }
             Compression::Zstd { level } => {
                 let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
                 encoder.include_checksum(true)?;
                 encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
                 // its answer depends on whether there are workers at all: always have one (contract C4)
-                let packer = if level > 9 { THOROUGH_PACKER } else { PACKER };
-                let packers = available(packers(config, packer)).map_err(no_thread)?;
+                let packers = available(packers(config, compression)).map_err(no_thread)?;
                 encoder.multithread(packers as u32)?;
                 Writer::Zstd(encoder)
             }

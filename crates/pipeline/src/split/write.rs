@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
 use crate::order::{Lists, MergedRuns, Order, Sequence, Timed};
+use crate::output::packer;
 use crate::read::Inputs;
 use crate::threads::try_each;
 use crate::whole::Size;
@@ -25,7 +26,7 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs.
+/// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
 const WRITER: u64 = 16 << 20;
 
 /// What all parts share.
@@ -144,7 +145,8 @@ impl<'p> Job<'_, '_, 'p> {
     /// Threads that write parts side by side. Those that pack keep blocks too, so that not each thread may.
     fn writers(&self) -> usize {
         let threads = self.config.threads;
-        let most = usize::try_from(self.config.memory / WRITER).unwrap_or(usize::MAX);
+        let each = WRITER.max(packer(self.output.compression));
+        let most = usize::try_from(self.config.memory / each).unwrap_or(usize::MAX);
         let least = if self.output.compression == Compression::None { threads } else { 1 };
         // one thread alone is asked for by who wants one
         if threads > 1 { (2 * threads).min(most).max(least) } else { 1 }
