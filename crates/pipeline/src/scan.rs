@@ -178,7 +178,8 @@ fn scan_chunks<C: Collect>(
             let (todo, done) = (todo.clone(), done.clone());
             let guess = move |chunk| scan_guess(plan, seed, plan.range(start, chunk), new);
             let work = move || {
-                todo.into_iter().try_for_each(|chunk| done.send((chunk, guess(chunk)))).ok();
+                // it ends when nobody takes any more
+                todo.into_iter().all(|chunk| done.send((chunk, guess(chunk))).is_ok());
             };
             Builder::new().spawn_scoped(scope, work).ok()
         };
