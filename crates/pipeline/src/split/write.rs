@@ -96,7 +96,7 @@ impl<'p> Job<'_, '_, 'p> {
         (united, fates)
     }
 
-    /// Bytes of a part before packing, of NDJSON at the most; and what becomes of annotations in it.
+    /// Bytes of a part before packing, as if NDJSON kept line breaks within events; and what becomes of annotations in it.
     pub(super) fn len(&self, part: &Part) -> (u64, Fates) {
         if self.frames.is_none() && part.copies.is_empty() && self.annotations.is_empty() {
             return (self.len_with(part, self.united), Fates::default());
