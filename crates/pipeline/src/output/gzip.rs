@@ -10,7 +10,7 @@
 //! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6). Where blocks
 //! begin depends on nothing but the bytes, so the output does not depend on threads (contract C4).
 
-use super::no_thread;
+use super::writer::no_thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use std::collections::BTreeMap;
