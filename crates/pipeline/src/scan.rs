@@ -11,9 +11,10 @@
 //! thread scans that chunk again from the true place: slower, never different.
 
 use crate::outline::Outline;
-use crossbeam_channel::{Receiver, RecvError, bounded};
+use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Builder;
 use tracemill_tokenizer::{
     Damage, Event, Form, Mapped, Member, Note, Scanner, Sink, Status, Stop, Tier, Window, speculate,
@@ -178,7 +179,8 @@ fn scan_chunks<C: Collect>(
             let (todo, done) = (todo.clone(), done.clone());
             let guess = move |chunk| scan_guess(plan, seed, plan.range(start, chunk), new);
             let work = move || {
-                // it ends when nobody takes any more
+                // who waits for this chunk must hear of a panic; and it ends when nobody takes any more
+                let guess = |chunk| catch_unwind(AssertUnwindSafe(|| guess(chunk)));
                 todo.into_iter().all(|chunk| done.send((chunk, guess(chunk))).is_ok());
             };
             Builder::new().spawn_scoped(scope, work).ok()
@@ -195,9 +197,7 @@ fn scan_chunks<C: Collect>(
             while sent < chunks.min(chunk + ahead) && tasks.send(sent).is_ok() {
                 sent += 1;
             }
-            let guessed = if chunk == 0 { Ok(None) } else { wait(&results, &mut waiting, chunk) };
-            // a worker that has panicked says why when it is joined
-            let Ok(guessed) = guessed else { return };
+            let guessed = if chunk == 0 { None } else { wait(&results, &mut waiting, chunk) };
             let Status::Border(next) = status else { return };
             let to = plan.range(start, chunk).end;
             if next >= to as u64 && to < plan.bytes.len() {
@@ -224,18 +224,18 @@ fn scan_chunks<C: Collect>(
     });
 }
 
-/// The guess of a chunk; those of others that come first wait for their turn.
+/// The guess of a chunk; those of others that come first wait for their turn. A panic of the worker goes on here.
 fn wait<C>(
-    results: &Receiver<(usize, Guess<C>)>,
+    results: &Receiver<(usize, std::thread::Result<Guess<C>>)>,
     waiting: &mut BTreeMap<usize, Guess<C>>,
     chunk: usize,
-) -> Result<Guess<C>, RecvError> {
+) -> Guess<C> {
     loop {
         if let Some(guess) = waiting.remove(&chunk) {
-            return Ok(guess);
+            return guess;
         }
-        let (number, guess) = results.recv()?;
-        waiting.insert(number, guess);
+        let (number, guess) = results.recv().ok()?;
+        waiting.insert(number, guess.unwrap_or_else(|panic| resume_unwind(panic)));
     }
 }
 
@@ -253,4 +253,38 @@ fn scan_guess<C: Collect>(
         scanner.feed(Window::whole(plan.bytes), plan.stop_at(range.end), &mut Feed(&mut part));
     part.seal();
     Some(Guessed { start, scanner, status, part })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics at some event.
+    #[derive(Default)]
+    struct Bomb(Outline);
+
+    impl Collect for Bomb {
+        fn outline(&mut self) -> &mut Outline {
+            &mut self.0
+        }
+
+        fn event(&mut self, event: &Event<'_>) {
+            assert_ne!(event.ts().map(|ts| ts.floor), Some(300_000), "here it is");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_ends_the_scan() {
+        let event = |ts| format!(r#"{{"ph":"i","ts":{ts}}}"#);
+        let events: Vec<String> = (0..1000).map(event).collect();
+        let text = format!("[{}]", events.join(","));
+        for threads in [1, 2, 7] {
+            let (bytes, tier) = (text.as_bytes(), Tier::Scalar);
+            let plan = Plan { bytes, skip: 0, mapped: None, tier, threads, chunk: 1000 };
+            let scanned = catch_unwind(|| scan(plan, &Bomb::default, drop));
+            let why = scanned.expect_err("it goes on here");
+            let why = why.downcast_ref::<String>().expect("a formatted text");
+            assert!(why.contains("here it is"), "{why}");
+        }
+    }
 }
