@@ -103,6 +103,8 @@ fn packing_keeps_to_the_budget() {
         (32, "convert -z zst -o a.zst"),
         (32, "split -z gz --by events=5000 -d gz"),
         (32, "split -z zst --by events=5000 -d zst"),
+        (32, "convert -z zst --level 9 -o b.zst"),
+        (32, "split -z zst --level 9 --by events=15000 -d strong"),
         // one packer of this level takes more than the least budget
         (128, "split -z zst --level 12 --by events=5000 -d thorough"),
     ] {
