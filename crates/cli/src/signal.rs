@@ -9,6 +9,7 @@ use std::io;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
 
 /// Starts the thread that waits for signals. It does its work as ordinary code: nothing runs inside a handler.
 ///
@@ -16,14 +17,18 @@ use std::sync::atomic::AtomicBool;
 /// If the system takes no handler or no thread; signals then end the process as they do by default.
 pub(crate) fn watch() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    // handlers that nobody listens to would leave signals without any effect: first the thread, then the handlers
+    let (hand_over, handed) = mpsc::channel::<Signals>();
     let wait = move || {
+        let Ok(mut signals) = handed.recv() else { return };
         if let Some(signal) = signals.forever().next() {
             tracemill_pipeline::remove_scratch();
             process::exit(exit(signal).code().into());
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(wait)?;
+    // the thread waits for them
+    let _ = hand_over.send(Signals::new([SIGINT, SIGTERM])?);
     Ok(())
 }
 

@@ -91,22 +91,22 @@ impl Early {
         let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(united);
         let length = Length::Exactly { len, of_run: len };
         let output = Arc::new(Output::create(output, config, length).ok()?);
-        let (jobs, todo) = bounded(AHEAD);
-        let mut early =
-            Early { output: None, layout, opening, jobs: None, threads: Vec::new(), next: (0, 0) };
-        for _ in 0..config.threads {
-            let (output, mapped, todo) = (Arc::clone(&output), Arc::clone(mapped), todo.clone());
-            let work = move || write(&output, Payload::Mapped(mapped), layout, &todo);
-            let thread = std::thread::Builder::new().name("write".into()).spawn(work);
-            early.threads.push(thread.ok()?);
-        }
         let mut buffer = output.buffer().ok()?;
         let mut batch = output.batch(0, 0, &mut buffer);
-        batch.push(&early.opening).ok()?;
+        batch.push(&opening).ok()?;
         batch.finish().ok()?;
-        early.next = (1, early.opening.len() as u64);
-        (early.output, early.jobs) = (Some(output), Some(jobs));
-        Some(early)
+        let (jobs, todo) = bounded(AHEAD);
+        let start = |_| {
+            let (output, mapped, todo) = (Arc::clone(&output), Arc::clone(mapped), todo.clone());
+            let work = move || write(&output, Payload::Mapped(mapped), layout, &todo);
+            std::thread::Builder::new().name("write".into()).spawn(work).ok()
+        };
+        let threads: Vec<_> = (0..config.threads).map_while(start).collect();
+        if threads.is_empty() {
+            return None;
+        }
+        let next = (1, opening.len() as u64);
+        Some(Early { output: Some(output), layout, opening, jobs: Some(jobs), threads, next })
     }
 
     /// Whether events with line breaks may be copied.

@@ -11,6 +11,7 @@ use crate::patched::Patched;
 use crate::store::{Place, Store};
 use crate::threads::on_threads;
 use crate::viewer::{Retouch, Retoucher};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_tokenizer::Tier;
@@ -124,12 +125,13 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             Ok(())
         };
         let results = on_threads(output.workers(config), || {
-            let result = work();
-            if result.is_err() {
+            let result = catch_unwind(AssertUnwindSafe(work));
+            // others must not wait for a turn that will not come, whatever the reason
+            if !matches!(result, Ok(Ok(()))) {
                 output.give_up();
                 turns.give_up();
             }
-            result
+            result.unwrap_or_else(|panic| resume_unwind(panic))
         });
         // a worker that lost its turn says "broken pipe"; the one that caused it knows more
         let failures = results.into_iter().filter_map(Result::err);
@@ -291,4 +293,45 @@ pub(crate) struct Written {
     pub(crate) bytes: u64,
     /// Raw line breaks in strings that became escapes.
     pub(crate) breaks_escaped: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Compression, Format, OutputConfig};
+    use crate::output::Length;
+    use crate::store::{Payload, Segment};
+
+    /// Batches that wait for their turn behind one that never comes, since its worker panics.
+    #[test]
+    fn a_panic_of_a_worker_ends_all() {
+        let mut bytes = memmap2::MmapMut::map_anon(4096).expect("memory");
+        bytes[..2].copy_from_slice(b"{}");
+        let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: 2 }]);
+        let store = Store::of_one(&payload);
+        // the first one stands behind the end of the input
+        let offset = |time| if time == 0 { 1 << 30 } else { 0 };
+        let entry = |time| Entry { time, place: Place::new(offset(time), 2, 0) };
+        let entries: Vec<Entry> = (0..100_000).map(entry).collect();
+        let dir = tempfile::tempdir().expect("writable");
+        let config = Config::new(3, 64 << 20, dir.path());
+        let compression = Compression::Gzip { level: 1 };
+        let file = OutputConfig { compression, ..OutputConfig::file(dir.path().join("out")) };
+        let emit = Emit {
+            order: Order(&store),
+            layout: Layout::of(Format::Array),
+            delays: Delays::default(),
+            lists: &Lists::Memory([Vec::new(), Vec::new()]),
+            timed: Timed::Buckets(Buckets::over(std::iter::once(&entries[..]))),
+            rewrite: None,
+            retouch: None,
+        };
+        let written = catch_unwind(AssertUnwindSafe(|| {
+            let output = Output::create(&file, &config, Length::Unknown).expect("writable");
+            let mut buffer = output.buffer().expect("memory");
+            output.batch(0, 0, &mut buffer).finish().expect("nothing is in it");
+            emit.write(&output, 0, &config).map(|written| written.events)
+        }));
+        assert!(written.is_err(), "{written:?}");
+    }
 }

@@ -11,8 +11,11 @@
 //! thread scans that chunk again from the true place: slower, never different.
 
 use crate::outline::Outline;
-use crossbeam_channel::bounded;
+use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread::Builder;
 use tracemill_tokenizer::{
     Damage, Event, Form, Mapped, Member, Note, Scanner, Sink, Status, Stop, Tier, Window, speculate,
 };
@@ -90,6 +93,12 @@ impl Plan<'_> {
         }
     }
 
+    /// The bytes of a chunk, if the first one begins at `start`.
+    fn range(&self, start: usize, chunk: usize) -> Range<usize> {
+        let from = start + chunk * self.chunk;
+        from..(from + self.chunk).min(self.bytes.len())
+    }
+
     fn stop_at(&self, border: usize) -> Stop {
         let border = if border >= self.bytes.len() { u64::MAX } else { border as u64 };
         Stop { border, at_events: false }
@@ -148,6 +157,9 @@ struct Guessed<C> {
     part: C,
 }
 
+/// What a worker makes of a chunk; `None` if there was nothing to guess by.
+type Guess<C> = Option<Guessed<C>>;
+
 fn scan_chunks<C: Collect>(
     plan: Plan<'_>,
     mut scanner: Scanner,
@@ -155,29 +167,26 @@ fn scan_chunks<C: Collect>(
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C),
 ) {
-    let seed = scanner.fork(start as u64);
+    let seed = &scanner.fork(start as u64);
     let level = seed.level();
     let chunks = (plan.bytes.len() - start).div_ceil(plan.chunk);
-    let range = |chunk: usize| {
-        let from = start + chunk * plan.chunk;
-        from..(from + plan.chunk).min(plan.bytes.len())
-    };
     let ahead = 2 * plan.threads;
     let (tasks, todo) = bounded::<usize>(ahead);
     let (done, results) = bounded(ahead);
-    let seed = &seed;
     // moving the ends of the channels in here ends the workers when this thread is done, early or not
     std::thread::scope(move |scope| {
-        for _ in 0..plan.threads {
+        let start_worker = |_| {
             let (todo, done) = (todo.clone(), done.clone());
-            scope.spawn(move || {
-                for chunk in todo {
-                    let guessed = scan_guess(plan, seed, range(chunk), new);
-                    if done.send((chunk, guessed)).is_err() {
-                        return;
-                    }
-                }
-            });
+            let guess = move |chunk| scan_guess(plan, seed, plan.range(start, chunk), new);
+            let work = move || {
+                // who waits for this chunk must hear of a panic; and it ends when nobody takes any more
+                let guess = |chunk| catch_unwind(AssertUnwindSafe(|| guess(chunk)));
+                todo.into_iter().all(|chunk| done.send((chunk, guess(chunk))).is_ok());
+            };
+            Builder::new().spawn_scoped(scope, work).ok()
+        };
+        if (0..plan.threads).map_while(start_worker).count() == 0 {
+            return scan_alone(plan, &mut scanner, start, new, &mut take);
         }
         drop(done);
         let mut sent = 1;
@@ -188,18 +197,9 @@ fn scan_chunks<C: Collect>(
             while sent < chunks.min(chunk + ahead) && tasks.send(sent).is_ok() {
                 sent += 1;
             }
-            let guessed: Option<Guessed<C>> = match chunk {
-                0 => None,
-                _ => loop {
-                    if let Some(guessed) = waiting.remove(&chunk) {
-                        break guessed;
-                    }
-                    let Ok((number, guessed)) = results.recv() else { return };
-                    waiting.insert(number, guessed);
-                },
-            };
+            let guessed = if chunk == 0 { None } else { wait(&results, &mut waiting, chunk) };
             let Status::Border(next) = status else { return };
-            let to = range(chunk).end;
+            let to = plan.range(start, chunk).end;
             if next >= to as u64 && to < plan.bytes.len() {
                 continue;
             }
@@ -224,12 +224,27 @@ fn scan_chunks<C: Collect>(
     });
 }
 
+/// The guess of a chunk; those of others that come first wait for their turn. A panic of the worker goes on here.
+fn wait<C>(
+    results: &Receiver<(usize, std::thread::Result<Guess<C>>)>,
+    waiting: &mut BTreeMap<usize, Guess<C>>,
+    chunk: usize,
+) -> Guess<C> {
+    loop {
+        if let Some(guess) = waiting.remove(&chunk) {
+            return guess;
+        }
+        let (number, guess) = results.recv().ok()?;
+        waiting.insert(number, guess.unwrap_or_else(|panic| resume_unwind(panic)));
+    }
+}
+
 fn scan_guess<C: Collect>(
     plan: Plan<'_>,
     seed: &Scanner,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     new: &(dyn Fn() -> C + Sync),
-) -> Option<Guessed<C>> {
+) -> Guess<C> {
     plan.populate(range.start, range.end);
     let start = speculate(plan.bytes, range.start, range.end)? as u64;
     let mut scanner = seed.fork(start);
@@ -238,4 +253,38 @@ fn scan_guess<C: Collect>(
         scanner.feed(Window::whole(plan.bytes), plan.stop_at(range.end), &mut Feed(&mut part));
     part.seal();
     Some(Guessed { start, scanner, status, part })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics at some event.
+    #[derive(Default)]
+    struct Bomb(Outline);
+
+    impl Collect for Bomb {
+        fn outline(&mut self) -> &mut Outline {
+            &mut self.0
+        }
+
+        fn event(&mut self, event: &Event<'_>) {
+            assert_ne!(event.ts().map(|ts| ts.floor), Some(300_000), "here it is");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_ends_the_scan() {
+        let event = |ts| format!(r#"{{"ph":"i","ts":{ts}}}"#);
+        let events: Vec<String> = (0..1000).map(event).collect();
+        let text = format!("[{}]", events.join(","));
+        for threads in [1, 2, 7] {
+            let (bytes, tier) = (text.as_bytes(), Tier::Scalar);
+            let plan = Plan { bytes, skip: 0, mapped: None, tier, threads, chunk: 1000 };
+            let scanned = catch_unwind(|| scan(plan, &Bomb::default, drop));
+            let why = scanned.expect_err("it goes on here");
+            let why = why.downcast_ref::<String>().expect("a formatted text");
+            assert!(why.contains("here it is"), "{why}");
+        }
+    }
 }

@@ -23,4 +23,5 @@ mod full;
 mod kills;
 mod places;
 mod streams;
+mod threads;
 mod world;

@@ -94,18 +94,22 @@ fn soak() {
     rounds(first, |_| Instant::now() < end);
 }
 
-/// Found by it: each thread that packs took what it wanted.
+/// Each thread that packs took what it wanted.
 #[test]
 fn packing_keeps_to_the_budget() {
     let mut world = World::new(&mut Rng::new(0), &[inputs::plain(12 << 20)]);
-    for words in [
-        "convert -z gz -o a.gz",
-        "convert -z zst -o a.zst",
-        "split -z gz --by events=5000 -d gz",
-        "split -z zst --by events=5000 -d zst",
+    for (memory_mib, words) in [
+        (32, "convert -z gz -o a.gz"),
+        (32, "convert -z zst -o a.zst"),
+        (32, "split -z gz --by events=5000 -d gz"),
+        (32, "split -z zst --by events=5000 -d zst"),
+        (32, "convert -z zst --level 9 -o b.zst"),
+        (32, "split -z zst --level 9 --by events=15000 -d strong"),
+        // one packer of this level takes more than the least budget
+        (128, "split -z zst --level 12 --by events=5000 -d thorough"),
     ] {
         let words = words.split(' ').map(str::to_owned).chain(["in/a.json".to_owned()]);
-        let ended = world.run(&words.collect::<Vec<_>>(), Knobs::crowded());
+        let ended = world.run(&words.collect::<Vec<_>>(), Knobs::crowded(memory_mib));
         assert_eq!(ended.code, Some(0), "{ended:#?}");
     }
 }

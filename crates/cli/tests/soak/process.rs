@@ -32,13 +32,13 @@ impl Knobs {
         }
     }
 
-    /// Many threads and the least budget.
-    pub(crate) fn crowded() -> Self {
-        Knobs { threads: 7, memory_mib: 32, tier: Tier::Scalar, read_size: "256K" }
+    /// Many threads and a small budget.
+    pub(crate) fn crowded(memory_mib: u64) -> Self {
+        Knobs { threads: 7, memory_mib, tier: Tier::Scalar, read_size: "256K" }
     }
 
-    /// The command with `words`, in `folder`, for at most `cpu` seconds of processors (RLIMIT_CPU). RLIMIT_DATA ends it when it maps more memory that it may write to than its
-    /// budget and what [`Knobs::beside_kib`] allows.
+    /// The command with `words`, in `folder`, for at most `cpu` seconds of processors (RLIMIT_CPU). RLIMIT_DATA ends it when
+    /// it maps more memory that it may write to than its budget and what [`Knobs::beside_kib`] allows.
     pub(crate) fn command(&self, words: &[String], cpu: u64, folder: &Path) -> Command {
         let zst = words.iter().any(|word| word == "zst");
         let limit = self.memory_mib * 1024 + self.beside_kib(zst);

@@ -37,8 +37,8 @@ use crate::config::{Config, Source};
 use crate::error::Error;
 use crate::outline::{Document, KeyValue};
 use crate::profile::{Room, Streams, Suspects, Verdict};
-use crate::read::{Current, Inputs, Reader, read_all};
-use crate::store::{Payload, Store};
+use crate::read::{Current, Held, Inputs, Reader, read_all};
+use crate::store::Store;
 use order::Orders;
 use part::{Part, frame_id};
 use records::{Record, RecordSpill, Runs, heap, sort};
@@ -255,9 +255,9 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         let mut frames = HashSet::new();
         // of a CPU profile that is not kept there is nothing to look at
         let is_kept = |offset: u64| {
-            inputs.payloads.iter().any(|held| {
-                held.base <= offset && offset < held.base + report::payload_len(&held.payload)
-            })
+            let holds =
+                |held: &Held| held.base <= offset && offset < held.base + held.payload.len();
+            inputs.payloads.iter().any(holds)
         };
         for (document, key, offset, len) in &self.keys {
             if !seen.insert((*document, key)) {
@@ -364,16 +364,5 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     fn begin_document(&mut self, form: Form) {
         self.document += 1;
         self.documents.push(Document { form, keys: Vec::new(), first: 0, events: 0 });
-    }
-}
-
-/// Bytes of a payload, as places count them.
-fn len_of(payload: &Payload) -> u64 {
-    match payload {
-        Payload::Empty => 0,
-        Payload::Mapped(mapped) => mapped.len() as u64,
-        Payload::Segments(segments) => {
-            segments.last().map_or(0, |last| last.base + last.filled as u64)
-        }
     }
 }

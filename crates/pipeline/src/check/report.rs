@@ -1,6 +1,5 @@
 //! Tallies to findings: each with its severity, first places, what it is and what to do.
 
-use super::len_of;
 use super::rules::{CheckFor, Kind, RULES, Severity};
 use super::tally::{PLACES, Tallies};
 use super::text::Spot;
@@ -8,7 +7,7 @@ use crate::around::Around;
 use crate::profile::{FlawKind, Flaws};
 use crate::read::Inputs;
 use crate::report::{InputReport, Tally as Losses, excerpt};
-use crate::store::{Payload, Store};
+use crate::store::Store;
 use std::cmp::Reverse;
 use tracemill_tokenizer::DamageKind;
 
@@ -105,7 +104,7 @@ impl Ground {
         let place = |(number, report): (usize, &InputReport)| {
             let end = start + report.bytes;
             let held = inputs.payloads.iter().filter(|held| held.input == number);
-            let next = held.clone().map(|held| held.base + len_of(&held.payload)).max();
+            let next = held.clone().map(|held| held.base + held.payload.len()).max();
             let is_kept = held.clone().any(|held| held.base == start);
             let place =
                 InputPlace { number, start, end, is_kept, next: next.unwrap_or(end).max(end) };
@@ -128,11 +127,6 @@ impl Ground {
         let within = if offset >= place.next { place.start } else { within };
         Some((place.number, offset - within))
     }
-}
-
-/// Bytes of a payload.
-pub(super) fn payload_len(payload: &Payload) -> u64 {
-    len_of(payload)
 }
 
 /// What concerns whole inputs.
@@ -311,7 +305,7 @@ fn found_at(
     let held = inputs
         .payloads
         .iter()
-        .any(|held| held.base <= offset && offset < held.base + len_of(&held.payload));
+        .any(|held| held.base <= offset && offset < held.base + held.payload.len());
     let excerpt = match spot {
         Some(spot) => spot.excerpt.clone(),
         None if held && !is_of_input(kind) => excerpt(item(store.from(offset))),

@@ -131,8 +131,8 @@ rules! {
     LowerInstant "lower-instant" (N W N) "an instant of phase i, which DevTools does not show", "tracemill merge --for devtools writes I";
     IgnoredPhase "ignored-phase" (O O W) "a phase that Perfetto does not read", "it is left out there";
     // order
-    Unsorted "unsorted" (W W W) "an event behind one that is later", "tracemill merge sorts";
-    UnsortedThread "unsorted-thread" (W W W) "an event behind a later one of its thread", "tracemill merge sorts";
+    Unsorted "unsorted" (W W W) "an event behind one that is later", "tracemill merge sorts; a ProfileChunk that needs nodes of a later one stays behind it, as it must";
+    UnsortedThread "unsorted-thread" (W W W) "an event behind a later one of its thread", "tracemill merge sorts; a ProfileChunk that needs nodes of a later one stays behind it, as it must";
     LateMetadata "late-metadata" (N N N) "a metadata event (M) behind other events", "tracemill merge puts them in front";
     LateUntimed "late-untimed" (N N N) "an event without a time behind others that have one", "tracemill merge puts them in front";
     // pairs

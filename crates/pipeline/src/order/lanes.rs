@@ -11,6 +11,7 @@
 use super::spill::{ENTRY, Scratch, decode};
 use super::{Buckets, Entry, MergedRuns, Order};
 use crate::error::Error;
+use crate::threads::on_threads;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
@@ -114,10 +115,7 @@ impl LaneRuns {
                 ends.into_iter().for_each(|range| order.settle(&mut run.entries[range]));
             }
         };
-        std::thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(work)));
-            work();
-        });
+        on_threads(threads, work);
     }
 
     /// The runs of one lane.

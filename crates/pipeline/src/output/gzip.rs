@@ -10,11 +10,12 @@
 //! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6). Where blocks
 //! begin depends on nothing but the bytes, so the output does not depend on threads (contract C4).
 
+use super::writer::no_thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 /// Bytes packed as one.
 const BLOCK: usize = 512 << 10;
@@ -53,7 +54,10 @@ pub(super) struct Gzip {
 }
 
 impl Gzip {
-    /// Packs to `inner` with `threads` workers.
+    /// Packs to `inner` with `threads` workers, or as many of them as can be had.
+    ///
+    /// # Errors
+    /// If `inner` fails, or there is no thread to pack or none to write.
     pub(super) fn new(mut inner: Inner, level: u32, threads: usize) -> io::Result<Self> {
         inner.write_all(&HEADER)?;
         let (blocks, todo) = bounded::<Block>(threads);
@@ -67,11 +71,12 @@ impl Gzip {
                 }
             }
         };
-        let spawn = |name: &str, work| std::thread::Builder::new().name(name.into()).spawn(work);
-        let workers = (0..threads).map(|_| spawn("pack", worker(todo.clone(), done.clone())));
-        let workers = workers.collect::<io::Result<Vec<_>>>()?;
-        let writer = std::thread::Builder::new().name("write".into());
-        let writer = writer.spawn(move || write_in_order(inner, &results))?;
+        let builder = |name: &str| Builder::new().name(name.into());
+        let writer = builder("write").spawn(move || write_in_order(inner, &results));
+        let writer = writer.map_err(no_thread)?;
+        let start = || builder("pack").spawn(worker(todo.clone(), done.clone()));
+        let mut workers = vec![start().map_err(no_thread)?];
+        workers.extend((1..threads).map_while(|_| start().ok()));
         Ok(Gzip {
             bytes: Vec::with_capacity(WINDOW + BLOCK),
             dictionary: 0,

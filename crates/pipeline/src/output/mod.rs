@@ -11,24 +11,27 @@
 //!                                        └─ wait for the turn, then write (anything else)
 //! ```
 
+mod batch;
 mod buffer;
 mod file;
 mod gzip;
 mod place;
 mod turns;
+mod writer;
 
 use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
 use crate::error::{Error, ErrorKind};
+pub(crate) use batch::Batch;
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
 pub use file::{remove_scratch, write_file};
-use gzip::Gzip;
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub(crate) use turns::Turns;
-use zstd::zstd_safe::CParameter;
+use writer::Writer;
+pub(crate) use writer::packer;
 
 /// Bytes that a worker gathers before it writes them.
 pub(crate) const SLICE: usize = 1 << 20;
@@ -42,16 +45,6 @@ const GATHERER: u64 = 8 << 20;
 
 /// Bytes of the budget for each of twice as many threads as were asked for.
 const WAITER: u64 = 32 << 20;
-
-/// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
-const PACKER: u64 = 16 << 20;
-
-/// The same for zstd at levels above 9, whose tables grow up to this.
-const THOROUGH_PACKER: u64 = 96 << 20;
-
-/// Bytes that a thread packs at a time with zstd, whose own choice (8 MiB at level 3, 32 MiB at level 19) no small budget
-/// has room for: it keeps three of them, and one more for each thread.
-const ZSTD_JOB: u32 = 1 << 20;
 
 /// How many bytes an output will have, and all outputs of the run.
 #[derive(Clone, Copy)]
@@ -88,60 +81,6 @@ struct InTurn {
     /// A worker has failed: nobody's turn will come.
     failed: bool,
     atomic: Option<AtomicFile>,
-}
-
-/// Something that takes bytes one after the other and can be ended.
-enum Writer {
-    Plain(Box<dyn Write + Send>),
-    Gzip(Gzip),
-    Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
-}
-
-/// Threads that pack: as many as the budget has room for, if each takes `packer`.
-fn packers(config: &Config, packer: u64) -> usize {
-    let most = usize::try_from(config.memory / packer).unwrap_or(usize::MAX);
-    config.threads.min(most).max(1)
-}
-
-impl Writer {
-    fn new(
-        inner: Box<dyn Write + Send>,
-        config: &Config,
-        compression: Compression,
-    ) -> io::Result<Self> {
-        Ok(match compression {
-            Compression::None => Writer::Plain(inner),
-            Compression::Gzip { level } => {
-                Writer::Gzip(Gzip::new(inner, level, packers(config, PACKER))?)
-            }
-            Compression::Zstd { level } => {
-                let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
-                encoder.include_checksum(true)?;
-                encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
-                // its answer depends on whether there are workers at all: always have one (contract C4)
-                let packer = if level > 9 { THOROUGH_PACKER } else { PACKER };
-                encoder.multithread(packers(config, packer) as u32)?;
-                Writer::Zstd(encoder)
-            }
-        })
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Writer::Plain(writer) => writer.write_all(bytes),
-            Writer::Gzip(writer) => writer.write_all(bytes),
-            Writer::Zstd(writer) => writer.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        let mut inner = match self {
-            Writer::Plain(inner) => inner,
-            Writer::Gzip(writer) => writer.finish()?,
-            Writer::Zstd(writer) => writer.finish()?,
-        };
-        inner.flush()
-    }
 }
 
 /// Looks at the target and refuses what must be refused, before anything is read.
@@ -239,36 +178,6 @@ impl Output {
         Ok(Output { progress: Arc::clone(&config.progress), name, sink })
     }
 
-    /// A batch to write: the `number`th, whose first byte stands at `offset`.
-    pub(crate) fn batch<'o>(
-        &'o self,
-        number: usize,
-        offset: u64,
-        buffer: &'o mut Buffer,
-    ) -> Batch<'o> {
-        // so that blocks of the buffer are blocks of the file
-        let skip = match self.sink {
-            Sink::Placed { .. } => offset as usize % BLOCK,
-            Sink::InTurn { .. } => 0,
-        };
-        buffer.reset(skip);
-        let offset = offset - skip as u64;
-        let (has_turn, turns, full) = (false, None, SLICE);
-        Batch { output: self, number, offset, skip, buffer, has_turn, turns, full }
-    }
-
-    /// As [`Output::batch`], where it shows only in the end how long batches become.
-    pub(crate) fn batch_in_turn<'o>(
-        &'o self,
-        number: usize,
-        turns: &'o Turns,
-        buffer: &'o mut Buffer,
-    ) -> Batch<'o> {
-        let batch = self.batch(number, 0, buffer);
-        let turns = matches!(self.sink, Sink::Placed { .. }).then_some(turns);
-        Batch { turns, ..batch }
-    }
-
     /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
     pub(crate) fn workers(&self, config: &Config) -> usize {
         let most = |each| usize::try_from(config.memory / each).unwrap_or(usize::MAX);
@@ -344,93 +253,6 @@ fn reserve(file: &File, len: u64) -> io::Result<()> {
     }
     let _ = file;
     Ok(())
-}
-
-/// Bytes that belong together in the output.
-pub(crate) struct Batch<'o> {
-    output: &'o Output,
-    number: usize,
-    /// Where the first byte of the buffer belongs.
-    offset: u64,
-    /// Bytes at the front of the buffer that belong to the batch before.
-    skip: usize,
-    buffer: &'o mut Buffer,
-    /// Whether the batches before are written, or it is known where they end.
-    has_turn: bool,
-    /// What tells where it begins, if that is not known from the start.
-    turns: Option<&'o Turns>,
-    /// Bytes in the buffer at which it is written.
-    full: usize,
-}
-
-impl Batch<'_> {
-    /// Appends bytes, in slices if there are many.
-    #[inline]
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if bytes.len() > SLICE {
-            return bytes.chunks(SLICE).try_for_each(|chunk| self.push(chunk));
-        }
-        self.buffer.push(bytes);
-        if self.buffer.len() >= self.full { self.flush(false) } else { Ok(()) }
-    }
-
-    /// Whether it is known where the batch begins; its bytes are then where they are to be in the buffer.
-    fn is_placed(&mut self, waits: bool) -> Result<bool, Error> {
-        let Some(turns) = self.turns.filter(|_| !self.has_turn) else { return Ok(true) };
-        let Some(offset) = turns.begin(self.number, waits)? else { return Ok(false) };
-        self.skip = offset as usize % BLOCK;
-        self.offset = offset - self.skip as u64;
-        self.buffer.move_back(self.skip);
-        (self.has_turn, self.full) = (true, SLICE);
-        Ok(true)
-    }
-
-    fn flush(&mut self, last: bool) -> Result<(), Error> {
-        if !self.is_placed(last || self.full == UNPLACED)? {
-            // there is room for more until it is known
-            self.full += SLICE;
-            return Ok(());
-        }
-        if let Some(turns) = self.turns.filter(|_| last) {
-            turns.end(self.offset + self.buffer.len() as u64);
-        }
-        let failed = |e| Error::write(&self.output.name, e);
-        let before = self.buffer.len();
-        match &self.output.sink {
-            Sink::Placed { places, .. } => {
-                let next =
-                    places.write(self.buffer, self.offset, self.skip, last).map_err(failed)?;
-                // if there was no whole block, the front is still what it was
-                self.skip = if next == self.offset { self.skip } else { 0 };
-                self.offset = next;
-            }
-            Sink::InTurn { state, turned } => {
-                let mut state = lock(state);
-                while !self.has_turn && state.turn != self.number && !state.failed {
-                    state = turned.wait(state).unwrap_or_else(|e| e.into_inner());
-                }
-                if state.failed {
-                    return Err(ErrorKind::BrokenPipe.into());
-                }
-                self.has_turn = true;
-                state.writer.write_all(self.buffer.as_slice()).map_err(failed)?;
-                self.buffer.reset(0);
-            }
-        }
-        let written = before - self.buffer.len();
-        Progress::add(&self.output.progress.bytes_written, written as u64);
-        Ok(())
-    }
-
-    /// Writes what is left and passes the turn on.
-    pub(crate) fn finish(mut self) -> Result<(), Error> {
-        self.flush(true)?;
-        if let Sink::InTurn { state, turned } = &self.output.sink {
-            lock(state).turn = self.number + 1;
-            turned.notify_all();
-        }
-        Ok(())
-    }
 }
 
 /// Standard output as a plain file handle: std's own would search every slice for line ends.

@@ -8,10 +8,11 @@
 //!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
-//! to streams, on the worker that finds them), `kept` and `contents` (decoded chunks, side by side or made again), `streams` and
-//! `gathered` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order` (chunks in stream order), `tree` and `assemble`
-//! (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and `identity` (`.cpuprofile` to events); `collect`
-//! and `verbs` are `profile list` and `profile extract`; `skim`, `excerpt`, `window` and `rebase` serve slices.
+//! to streams, on the worker that finds them), `kept` and `contents` (decoded chunks, side by side or made again), `streams`
+//! and `gathered` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order`
+//! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
+//! `identity` (`.cpuprofile` to events); `collect` and `verbs` are `profile list` and `profile extract`; `skim`, `excerpt`,
+//! `window` and `rebase` serve slices.
 
 mod assemble;
 mod browser;

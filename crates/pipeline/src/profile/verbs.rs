@@ -16,11 +16,9 @@ use crate::output::{self, Length, Output};
 use crate::read::{Inputs, read_all};
 use crate::report::InputReport;
 use crate::store::Store;
-use crate::threads::on_threads;
+use crate::threads::try_each;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Which profiles; all if a set is `None`.
 #[derive(Clone, Debug, Default)]
@@ -217,26 +215,10 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         let most = if self.config.threads > 1 { 2 * self.config.threads } else { 1 };
         let threads = most.min(groups.len()).max(1);
         let memory = self.config.shares().payload / 4 / threads as u64;
-        let next = AtomicUsize::new(0);
-        let done = Mutex::new(Vec::with_capacity(groups.len()));
-        let worker = || -> Result<(), Error> {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&group) = groups.get(number) else { return Ok(()) };
-                let result = group
-                    .assemble(self.store, Keep::All { memory }, self.config)
-                    .and_then(|whole| work(number, whole, group));
-                if result.is_err() {
-                    // the others need not begin any more
-                    next.store(groups.len(), Ordering::Relaxed);
-                }
-                done.lock().unwrap_or_else(|e| e.into_inner()).push((number, result?));
-            }
-        };
-        on_threads(threads, worker).into_iter().collect::<Result<(), Error>>()?;
-        let mut done = done.into_inner().unwrap_or_else(|e| e.into_inner());
-        done.sort_by_key(|(number, _)| *number);
-        Ok(done.into_iter().map(|(_, answer)| answer).collect())
+        try_each(threads, groups.len(), |number| {
+            let group = groups[number];
+            work(number, group.assemble(self.store, Keep::All { memory }, self.config)?, group)
+        })
     }
 
     fn info(&self, whole: &Whole<'_, '_>, group: Group<'_>) -> ProfileInfo {

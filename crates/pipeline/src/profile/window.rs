@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::slice::{Edges, Windows};
 use crate::store::Store;
+use crate::threads::try_each;
 
 /// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
 /// all shares.
@@ -63,7 +64,8 @@ pub(crate) fn cut_streams(
     let groups = streams.groups();
     let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
     for some in groups.chunks(at_once as usize) {
-        let found = in_parallel(some, |&group| {
+        let found = try_each(some.len(), some.len(), |number| {
+            let group = some[number];
             let memory = memory / some.len() as u64;
             let part = match edges {
                 Edges::Clip => excerpt(group, windows, store, memory, config)?,
@@ -74,9 +76,8 @@ pub(crate) fn cut_streams(
                 None => group.assemble(store, Keep::All { memory }, config)?,
             };
             Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
-        });
-        for (&group, found) in some.iter().zip(found) {
-            let (fate, whole) = found?;
+        })?;
+        for (&group, (fate, whole)) in some.iter().zip(found) {
             if matches!(fate, Fate::Rebased) {
                 cut.rebased += 1;
                 cut.samples += Rebase::new(group, &whole, windows, store).write(made)?;
@@ -87,21 +88,6 @@ pub(crate) fn cut_streams(
         }
     }
     Ok(cut)
-}
-
-/// The answers to all of `items`, each found on a thread of its own.
-fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A + Sync) -> Vec<A> {
-    if let [only] = items {
-        return vec![work(only)];
-    }
-    std::thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || work(item))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, A>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        threads.into_iter().map(join).collect()
-    })
 }
 
 /// Times of a stream.

@@ -141,7 +141,7 @@ pub struct SplitPart {
     pub metadata: u64,
     /// B events among them that are repeated from an earlier part.
     pub copies: u64,
-    /// Bytes before packing.
+    /// Bytes before packing. In a dry run those of NDJSON are a guess: line breaks within events are not looked for.
     pub bytes: u64,
     /// Time stamps of the first and the last event in nanoseconds; metadata and repeated ones do not count.
     pub times_ns: Option<(i64, i64)>,
@@ -325,7 +325,7 @@ impl<'w> Work<'w, '_> {
         };
         let files = self.files(&parts, &groups, format)?;
         let known: Vec<(u64, Fates)> = parts.iter().map(|part| job.len(part)).collect();
-        let lens: Vec<u64> = known.iter().map(|known| known.0).collect();
+        let mut lens: Vec<u64> = known.iter().map(|known| known.0).collect();
         let fates = known.into_iter().map(|known| known.1);
         report.annotations = fates.fold(Fates::default(), Fates::unite).report();
         report.warnings.extend(report.annotations.warning());
@@ -335,7 +335,7 @@ impl<'w> Work<'w, '_> {
             let make = std::fs::create_dir_all(&split.dir);
             make.map_err(|e| Error::write(split.dir.display(), e))?;
             config.progress.bytes_to_write.store(lens.iter().sum(), Ordering::Relaxed);
-            job.write_all(&parts, &files, &mut report.warnings)?;
+            lens = job.write_all(&parts, &files, &mut report.warnings)?;
         }
         report.parts = self.described(&parts, &groups, files, &lens);
         Ok(report)

@@ -18,15 +18,15 @@ use crate::error::Error;
 use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
 use crate::order::{Lists, MergedRuns, Order, Sequence, Timed};
+use crate::output::packer;
 use crate::read::Inputs;
-use crate::threads::on_threads;
+use crate::threads::try_each;
 use crate::whole::Size;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs.
+/// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
 const WRITER: u64 = 16 << 20;
 
 /// What all parts share.
@@ -96,7 +96,7 @@ impl<'p> Job<'_, '_, 'p> {
         (united, fates)
     }
 
-    /// Bytes of a part before packing, of NDJSON at the most; and what becomes of annotations in it.
+    /// Bytes of a part before packing, as if NDJSON kept line breaks within events; and what becomes of annotations in it.
     pub(super) fn len(&self, part: &Part) -> (u64, Fates) {
         if self.frames.is_none() && part.copies.is_empty() && self.annotations.is_empty() {
             return (self.len_with(part, self.united), Fates::default());
@@ -130,31 +130,23 @@ impl<'p> Job<'_, '_, 'p> {
         }
         rest.sort_by_key(|&number| Reverse(parts[number].bytes));
         let config = &Config { threads: 1, ..self.config.clone() };
-        let (next, done) = (AtomicUsize::new(0), Mutex::new((&mut lens, warnings)));
-        let work = || -> Result<(), Error> {
-            while let Some(&number) = rest.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut said = Vec::new();
-                let written = self.write((&parts[number], all), &files[number], config, &mut said);
-                if written.is_err() {
-                    // the others need not begin any more
-                    next.store(rest.len(), Ordering::Relaxed);
-                }
-                let mut done = done.lock().unwrap_or_else(|e| e.into_inner());
-                done.0[number] = written?;
-                done.1.extend(said);
-            }
-            Ok(())
-        };
-        on_threads(self.writers().min(rest.len()), work)
-            .into_iter()
-            .collect::<Result<(), Error>>()?;
+        let written = try_each(self.writers(), rest.len(), |task| {
+            let (number, mut said) = (rest[task], Vec::new());
+            let len = self.write((&parts[number], all), &files[number], config, &mut said)?;
+            Ok::<_, Error>((len, said))
+        })?;
+        for (number, (len, said)) in rest.into_iter().zip(written) {
+            lens[number] = len;
+            warnings.extend(said);
+        }
         Ok(lens)
     }
 
     /// Threads that write parts side by side. Those that pack keep blocks too, so that not each thread may.
     fn writers(&self) -> usize {
         let threads = self.config.threads;
-        let most = usize::try_from(self.config.memory / WRITER).unwrap_or(usize::MAX);
+        let each = WRITER.max(packer(self.output.compression));
+        let most = usize::try_from(self.config.memory / each).unwrap_or(usize::MAX);
         let least = if self.output.compression == Compression::None { threads } else { 1 };
         // one thread alone is asked for by who wants one
         if threads > 1 { (2 * threads).min(most).max(least) } else { 1 }

@@ -273,6 +273,22 @@ fn every_rule_is_found_where_it_is_broken() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// `merge` leaves them where they are (contract C6): who follows the remedy must not wonder.
+#[test]
+fn the_remedy_is_true_for_chunks_that_must_stand_behind_later_ones() {
+    let input = profile(&[ROOT, CHILD]);
+    let (merged, report) = crate::run::run(&[input.as_bytes()], None, PLAIN).expect("sound");
+    assert_eq!(report.delayed_chunks, 1);
+    let (again, _) = crate::run::run(&[&merged], None, PLAIN).expect("sound");
+    assert_eq!(again, merged);
+    let report = check_inputs(&[&merged], &[], PLAIN).expect("sound");
+    for kind in ["unsorted", "unsorted-thread"] {
+        let found = report.findings.iter().find(|finding| finding.kind == kind);
+        let remedy = &found.expect("its time says so").remedy;
+        assert!(remedy.contains("ProfileChunk") && remedy.contains("stays behind it"), "{remedy}");
+    }
+}
+
 #[test]
 fn each_place_is_named_by_input_and_offset() {
     let (a, b) = (one("I", ""), two(("I", 5, ""), ("Q", 6, "")));

@@ -95,9 +95,7 @@ pub(crate) fn check(
             "{}",
             context()
         );
-        if report.format != Format::Ndjson {
-            assert_eq!(said.bytes, part.len() as u64, "{}", context());
-        }
+        assert_eq!(said.bytes, part.len() as u64, "{}", context());
     }
     assert_eq!(got.len(), expected.len(), "{}", context());
     got
