@@ -1,0 +1,253 @@
+//! What becomes of all that was found: kept as it is, cut, made anew, or dropped.
+
+use super::Edges;
+use super::clip::Clip;
+use super::complete::{self, Fate};
+use super::edge;
+use super::index::Index;
+use super::keys;
+use super::kinds;
+use super::made::Made;
+use super::pairs::Pairs;
+use super::report::SliceReport;
+use super::windows::{Bounds, Windows};
+use super::write::Chosen;
+use crate::config::Config;
+use crate::delays::Delays;
+use crate::error::Error;
+use crate::kept::Kept;
+use crate::order::{Entry, Gather, KeyedSorter, Lists, Order, Runs, Spool};
+use crate::profile::{Cut, Streams, cut_streams};
+use crate::read::Inputs;
+use crate::store::{Place, Store};
+use tracemill_tokenizer::fields_of;
+
+/// What decides on an event.
+#[derive(Clone, Copy)]
+pub(super) struct Judge<'j, 'p> {
+    pub(super) store: &'j Store<'p>,
+    pub(super) windows: &'j Windows,
+    pub(super) edges: Edges,
+    pub(super) bounds: Bounds,
+    /// The windows hold the whole trace: everything is kept as it is.
+    pub(super) whole: bool,
+    pub(super) config: &'j Config,
+}
+
+impl<'j, 'p> Judge<'j, 'p> {
+    fn order(self) -> Order<'j, 'p> {
+        Order(self.store)
+    }
+
+    /// Bytes for one of a few lists.
+    pub(super) fn share(self) -> u64 {
+        self.config.shares().index / 4
+    }
+
+    fn gather(self) -> Gather<'j, 'p> {
+        Gather::new(self.share(), &self.config.tmp_dir, self.order())
+    }
+
+    /// Decides on everything; what is cut goes to `made`.
+    pub(super) fn choose(
+        self,
+        index: Index,
+        inputs: &Inputs,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<Chosen, Error> {
+        let Index { mut plain, parts, mut essential, mut streams, .. } = index;
+        streams.finish()?;
+        let mut kept = self.gather();
+        let (plain, lists) = plain.finish(self.store)?;
+        let (essential, _) = essential.finish(self.store)?;
+        report.written.spilled_runs = plain.spilled() + essential.spilled();
+        self.choose_plain(&plain, &mut kept, made, report)?;
+        drop(plain);
+        self.choose_parts(parts, &mut kept, made, report)?;
+        self.choose_essential(&essential, &mut kept, made, report)?;
+        let cut = self.choose_streams(&streams, inputs, &mut kept, made, report)?;
+        let lists = self.without(lists, &streams, &cut)?;
+        let delays = self.delays(&streams, &cut)?;
+        let (mut events, mut bytes) = (0, 0);
+        for place in lists.iter() {
+            (events, bytes) = (events + 1, bytes + self.store.len(place));
+        }
+        report.kept_always += events;
+        let (own, own_bytes) = (kept.events, kept.bytes);
+        (events, bytes) = (events + own, bytes + own_bytes);
+        Ok(Chosen { events, bytes, timed: kept.finish()?, lists, delays })
+    }
+
+    /// Complete events and moments.
+    fn choose_plain(
+        self,
+        plain: &Runs,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let mut cuts = self.gather();
+        for entry in plain.iter() {
+            match self.fate(entry) {
+                Fate::Kept => kept.push(entry)?,
+                Fate::Cut => cuts.push(entry)?,
+                Fate::Dropped => {}
+            }
+        }
+        let (cuts, _) = cuts.finish()?.finish(self.store)?;
+        cuts.each_in_order(self.order(), |entry| {
+            report.clipped += 1;
+            let pieces = complete::pieces(entry, self.windows, self.store);
+            pieces.iter().try_for_each(|piece| made.event_of(entry, piece))
+        })
+    }
+
+    #[inline]
+    fn fate(self, entry: Entry) -> Fate {
+        if self.whole {
+            return Fate::Kept;
+        }
+        complete::fate(entry, self.windows, self.edges, self.store)
+    }
+
+    /// Parts of pairs, and counters.
+    fn choose_parts(
+        self,
+        parts: KeyedSorter<keys::Part>,
+        kept: &mut Gather<'j, 'p>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let Judge { store, windows, config, .. } = self;
+        let parts = parts.finish(self.order())?;
+        report.written.spilled_runs += parts.runs();
+        if self.whole {
+            return parts.iter().try_for_each(|part| kept.push(part.entry));
+        }
+        if self.edges == Edges::Clip {
+            let edges = KeyedSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
+            let mut clip = Clip::new(store, windows, self.bounds, kept, edges);
+            parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
+            let edges = clip.finish()?.finish(self.order())?;
+            report.written.spilled_runs += edges.runs();
+            let counts = edge::make(&edges, windows, store, made)?;
+            (report.opened, report.closed) = (counts.opened, counts.closed);
+            report.counters = counts.counters;
+            return Ok(());
+        }
+        let steps = Spool::new(&config.tmp_dir, self.share() / 2);
+        let mut pairs = Pairs::new(store, windows, self.edges, kept, steps);
+        parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
+        pairs.end_key()
+    }
+
+    /// Events that are kept wherever they stand. One at which DevTools begins must not begin before the window.
+    fn choose_essential(
+        self,
+        essential: &Runs,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let first = self.windows.0.first().map_or(i64::MIN, |window| window.0);
+        essential.each_in_order(self.order(), |entry| {
+            if self.whole || self.windows.at(entry.time).is_some() && self.fate(entry) == Fate::Kept
+            {
+                return kept.push(entry);
+            }
+            let bytes = self.store.event(entry.place);
+            match self.fate(entry) {
+                Fate::Cut => {
+                    report.clipped += 1;
+                    let pieces = complete::pieces(entry, self.windows, self.store);
+                    return pieces.iter().try_for_each(|piece| made.event_of(entry, piece));
+                }
+                Fate::Dropped if self.edges == Edges::Clip && entry.time < first => {
+                    let spans = fields_of(bytes);
+                    if kinds::is_start(&spans.of(bytes)) {
+                        report.moved += 1;
+                        return made.event_of(entry, &edge::at(self.store, entry, first));
+                    }
+                }
+                _ => {}
+            }
+            report.kept_always += 1;
+            kept.push(entry)
+        })
+    }
+
+    fn choose_streams(
+        self,
+        streams: &Streams,
+        inputs: &Inputs,
+        kept: &mut Gather<'_, '_>,
+        made: &mut Made,
+        report: &mut SliceReport,
+    ) -> Result<Cut, Error> {
+        let mut cut = if self.whole {
+            Cut { stays: vec![true; streams.groups().len()], ..Cut::default() }
+        } else {
+            let (windows, edges) = (self.windows, self.edges);
+            let mut push = |event: &[u8]| made.event(event);
+            cut_streams(streams, windows, edges, self.store, self.config, &mut push)?
+        };
+        for group in cut.groups(streams, true) {
+            let mut timed = group.events().filter(|entry| entry.time != i64::MIN);
+            timed.try_for_each(|entry| kept.push(entry))?;
+        }
+        report.written.spilled_runs += streams.spilled;
+        report.rebased = cut.rebased;
+        report.samples = cut.samples;
+        report.flaws = std::mem::take(&mut cut.flaws);
+        report.flaws.locate(|offset| inputs.locate(offset));
+        if cut.whole > 0 {
+            report.written.warnings.push(format!(
+                "{} CPU profiles reach beyond the windows and were kept whole: they are CpuProfile events, or have no \
+                 Profile event that says when they begin",
+                cut.whole
+            ));
+        }
+        Ok(cut)
+    }
+
+    /// The lists without events of profiles that do not stay.
+    fn without(self, lists: Lists, streams: &Streams, cut: &Cut) -> Result<Lists, Error> {
+        /// Places that are handed on at a time.
+        const BATCH: usize = 8 * 1024;
+        let mut gone = self.gather();
+        for group in cut.groups(streams, false) {
+            let mut untimed = group.events().filter(|entry| entry.time == i64::MIN);
+            untimed.try_for_each(|entry| gone.push(entry))?;
+        }
+        if gone.events == 0 {
+            return Ok(lists);
+        }
+        let (gone, _) = gone.finish()?.finish(self.store)?;
+        let (mut left, mut batch) = (Kept::new(&self.config.tmp_dir, self.share()), Vec::new());
+        let mut keep = |place| {
+            batch.push(place);
+            if batch.len() < BATCH { Ok(()) } else { left.push(std::mem::take(&mut batch)) }
+        };
+        // both are in input order, but for metadata, which comes first and stays
+        let mut places = lists.iter();
+        gone.each_in_order(self.order(), |gone| {
+            let stays = |place: &Place| place.offset() != gone.place.offset();
+            places.by_ref().take_while(stays).try_for_each(&mut keep)
+        })?;
+        places.try_for_each(&mut keep)?;
+        left.push(batch)?;
+        left.finish()
+    }
+
+    /// What becomes of streams whose chunks are not in order of time.
+    fn delays(self, streams: &Streams, cut: &Cut) -> Result<Delays, Error> {
+        let suspects = streams.suspects();
+        if suspects.is_empty() {
+            return Ok(Delays::default());
+        }
+        let groups = cut.groups(streams, true).filter(|group| suspects.contains(group.key));
+        let chunks = groups.flat_map(|group| group.chunks().iter());
+        Delays::find(&suspects, chunks, self.order(), self.config)
+    }
+}

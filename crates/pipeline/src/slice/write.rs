@@ -1,0 +1,80 @@
+//! From what was chosen and made to the output.
+
+use super::made;
+use super::report::SliceReport;
+use crate::annotations::{Annotations, Written};
+use crate::config::{Config, Format, OutputConfig};
+use crate::delays::Delays;
+use crate::emit::Emit;
+use crate::error::Error;
+use crate::keys::unite;
+use crate::layout::Layout;
+use crate::merge::{default_format, warn};
+use crate::order::{Gather, Lists, Order, Sorter};
+use crate::outline::Document;
+use crate::read::Inputs;
+use crate::store::Store;
+
+/// Events of the inputs that are kept.
+pub(super) struct Chosen {
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    pub(super) timed: Sorter,
+    pub(super) lists: Lists,
+    pub(super) delays: Delays,
+}
+
+/// What is written beside the events chosen, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'w, 'p> {
+    pub(super) made: &'w made::All,
+    pub(super) documents: &'w [Document],
+    pub(super) annotations: &'w Annotations<'p>,
+    pub(super) inputs: &'w Inputs,
+    pub(super) store: &'w Store<'p>,
+    /// See [`Judge::whole`].
+    pub(super) whole: bool,
+}
+
+impl Chosen {
+    /// Writes what was chosen and what was made.
+    pub(super) fn write(
+        self,
+        Beside { made, documents, annotations, inputs, store, whole }: Beside<'_, '_>,
+        output: &OutputConfig,
+        config: &Config,
+        report: &mut SliceReport,
+    ) -> Result<(), Error> {
+        let order = Order(store);
+        let mut timed = Gather::onto(self.timed, order);
+        made.entries.iter().try_for_each(|entry| timed.push(entry))?;
+        let (events, bytes) = (self.events + timed.events, self.bytes + timed.bytes);
+        let (runs, _) = timed.finish()?.finish(store)?;
+        let mut united = unite(documents, store);
+        let written = &mut report.written;
+        written.events = events;
+        written.format = output.format.unwrap_or_else(|| default_format(documents));
+        written.delayed_chunks = self.delays.count();
+        let is_array = written.format == Format::Array;
+        written.keys_lost = if is_array { united.keys.len() as u64 } else { 0 };
+        warn(&united, &self.delays, &written.format, &mut written.warnings);
+        let (delays, layout) = (self.delays, Layout::of(written.format));
+        let emit = Emit {
+            order,
+            layout,
+            delays,
+            lists: &self.lists,
+            timed: runs.timed(order),
+            rewrite: None,
+            retouch: None,
+        };
+        let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
+        written.annotations = annotations.put(&mut united, &output_of).report();
+        written.warnings.extend(written.annotations.warning());
+        let size = (events, bytes);
+        let check = || inputs.check_unchanged();
+        written.bytes =
+            emit.write_all(&united, size, output, config, &mut written.warnings, check)?;
+        Ok(())
+    }
+}
