@@ -60,7 +60,8 @@ impl Laws<'_> {
     fn law(&mut self, number: usize, words: &[String]) -> Vec<u8> {
         let mut all = words.to_vec();
         all.extend(["-f", "-o", "law"].map(str::to_owned));
-        let memory = [32, 64][self.rng.index(2)];
+        // to count, `info` holds the threads of all parts at once
+        let memory = [64, 256][self.rng.index(2)];
         let ended = self.world.run(&all, Knobs::random(self.rng, memory));
         let what = self.what(number);
         assert!(matches!(ended.code, Some(0 | 1)), "{words:?} after {what}\n{ended:#?}");
