@@ -88,10 +88,10 @@ impl Manifest {
 
 /// A pid as JSON has it: a number or a string with its quotes.
 fn id(text: &str) -> Result<String, String> {
-    // strings as they may stand in traces, where half a surrogate pair is no error
-    let is_text = text.starts_with('"')
-        && text.len() > 1
-        && Cursor::new(text.as_bytes()).value() == text.as_bytes();
+    // strings as they may stand in traces, where half a surrogate pair is no error; an open one would take the space
+    let padded = format!("{text} ");
+    let is_text =
+        text.starts_with('"') && Cursor::new(padded.as_bytes()).value() == text.as_bytes();
     let is_number = || matches!(serde_json::from_str(text), Ok(Value::Number(_)));
     if is_text || is_number() {
         return Ok(text.to_owned());
@@ -186,6 +186,7 @@ mod tests {
             (json!({"path": "a", "pids": {"7": "x"}}), "expected pids as JSON"),
             (json!({"path": "a", "pids": {"7": 8}}), "expected pids as JSON"),
             (json!({"path": "a", "pids": {"7": "\"x"}}), "expected pids as JSON"),
+            (json!({"path": "a", "pids": {"7": "\"x\\\""}}), "expected pids as JSON"),
             (json!({"path": "a", "pids": {"7": "\"x\"y"}}), "expected pids as JSON"),
             (json!({"path": "a", "pids": {"\"": "8"}}), "expected pids as JSON"),
         ] {
