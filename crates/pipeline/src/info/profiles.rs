@@ -33,7 +33,8 @@ impl Profiles {
         });
         own.chunks += u64::from(role != Role::Head);
         own.bytes += event.bytes.len() as u64;
-        if role != Role::Chunk {
+        // one that is missing says nothing, wherever the input is cut
+        if role != Role::Chunk && !tid.is_empty() {
             own.tid = as_written(tid);
         }
     }
@@ -65,5 +66,32 @@ impl Profiles {
 
     pub(super) fn finish(self) -> Vec<ProfileCount> {
         self.counts.into_iter().map(|(_, count)| count).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    /// Found by the soak.
+    #[test]
+    fn the_last_thread_that_is_named_is_the_same_however_the_input_is_cut() {
+        let events: Vec<String> = [",\"tid\":2", ",\"tid\":3", "", ",\"tid\":null", ""]
+            .map(|tid| format!(r#"{{"name":"Profile","ph":"P","pid":1{tid}}}"#))
+            .to_vec();
+        for cut in 0..=events.len() {
+            let (first, second) = events.split_at(cut);
+            let mut all = Profiles::default();
+            for part in [first, second] {
+                let mut own = Profiles::default();
+                for event in part {
+                    let spans = fields_of(event.as_bytes());
+                    own.note(&spans.of(event.as_bytes()), Role::Head);
+                }
+                all.append(own);
+            }
+            assert_eq!(all.finish()[0].tid, "null", "{cut}");
+        }
     }
 }
