@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Most events are decided where they are found, while their bytes are in cache, and leave their place or nothing.
-//! What must wait is 32 bytes an event ([`records`]) and pays for itself: filters by pid and tid know no pairs, filters
+//! What must wait is 32 bytes an event ([`undecided`]) and pays for itself: filters by pid and tid know no pairs, filters
 //! without names and relative times nothing late.
 //!
 //! **Whole things** ([`decide`]). E stays with its B: they are paired per thread by a stack, in the order of contract C3.

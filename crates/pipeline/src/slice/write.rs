@@ -32,7 +32,7 @@ pub(super) struct Beside<'w, 'p> {
     pub(super) annotations: &'w Annotations<'p>,
     pub(super) inputs: &'w Inputs,
     pub(super) store: &'w Store<'p>,
-    /// See [`Judge::whole`].
+    /// See [`super::judge::Judge::whole`].
     pub(super) whole: bool,
 }
 
