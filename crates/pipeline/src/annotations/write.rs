@@ -28,12 +28,14 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) made: Option<&'w HashMap<u64, Entry>>,
     /// What moves the times of inputs.
     pub(crate) clocks: Option<&'w Clocks>,
+    /// Events that are written before all of these.
+    pub(crate) before: u64,
 }
 
 impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     /// An output that has all events as they are.
     pub(crate) fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written { emit, config, whole: true, made: None, clocks: None }
+        Written { emit, config, whole: true, made: None, clocks: None, before: 0 }
     }
 
     /// A merge; `whole` if all events of all inputs are in it.
@@ -142,7 +144,8 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let needed = all.documents.iter().any(any);
         let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
         let change = all.several || !written.whole || unknown;
-        let indices = indices(emit, &wanted);
+        let mut indices = indices(emit, &wanted);
+        indices.values_mut().for_each(|index| *index += written.before);
         let mut writer =
             Writer { all, written, indices, bounds: None, threads: Threads::default() };
         writer.look(needed && change);

@@ -122,21 +122,24 @@ impl Index {
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, retouch: None };
-        let written = Written::merged(&emit, &clocks, known.is_none(), config);
-        report.annotations = annotations.put(&mut united, &written).report();
-        report.warnings.extend(report.annotations.warning());
-        if let Some(known) = &known {
-            emit.retouch = Some(Retouch::new(known, &emit, &mut united, changes, config)?);
+        let retouch = known.as_ref().map(|known| Retouch::new(known, &emit, changes, config));
+        let retouch = retouch.transpose()?;
+        if retouch.is_some() {
+            // which it has walked through
             emit.timed = runs.timed(order);
         }
+        let mut written = Written::merged(&emit, &clocks, known.is_none(), config);
+        written.before = retouch.as_ref().map_or(0, Retouch::before);
+        report.annotations = annotations.put(&mut united, &written).report();
+        report.warnings.extend(report.annotations.warning());
+        retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
+        emit.retouch = retouch;
         let bytes = emit.write_all(&united, size, output, config, &mut report.warnings, || {
             inputs.check_unchanged()
         })?;
         report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
-        if let Some(retouch) = &emit.retouch {
-            retouch.report(&mut report, inputs.span());
-        }
+        emit.retouch.iter().for_each(|retouch| retouch.report(&mut report, inputs.span()));
         report.inputs = inputs.reports;
         Ok(report)
     }

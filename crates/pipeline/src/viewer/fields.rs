@@ -35,24 +35,31 @@ pub(crate) struct Retouch {
 const SEPARATOR: &[u8] = b",\n";
 
 impl Retouch {
-    /// For the trace that `emit` will write, with the keys beside its events, which may change too. `changes` were done
-    /// before.
+    /// For the trace that `emit` will write; `changes` were done before.
     pub(crate) fn new(
         known: &Known,
         emit: &Emit<'_, '_, '_>,
-        united: &mut United<'_>,
         mut changes: Changes,
         config: &Config,
     ) -> Result<Self, Error> {
         let renames = known.viewer == CheckFor::Perfetto;
-        if known.viewer == CheckFor::Devtools {
-            mend_keys(united, &mut changes);
-        }
         let mut threads = NewThreads::of(&known.census, emit.rewrite.as_ref(), renames);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
         Ok(Retouch { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
+    }
+
+    /// Changes keys beside the events.
+    pub(crate) fn mend_keys(&self, united: &mut United<'_>) {
+        if self.viewer == CheckFor::Devtools {
+            mend_keys(united, &mut self.done.lock().unwrap_or_else(|e| e.into_inner()));
+        }
+    }
+
+    /// Events that are written before all others: names of lanes.
+    pub(crate) fn before(&self) -> u64 {
+        self.done.lock().unwrap_or_else(|e| e.into_inner()).get(Change::Lanes)
     }
 
     /// Adds to what was changed.
@@ -65,6 +72,13 @@ impl Retouch {
         let done = *self.done.lock().unwrap_or_else(|e| e.into_inner());
         report.viewer = ViewerReport { viewer: Some(self.viewer), changes: done.list() };
         report.events += done.get(Change::Parts) + done.get(Change::Lanes);
+        if done.get(Change::Parts) > 0 && report.annotations.kept > 0 {
+            report.warnings.push(format!(
+                "{} chunks of CPU profiles were cut into more events, so that annotations may name earlier events than \
+                 they did: annotate the output instead",
+                done.get(Change::Chunks)
+            ));
+        }
         if self.viewer == CheckFor::Devtools {
             report.warnings.extend(too_large(report.bytes, span));
         }

@@ -4,8 +4,9 @@ use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::{assert_same, without_annotations};
 use std::collections::HashSet;
 use tracemill_pipeline::{
-    AnnotationReport, Config, Edges, Filter, Format, Moment, OutputConfig, Source, SplitBy,
-    SplitConfig, Style, TimeWindow, convert, filter, merge, slice, split,
+    AnnotationReport, CheckFor, Config, Edges, Filter, Format, Moment, OutputConfig, Overlaps,
+    Source, SplitBy, SplitConfig, Style, TimeWindow, ViewerRules, convert, filter, merge, slice,
+    split,
 };
 use tracemill_testkit::generate::{ProfileShape, TraceShape, annotated, profile_trace, trace};
 use tracemill_testkit::reference::{self, Annotations, RawEvent};
@@ -212,6 +213,43 @@ fn merged() {
         }
     }
     assert!(kept > 5000, "{kept}");
+}
+
+/// Found by the soak: names of lanes, which are written before all other events, were not counted.
+#[test]
+fn merged_for_a_viewer_with_lanes() {
+    let (mut kept, mut lanes) = (0, 0);
+    for seed in 0..24 {
+        let rng = &mut Rng::new(seed);
+        let events: Vec<String> = (0..rng.range(5, 60))
+            .map(|number| {
+                let (tid, ts, dur) = (rng.below(3), 7 * number, rng.below(20));
+                let times = format!(r#""ph":"X","ts":{ts},"dur":{dur},"pid":1,"tid":{tid}"#);
+                format!(r#"{{"name":"n","cat":"c",{times},"args":{{}}}}"#)
+            })
+            .collect();
+        let inputs = [annotated(rng, &events, 1000)];
+        let corner = if seed % 2 == 0 { PLAIN } else { knobs(seed as usize) };
+        let (output, _) = run_verb(&inputs, corner, |sources, output, config| {
+            let viewer = [CheckFor::Perfetto, CheckFor::Devtools][seed as usize / 2 % 2];
+            let viewer = ViewerRules { viewer: Some(viewer), overlaps: Overlaps::Spill };
+            let report = merge(sources, output, &Config { viewer, ..config.clone() });
+            let report = report.expect("sound");
+            lanes += report.viewer.changes.iter().filter(|change| change.0 == "lanes").count();
+            report.annotations
+        });
+        let lists = |text: &[u8]| {
+            let own = reference::annotations(text).expect("sound").pop().expect("annotations");
+            // ranges of times name no events, and what is malformed goes
+            [0, 1, 2, 4].map(|list: usize| -> Vec<String> {
+                own.lists[list].iter().flatten().cloned().collect()
+            })
+        };
+        let (before, after) = (lists(&inputs[0]), lists(&output));
+        assert_eq!(before, after, "seed {seed}");
+        kept += after.iter().map(Vec::len).sum::<usize>();
+    }
+    assert!(kept > 60 && lanes > 12, "{kept} {lanes}");
 }
 
 #[test]
