@@ -341,6 +341,11 @@ impl Config {
         }
     }
 
+    /// How many there may be at once of what takes so many bytes of the budget each.
+    pub(crate) fn room_for(&self, each: u64) -> usize {
+        usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
+    }
+
     pub(crate) fn shares(&self) -> Shares {
         self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
     }

@@ -59,6 +59,7 @@ impl Index {
     ) -> Result<Decision, Error> {
         let Index { criteria, kept, events, bytes, tallies, mut late, bound, .. } = self;
         let (late, bound) = (late.take()?, bound.finish(order)?);
+        let share = config.shares().index / 4;
         let mut spilled = kept.spilled + late.spilled() + bound.spilled();
         let waiting = Waiting {
             lanes: match criteria.needs.names {
@@ -73,7 +74,7 @@ impl Index {
             late,
             bound,
             order,
-            share: config.shares().index / 4,
+            share,
             tmp_dir: &config.tmp_dir,
         };
         let direct = kept.finish()?;
@@ -92,8 +93,7 @@ impl Index {
         }
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
-        let most = config.shares().index / 4;
-        let mut staying = KeyedSorter::new(&config.tmp_dir, most, config.threads);
+        let mut staying = KeyedSorter::new(&config.tmp_dir, share, config.threads);
         waiting.each_bound(&mut |place, dur, reason| match count.stays(
             place,
             order.0.len(place),
@@ -105,7 +105,7 @@ impl Index {
         })?;
         let staying = staying.finish(order)?;
         spilled += staying.spilled();
-        let all = Kept::new(&config.tmp_dir, most);
+        let all = Kept::new(&config.tmp_dir, share);
         let all = waiting.merge(&direct, &staying, &mut count, all)?;
         spilled += all.spilled;
         let Count { events, bytes, tallies, .. } = count;

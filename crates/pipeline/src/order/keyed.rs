@@ -8,16 +8,14 @@
 //!            └─ budget ─> runs on disk, each sorted ─┘   (loser tree over the runs)
 //! ```
 
-use super::spill::Scratch;
-use super::spool::{Record, records};
+use super::spool::{Record, Spool, Spooled, records};
 use super::{LoserTree, Order};
 use crate::error::Error;
 use crate::threads::on_threads;
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
-use tracemill_tokenizer::Mapped;
 
 /// Fewer records are sorted sooner than a thread is started.
 const SHARED_LEAST: usize = 1 << 13;
@@ -35,62 +33,50 @@ pub(crate) trait Keyed: Record {
 
 /// Collects records; beyond its limit they go to disk as sorted runs.
 pub(crate) struct KeyedSorter<R> {
-    memory: Vec<R>,
-    /// Bytes of records that may be in memory.
-    limit: u64,
-    scratch: Option<Scratch>,
+    records: Spool<R>,
+    /// Bytes of the runs on disk.
     ranges: Vec<Range<usize>>,
     threads: usize,
-    tmp_dir: PathBuf,
 }
 
 impl<R: Keyed> KeyedSorter<R> {
     pub(crate) fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
-        let (memory, ranges, tmp_dir) = (Vec::new(), Vec::new(), tmp_dir.to_owned());
-        KeyedSorter { memory, limit, scratch: None, ranges, threads, tmp_dir }
+        KeyedSorter { records: Spool::new(tmp_dir, limit), ranges: Vec::new(), threads }
     }
 
     /// Takes records.
     pub(crate) fn extend(&mut self, records: &[R]) {
-        self.memory.extend_from_slice(records);
+        self.records.memory.extend_from_slice(records);
     }
 
     /// Whether there is more than may be in memory.
     pub(crate) fn is_full(&self) -> bool {
-        size_of_val(&*self.memory) as u64 > self.limit
+        self.records.is_full()
     }
 
     /// Takes a record; `order` is over all that was read.
     pub(crate) fn push(&mut self, record: R, order: Order<'_, '_>) -> Result<(), Error> {
-        self.memory.push(record);
+        self.extend(&[record]);
         if self.is_full() { self.spill(order) } else { Ok(()) }
     }
 
     /// Writes what is in memory as a run; `order` is over all that was read so far.
     pub(crate) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
-        sort(&mut self.memory, self.threads, order);
-        let scratch = match &mut self.scratch {
-            Some(scratch) => scratch,
-            None => self.scratch.insert(Scratch::new(&self.tmp_dir)?),
-        };
-        let start = scratch.len() as usize;
-        let mut buffer = Vec::new();
-        self.memory.drain(..).try_for_each(|record| scratch.record(&record, &mut buffer))?;
-        let end = scratch.len() as usize;
-        if end > start {
-            self.ranges.push(start..end);
+        sort(&mut self.records.memory, self.threads, order);
+        let range = self.records.spill()?;
+        if !range.is_empty() {
+            self.ranges.push(range);
         }
         Ok(())
     }
 
     /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
     pub(crate) fn finish(mut self, order: Order<'_, '_>) -> Result<KeyedRuns<R>, Error> {
-        if self.scratch.is_some() {
-            self.spill(order)?;
+        match self.records.is_on_disk() {
+            true => self.spill(order)?,
+            false => sort(&mut self.records.memory, self.threads, order),
         }
-        sort(&mut self.memory, self.threads, order);
-        let mapped = self.scratch.map_or(Ok(None), Scratch::into_mapped)?;
-        Ok(KeyedRuns { memory: self.memory, mapped, ranges: self.ranges })
+        Ok(KeyedRuns { records: self.records.take()?, ranges: self.ranges })
     }
 }
 
@@ -129,19 +115,18 @@ fn sort_by_key<R: Keyed>(records: &mut [R], threads: usize) {
 
 /// All records, to be read as often as needed.
 pub(crate) struct KeyedRuns<R> {
-    memory: Vec<R>,
-    mapped: Option<Mapped>,
+    records: Spooled<R>,
     ranges: Vec<Range<usize>>,
 }
 
 impl<R: Keyed> KeyedRuns<R> {
     pub(crate) fn is_empty(&self) -> bool {
-        self.memory.is_empty() && self.ranges.is_empty()
+        self.records.is_empty()
     }
 
     /// Bytes on disk.
     pub(crate) fn spilled(&self) -> u64 {
-        self.mapped.as_ref().map_or(0, |mapped| mapped.len() as u64)
+        self.records.spilled()
     }
 
     /// How many runs are on disk.
@@ -151,13 +136,12 @@ impl<R: Keyed> KeyedRuns<R> {
 
     /// All records, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = R> + '_ {
-        let spilled = records(self.mapped.as_deref().unwrap_or_default());
-        spilled.chain(self.memory.iter().copied())
+        self.records.iter()
     }
 
     /// All records, sorted.
     pub(crate) fn sorted<'r>(&'r self, order: Order<'r, 'r>) -> impl Iterator<Item = R> + 'r {
-        let bytes = self.mapped.as_deref().unwrap_or_default();
+        let bytes = self.records.mapped.as_deref().unwrap_or_default();
         let mut runs: Vec<_> =
             self.ranges.iter().map(|range| records::<R>(&bytes[range.clone()])).collect();
         let compare = move |a: &R, b: &R| a.key().cmp(&b.key()).then_with(|| a.compare(b, order));
@@ -169,7 +153,7 @@ impl<R: Keyed> KeyedRuns<R> {
             Some(record)
         });
         // there are none in memory if any are on disk
-        self.memory.iter().copied().chain(merged)
+        self.records.memory.iter().copied().chain(merged)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Entry;
 use super::spill::{ENTRY, Scratch, decode, encode};
 use crate::error::Error;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
 
@@ -35,19 +36,6 @@ pub(crate) fn word(bytes: &[u8], offset: usize) -> u64 {
     u64::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
 }
 
-impl Scratch {
-    /// Appends a record.
-    pub(super) fn record<R: Record>(
-        &mut self,
-        record: &R,
-        buffer: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        buffer.resize(R::BYTES, 0);
-        record.encode(buffer);
-        self.write(buffer)
-    }
-}
-
 /// The records in some bytes.
 pub(super) fn records<R: Record>(bytes: &[u8]) -> impl Iterator<Item = R> {
     bytes.chunks_exact(R::BYTES).map(R::decode)
@@ -55,7 +43,7 @@ pub(super) fn records<R: Record>(bytes: &[u8]) -> impl Iterator<Item = R> {
 
 /// Collects records.
 pub(crate) struct Spool<R> {
-    memory: Vec<R>,
+    pub(super) memory: Vec<R>,
     scratch: Option<Scratch>,
     /// Bytes that may be in memory.
     limit: u64,
@@ -70,16 +58,35 @@ impl<R: Record> Spool<R> {
     /// Appends records.
     pub(crate) fn extend(&mut self, records: &[R]) -> Result<(), Error> {
         self.memory.extend_from_slice(records);
-        if size_of_val(&*self.memory) as u64 > self.limit { self.spill() } else { Ok(()) }
+        if self.is_full() {
+            self.spill()?;
+        }
+        Ok(())
     }
 
-    fn spill(&mut self) -> Result<(), Error> {
+    /// Whether there is more than may be in memory.
+    pub(super) fn is_full(&self) -> bool {
+        size_of_val(&*self.memory) as u64 > self.limit
+    }
+
+    /// Whether any are on disk.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// Moves what is in memory behind what is on disk; returns the bytes that it is there.
+    pub(super) fn spill(&mut self) -> Result<Range<usize>, Error> {
         let scratch = match &mut self.scratch {
             Some(scratch) => scratch,
-            None => self.scratch.insert(Scratch::new(&self.tmp_dir)?),
+            none => none.insert(Scratch::new(&self.tmp_dir)?),
         };
-        let mut buffer = Vec::new();
-        self.memory.drain(..).try_for_each(|record| scratch.record(&record, &mut buffer))
+        let start = scratch.len() as usize;
+        let mut bytes = vec![0; R::BYTES];
+        self.memory.drain(..).try_for_each(|record| {
+            record.encode(&mut bytes);
+            scratch.write(&bytes)
+        })?;
+        Ok(start..scratch.len() as usize)
     }
 
     /// Ends collecting, and begins anew.
@@ -107,8 +114,8 @@ impl<R: Record> Spool<R> {
 
 /// Records, to be read as often as needed.
 pub(crate) struct Spooled<R> {
-    mapped: Option<Mapped>,
-    memory: Vec<R>,
+    pub(super) mapped: Option<Mapped>,
+    pub(super) memory: Vec<R>,
 }
 
 impl<R: Record> Spooled<R> {

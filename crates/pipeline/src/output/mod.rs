@@ -180,12 +180,11 @@ impl Output {
 
     /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
     pub(crate) fn workers(&self, config: &Config) -> usize {
-        let most = |each| usize::try_from(config.memory / each).unwrap_or(usize::MAX);
-        let usual = config.threads.min(most(GATHERER)).max(1);
+        let usual = config.threads.min(config.room_for(GATHERER)).max(1);
         match &self.sink {
             // one thread alone is asked for by who wants one
             Sink::Placed { places, .. } if places.are_direct() && config.threads > 1 => {
-                (2 * config.threads).min(most(WAITER)).max(usual)
+                (2 * config.threads).min(config.room_for(WAITER)).max(usual)
             }
             _ => usual,
         }

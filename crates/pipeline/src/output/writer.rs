@@ -38,8 +38,7 @@ pub(crate) fn packer(compression: Compression) -> u64 {
 
 /// Threads that pack: as many as the budget has room for.
 fn packers(config: &Config, compression: Compression) -> usize {
-    let most = config.memory / packer(compression).max(1);
-    config.threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+    config.threads.min(config.room_for(packer(compression))).max(1)
 }
 
 /// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.

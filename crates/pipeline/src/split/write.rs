@@ -147,7 +147,7 @@ impl<'p> Job<'_, '_, 'p> {
         let threads = self.config.threads;
         // half as much again for what else there is: two at once took 36 MiB with -m 32M, four 67 with -m 64M
         let each = WRITER.max(packer(self.output.compression) / 2 * 3);
-        let most = usize::try_from(self.config.memory / each).unwrap_or(usize::MAX);
+        let most = self.config.room_for(each);
         let least = if self.output.compression == Compression::None { threads } else { 1 };
         // one thread alone is asked for by who wants one
         if threads > 1 { (2 * threads).min(most).max(least) } else { 1 }
