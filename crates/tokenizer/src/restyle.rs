@@ -3,7 +3,7 @@
 //! Tokens are copied as they stand, whatever they are: strings with their escapes, numbers with their digits, and what
 //! is no JSON at all (`NaN`). No recursion: depth is counted.
 
-use crate::text::{is_space, skip_space, string_end};
+use crate::text::{is_kept_apart, is_space, skip_space, string_end};
 
 /// Levels that [`pretty`] indents; deeper ones stand below each other, so that 10,000 brackets make no 100 MB of blanks.
 const INDENTED: usize = 64;
@@ -11,7 +11,8 @@ const BLANKS: [u8; 2 * INDENTED] = [b' '; 2 * INDENTED];
 
 /// Appends `value` without the white space outside its strings.
 ///
-/// Between two words that only white space keeps apart (which JSON does not have) a blank stays. Cost: one pass.
+/// Between two words or strings that only white space keeps apart (which JSON does not have) a blank stays: a quote that
+/// touches a word would make the value unreadable, and digits another number. Cost: one pass.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -26,10 +27,7 @@ pub fn compact(value: &[u8], out: &mut Vec<u8>) {
         } else if is_space(byte) {
             out.extend_from_slice(&value[start..at]);
             start = skip_space(value, at);
-            let apart = at > 0 && is_word(value[at - 1]);
-            if apart && value.get(start).copied().is_some_and(is_word) {
-                out.push(b' ');
-            }
+            keep_apart(value, at, start, out);
             at = start;
         } else {
             at += 1;
@@ -52,6 +50,7 @@ pub fn pretty(value: &[u8], mut level: usize, out: &mut Vec<u8>) {
                 let end = end_of_string(value, at);
                 out.extend_from_slice(&value[at..end]);
                 at = skip_space(value, end);
+                keep_apart(value, end, at, out);
                 continue;
             }
             b'{' | b'[' => {
@@ -79,9 +78,7 @@ pub fn pretty(value: &[u8], mut level: usize, out: &mut Vec<u8>) {
             b':' => out.extend_from_slice(b": "),
             _ => {
                 out.push(byte);
-                if next > at + 1 && is_word(byte) && value.get(next).copied().is_some_and(is_word) {
-                    out.push(b' ');
-                }
+                keep_apart(value, at + 1, next, out);
             }
         }
         at = next;
@@ -94,13 +91,15 @@ fn break_line(level: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&BLANKS[..2 * level.min(INDENTED)]);
 }
 
-fn end_of_string(value: &[u8], at: usize) -> usize {
-    string_end(value, at).unwrap_or(value.len()).min(value.len())
+/// Appends a blank in place of the white space of `value[from..to]`, if it is all that keeps two words or strings apart.
+fn keep_apart(value: &[u8], from: usize, to: usize, out: &mut Vec<u8>) {
+    if from < to && is_kept_apart(value, from, to) {
+        out.push(b' ');
+    }
 }
 
-/// Whether a byte outside a string is part of a number, a word, or stray text.
-fn is_word(byte: u8) -> bool {
-    !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"') && !is_space(byte)
+fn end_of_string(value: &[u8], at: usize) -> usize {
+    string_end(value, at).unwrap_or(value.len()).min(value.len())
 }
 
 #[cfg(test)]
@@ -141,6 +140,8 @@ mod tests {
         for (text, expected) in [
             ("[1,]", "[1,]"),
             ("[ NaN , 1 2 ]", "[NaN,1 2]"),
+            ("{ \"a\" : 1\n\"b\" : \"c\"\t\"d\" e }", "{\"a\":1 \"b\":\"c\" \"d\" e}"),
+            ("[ 1\"a\"\"b\" ]", "[1\"a\"\"b\"]"),
             ("{\"a\":\"open ", "{\"a\":\"open "),
             ("", ""),
         ] {

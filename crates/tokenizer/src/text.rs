@@ -28,6 +28,12 @@ pub(crate) fn trim_end(bytes: &[u8], mut end: usize) -> usize {
     end
 }
 
+/// Whether the white space of `value[from..to]` stands between two words or strings, as it does in no JSON.
+pub(crate) fn is_kept_apart(value: &[u8], from: usize, to: usize) -> bool {
+    let is_word = |byte: &u8| !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':');
+    value[..from].last().is_some_and(is_word) && value.get(to).is_some_and(is_word)
+}
+
 /// One past the closing quote of the string whose opening quote is at `at`; `None` if it does not end.
 ///
 /// Eight bytes at a step: strings here are names and URLs, too short for wider vectors to pay.
@@ -164,7 +170,8 @@ pub fn string_is(string: &[u8], text: &[u8]) -> bool {
 
 /// Appends `value` without the white space around line breaks outside its strings, so that it stands on one line.
 ///
-/// A raw line break inside a string, which JSON does not allow, becomes its escape. Returns how many of those there were.
+/// A raw line break inside a string, which JSON does not allow, becomes its escape; one that keeps two words or strings
+/// apart, a blank. Returns how many of the first kind there were.
 pub fn on_one_line(value: &[u8], out: &mut Vec<u8>) -> usize {
     let (mut escaped, mut at) = (0, 0);
     while at < value.len() {
@@ -184,6 +191,8 @@ pub fn on_one_line(value: &[u8], out: &mut Vec<u8>) -> usize {
             let space = &value[at..end];
             if !space.contains(&b'\n') && !space.contains(&b'\r') {
                 out.extend_from_slice(space);
+            } else if is_kept_apart(value, at, end) {
+                out.push(b' ');
             }
             at = end;
         } else {
@@ -337,6 +346,9 @@ mod tests {
         let mut out = Vec::new();
         let count = on_one_line(b"{\r\n  \"a\" : \"x\ny\\\"\" ,\n\t\"b\":[ 1, 2 ]\n}", &mut out);
         assert_eq!((count, &out[..]), (1, &b"{\"a\" : \"x\\ny\\\"\" ,\"b\":[ 1, 2 ]}"[..]));
+        out.clear();
+        on_one_line(b"\n{\"a\":1\r\n\"b\":\"c\"\n\"d\"\n:2\n}\n", &mut out);
+        assert_eq!(out, b"{\"a\":1 \"b\":\"c\" \"d\":2}");
     }
 
     #[test]

@@ -11,4 +11,5 @@ pub(super) const FOUND: &[(&str, &[u8])] = &[
     ("text behind the keys in the first line of NDJSON vanished", b"{\"tracemill\":{\"a\":1},2}\n{\"ph\":\"X\"}\n"),
     ("two commas among those keys: the rest vanished", b"{\"tracemill\":{\"a\":1,,\"b\":2}}\n{\"ph\":\"X\"}\n"),
     ("a brace right behind the events panicked, if what stood before it was gone", b"{{\"ph\":\"M\",\"name\":0}]{"),
+    ("without the line break a quote touched a number, and two numbers were one", b"[{\"ph\":1\n\"ts\":5},{\"ts\":1\n2}]"),
 ];

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::mem::take;
 use tracemill_testkit::reference::{self, Decimal};
 use tracemill_tokenizer::{
     Cursor, canonical, compact, compare, members, nanos, number_text, on_one_line, pretty,
@@ -74,6 +75,10 @@ fn check_space(text: &[u8]) {
     pretty(text, 0, &mut wide);
     let breaks = on_one_line(text, &mut line);
     assert!(!line.iter().any(|b| b"\r\n".contains(b)));
+    let expected = tokens(text);
+    assert_eq!(tokens(&dense), expected, "compact");
+    assert_eq!(tokens(&wide), expected, "pretty");
+    assert_eq!(tokens(&line), tokens(&escape_breaks(text)), "one line");
     if validate(text).is_err() {
         return;
     }
@@ -89,17 +94,51 @@ fn check_space(text: &[u8]) {
     }
 }
 
-/// Bytes outside strings that are no white space, and all inside.
-fn without_space(text: &[u8]) -> Vec<u8> {
-    let (mut out, mut in_string, mut escaped) = (Vec::new(), false, false);
-    for &byte in text {
-        if in_string || !b" \t\r\n".contains(&byte) {
-            out.push(byte);
+/// What white space, brackets, commas and colons separate, with the latter three.
+fn tokens(text: &[u8]) -> Vec<Vec<u8>> {
+    let (mut out, mut token) = (Vec::new(), Vec::new());
+    let mut end = |token: &mut Vec<u8>| out.extend((!token.is_empty()).then(|| take(token)));
+    for (byte, in_string) in with_strings(text) {
+        let separates = !in_string && b"{}[],: \t\r\n".contains(&byte);
+        if separates {
+            end(&mut token);
         }
+        if !separates || b"{}[],:".contains(&byte) {
+            token.push(byte);
+        }
+        if separates {
+            end(&mut token);
+        }
+    }
+    end(&mut token);
+    out
+}
+
+/// Escapes the line breaks in strings.
+fn escape_breaks(text: &[u8]) -> Vec<u8> {
+    let escaped = |(byte, in_string)| match byte {
+        b'\n' if in_string => b"\\n".to_vec(),
+        b'\r' if in_string => b"\\r".to_vec(),
+        _ => vec![byte],
+    };
+    with_strings(text).flat_map(escaped).collect()
+}
+
+/// Each byte, and whether it is of a string, the closing quote among them.
+fn with_strings(text: &[u8]) -> impl Iterator<Item = (u8, bool)> {
+    let (mut in_string, mut escaped) = (false, false);
+    text.iter().map(move |&byte| {
+        let was = in_string;
         in_string ^= byte == b'"' && !escaped;
         escaped = in_string && byte == b'\\' && !escaped;
-    }
-    out
+        (byte, was || in_string)
+    })
+}
+
+/// Bytes outside strings that are no white space, and all inside.
+fn without_space(text: &[u8]) -> Vec<u8> {
+    let stays = |(byte, in_string): &(u8, bool)| *in_string || !b" \t\r\n".contains(byte);
+    with_strings(text).filter(stays).map(|(byte, _)| byte).collect()
 }
 
 fn is_several(text: &[u8]) -> bool {
