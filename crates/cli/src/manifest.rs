@@ -15,8 +15,10 @@
 
 use crate::args::signed_time;
 use crate::exit::Failure;
+use crate::report::Object;
 use crate::similar::suggestion;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Factor, IdentityReport, InputClock, StatedInput};
 use tracemill_tokenizer::Cursor;
@@ -100,18 +102,22 @@ fn id(text: &str) -> Result<String, String> {
 }
 
 /// The manifest of what a merge did.
-pub(crate) fn written(report: &IdentityReport, clocks: &[InputClock]) -> Value {
-    let inputs: Value = inputs_once(report, clocks).collect();
-    json!({"version": env!("CARGO_PKG_VERSION"), "inputs": inputs})
+pub(crate) fn written<'r>(report: &'r IdentityReport, clocks: &'r [InputClock]) -> Object<'r> {
+    let mut all = Object::from([("version", json!(env!("CARGO_PKG_VERSION")))]);
+    all.list("inputs", move || inputs_once(report, clocks));
+    all
 }
 
 /// Each input once: what is made of CPU profiles in it has its pids already.
 fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<Item = Value> {
+    // of two of one name the first
+    let by_name: HashMap<&str, &InputClock> =
+        clocks.iter().rev().map(|clock| (&*clock.name, clock)).collect();
     let mut last = None;
     report.inputs.iter().filter_map(move |input| {
         let is_new = last.replace(&input.name) != Some(&input.name);
         // what was made for a viewer is no input, and has no clock
-        let clock = clocks.iter().find(|clock| clock.name == input.name)?;
+        let clock = by_name.get(&*input.name)?;
         is_new.then(|| {
             json!({
                 "path": input.name,
@@ -155,7 +161,7 @@ mod tests {
             scale: Some("1.5".into()),
             ..InputClock::default()
         };
-        std::fs::write(&path, written(&report, &[clock]).to_string()).unwrap();
+        std::fs::write(&path, serde_json::to_vec(&written(&report, &[clock])).unwrap()).unwrap();
         let manifest = read(&path).unwrap();
         assert_eq!(manifest.inputs, [PathBuf::from("a.json")]);
         assert_eq!(manifest.labels, [("a.json".into(), "rank 0".to_owned())]);

@@ -1,10 +1,11 @@
 //! Small files that appear whole or not at all: `--report`, and `info -o` (contract C8).
 //!
-//! These are a few kilobytes, made in memory when the run is over, and written as the pipeline writes traces.
+//! They are written when the run is over, as the pipeline writes traces.
 
 use crate::exit::Failure;
+use serde::Serialize;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::Source;
@@ -49,14 +50,31 @@ impl Place {
 
     /// Writes `bytes` there.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        self.write_by(|out| out.write_all(bytes))
+    }
+
+    /// Writes JSON there, indented.
+    pub(crate) fn write_json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        self.write_by(|out| {
+            let mut out = BufWriter::new(out);
+            serde_json::to_writer_pretty(&mut out, value)?;
+            out.write_all(b"\n")?;
+            out.flush()
+        })
+    }
+
+    fn write_by(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         match self {
             Place::Stdout => {
                 let mut stdout = io::stdout().lock();
-                let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+                let written = write(&mut stdout).and_then(|()| stdout.flush());
                 written
                     .map_err(|source| Failure::Write { path: "standard output".to_owned(), source })
             }
-            Place::File(path) => Ok(tracemill_pipeline::write_file(path, bytes)?),
+            Place::File(path) => Ok(tracemill_pipeline::write_file(path, write)?),
         }
     }
 }

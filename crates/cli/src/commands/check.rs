@@ -1,6 +1,6 @@
 //! `tracemill check`: the findings as text for people, or as JSON.
 
-use super::{note_limits, pretty, report_place};
+use super::{note_limits, report_place};
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -35,14 +35,17 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     let json = report::check(&report, &viewers, &Run { config: &config, elapsed });
     // -q leaves the status to say it all, unless a file was asked for
     if !args.messages.quiet || output != Place::Stdout {
-        output.write(&if args.json { pretty(&json) } else { text(&report).into_bytes() })?;
+        match args.json {
+            true => output.write_json(&json)?,
+            false => output.write(text(&report).as_bytes())?,
+        }
     }
     messages.inputs(&report.inputs);
     report.warnings.iter().for_each(|text| messages.warning(text));
     let lost = report.inputs.iter().map(InputReport::lost).sum();
     messages.summary(&Summary::new("check", &report.inputs, lost, elapsed));
     if let Some(place) = report_place {
-        place.write(&pretty(&json))?;
+        place.write_json(&json)?;
     }
     Ok(if report.is_clean() { Exit::Complete } else { Exit::Lossy })
 }

@@ -1,6 +1,6 @@
 //! `tracemill convert`.
 
-use super::{note_form, note_limits, pretty, report_place};
+use super::{note_form, note_limits, report_place};
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     messages.summary(&summary);
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed };
-        place.write(&pretty(&report::convert(&report, &output, &run)))?;
+        place.write_json(&report::convert(&report, &output, &run))?;
     }
     Ok(Exit::finished(report.lost()))
 }

@@ -1,7 +1,7 @@
 //! `tracemill filter`.
 
 use super::convert::note_disk;
-use super::{note_form, note_limits, pretty, report_place};
+use super::{note_form, note_limits, report_place};
 use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -42,7 +42,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     messages.summary(&summary);
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed };
-        place.write(&pretty(&report::filter(&report, &output, &run)))?;
+        place.write_json(&report::filter(&report, &output, &run))?;
     }
     Ok(Exit::finished(report.lost()))
 }

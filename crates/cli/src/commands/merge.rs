@@ -1,6 +1,6 @@
 //! `tracemill merge`.
 
-use super::{clocks, note_form, note_limits, pretty, report_place};
+use super::{clocks, note_form, note_limits, report_place};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
@@ -51,10 +51,10 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     messages.summary(&summary);
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed };
-        place.write(&pretty(&report::merge(&report, &output, &run)))?;
+        place.write_json(&report::merge(&report, &output, &run))?;
     }
     if let Some(place) = manifest_place {
-        place.write(&pretty(&manifest::written(&report.identity, &report.clocks)))?;
+        place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
     Ok(Exit::finished(report.lost()))
 }

@@ -16,7 +16,6 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::size::{human, plural};
 use crate::whole_file::Place;
-use serde_json::Value;
 use tracemill_pipeline::{Compression, Config, Format, Source, Tier};
 
 /// Runs a verb.
@@ -99,11 +98,4 @@ fn same_name(a: &std::path::Path, b: &std::path::Path) -> bool {
         path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into())
     };
     resolved(a) == resolved(b)
-}
-
-/// JSON as a file has it.
-fn pretty(value: &Value) -> Vec<u8> {
-    let mut bytes = format!("{value:#}").into_bytes();
-    bytes.push(b'\n');
-    bytes
 }

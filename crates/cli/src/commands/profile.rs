@@ -1,7 +1,7 @@
 //! `tracemill profile list` and `tracemill profile extract`.
 
 use super::info::{duration_text, micros};
-use super::{note_limits, pretty, report_place};
+use super::{note_limits, report_place};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -44,11 +44,14 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
         &report,
         &Run { config: &config, elapsed: start.elapsed() },
     );
-    output.write(&if args.json { pretty(&json) } else { table(&report.profiles).into_bytes() })?;
+    match args.json {
+        true => output.write_json(&json)?,
+        false => output.write(table(&report.profiles).as_bytes())?,
+    }
     say(&report, &config, messages);
     messages.summary(&Summary::new("profile list", &report.inputs, report.lost(), start.elapsed()));
     if let Some(place) = report_place {
-        place.write(&pretty(&json))?;
+        place.write_json(&json)?;
     }
     Ok(Exit::finished(report.lost()))
 }
@@ -78,7 +81,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     messages.summary(&summary);
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed: start.elapsed() };
-        place.write(&pretty(&report::profiles("profile extract", &report, &run)))?;
+        place.write_json(&report::profiles("profile extract", &report, &run))?;
     }
     Ok(Exit::finished(report.lost()))
 }

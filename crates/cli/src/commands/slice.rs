@@ -1,6 +1,6 @@
 //! `tracemill slice`.
 
-use super::{note_form, note_limits, pretty, report_place};
+use super::{note_form, note_limits, report_place};
 use crate::args::SliceArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -51,7 +51,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     messages.summary(&summary);
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed };
-        place.write(&pretty(&report::slice(&report, &output, &run)))?;
+        place.write_json(&report::slice(&report, &output, &run))?;
     }
     Ok(Exit::finished(report.lost()))
 }

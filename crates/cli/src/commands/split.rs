@@ -1,6 +1,6 @@
 //! `tracemill split`.
 
-use super::{note_form, note_limits, pretty, report_place, same_name};
+use super::{note_form, note_limits, report_place, same_name};
 use crate::args::SplitArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -65,11 +65,11 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     summary.output = Some((sum(|part| part.events), sum(|part| part.bytes)));
     messages.summary(&summary);
     if let Some(place) = manifest {
-        place.write(&pretty(&report::manifest(&report)))?;
+        place.write_json(&report::manifest(&report))?;
     }
     if let Some(place) = report_place {
         let run = Run { config: &config, elapsed };
-        place.write(&pretty(&report::split(&report, args.dry_run, &run)))?;
+        place.write_json(&report::split(&report, args.dry_run, &run))?;
     }
     Ok(Exit::finished(report.lost()))
 }

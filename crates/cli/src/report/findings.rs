@@ -1,23 +1,27 @@
 //! What verbs say that judge or list: `check`, `profile list` and `profile extract`.
 
-use super::{Run, common, flaws, id};
+use super::{Object, Run, common, flaws, id};
 use serde_json::{Value, json};
 use tracemill_pipeline::{
     CheckFor, CheckReport, Finding, InputReport, ProfileInfo, ProfilesReport, Severity,
 };
 
 /// The report of `check`.
-pub(crate) fn check(report: &CheckReport, viewers: &[CheckFor], run: &Run<'_>) -> Value {
+pub(crate) fn check<'r>(
+    report: &'r CheckReport,
+    viewers: &[CheckFor],
+    run: &Run<'_>,
+) -> Object<'r> {
     let lost = report.inputs.iter().map(InputReport::lost).sum();
-    let mut value = common("check", &report.inputs, lost, run);
-    value["events"] = json!(report.events);
-    value["for"] = viewers.iter().map(|viewer| viewer.name()).collect();
-    value["errors"] = json!(report.count(Severity::Error));
-    value["warnings"] = json!(report.count(Severity::Warning));
-    value["notes"] = json!(report.count(Severity::Note));
-    value["findings"] = report.findings.iter().map(finding).collect();
-    value["messages"] = json!(report.warnings);
-    value
+    let mut all = common("check", &report.inputs, lost, run, []);
+    all.set("events", json!(report.events));
+    all.set("for", viewers.iter().map(|viewer| viewer.name()).collect::<Value>());
+    all.set("errors", json!(report.count(Severity::Error)));
+    all.set("warnings", json!(report.count(Severity::Warning)));
+    all.set("notes", json!(report.count(Severity::Note)));
+    all.list("findings", || report.findings.iter().map(finding));
+    all.set("messages", json!(report.warnings));
+    all
 }
 
 fn finding(finding: &Finding) -> Value {
@@ -41,12 +45,12 @@ fn finding(finding: &Finding) -> Value {
 }
 
 /// The report of `profile list` and `profile extract`.
-pub(crate) fn profiles(verb: &str, report: &ProfilesReport, run: &Run<'_>) -> Value {
-    let mut value = common(verb, &report.inputs, report.lost(), run);
-    value["decisions"]["spills"] = json!(report.spills);
-    value["profiles"] = report.profiles.iter().map(profile).collect();
-    value["warnings"] = json!(report.warnings);
-    value
+pub(crate) fn profiles<'r>(verb: &str, report: &'r ProfilesReport, run: &Run<'_>) -> Object<'r> {
+    let decisions = [("spills", json!(report.spills))];
+    let mut all = common(verb, &report.inputs, report.lost(), run, decisions);
+    all.list("profiles", || report.profiles.iter().map(profile));
+    all.set("warnings", json!(report.warnings));
+    all
 }
 
 fn profile(profile: &ProfileInfo) -> Value {

@@ -88,9 +88,11 @@
 //! was written if it was something else. Offsets are bytes in the unpacked input.
 
 mod findings;
+mod object;
 mod traces;
 
 pub(crate) use findings::{check, profiles};
+pub(crate) use object::Object;
 pub(crate) use traces::{convert, filter, manifest, merge, slice, split};
 
 use serde_json::{Value, json};
@@ -118,23 +120,32 @@ fn flaws(flaws: &Flaws) -> Value {
     all.collect()
 }
 
-/// What all reports begin with.
-pub(crate) fn common(verb: &str, inputs: &[InputReport], lost: u64, run: &Run<'_>) -> Value {
+/// What all reports begin with; `decisions` are those of the verb.
+pub(crate) fn common<'r, const N: usize>(
+    verb: &str,
+    inputs: &'r [InputReport],
+    lost: u64,
+    run: &Run<'_>,
+    decisions: [(&'static str, Value); N],
+) -> Object<'r> {
     let Run { config, elapsed } = run;
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "verb": verb,
-        "inputs": inputs.iter().map(input).collect::<Value>(),
-        "lost": lost,
-        "seconds": elapsed.as_secs_f64(),
-        "decisions": {
-            "threads": config.threads,
-            "tier": config.tier.unwrap_or_else(Tier::best).name(),
-            "memory": config.memory,
-            "tmp_dir": config.tmp_dir.to_string_lossy(),
-            "strict": config.strict,
-        },
-    })
+    let mut all = Object::from([
+        ("threads", json!(config.threads)),
+        ("tier", json!(config.tier.unwrap_or_else(Tier::best).name())),
+        ("memory", json!(config.memory)),
+        ("tmp_dir", json!(config.tmp_dir.to_string_lossy())),
+        ("strict", json!(config.strict)),
+    ]);
+    all.extend(decisions);
+    let mut report = Object::from([
+        ("version", json!(env!("CARGO_PKG_VERSION"))),
+        ("verb", json!(verb)),
+        ("lost", json!(lost)),
+        ("seconds", json!(elapsed.as_secs_f64())),
+    ]);
+    report.list("inputs", || inputs.iter().map(input));
+    report.set("decisions", all);
+    report
 }
 
 fn input(input: &InputReport) -> Value {

@@ -1,6 +1,6 @@
 //! What verbs say that write traces: `merge`, `slice`, `filter`, `convert`, `split`.
 
-use super::{Run, common, flaws, id};
+use super::{Object, Run, common, flaws, id};
 use crate::manifest;
 use serde_json::{Map, Value, json};
 use tracemill_pipeline::{
@@ -10,22 +10,28 @@ use tracemill_pipeline::{
 };
 
 /// The report of `merge`.
-pub(crate) fn merge(report: &MergeReport, output: &OutputConfig, run: &Run<'_>) -> Value {
-    let mut value = common("merge", &report.inputs, report.lost(), run);
-    value["decisions"]["threads"] = json!(report.threads);
-    value["decisions"]["tier"] = json!(report.tier.name());
-    value["decisions"]["spilled_runs"] = json!(report.spilled_runs);
-    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
-    value["decisions"]["delayed_chunks"] = json!(report.delayed_chunks);
-    value["copies"] = json!(report.copies);
-    value["output"] = written(output, report.format, (report.events, report.bytes));
-    value["keys_lost"] = json!(report.keys_lost);
-    value["warnings"] = json!(report.warnings);
-    value["identity"] = identity(&report.identity);
-    value["clocks"] = report.clocks.iter().map(clock).collect();
-    value["annotations"] = annotations(&report.annotations);
-    value["viewer"] = viewer(&report.viewer);
-    value
+pub(crate) fn merge<'r>(
+    report: &'r MergeReport,
+    output: &OutputConfig,
+    run: &Run<'_>,
+) -> Object<'r> {
+    let decisions = [
+        ("threads", json!(report.threads)),
+        ("tier", json!(report.tier.name())),
+        ("spilled_runs", json!(report.spilled_runs)),
+        ("spooled_bytes", json!(report.spooled_bytes)),
+        ("delayed_chunks", json!(report.delayed_chunks)),
+    ];
+    let mut all = common("merge", &report.inputs, report.lost(), run, decisions);
+    all.set("copies", json!(report.copies));
+    all.set("output", written(output, report.format, (report.events, report.bytes)));
+    all.set("keys_lost", json!(report.keys_lost));
+    all.set("warnings", json!(report.warnings));
+    all.set("identity", identity(&report.identity));
+    all.list("clocks", || report.clocks.iter().map(clock));
+    all.set("annotations", annotations(&report.annotations));
+    all.set("viewer", viewer(&report.viewer));
+    all
 }
 
 fn clock(clock: &InputClock) -> Value {
@@ -56,17 +62,20 @@ fn viewer(report: &ViewerReport) -> Value {
     })
 }
 
-fn identity(identity: &IdentityReport) -> Value {
-    let inputs = identity.inputs.iter().map(|input| {
-        json!({
-            "name": input.name,
-            "label": input.label,
-            "recording": input.recording,
-            "pids": manifest::map(&input.pids),
-            "ids": manifest::map(&input.ids),
+fn identity(identity: &IdentityReport) -> Object<'_> {
+    let mut all = Object::from([("metadata_dropped", json!(identity.metadata_dropped))]);
+    all.list("inputs", || {
+        identity.inputs.iter().map(|input| {
+            json!({
+                "name": input.name,
+                "label": input.label,
+                "recording": input.recording,
+                "pids": manifest::map(&input.pids),
+                "ids": manifest::map(&input.ids),
+            })
         })
     });
-    json!({"inputs": inputs.collect::<Value>(), "metadata_dropped": identity.metadata_dropped})
+    all
 }
 
 /// Where a trace was written, and what.
@@ -84,46 +93,63 @@ fn written(output: &OutputConfig, format: Format, (events, bytes): (u64, u64)) -
 }
 
 /// The report of `convert`.
-pub(crate) fn convert(report: &ConvertReport, output: &OutputConfig, run: &Run<'_>) -> Value {
-    let mut value = common("convert", &report.inputs, report.lost(), run);
-    value["decisions"]["spilled_bytes"] = json!(report.spilled_bytes);
-    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
-    value["output"] = written(output, report.format, (report.events, report.bytes));
-    value["output"]["style"] = json!(report.style.name());
-    value["keys_lost"] = json!(report.keys_lost);
-    value["annotations"] = annotations(&report.annotations);
-    value["warnings"] = json!(report.warnings);
-    value
+pub(crate) fn convert<'r>(
+    report: &'r ConvertReport,
+    output: &OutputConfig,
+    run: &Run<'_>,
+) -> Object<'r> {
+    let decisions = [
+        ("spilled_bytes", json!(report.spilled_bytes)),
+        ("spooled_bytes", json!(report.spooled_bytes)),
+    ];
+    let mut all = common("convert", &report.inputs, report.lost(), run, decisions);
+    let mut output = written(output, report.format, (report.events, report.bytes));
+    output["style"] = json!(report.style.name());
+    all.set("output", output);
+    all.set("keys_lost", json!(report.keys_lost));
+    all.set("annotations", annotations(&report.annotations));
+    all.set("warnings", json!(report.warnings));
+    all
 }
 
 /// The report of `filter`.
-pub(crate) fn filter(report: &FilterReport, output: &OutputConfig, run: &Run<'_>) -> Value {
-    let mut value = common("filter", &report.inputs, report.lost(), run);
-    value["decisions"]["spilled_bytes"] = json!(report.spilled_bytes);
-    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
-    value["output"] = written(output, report.format, (report.events, report.bytes));
+pub(crate) fn filter<'r>(
+    report: &'r FilterReport,
+    output: &OutputConfig,
+    run: &Run<'_>,
+) -> Object<'r> {
+    let decisions = [
+        ("spilled_bytes", json!(report.spilled_bytes)),
+        ("spooled_bytes", json!(report.spooled_bytes)),
+    ];
+    let mut all = common("filter", &report.inputs, report.lost(), run, decisions);
+    all.set("output", written(output, report.format, (report.events, report.bytes)));
     let dropped = report.dropped.iter().map(|dropped| {
         json!({"reason": dropped.reason, "events": dropped.events, "bytes": dropped.bytes})
     });
-    value["dropped"] = dropped.collect();
-    value["threshold_ns"] = json!(report.threshold_ns);
-    value["keys_lost"] = json!(report.keys_lost);
-    value["annotations"] = annotations(&report.annotations);
-    value["warnings"] = json!(report.warnings);
-    value
+    all.set("dropped", dropped.collect::<Value>());
+    all.set("threshold_ns", json!(report.threshold_ns));
+    all.set("keys_lost", json!(report.keys_lost));
+    all.set("annotations", annotations(&report.annotations));
+    all.set("warnings", json!(report.warnings));
+    all
 }
 
 /// The report of `slice`.
-pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) -> Value {
-    let mut value = merge(&report.written, output, run);
-    value["verb"] = json!("slice");
-    value["lost"] = json!(report.lost());
+pub(crate) fn slice<'r>(
+    report: &'r SliceReport,
+    output: &OutputConfig,
+    run: &Run<'_>,
+) -> Object<'r> {
+    let mut all = merge(&report.written, output, run);
+    all.set("verb", json!("slice"));
+    all.set("lost", json!(report.lost()));
     let side = |time: i64, limit: i64| (time != limit).then_some(time);
     let windows = report
         .windows
         .iter()
         .map(|&(from, to)| json!({"from_ns": side(from, i64::MIN), "to_ns": side(to, i64::MAX)}));
-    value["slice"] = json!({
+    let slice = json!({
         "windows": windows.collect::<Value>(),
         "edges": match report.edges {
             Edges::Clip => "clip",
@@ -140,36 +166,40 @@ pub(crate) fn slice(report: &SliceReport, output: &OutputConfig, run: &Run<'_>) 
         "samples": report.samples,
         "flaws": flaws(&report.flaws),
     });
-    value
+    all.set("slice", slice);
+    all
 }
 
 /// The report of `split`.
-pub(crate) fn split(report: &SplitReport, dry_run: bool, run: &Run<'_>) -> Value {
-    let mut value = common("split", &report.inputs, report.lost(), run);
-    value["decisions"]["spills"] = json!(report.spills);
-    value["decisions"]["spooled_bytes"] = json!(report.spooled_bytes);
-    value["decisions"]["delayed_chunks"] = json!(report.delayed_chunks);
-    value["format"] = json!(report.format.name());
-    value["dry_run"] = json!(dry_run);
-    value["keys_lost"] = json!(report.keys_lost);
-    value["annotations"] = annotations(&report.annotations);
-    value["warnings"] = json!(report.warnings);
-    value["parts"] = parts(&report.parts);
-    value
+pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -> Object<'r> {
+    let decisions = [
+        ("spills", json!(report.spills)),
+        ("spooled_bytes", json!(report.spooled_bytes)),
+        ("delayed_chunks", json!(report.delayed_chunks)),
+    ];
+    let mut all = common("split", &report.inputs, report.lost(), run, decisions);
+    all.set("format", json!(report.format.name()));
+    all.set("dry_run", json!(dry_run));
+    all.set("keys_lost", json!(report.keys_lost));
+    all.set("annotations", annotations(&report.annotations));
+    all.set("warnings", json!(report.warnings));
+    all.list("parts", || parts(&report.parts));
+    all
 }
 
 /// The list of parts that `split` writes.
-pub(crate) fn manifest(report: &SplitReport) -> Value {
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "format": report.format.name(),
-        "parts": parts(&report.parts),
-    })
+pub(crate) fn manifest(report: &SplitReport) -> Object<'_> {
+    let mut all = Object::from([
+        ("version", json!(env!("CARGO_PKG_VERSION"))),
+        ("format", json!(report.format.name())),
+    ]);
+    all.list("parts", || parts(&report.parts));
+    all
 }
 
-fn parts(parts: &[SplitPart]) -> Value {
-    let parts = parts.iter().enumerate().map(|(number, part)| {
-        let mut key = serde_json::Map::new();
+fn parts(parts: &[SplitPart]) -> impl Iterator<Item = Value> {
+    parts.iter().enumerate().map(|(number, part)| {
+        let mut key = Map::new();
         key.extend(part.pid.as_ref().map(|pid| ("pid".to_owned(), id(pid))));
         key.extend(part.tid.as_ref().map(|tid| ("tid".to_owned(), id(tid))));
         key.extend(part.cat.as_ref().map(|cat| ("cat".to_owned(), json!(cat))));
@@ -184,8 +214,7 @@ fn parts(parts: &[SplitPart]) -> Value {
             "start_ns": part.times_ns.map(|times| times.0),
             "end_ns": part.times_ns.map(|times| times.1),
         })
-    });
-    parts.collect()
+    })
 }
 
 fn compression(compression: Compression) -> Value {

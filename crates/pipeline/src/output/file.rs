@@ -37,20 +37,23 @@ pub fn remove_scratch() {
     std::mem::forget(named);
 }
 
-/// Writes a small file as outputs are written: it appears whole and on disk, in the place of what was there, or not at
-/// all. A device or a pipe is written to.
+/// Writes what `write` writes as outputs are written: the file appears whole and on disk, in the place of what was there,
+/// or not at all. A device or a pipe is written to.
 ///
 /// # Errors
 /// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
     let failed = |e| Error::write(path.display(), e);
     let existing = std::fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|m| !m.is_file()) {
         let mut device = File::options().write(true).open(path).map_err(failed)?;
-        return device.write_all(bytes).map_err(failed);
+        return write(&mut device).map_err(failed);
     }
     let mut file = AtomicFile::create(path, true, existing.as_ref())?;
-    file.file.write_all(bytes).map_err(failed)?;
+    write(&mut file.file).map_err(failed)?;
     file.commit()
 }
 

@@ -1,22 +1,22 @@
 //! The report as JSON: its keys are listed in [`crate::report`].
 
-use crate::report::{Run, common, id};
+use crate::report::{Object, Run, common, id};
 use serde_json::{Value, json};
 use tracemill_pipeline::{
     InfoReport, InputReport, ProcessInfo, ProfileCount, RealEvent, TopList, TopRow, Usage,
 };
 
 /// The report of `info`.
-pub(super) fn json_of(report: &InfoReport, run: &Run<'_>) -> Value {
+pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     let lost = report.inputs.iter().map(InputReport::lost).sum();
     let full = report.args.is_some();
-    let mut value = common("info", &report.inputs, lost, run);
-    value["events"] = json!(report.events);
-    value["event_bytes"] = json!(report.event_bytes);
-    value["metadata"] = json!(report.metadata);
-    value["untimed"] = json!(report.untimed);
-    value["at_zero"] = json!(report.at_zero);
-    value["time"] = match (report.start_ns, report.end_ns) {
+    let mut all = common("info", &report.inputs, lost, run, []);
+    all.set("events", json!(report.events));
+    all.set("event_bytes", json!(report.event_bytes));
+    all.set("metadata", json!(report.metadata));
+    all.set("untimed", json!(report.untimed));
+    all.set("at_zero", json!(report.at_zero));
+    let time = match (report.start_ns, report.end_ns) {
         (Some(start), Some(end)) => json!({
             "start_ns": start,
             "end_ns": end,
@@ -25,46 +25,53 @@ pub(super) fn json_of(report: &InfoReport, run: &Run<'_>) -> Value {
         }),
         _ => Value::Null,
     };
-    value["first"] = json!(report.first.as_ref().map(real_event));
-    value["last"] = json!(report.last.as_ref().map(real_event));
-    value["density"] = json!(report.density.as_ref().map(|density| json!({
-        "start_ns": density.start_ns,
-        "column_ns": density.column_ns,
-        "events": density.events,
-    })));
-    let gap = |gap: &tracemill_pipeline::Gap| json!({"from_ns": gap.from_ns, "to_ns": gap.to_ns, "duration_ns": gap.length_ns()});
-    value["gaps"] = json!({
-        "least_ns": report.least_gap_ns,
-        "longest": report.gaps.iter().map(gap).collect::<Value>(),
+    all.set("time", time);
+    all.set("first", json!(report.first.as_ref().map(real_event)));
+    all.set("last", json!(report.last.as_ref().map(real_event)));
+    let density = report.density.as_ref().map(|density| {
+        json!({
+            "start_ns": density.start_ns,
+            "column_ns": density.column_ns,
+            "events": density.events,
+        })
     });
-    value["warnings"] = json!(report.warnings);
-    value["sorted"] = json!(report.sorted);
-    value["inversions"] = json!(report.inversions);
+    all.set("density", json!(density));
+    let gap = |gap: &tracemill_pipeline::Gap| json!({"from_ns": gap.from_ns, "to_ns": gap.to_ns, "duration_ns": gap.length_ns()});
+    let longest: Value = report.gaps.iter().map(gap).collect();
+    all.set("gaps", json!({"least_ns": report.least_gap_ns, "longest": longest}));
+    all.set("warnings", json!(report.warnings));
+    all.set("sorted", json!(report.sorted));
+    all.set("inversions", json!(report.inversions));
     let phases = report.phases.iter().map(|(phase, events)| (phase.clone(), json!(events)));
-    value["phases"] = Value::Object(phases.collect());
-    value["processes"] = report.processes.iter().map(|own| process(own, full)).collect();
-    value["names"] = top_list(&report.names, full);
-    value["categories"] = top_list(&report.categories, false);
-    value["args"] = json!(report.args.as_ref().map(|args| top_list(args, false)));
-    value["profiles"] = report.profiles.iter().map(profile_count).collect();
-    value["keys"] = json!(report.keys);
-    value
+    all.set("phases", Value::Object(phases.collect()));
+    all.list("processes", move || report.processes.iter().map(move |own| process(own, full)));
+    all.set("names", top_list(&report.names, full));
+    all.set("categories", top_list(&report.categories, false));
+    all.set("args", json!(report.args.as_ref().map(|args| top_list(args, false))));
+    all.list("profiles", || report.profiles.iter().map(profile_count));
+    all.set("keys", json!(report.keys));
+    all
 }
 
 /// Sums behind what they are of.
-fn with_usage(mut value: Value, usage: &Usage, has_self: bool) -> Value {
-    value["events"] = json!(usage.events);
-    value["bytes"] = json!(usage.bytes);
-    value["time_ns"] = json!(usage.time_ns);
+fn with_usage<'r>(mut of: Object<'r>, usage: &Usage, has_self: bool) -> Object<'r> {
+    of.extend([
+        ("events", json!(usage.events)),
+        ("bytes", json!(usage.bytes)),
+        ("time_ns", json!(usage.time_ns)),
+    ]);
     if has_self {
-        value["self_ns"] = json!(usage.self_ns);
+        of.set("self_ns", json!(usage.self_ns));
     }
-    value
+    of
 }
 
 fn top_list(list: &TopList, has_self: bool) -> Value {
     let rows = |rows: &[TopRow]| -> Value {
-        rows.iter().map(|row| with_usage(json!({"name": row.name}), &row.usage, has_self)).collect()
+        let row = |row: &TopRow| {
+            json!(with_usage(Object::from([("name", json!(row.name))]), &row.usage, has_self))
+        };
+        rows.iter().map(row).collect()
     };
     let mut value = json!({
         "distinct": list.distinct,
@@ -89,12 +96,14 @@ fn real_event(event: &RealEvent) -> Value {
     })
 }
 
-fn process(process: &ProcessInfo, has_self: bool) -> Value {
-    let threads = process.threads.iter().map(|thread| {
-        with_usage(json!({"tid": id(&thread.tid), "name": thread.name}), &thread.usage, has_self)
+fn process(process: &ProcessInfo, has_self: bool) -> Object<'_> {
+    let mut own = Object::from([("pid", id(&process.pid)), ("name", json!(process.name))]);
+    own.list("threads", move || {
+        process.threads.iter().map(move |thread| {
+            let own = Object::from([("tid", id(&thread.tid)), ("name", json!(thread.name))]);
+            with_usage(own, &thread.usage, has_self)
+        })
     });
-    let threads: Value = threads.collect();
-    let own = json!({"pid": id(&process.pid), "name": process.name, "threads": threads});
     with_usage(own, &process.usage, has_self)
 }
 
@@ -123,12 +132,13 @@ mod tests {
             ..InfoReport::default()
         };
         let run = Run { config: &test_config(), elapsed: Duration::ZERO };
-        let value = json_of(&report, &run);
+        let value = json!(json_of(&report, &run));
         let text = value.to_string();
         assert!(text.contains("\"end_ns\":1700000000000000123"), "{text}");
         assert_eq!(value["time"]["duration_ns"], json!(3_400_000_000_000_000_246_u64));
         assert_eq!(value["phases"], json!({"X": 2, "none": 1}));
-        let empty = json_of(&InfoReport::default(), &run);
+        let report = InfoReport::default();
+        let empty = json!(json_of(&report, &run));
         for key in ["time", "first", "last", "density", "args"] {
             assert_eq!(empty[key], Value::Null, "{key}");
         }
@@ -146,8 +156,8 @@ mod tests {
         let run = Run { config: &test_config(), elapsed: Duration::ZERO };
         let row = json!({"name": null, "events": 1, "bytes": 2, "time_ns": u64::MAX});
         let expected = json!({"distinct": 1, "by_bytes": [row], "by_time": []});
-        assert_eq!(json_of(&report, &run)["names"], expected);
+        assert_eq!(json!(json_of(&report, &run))["names"], expected);
         report.args = Some(TopList::default());
-        assert_eq!(json_of(&report, &run)["names"]["by_bytes"][0]["self_ns"], json!(3));
+        assert_eq!(json!(json_of(&report, &run))["names"]["by_bytes"][0]["self_ns"], json!(3));
     }
 }

@@ -7,7 +7,7 @@ mod words;
 
 pub(super) use words::{duration_text, micros};
 
-use super::{note_limits, pretty, report_place};
+use super::{note_limits, report_place};
 use crate::args::InfoArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -40,17 +40,17 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let elapsed = start.elapsed();
     let lost = report.inputs.iter().map(InputReport::lost).sum();
     let json = json_of(&report, &Run { config: &config, elapsed });
-    output.write(&match (args.json, args.markdown) {
-        (true, _) => pretty(&json),
-        (_, true) => page_of(&report).markdown().into_bytes(),
-        _ => page_of(&report).text().into_bytes(),
-    })?;
+    match (args.json, args.markdown) {
+        (true, _) => output.write_json(&json)?,
+        (_, true) => output.write(page_of(&report).markdown().as_bytes())?,
+        _ => output.write(page_of(&report).text().as_bytes())?,
+    }
     messages.inputs(&report.inputs);
     report.warnings.iter().for_each(|text| messages.warning(text));
     messages.losses(&report.inputs);
     messages.summary(&Summary::new("info", &report.inputs, lost, elapsed));
     if let Some(place) = report_place {
-        place.write(&pretty(&json))?;
+        place.write_json(&json)?;
     }
     Ok(Exit::finished(lost))
 }
