@@ -119,9 +119,7 @@ impl Windows {
             Moment::BeforeEnd(_) => i64::MAX,
             Moment::At(time) => time,
         };
-        let spans = windows
-            .iter()
-            .map(|window| (window.from.map_or(i64::MIN, from), window.to.map_or(i64::MAX, to)));
+        let spans = windows.iter().map(|window| span(window, from, to));
         Windows::united(spans.filter(|(from, to)| from < to).collect())
     }
 
@@ -134,9 +132,7 @@ impl Windows {
         };
         let mut spans = Vec::with_capacity(windows.len());
         for window in windows {
-            // one that begins behind all times, or ends before, still has the last or first nanosecond
-            let from = window.from.map_or(i64::MIN, time).min(i64::MAX - 1);
-            let to = window.to.map_or(i64::MAX, time).max(i64::MIN + 1);
+            let (from, to) = span(window, time, time);
             if from >= to {
                 let mut text = Vec::new();
                 crate::json::push_micros(from, &mut text);
@@ -198,6 +194,14 @@ impl Windows {
     }
 }
 
+/// A window as a stretch, where it is known what its moments are. One that begins behind all times, or ends before, still has
+/// the last or first nanosecond.
+fn span(window: &TimeWindow, from: impl Fn(Moment) -> i64, to: impl Fn(Moment) -> i64) -> Span {
+    let from = window.from.map_or(i64::MIN, from).min(i64::MAX - 1);
+    let to = window.to.map_or(i64::MAX, to).max(i64::MIN + 1);
+    (from, to)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +238,9 @@ mod tests {
         assert_eq!(around(&[from_start], None), [(i64::MIN, 1060)]);
         assert_eq!(around(&[to_end], Some(900)), [(7, i64::MAX)]);
         assert_eq!(around(&[to_end, from_start], Some(900)), [(7, i64::MAX)]);
+        // found by the soak: this one was missing, and with it the events of the last nanosecond
+        let behind = TimeWindow { from: Some(Moment::FromStart(i64::MAX - 1)), to: None };
+        assert_eq!(around(&[behind], Some(900)), [(i64::MAX - 1, i64::MAX)]);
     }
 
     #[test]
