@@ -35,6 +35,7 @@ impl Laws<'_> {
             match self.chain[number].ask {
                 // what is made shorter may then stand behind another of its time that was shorter before
                 Ask::Merge { clips: true, .. } => {}
+                Ask::Merge { .. } | Ask::Slice(..) if self.is_ambiguous(number) => {}
                 Ask::Merge { .. } => {
                     self.is_sorted(number);
                     self.is_merged(number);
@@ -75,6 +76,10 @@ impl Laws<'_> {
 
     fn output(&self, number: usize) -> Vec<u8> {
         fs::read(self.world.path(&format!("one/{number}.json"))).expect("it was written")
+    }
+
+    fn is_ambiguous(&self, number: usize) -> bool {
+        reference::is_ambiguous(&unpacked(self.output(number)))
     }
 
     /// What a step reads, as words.

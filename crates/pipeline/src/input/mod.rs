@@ -42,6 +42,8 @@ pub(crate) enum Opened {
         skip: usize,
         /// The file, unless it is one of ours.
         original: Option<Original>,
+        /// What it was in, if it is one of ours.
+        encoding: Option<&'static str>,
     },
     /// Anything else.
     Stream {
@@ -135,7 +137,7 @@ fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result
         Packing::Plain { skip } => {
             refuse_foreign(input, &mapped[skip..])
                 .or_else(|error| original.check(Some(&mapped)).and(Err(error)))?;
-            Ok(Opened::Mapped { mapped, skip, original: Some(original) })
+            Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding: None })
         }
         packing => {
             let bytes = Box::new(Cursor::new(MappedBytes(Arc::clone(&mapped))));

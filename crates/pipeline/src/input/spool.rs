@@ -10,7 +10,6 @@
 //! In memory every item lies in one segment; in the file trivially so. An item longer than a segment gets one of its own;
 //! one longer than the budget goes to the file, where the scanner meets it in a map. Nothing is scanned twice.
 
-use super::Opened;
 use super::pump::Pump;
 use crate::config::{Config, Progress};
 use crate::error::Error;
@@ -287,11 +286,16 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
     }
 }
 
-/// Writes a whole stream to an unlinked file and maps it: for strict runs, which look at every byte before anything else.
+/// Writes a whole stream to an unlinked file and maps it, if there is anything in it: for strict runs, which look at every
+/// byte before anything else.
 ///
 /// # Errors
 /// As [`Spool::read`], but a broken packing is an error here.
-pub(crate) fn to_file(reader: &mut dyn Read, name: &str, config: &Config) -> Result<Opened, Error> {
+pub(crate) fn to_file(
+    reader: &mut dyn Read,
+    name: &str,
+    config: &Config,
+) -> Result<Option<Mapped>, Error> {
     let failed = |e| Error::scratch(&config.tmp_dir, e);
     let mut file = tempfile::tempfile_in(&config.tmp_dir).map_err(failed)?;
     let mut buffer = vec![0; config.read_size.min(256 * 1024)];
@@ -305,10 +309,5 @@ pub(crate) fn to_file(reader: &mut dyn Read, name: &str, config: &Config) -> Res
             }
         }
     }
-    if bytes == 0 {
-        return Ok(Opened::Empty);
-    }
-    let mapped = Arc::new(Mapped::new(&file).map_err(failed)?);
-    let skip = super::byte_order_mark(&mapped);
-    Ok(Opened::Mapped { mapped, skip, original: None })
+    if bytes == 0 { Ok(None) } else { Mapped::new(&file).map(Some).map_err(failed) }
 }

@@ -275,7 +275,8 @@ impl Session<'_> {
         let documents_before = reader.documents().len();
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),
-            Opened::Mapped { mapped, skip, original } => {
+            Opened::Mapped { mapped, skip, original, encoding } => {
+                report.encoding = encoding;
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
                 let read = self.read_mapped(&mapped, skip, base, reader, &mut report);
@@ -352,16 +353,26 @@ impl Session<'_> {
             return Ok(opened);
         }
         let opened = match opened {
-            Opened::Stream { mut reader, packed, .. } => {
+            Opened::Stream { mut reader, encoding, packed } => {
                 let unpacked = spool::to_file(&mut *reader, &input.name(), self.config);
                 if let Some((original, mapped)) = packed {
                     original.check(Some(&mapped))?;
                 }
-                unpacked?
+                match unpacked?.map(Arc::new) {
+                    Some(mapped) => {
+                        let skip = input::byte_order_mark(&mapped);
+                        Opened::Mapped { mapped, skip, original: None, encoding }
+                    }
+                    None => Opened::Stream {
+                        reader: Box::new(std::io::empty()),
+                        encoding,
+                        packed: None,
+                    },
+                }
             }
             opened => opened,
         };
-        if let Opened::Mapped { mapped, skip, original } = &opened
+        if let Opened::Mapped { mapped, skip, original, .. } = &opened
             && let Err(defect) = validate(&mapped[*skip..])
         {
             if let Some(original) = original {

@@ -32,6 +32,7 @@ pub use decimal::Decimal;
 pub use filter::{Criteria, filter};
 pub use info::{ByName, Info, Sums, info};
 pub use moved::{Clock, shift};
+pub use read::is_ambiguous;
 use read::{Fields, Source};
 pub use rename::{Renames, rename};
 pub use slice::{Edges, Window, slice};

@@ -4,9 +4,28 @@
 use std::fmt;
 
 use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Format;
+
+/// Whether what was written as lines may be read as something else: a first line that looks like no event, or is broken, is
+/// taken for a document, and an event that is like the line of keys for one.
+pub fn is_ambiguous(trace: &[u8]) -> bool {
+    let is_keys = |line: &[u8]| line.starts_with(b"{\"tracemill\":{");
+    let mut lines = trace.split(|&b| b == b'\n');
+    let first = lines.next().unwrap_or_default();
+    if lines.any(is_keys) {
+        return true;
+    }
+    if !first.starts_with(b"{") || !first.ends_with(b"}") || is_keys(first) {
+        return false;
+    }
+    let Ok(Value::Object(first)) = serde_json::from_slice(first) else { return true };
+    let has = |key| first.contains_key(key);
+    let timed = has("ts") && (has("pid") || has("tid") || has("name"));
+    !first.is_empty() && !has("traceEvents") && !has("ph") && !timed
+}
 
 /// The keys and values of a JSON object in their order, duplicates included.
 #[derive(Clone, Debug, Default)]

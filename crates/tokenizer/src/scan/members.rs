@@ -5,7 +5,7 @@
 
 use super::{Damage, DamageKind, Form, Member, Sink, Window};
 use crate::event::key_quotes;
-use crate::text::{is_space, members, skip_space, string_is, trim_end, value_end};
+use crate::text::{is_space, skip_space, string_end, string_is, trim_end, value_end};
 
 /// What is known of the document object at hand.
 #[derive(Clone, Default)]
@@ -126,20 +126,18 @@ impl Members {
         string_is(&bytes[key.open..=key.close], b"tracemill")
             && skip_space(bytes, window.index(self.floor)) == key.open
             && bytes[value] == b'{'
-            && is_whole(&bytes[value..trim_end(bytes, end)])
+            && value_end(bytes, value) == trim_end(bytes, end)
     }
 
-    /// Reports the keys inside the value of the one key.
+    /// Reports the keys inside the value of the one key, as if they were the document's own.
     pub(super) fn flush_header<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
-        let colon = window.index(self.colons[0]);
-        self.begin(end);
         let bytes = &window.bytes[..window.index(end)];
-        let object = skip_space(bytes, colon + 1);
-        let start = bytes.as_ptr() as usize;
-        for (key, value) in members(&bytes[object..]) {
-            let value_offset = window.base + (value.as_ptr() as usize - start) as u64;
-            sink.member(Member { key, value, value_offset });
-        }
+        let object = skip_space(bytes, window.index(self.colons[0]) + 1);
+        let place = |at: usize| window.base + at as u64;
+        self.begin(place(object + 1));
+        self.colons.extend(own_colons(bytes, object).map(place));
+        self.flush(window, place(trim_end(bytes, bytes.len()) - 1), sink);
+        self.floor = end;
     }
 
     /// Whether the input may end here, one bracket short: the last value is complete.
@@ -203,12 +201,23 @@ fn report_stray<S: Sink>(window: Window<'_>, from: usize, to: usize, sink: &mut 
     }
 }
 
-/// Whether the members of an object are all there is in it.
-fn is_whole(object: &[u8]) -> bool {
-    let start = object.as_ptr() as usize;
-    let last = members(object).last();
-    let end = last.map_or(1, |(_, value)| value.as_ptr() as usize - start + value.len());
-    skip_space(object, end) + 1 == object.len()
+/// The colons of the object that begins at `bytes[object]`, without those of the values in it.
+fn own_colons(bytes: &[u8], object: usize) -> impl Iterator<Item = usize> {
+    let mut at = object + 1;
+    std::iter::from_fn(move || {
+        loop {
+            match bytes.get(at)? {
+                b'"' => at = string_end(bytes, at)?,
+                b'{' | b'[' => at = value_end(bytes, at),
+                b'}' | b']' => return None,
+                b':' => {
+                    at += 1;
+                    return Some(at - 1);
+                }
+                _ => at += 1,
+            }
+        }
+    })
 }
 
 /// The end of the value that begins at `from`, where `limit` is where the next thing begins.
