@@ -2,6 +2,7 @@
 
 use crate::run::{PLAIN, run};
 use serde_json::Value;
+use tracemill_pipeline::Format;
 
 /// What the profiler of PyTorch writes beside its events.
 const KINETO: [&str; 17] = [
@@ -62,4 +63,17 @@ fn keys_of_every_producer_survive() {
     }
     assert_eq!(output["samples"].as_array().map(Vec::len), Some(3));
     assert_eq!(output["stackFrames"], united[0]["stackFrames"]);
+}
+
+/// Found by the soak: text that no key stands before goes with the key before it, and NDJSON was not read again as such.
+#[test]
+fn keys_with_text_behind_them_survive_as_a_line() {
+    let input =
+        br#"{"traceEvents":[{"ph":"X","ts":1,"pid":1}],"a":{"b":[1]},"c:0"},"d":5,,"e":{}}"#;
+    let (object, _) = run(&[input], Some(Format::Object), PLAIN).expect("sound enough");
+    let (lines, _) = run(&[&object], Some(Format::Ndjson), PLAIN).expect("sound enough");
+    let (again, report) = run(&[&lines], None, PLAIN).expect("sound enough");
+    assert_eq!((lines == again, report.lost()), (true, 0), "{}", String::from_utf8_lossy(&lines));
+    let (back, _) = run(&[&lines], Some(Format::Object), PLAIN).expect("sound enough");
+    assert_eq!(String::from_utf8_lossy(&back), String::from_utf8_lossy(&object));
 }
