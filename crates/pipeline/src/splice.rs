@@ -54,10 +54,23 @@ impl Splice {
             out.extend_from_slice(&whole[at..range.start]);
             out.extend_from_slice(&text);
             at = range.end;
+            if touches(&out, &whole[at..]) {
+                out.push(b' ');
+            }
         }
         out.extend_from_slice(&whole[at..]);
         out
     }
+}
+
+/// Whether a word or string in `text` would touch another one that follows: only damage puts one right behind a bracket, and
+/// it may not touch what the bracket is replaced by.
+#[inline]
+pub(crate) fn touches(text: &[u8], rest: &[u8]) -> bool {
+    let is_word = |byte: &u8| {
+        !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n')
+    };
+    rest.first().is_some_and(is_word) && text.last().is_some_and(is_word)
 }
 
 #[cfg(test)]
@@ -75,6 +88,17 @@ mod tests {
         splice.field(&event, Field::Ts, b"10");
         splice.field(&event, Field::Pid, b"10");
         let expected = br#"{ "ts" : "1.50" ,"dur":3.25, "ts":"10","args":{"ts":1}}"#;
+        assert_eq!(splice.apply(bytes), expected);
+    }
+
+    #[test]
+    fn what_lacks_a_comma_stays_apart() {
+        let bytes = br#"{"ts":1,"cat":[1]"tid":{"a":1}"b"}"#;
+        let members: Vec<_> = tracemill_tokenizer::members(bytes).collect();
+        let mut splice = Splice::default();
+        splice.replace(bytes, members[1].1, b"\"[1]\"".to_vec());
+        splice.insert_behind(bytes, &bytes[23..30], b",\"c\":2".to_vec());
+        let expected = br#"{"ts":1,"cat":"[1]" "tid":{"a":1},"c":2 "b"}"#;
         assert_eq!(splice.apply(bytes), expected);
     }
 }

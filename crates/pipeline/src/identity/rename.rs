@@ -6,6 +6,7 @@ use super::{each_args_key, each_id};
 use crate::clock::{Kind, Shift};
 use crate::json::member;
 use crate::recent::{Recent, Words};
+use crate::splice::touches;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -247,7 +248,11 @@ impl Found<'_, '_> {
 
     fn note(&mut self, value: &[u8], start: usize) {
         let at = value.as_ptr() as usize - self.event.as_ptr() as usize;
-        self.patches.push(Patch { old: at..at + value.len(), new: start..self.texts.len() });
+        let old = at..at + value.len();
+        if touches(&self.texts[start..], &self.event[old.end..]) {
+            self.texts.push(b' ');
+        }
+        self.patches.push(Patch { old, new: start..self.texts.len() });
     }
 }
 

@@ -99,10 +99,15 @@ impl<'p> Job<'_, '_, 'p> {
     /// Bytes of a part before packing, as if NDJSON kept line breaks within events; and what becomes of annotations in it.
     pub(super) fn len(&self, part: &Part) -> (u64, Fates) {
         if self.frames.is_none() && part.copies.is_empty() && self.annotations.is_empty() {
-            return (self.len_with(part, self.united), Fates::default());
+            return self.rough_len(part);
         }
         let (keys, fates) = self.keys(part, &self.planner.sequence(part, self.groups));
         (self.len_with(part, &keys), fates)
+    }
+
+    /// As [`Job::len`], without what only the events of the part tell.
+    pub(super) fn rough_len(&self, part: &Part) -> (u64, Fates) {
+        (self.len_with(part, self.united), Fates::default())
     }
 
     fn len_with(&self, part: &Part, keys: &United<'_>) -> u64 {

@@ -18,6 +18,7 @@ use crate::json::member;
 use crate::json::push_micros;
 use crate::keys::United;
 use crate::report::MergeReport;
+use crate::splice::touches;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, number_text};
@@ -150,6 +151,14 @@ impl<'e> Patches<'e, '_> {
     fn finish(self) -> i64 {
         let own = &mut self.patches[self.first..];
         own.sort_unstable_by_key(|patch| (patch.old.start, patch.old.end));
+        for patch in own.iter_mut() {
+            if touches(&self.texts[patch.new.clone()], &self.event[patch.old.end..]) {
+                let start = self.texts.len();
+                self.texts.extend_from_within(patch.new.clone());
+                self.texts.push(b' ');
+                patch.new = start..self.texts.len();
+            }
+        }
         own.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
     }
 }
@@ -358,6 +367,9 @@ impl<'r> Retoucher<'r> {
             self.event.extend_from_slice(&bytes[at..patch.old.start]);
             self.event.extend_from_slice(&found.texts[patch.new.clone()]);
             at = patch.old.end;
+            if touches(&self.event, &bytes[at..]) {
+                self.event.push(b' ');
+            }
         }
         self.event.extend_from_slice(&bytes[at..]);
     }
