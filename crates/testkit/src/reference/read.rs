@@ -9,13 +9,13 @@ use serde_json::value::RawValue;
 
 use super::Format;
 
-/// Whether what was written as lines may be read as something else: a first line that looks like no event, or is broken, is
-/// taken for a document, and an event that is like the line of keys for one.
+/// Whether what was written may be read as something else: a first line that looks like no event, or is broken, is taken for a
+/// document, and so is an event that has a key `traceEvents`; an event that is like the line of keys is taken for one.
 pub fn is_ambiguous(trace: &[u8]) -> bool {
     let is_keys = |line: &[u8]| line.starts_with(b"{\"tracemill\":{");
     let mut lines = trace.split(|&b| b == b'\n');
     let first = lines.next().unwrap_or_default();
-    if lines.any(is_keys) {
+    if lines.any(|line| is_keys(line) || has_events_key(line)) {
         return true;
     }
     if !first.starts_with(b"{") || !first.ends_with(b"}") || is_keys(first) {
@@ -25,6 +25,16 @@ pub fn is_ambiguous(trace: &[u8]) -> bool {
     let has = |key| first.contains_key(key);
     let timed = has("ts") && (has("pid") || has("tid") || has("name"));
     !first.is_empty() && !has("traceEvents") && !has("ph") && !timed
+}
+
+/// Whether a line is an event with a key `traceEvents`, or one that is broken and may have it.
+fn has_events_key(line: &[u8]) -> bool {
+    const NAME: &[u8] = b"\"traceEvents\"";
+    let event = line.strip_suffix(b",").unwrap_or(line);
+    event.starts_with(b"{")
+        && event.windows(NAME.len()).any(|part| part == NAME)
+        && serde_json::from_slice::<serde_json::Map<String, Value>>(event)
+            .map_or(true, |event| event.contains_key("traceEvents"))
 }
 
 /// The keys and values of a JSON object in their order, duplicates included.
