@@ -25,11 +25,9 @@ pub(crate) fn merge<'r>(
     let mut all = common("merge", &report.inputs, report.lost(), run, decisions);
     all.set("copies", json!(report.copies));
     all.set("output", written(output, report.format, (report.events, report.bytes)));
-    all.set("keys_lost", json!(report.keys_lost));
-    all.set("warnings", json!(report.warnings));
+    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
     all.set("identity", identity(&report.identity));
     all.list("clocks", || report.clocks.iter().map(clock));
-    all.set("annotations", annotations(&report.annotations));
     all.set("viewer", viewer(&report.viewer));
     all
 }
@@ -47,11 +45,24 @@ fn clock(clock: &InputClock) -> Value {
     })
 }
 
-fn annotations(annotations: &AnnotationReport) -> Value {
+/// What became of what stands beside the events, and what the user should know.
+fn set_fates(
+    all: &mut Object<'_>,
+    keys_lost: u64,
+    annotations: &AnnotationReport,
+    warnings: &[String],
+) {
     let dropped = annotations.dropped.iter();
     let dropped: Map<String, Value> =
         dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
-    json!({"kept": annotations.kept, "dropped": dropped})
+    all.set("annotations", json!({"kept": annotations.kept, "dropped": dropped}));
+    all.set("keys_lost", json!(keys_lost));
+    all.set("warnings", json!(warnings));
+}
+
+/// What went to disk, of verbs that keep the order of their input.
+fn disk(spilled: u64, spooled: u64) -> [(&'static str, Value); 2] {
+    [("spilled_bytes", json!(spilled)), ("spooled_bytes", json!(spooled))]
 }
 
 fn viewer(report: &ViewerReport) -> Value {
@@ -98,17 +109,12 @@ pub(crate) fn convert<'r>(
     output: &OutputConfig,
     run: &Run<'_>,
 ) -> Object<'r> {
-    let decisions = [
-        ("spilled_bytes", json!(report.spilled_bytes)),
-        ("spooled_bytes", json!(report.spooled_bytes)),
-    ];
+    let decisions = disk(report.spilled_bytes, report.spooled_bytes);
     let mut all = common("convert", &report.inputs, report.lost(), run, decisions);
     let mut output = written(output, report.format, (report.events, report.bytes));
     output["style"] = json!(report.style.name());
     all.set("output", output);
-    all.set("keys_lost", json!(report.keys_lost));
-    all.set("annotations", annotations(&report.annotations));
-    all.set("warnings", json!(report.warnings));
+    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
     all
 }
 
@@ -118,10 +124,7 @@ pub(crate) fn filter<'r>(
     output: &OutputConfig,
     run: &Run<'_>,
 ) -> Object<'r> {
-    let decisions = [
-        ("spilled_bytes", json!(report.spilled_bytes)),
-        ("spooled_bytes", json!(report.spooled_bytes)),
-    ];
+    let decisions = disk(report.spilled_bytes, report.spooled_bytes);
     let mut all = common("filter", &report.inputs, report.lost(), run, decisions);
     all.set("output", written(output, report.format, (report.events, report.bytes)));
     let dropped = report.dropped.iter().map(|dropped| {
@@ -129,9 +132,7 @@ pub(crate) fn filter<'r>(
     });
     all.set("dropped", dropped.collect::<Value>());
     all.set("threshold_ns", json!(report.threshold_ns));
-    all.set("keys_lost", json!(report.keys_lost));
-    all.set("annotations", annotations(&report.annotations));
-    all.set("warnings", json!(report.warnings));
+    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
     all
 }
 
@@ -180,9 +181,7 @@ pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -
     let mut all = common("split", &report.inputs, report.lost(), run, decisions);
     all.set("format", json!(report.format.name()));
     all.set("dry_run", json!(dry_run));
-    all.set("keys_lost", json!(report.keys_lost));
-    all.set("annotations", annotations(&report.annotations));
-    all.set("warnings", json!(report.warnings));
+    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
     all.list("parts", || parts(&report.parts));
     all
 }

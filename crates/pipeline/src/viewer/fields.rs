@@ -147,8 +147,8 @@ impl<'e> Patches<'e, '_> {
         }
     }
 
-    /// Puts the patches in order; returns how much longer the event becomes.
-    fn finish(self) -> i64 {
+    /// Puts the patches in order and apart from what follows them.
+    fn settle(&mut self) -> &[Patch] {
         let own = &mut self.patches[self.first..];
         own.sort_unstable_by_key(|patch| (patch.old.start, patch.old.end));
         for patch in own.iter_mut() {
@@ -159,7 +159,13 @@ impl<'e> Patches<'e, '_> {
                 patch.new = start..self.texts.len();
             }
         }
-        own.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
+        own
+    }
+
+    /// Settles the patches; returns how much longer the event becomes.
+    fn finish(mut self) -> i64 {
+        let own = self.settle().iter();
+        own.map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
     }
 }
 
@@ -360,16 +366,13 @@ impl<'r> Retoucher<'r> {
 
     /// Puts the event with its patches so far into `self.event`.
     fn apply(&mut self, bytes: &[u8], found: &mut Patches<'_, '_>) {
-        found.patches[found.first..].sort_unstable_by_key(|patch| (patch.old.start, patch.old.end));
+        found.settle();
         self.event.clear();
         let mut at = 0;
         for patch in &found.patches[found.first..] {
             self.event.extend_from_slice(&bytes[at..patch.old.start]);
             self.event.extend_from_slice(&found.texts[patch.new.clone()]);
             at = patch.old.end;
-            if touches(&self.event, &bytes[at..]) {
-                self.event.push(b' ');
-            }
         }
         self.event.extend_from_slice(&bytes[at..]);
     }
