@@ -127,14 +127,15 @@ fn unite_by<'p>(
                     }
                 }
             } else if string_is(&key.key, SAMPLES) {
+                let takes = united.takes(SAMPLES, bytes);
                 let value = match united.position(SAMPLES) {
-                    None => first_value(key, bytes, &names),
-                    Some(_) => united_value(key, bytes, &names),
+                    Some(_) if takes => united_value(key, bytes, &names),
+                    _ => first_value(key, bytes, &names),
                 };
                 if value.len() == 1 && is_known(key) {
                     continue;
                 }
-                if united.takes(SAMPLES, bytes) {
+                if takes {
                     united.append(&key.key, value);
                     continue;
                 }
@@ -174,10 +175,9 @@ fn first_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> V
     changed.unwrap_or_else(|| vec![Bytes::Input(bytes)])
 }
 
-/// A value that is put behind that of an earlier document: samples with their new names, everything else as it stands.
+/// A list that is put behind that of an earlier document: samples with their new names.
 fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Bytes<'p>> {
-    let within = if bytes.starts_with(b"[") { inner(bytes) } else { bytes };
-    match changed_samples(key, bytes, within, names) {
+    match changed_samples(key, bytes, inner(bytes), names) {
         None => vec![Bytes::Input(bytes)],
         Some(pieces) => {
             let mut value = vec![Bytes::Made(b"[".to_vec())];
@@ -280,7 +280,7 @@ impl<'p> United<'p> {
             return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
         };
         let whole = &mut self.keys[at].value;
-        if whole.first().is_none_or(|first| first.as_slice().first() != Some(&b'{')) {
+        if !is_within(whole, *b"{}") {
             let name = free_name(self);
             return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
         }
@@ -304,10 +304,7 @@ impl<'p> United<'p> {
         if later.iter().all(|document| modifications(document, store).is_none()) {
             return;
         }
-        let is_object = |at: &usize| {
-            let first = self.keys[*at].value.first();
-            first.is_some_and(|first| first.as_slice().starts_with(b"{"))
-        };
+        let is_object = |at: &usize| is_within(&self.keys[*at].value, *b"{}");
         let at = self.position(b"metadata").filter(is_object).unwrap_or_else(|| {
             let value = vec![Bytes::Input(b"{}")];
             self.keys.push(Key { name: b"\"metadata\"".to_vec(), value });
@@ -337,11 +334,12 @@ impl<'p> United<'p> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }
 
-    /// Whether `value` can be united with the key `name` as it is: both of the bracket that the key stands for.
-    fn takes(&self, name: &[u8], value: &[u8]) -> bool {
-        let bracket = Some(if name == SAMPLES { &b'[' } else { &b'{' });
-        let own = self.position(name).and_then(|at| self.keys[at].value.first());
-        value.first() == bracket && own.is_none_or(|own| own.as_slice().first() == bracket)
+    /// Whether `value` can be united with the key `name` as it is: both within the brackets that the key stands for.
+    fn takes(&self, name: &[u8], value: &'p [u8]) -> bool {
+        let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
+        let own = self.position(name).map(|at| &*self.keys[at].value);
+        is_within(&[Bytes::Input(value)], brackets)
+            && own.is_none_or(|own| is_within(own, brackets))
     }
 
     /// Puts the content of an array or object behind that of the key of the same name, or adds the key.
@@ -369,6 +367,13 @@ impl<'p> United<'p> {
         whole.extend(value);
         whole.push(Bytes::Made(close));
     }
+}
+
+/// Whether a value in pieces begins and ends with these: one that is damaged may go on behind its brackets.
+fn is_within(value: &[Bytes<'_>], [open, close]: [u8; 2]) -> bool {
+    let first = value.first().and_then(|piece| piece.as_slice().first());
+    let last = value.last().and_then(|piece| piece.as_slice().last());
+    first == Some(&open) && last == Some(&close)
 }
 
 /// Takes the closing bracket off a value and puts a comma where one is due; returns the bracket.
