@@ -17,6 +17,9 @@ pub struct Around {
 }
 
 impl Around {
+    /// Bytes on each side that tell all of it: whether there are more too.
+    pub(crate) const TOLD_BY: u64 = REACH as u64 + 1;
+
     /// Around the byte `at` in `bytes`, or around their end.
     pub(crate) fn of(bytes: &[u8], at: usize) -> Self {
         let at = at.min(bytes.len());

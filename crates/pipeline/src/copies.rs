@@ -109,11 +109,13 @@ impl<'p> Copies<'p> {
     }
 }
 
-/// Where keys stand that say of a document that `split` made it of a larger one.
+/// Where keys stand that say of a document that `split` made it of a larger one, ascending.
 pub(crate) fn signs_of_parts(documents: &[Document], store: &Store<'_>) -> Vec<u64> {
     let keys = documents.iter().flat_map(|document| &document.keys);
     let lists = keys.filter(|key| list_in(&key.key, store.slice(key.offset, key.len)).is_some());
-    lists.map(|key| key.offset).collect()
+    let mut signs: Vec<u64> = lists.map(|key| key.offset).collect();
+    signs.sort_unstable();
+    signs
 }
 
 /// The events that a key lists, if it is a list as `split` writes it.

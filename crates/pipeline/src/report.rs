@@ -35,14 +35,18 @@ pub struct Tally {
     pub examples: Vec<Example>,
 }
 
-/// All losses of one input, by kind in the order of [`DamageKind::ALL`].
+/// All losses of one input, by kind in the order of [`DamageKind::ALL`]; takes no room as long as there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Losses([Tally; DamageKind::ALL.len()]);
+pub struct Losses(Option<Box<[Tally; DamageKind::ALL.len()]>>);
 
 impl Losses {
+    fn of(&mut self, kind: DamageKind) -> &mut Tally {
+        &mut self.0.get_or_insert_default()[kind as usize]
+    }
+
     /// Counts one more.
     pub fn add(&mut self, damage: &Damage<'_>) {
-        let tally = &mut self.0[damage.kind as usize];
+        let tally = self.of(damage.kind);
         tally.count += 1;
         tally.bytes += damage.lost.len() as u64;
         if tally.examples.len() < EXAMPLES {
@@ -57,14 +61,15 @@ impl Losses {
 
     /// Counts a packing that breaks off.
     pub(crate) fn add_broken(&mut self, example: Example) {
-        let tally = &mut self.0[DamageKind::Truncated as usize];
+        let tally = self.of(DamageKind::Truncated);
         tally.count += 1;
         tally.examples.push(example);
     }
 
     /// Takes over what a later part of the same input lost.
     pub fn append(&mut self, later: Losses) {
-        for (tally, more) in self.0.iter_mut().zip(later.0) {
+        let Some(later) = later.0 else { return };
+        for (tally, more) in self.0.get_or_insert_default().iter_mut().zip(*later) {
             tally.count += more.count;
             tally.bytes += more.bytes;
             let room = EXAMPLES.saturating_sub(tally.examples.len());
@@ -74,12 +79,13 @@ impl Losses {
 
     /// Kinds of which there is any, with their tallies.
     pub fn iter(&self) -> impl Iterator<Item = (DamageKind, &Tally)> {
-        DamageKind::ALL.into_iter().zip(&self.0).filter(|(_, tally)| tally.count > 0)
+        let tallies = self.0.iter().flat_map(|tallies| tallies.iter());
+        DamageKind::ALL.into_iter().zip(tallies).filter(|(_, tally)| tally.count > 0)
     }
 
     /// Stretches lost in all.
     pub fn count(&self) -> u64 {
-        self.0.iter().map(|tally| tally.count).sum()
+        self.iter().map(|(_, tally)| tally.count).sum()
     }
 
     /// The loss that stands first in the input.

@@ -2,11 +2,13 @@
 //!
 //! Inputs stand behind each other in command-line order, so that comparing places compares (file, position). What an
 //! input's bytes lie in (a map, memory segments, a spooled file) is known here only. Segments of a pipe overlap: an item
-//! that was cut by the end of one is copied to the start of the next, so every item lies in one piece.
+//! that was cut by the end of one is copied to the start of the next, so every item lies in one piece. What lies between
+//! items may lie in several.
 
 use crate::around::Around;
 use crate::clock::{Clocks, Shift};
 use memmap2::MmapMut;
+use std::ops::Range;
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
@@ -34,7 +36,7 @@ impl Payload {
 
     /// The bytes around an offset, if they are kept.
     pub(crate) fn around(&self, offset: u64) -> Option<Around> {
-        Store::of_one(self).around(offset, self.len() + 1)
+        Store::of_one(self).around(offset, 0..self.len())
     }
 
     /// Bytes of heap.
@@ -217,15 +219,29 @@ impl<'p> Store<'p> {
         &piece.bytes[(offset - piece.start) as usize..]
     }
 
-    /// The bytes around `offset` in an input that ends at `end`, as far as they lie in one piece.
-    pub(crate) fn around(&self, offset: u64, end: u64) -> Option<Around> {
-        // what begins where the input ends is another one
-        let is_before =
-            |piece: &Piece<'_>| piece.start < offset || piece.start == offset && offset < end;
-        let after = self.pieces.partition_point(is_before);
-        let piece = &self.pieces[after.checked_sub(1)?];
-        let at = (offset - piece.start) as usize;
-        (at <= piece.bytes.len()).then(|| Around::of(piece.bytes, at))
+    /// The bytes of a range, whatever pieces they lie in; fewer where what is at hand ends.
+    pub(crate) fn copy(&self, range: Range<u64>) -> Vec<u8> {
+        let (mut bytes, mut at) = (Vec::new(), range.start);
+        while at < range.end {
+            let after = self.pieces.partition_point(|piece| piece.start <= at);
+            let Some(piece) = after.checked_sub(1).map(|piece| &self.pieces[piece]) else { break };
+            let rest = piece.bytes.get((at - piece.start) as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            let most = (range.end - at).min(rest.len() as u64);
+            bytes.extend_from_slice(&rest[..most as usize]);
+            at += most;
+        }
+        bytes
+    }
+
+    /// The bytes around `offset` in an input, given by its places, if they are at hand.
+    pub(crate) fn around(&self, offset: u64, input: Range<u64>) -> Option<Around> {
+        let from = offset.saturating_sub(Around::TOLD_BY).max(input.start);
+        let to = (offset + Around::TOLD_BY).min(input.end);
+        let (bytes, at) = (self.copy(from..to), (offset - from) as usize);
+        (at <= bytes.len()).then(|| Around::of(&bytes, at))
     }
 
     pub(crate) fn slice(&self, offset: u64, len: u64) -> &'p [u8] {

@@ -1,6 +1,7 @@
 //! Random chains of verbs with random flags that make sense for what the inputs hold.
 
 use crate::portrait::{Portrait, some};
+use crate::world::MOST_PARTS;
 use std::fmt;
 use tracemill_testkit::Rng;
 use tracemill_testkit::reference::{Criteria, Edges, Format, SplitBy, Window};
@@ -94,14 +95,19 @@ impl Step {
 /// One to four verbs. `names` are those of the inputs.
 pub(crate) fn random(rng: &mut Rng, portrait: &Portrait, names: &[String]) -> Vec<Step> {
     let count = 1 + rng.index(4);
+    let mut portrait = portrait.clone();
     let mut chain: Vec<Step> = Vec::new();
     for number in 0..count {
         let folder = chain.last().is_some_and(|step| step.writes == Writes::Folder);
         let mut step = match (folder, number + 1 == count) {
             (true, _) => merge(rng, &[]),
-            (false, last) => any(rng, portrait, if number == 0 { names } else { &[] }, last),
+            (false, last) => any(rng, &portrait, if number == 0 { names } else { &[] }, last),
         };
         step.strictly(rng);
+        if matches!(step.ask, Ask::Split(_)) {
+            // each part has it, and a merge of them may keep it all
+            portrait.metadata *= MOST_PARTS as u64;
+        }
         chain.push(step);
     }
     chain

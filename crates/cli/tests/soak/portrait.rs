@@ -4,7 +4,7 @@ use serde_json::Value;
 use tracemill_testkit::Rng;
 
 /// Times in nanoseconds.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Portrait {
     pub(crate) events: u64,
     pub(crate) bytes: u64,

@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use tracemill_testkit::Rng;
 
 /// Parts that repeat all metadata make as many threads each, and threads take heap whatever the budget (README, Limits).
-const MOST_PARTS: usize = 64;
+pub(crate) const MOST_PARTS: usize = 64;
 
 pub(crate) struct World {
     folder: TempDir,

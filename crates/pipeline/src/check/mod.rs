@@ -211,7 +211,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             if untouched
                 && place.is_kept
                 && place.start == input.base
-                && let Some(spot) = input.text.around_events(place.end, store)
+                && let Some(spot) = input.text.around_events(place.start..place.end, store)
             {
                 self.tallies.add(spot.kind, spot.offset);
                 self.spots.push(spot);

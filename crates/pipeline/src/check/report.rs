@@ -273,7 +273,7 @@ fn places_of<'l>(
         FoundAt {
             excerpt: example.excerpt.clone(),
             noticed: Some(example.noticed),
-            around: ground.is_kept.then(|| store.around(at, ground.end)).flatten(),
+            around: ground.is_kept.then(|| store.around(at, ground.start..ground.end)).flatten(),
             ..FoundAt::new(name, example.offset)
         }
     })
@@ -302,14 +302,14 @@ fn found_at(
         return None;
     }
     let (number, within) = ground.locate(offset)?;
-    let held = inputs
-        .payloads
-        .iter()
-        .any(|held| held.base <= offset && offset < held.base + held.payload.len());
-    let excerpt = match spot {
-        Some(spot) => spot.excerpt.clone(),
-        None if held && !is_of_input(kind) => excerpt(item(store.from(offset))),
-        None => String::new(),
+    let held = inputs.payloads.iter().filter(|held| held.base <= offset);
+    let end = held.map(|held| held.base + held.payload.len()).find(|&end| offset < end);
+    let excerpt = match (spot, end) {
+        (Some(spot), _) => spot.excerpt.clone(),
+        (None, Some(end)) if !is_of_input(kind) => {
+            excerpt(item(&store.copy(offset..end.min(offset + ITEM))))
+        }
+        _ => String::new(),
     };
     Some(FoundAt {
         excerpt,
@@ -319,10 +319,11 @@ fn found_at(
     })
 }
 
-/// The event at the start of `bytes`, or as much of what is there as an excerpt takes.
+/// Bytes that [`item`] looks at: more than an excerpt takes.
+const ITEM: u64 = 100;
+
+/// The event at the start of `bytes`, or all of them.
 fn item(bytes: &[u8]) -> &[u8] {
-    const ENOUGH: usize = 100;
-    let bytes = &bytes[..bytes.len().min(ENOUGH)];
     let (mut depth, mut in_string, mut at) = (0_u32, false, 0);
     while at < bytes.len() {
         match bytes[at] {

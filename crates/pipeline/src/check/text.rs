@@ -15,6 +15,7 @@ use super::tally::Tallies;
 use crate::around::Around;
 use crate::report::excerpt;
 use crate::store::Store;
+use std::ops::Range;
 use tracemill_tokenizer::{Defect, Validator};
 
 /// The first defects of one kind, with the bytes around them.
@@ -88,8 +89,9 @@ impl Text {
         (self.end, self.fresh) = (later.end, later.fresh);
     }
 
-    /// The first defect around the events of an input that ends at `end`: its offset, and what was expected.
-    pub(super) fn around_events(&mut self, end: u64, store: &Store<'_>) -> Option<Spot> {
+    /// The first defect around the events of an input, given by its places: its offset, and what was expected.
+    pub(super) fn around_events(&mut self, input: Range<u64>, store: &Store<'_>) -> Option<Spot> {
+        let end = input.end;
         self.gaps.push((self.end, end.saturating_sub(self.end)));
         let (mut text, mut places) = (Vec::new(), Vec::new());
         let mut values = std::mem::take(&mut self.values);
@@ -105,7 +107,7 @@ impl Text {
                 let value = values.next_if(|value| value.0 < end);
                 let stop = value.map_or(end, |value| value.0);
                 places.push((text.len(), at));
-                text.extend_from_slice(store.slice(at, stop - at));
+                text.extend_from_slice(&store.copy(at..stop));
                 at = stop;
                 if let Some((_, len)) = value {
                     text.push(b'0');
@@ -121,7 +123,7 @@ impl Text {
         let kind = kind_of(defect, &text);
         let offset = offset + defect.offset - at as u64;
         let (expected, excerpt) = (defect.expected, excerpt_of(&text, defect));
-        Some(Spot { kind, offset, expected, excerpt, around: store.around(offset, end) })
+        Some(Spot { kind, offset, expected, excerpt, around: store.around(offset, input) })
     }
 
     /// A value of a key beside the events.

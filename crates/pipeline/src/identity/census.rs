@@ -12,7 +12,7 @@ use super::{each_args_key, each_id};
 use crate::json::member;
 use crate::profile::push_canonical;
 use crate::recent::{Recent, Words, hash_of};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, unescape};
 
@@ -40,8 +40,8 @@ pub(crate) struct Watched {
 /// Times of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times {
-    /// By hash.
-    sample: BTreeMap<u64, i64>,
+    /// Hashes, ascending, and times.
+    sample: Vec<(u64, i64)>,
     /// The greatest hash in a sample that is full.
     limit: Option<u64>,
 }
@@ -55,21 +55,29 @@ impl Times {
     }
 
     fn take(&mut self, hash: u64, time: i64) {
-        self.sample.insert(hash, time);
-        if self.sample.len() > SAMPLE {
-            self.sample.pop_last();
+        match self.sample.binary_search_by_key(&hash, |&(hash, _)| hash) {
+            Ok(at) => self.sample[at].1 = time,
+            Err(at) => self.sample.insert(at, (hash, time)),
         }
+        self.sample.truncate(SAMPLE);
         if self.sample.len() == SAMPLE {
-            self.limit = self.sample.last_key_value().map(|(&hash, _)| hash);
+            self.limit = self.sample.last().map(|&(hash, _)| hash);
         }
     }
 
     /// Where most events are.
     pub(super) fn bulk(&self) -> Bulk {
-        let mut times: Vec<i64> = self.sample.values().copied().collect();
+        let mut times: Vec<i64> = self.sample.iter().map(|&(_, time)| time).collect();
         times.sort_unstable();
         let outer = times.len() / OUTER;
         Some((*times.get(outer)?, times[times.len() - 1 - outer]))
+    }
+
+    /// Leaves what the bulk is told by.
+    fn settle(&mut self) {
+        if let Some((first, last)) = self.bulk() {
+            self.sample = vec![(0, first), (1, last)];
+        }
     }
 }
 
@@ -100,7 +108,10 @@ pub(crate) struct Process {
 /// The processes of an input, and its ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
-    pub(crate) by_pid: BTreeMap<Key, Process>,
+    /// By key, once the input has been read.
+    pub(crate) by_pid: Vec<(Key, Process)>,
+    /// Where those stand, while it is read.
+    numbers: HashMap<Key, usize>,
     /// Of ids, then of each `--args-key`.
     pub(crate) ids: Vec<IdCensus>,
 }
@@ -129,16 +140,28 @@ impl Processes {
         self.ids.iter_mut().zip(&ids).for_each(|(own, more)| own.append(more));
     }
 
-    /// Moves the times of all.
+    /// The input has been read: leaves what decisions need of it, since there may be thousands.
+    pub(crate) fn settle(&mut self) {
+        self.numbers = HashMap::new();
+        self.by_pid.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        self.by_pid.shrink_to_fit();
+        self.by_pid.iter_mut().for_each(|(_, process)| process.times.settle());
+    }
+
+    /// Moves the times of all, by what keeps their order.
     pub(crate) fn move_times(&mut self, new: impl Fn(i64) -> i64) {
-        let samples =
-            self.by_pid.values_mut().flat_map(|process| process.times.sample.values_mut());
-        samples.for_each(|time| *time = new(*time));
+        let samples = self.by_pid.iter_mut().flat_map(|(_, process)| &mut process.times.sample);
+        samples.for_each(|(_, time)| *time = new(*time));
     }
 
     fn process(&mut self, written: &[u8]) -> &mut Process {
-        let new = || Process { written: written.to_owned(), ..Process::default() };
-        self.by_pid.entry(key_of(Some(written))).or_insert_with(new)
+        let key = key_of(Some(written));
+        let at = *self.numbers.entry(key).or_insert_with_key(|key| {
+            let process = Process { written: written.to_owned(), ..Process::default() };
+            self.by_pid.push((key.clone(), process));
+            self.by_pid.len() - 1
+        });
+        &mut self.by_pid[at].1
     }
 }
 
@@ -258,6 +281,7 @@ mod tests {
             census.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
             processes.append(census);
         }
+        processes.settle();
         processes
     }
 
@@ -270,11 +294,12 @@ mod tests {
             (r#"{"ph":"X","pid":10}"#, 3, None),
             (r#"{"ph":"X"}"#, 4, Some(1)),
         ]);
-        assert_eq!(all.by_pid.len(), 2);
-        let number = &all.by_pid[&key_of(Some(b"10"))];
+        let keys = [key_of(Some(b"\"10\"")), key_of(Some(b"10"))];
+        assert!(all.by_pid.iter().map(|(key, _)| key).eq(&keys));
+        let [(_, text), (_, number)] = &all.by_pid[..] else { panic!("two") };
         assert_eq!(number.name.as_deref(), Some(&b"ab"[..]));
         assert_eq!((number.threads.len(), number.times.bulk()), (2, Some((5, 5))));
-        assert_eq!(all.by_pid[&key_of(Some(b"\"10\""))].threads.len(), 1);
+        assert_eq!(text.threads.len(), 1);
     }
 
     #[test]

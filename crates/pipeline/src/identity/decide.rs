@@ -27,7 +27,7 @@ use super::rename::Renames;
 use super::spelling::{IdCensus, IdMap, Space, Spelled, tagged};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
 use crate::profile::StreamKey;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// New pids show the old one below this.
@@ -72,7 +72,7 @@ pub(crate) struct Decision {
 #[derive(Debug, Default)]
 struct Known {
     name: Option<Vec<u8>>,
-    threads: BTreeSet<Key>,
+    threads: HashSet<Key>,
     times: Vec<Bulk>,
 }
 
@@ -82,7 +82,7 @@ struct Recording {
     has_parts: bool,
     processes: HashMap<Key, Known>,
     streams: HashSet<StreamKey>,
-    pids: BTreeMap<Key, Vec<u8>>,
+    pids: HashMap<Key, Vec<u8>>,
     ids: Vec<IdCensus>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
         }
         recordings[recording].admit(unit, number, &mut pids);
         if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
-            for pid in unit.processes.by_pid.keys() {
+            for (pid, _) in &unit.processes.by_pid {
                 let users = by_pid.entry(pid.clone()).or_default();
                 if users.last() != Some(&recording) {
                     users.push(recording);
@@ -135,13 +135,13 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
 
 /// The last recording that a unit is a part of.
 fn find(unit: &Unit, recordings: &[Recording], by_pid: &HashMap<Key, Vec<usize>>) -> Option<usize> {
-    let users = unit.processes.by_pid.keys().filter_map(|pid| by_pid.get(pid));
+    let users = unit.processes.by_pid.iter().filter_map(|(pid, _)| by_pid.get(pid));
     // thousands of inputs may have one pid: a tree of their numbers, made anew for each, took most of the run
     let mut sharing: Vec<usize> = users.flatten().copied().collect();
     sharing.sort_unstable();
     sharing.dedup();
     let bulks: Vec<Bulk> =
-        unit.processes.by_pid.values().map(|process| process.times.bulk()).collect();
+        unit.processes.by_pid.iter().map(|(_, process)| process.times.bulk()).collect();
     sharing.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))
 }
 
@@ -343,6 +343,7 @@ mod tests {
         }
         let mut unit = Unit::default();
         unit.processes.append(census);
+        unit.processes.settle();
         unit
     }
 
@@ -351,7 +352,7 @@ mod tests {
         let rules = IdentityRules { pid, ..IdentityRules::default() };
         let fates = decide(units, &rules).fates;
         let of_unit = |(unit, fate): (&Unit, &Fate)| {
-            let new = |(key, process): (&Key, &Process)| {
+            let new = |(key, process): &(Key, Process)| {
                 let renames = fate.renames.as_ref();
                 let new = renames.and_then(|renames| renames.pid(key));
                 String::from_utf8(new.unwrap_or(&process.written).to_vec()).unwrap()
@@ -367,10 +368,9 @@ mod tests {
         let event = format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#);
         let mut events: Vec<(&str, Option<i64>)> = vec![(&name, None)];
         events.extend(times.map(|time| (&*event, Some(time))));
-        let mut all = unit(&events);
+        let all = unit(&events);
         // the sample goes by place, which is the same for all of these
-        let pid = key_of(Some(pid.as_bytes()));
-        assert!(all.processes.by_pid.get_mut(&pid).is_some());
+        assert_eq!(all.processes.by_pid[0].0, key_of(Some(pid.as_bytes())));
         all
     }
 

@@ -7,7 +7,7 @@ use crate::clock::{Kind, Shift};
 use crate::json::member;
 use crate::recent::{Recent, Words};
 use crate::splice::touches;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_tokenizer::{Cursor, Event, Field, FieldFinder, Tier, members, string_is};
@@ -20,7 +20,7 @@ const FRAME_EVENTS: [&[u8]; 3] =
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Renames {
     /// New pids by old ones.
-    pub(crate) pids: BTreeMap<Key, Vec<u8>>,
+    pub(crate) pids: HashMap<Key, Vec<u8>>,
     /// Of ids, then of each `--args-key`.
     pub(crate) ids: Vec<IdMap>,
     args_keys: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ pub(crate) struct Renames {
 impl Renames {
     /// `None` if nothing has a new name.
     pub(super) fn new(
-        pids: BTreeMap<Key, Vec<u8>>,
+        pids: HashMap<Key, Vec<u8>>,
         ids: Vec<IdMap>,
         args_keys: &[String],
     ) -> Option<Self> {

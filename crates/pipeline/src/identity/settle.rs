@@ -55,7 +55,7 @@ pub(crate) struct Settled {
 
 /// Decides on names; the streams of all units come back as those of one trace.
 ///
-/// `signs` are places in inputs that say that they are parts of something larger.
+/// `signs` are places in inputs that say that they are parts of something larger, ascending.
 pub(crate) fn settle(
     parts: Vec<UnitParts>,
     signs: &[u64],
@@ -64,25 +64,27 @@ pub(crate) fn settle(
     clocks: &Clocks,
 ) -> (Settled, StreamOrders) {
     let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
+    let stated: HashMap<&Path, _> =
+        rules.stated.iter().map(|own| (&*own.path, own)).rev().collect();
     let (mut units, mut orders) = (Vec::new(), Vec::new());
     for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };
+        part.processes.settle();
         if let Some(shift) = clocks.shift(held.input) {
             part.processes.move_times(|time| shift.moved(time));
             part.streams = part.streams.with_times(|time| shift.moved(time));
         }
         let name = Path::new(&inputs.reports[held.input].name);
-        let stated = rules.stated.iter().find(|stated| stated.path == name);
+        let end = held.base + held.payload.len();
+        let sign = signs.partition_point(|&sign| sign < held.base);
         units.push(Unit {
             base: part.base,
             input: held.input,
             made: held.made,
-            is_part: signs
-                .iter()
-                .any(|sign| (held.base..held.base + held.payload.len()).contains(sign)),
+            is_part: signs.get(sign).is_some_and(|&sign| sign < end),
             processes: part.processes,
             streams: part.streams.keys().cloned().collect(),
-            stated: stated.cloned(),
+            stated: stated.get(name).copied().cloned(),
         });
         orders.push(part.streams);
     }

@@ -95,6 +95,7 @@ impl Reader for Index {
         }
         part.outline.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
+            self.units.last_mut().into_iter().for_each(|last| last.processes.settle());
             self.units.push(UnitParts { base, ..UnitParts::default() });
         }
         if let Some(unit) = self.units.last_mut() {
