@@ -7,7 +7,7 @@
 //! same however the input was cut, and tells where most of its events are though some few begin long before they are
 //! written, as in every log that is written when things end.
 
-use super::spelling::IdCensus;
+use super::spelling::{IdCensus, append_each};
 use super::{each_args_key, each_id};
 use crate::json::member;
 use crate::profile::push_canonical;
@@ -136,8 +136,7 @@ impl Processes {
             let own = &mut self.process(&pid).times;
             times.sample.into_iter().for_each(|(hash, time)| own.note(hash, time));
         }
-        self.ids.resize_with(ids.len().max(self.ids.len()), IdCensus::default);
-        self.ids.iter_mut().zip(&ids).for_each(|(own, more)| own.append(more));
+        append_each(&mut self.ids, &ids);
     }
 
     /// The input has been read: leaves what decisions need of it, since there may be thousands.

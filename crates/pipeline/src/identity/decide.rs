@@ -22,9 +22,10 @@
 //! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
 //! among those of an earlier one: ranges are compared, not single ids.
 
+use super::candidates::Candidates;
 use super::census::{Bulk, Key, Process, Processes, are_apart, key_of};
 use super::rename::Renames;
-use super::spelling::{IdCensus, IdMap, Space, Spelled, tagged};
+use super::spelling::{IdCensus, IdMap, Space, Spelled, append_each, tagged};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
 use crate::profile::StreamKey;
 use std::collections::{HashMap, HashSet};
@@ -90,7 +91,7 @@ struct Recording {
 pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
     let mut pids = Pids::new(units, rules.pid);
     let mut recordings: Vec<Recording> = Vec::new();
-    let mut by_pid: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut candidates = Candidates::default();
     let mut fates = Vec::with_capacity(units.len());
     let mut stated: HashMap<u64, usize> = HashMap::new();
     for (number, unit) in units.iter().enumerate() {
@@ -101,7 +102,7 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
                 own.recording.and_then(|number| stated.get(&number).copied())
             }
             PidPolicy::Offset => None,
-            PidPolicy::Auto | PidPolicy::One => find(unit, &recordings, &by_pid),
+            PidPolicy::Auto | PidPolicy::One => find(unit, &recordings, &mut candidates),
         };
         let recording = found.unwrap_or_else(|| {
             recordings.push(Recording::default());
@@ -112,12 +113,7 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
         }
         recordings[recording].admit(unit, number, &mut pids);
         if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
-            for (pid, _) in &unit.processes.by_pid {
-                let users = by_pid.entry(pid.clone()).or_default();
-                if users.last() != Some(&recording) {
-                    users.push(recording);
-                }
-            }
+            candidates.admit(unit, recording, recordings[recording].has_parts);
         }
         fates.push(Fate { recording, renames: None });
     }
@@ -134,28 +130,31 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
 }
 
 /// The last recording that a unit is a part of.
-fn find(unit: &Unit, recordings: &[Recording], by_pid: &HashMap<Key, Vec<usize>>) -> Option<usize> {
-    let users = unit.processes.by_pid.iter().filter_map(|(pid, _)| by_pid.get(pid));
-    // thousands of inputs may have one pid: a tree of their numbers, made anew for each, took most of the run
-    let mut sharing: Vec<usize> = users.flatten().copied().collect();
-    sharing.sort_unstable();
-    sharing.dedup();
+fn find<'u>(
+    unit: &'u Unit,
+    recordings: &[Recording],
+    candidates: &mut Candidates<'u>,
+) -> Option<usize> {
     let bulks: Vec<Bulk> =
         unit.processes.by_pid.iter().map(|(_, process)| process.times.bulk()).collect();
-    sharing.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))
+    let candidates = candidates.of(unit);
+    candidates.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))
 }
 
 impl Recording {
-    /// Whether a unit that shares a pid with this is a part of it.
+    /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
     fn has(&self, unit: &Unit, bulks: &[Bulk]) -> bool {
         let continues = !self.streams.is_disjoint(&unit.streams);
         let is_part = unit.is_part || self.has_parts;
-        unit.processes.by_pid.iter().zip(bulks).all(|((pid, process), &bulk)| {
-            self.processes.get(pid).is_none_or(|known| match is_part {
+        let own = unit.processes.by_pid.iter().zip(bulks);
+        let mut shared = own
+            .filter_map(|((pid, process), &bulk)| Some((self.processes.get(pid)?, process, bulk)))
+            .peekable();
+        shared.peek().is_some()
+            && shared.all(|(known, process, bulk)| match is_part {
                 true => !known.differs(process),
                 false => known.is(process, bulk, continues),
             })
-        })
     }
 
     fn admit(&mut self, unit: &Unit, number: usize, pids: &mut Pids) {
@@ -173,8 +172,7 @@ impl Recording {
         }
         self.streams.extend(unit.streams.iter().cloned());
         if !unit.made {
-            self.ids.resize_with(unit.processes.ids.len().max(self.ids.len()), IdCensus::default);
-            self.ids.iter_mut().zip(&unit.processes.ids).for_each(|(own, more)| own.append(more));
+            append_each(&mut self.ids, &unit.processes.ids);
         }
     }
 }
@@ -333,6 +331,7 @@ fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
 mod tests {
     use super::*;
     use crate::identity::{Census, Watched};
+    use tracemill_testkit::Rng;
     use tracemill_tokenizer::fields_of;
 
     /// A unit of events, each with its time.
@@ -435,5 +434,59 @@ mod tests {
         assert_eq!(new.iter().filter(|pid| pid.starts_with('"')).count(), 2, "{new:?}");
         assert_eq!(new.len(), expected.len());
         assert!(new.iter().all(|pid| !["0", "\"\""].contains(&&**pid)));
+    }
+
+    /// An input of few processes, names, threads and times, so that it is like others.
+    fn random_unit(rng: &mut Rng) -> Unit {
+        let mut events = Vec::new();
+        for _ in 0..rng.range(1, 3) {
+            let pid = rng.range(1, 3);
+            if rng.chance(80) {
+                let name = ["a", "b"][rng.index(2)];
+                let args = format!(r#"{{"name":"{name}"}}"#);
+                let event =
+                    format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{args}}}"#);
+                events.push((event, None));
+            }
+            for _ in 0..rng.below(3) {
+                let event = format!(r#"{{"ph":"X","pid":{pid},"tid":{}}}"#, rng.range(1, 3));
+                events.push((event, Some(rng.below(5) as i64)));
+            }
+        }
+        let events: Vec<_> = events.iter().map(|(event, time)| (&**event, *time)).collect();
+        let mut unit = unit(&events);
+        unit.is_part = rng.chance(10);
+        if rng.chance(20) {
+            unit.streams.insert(vec![b'0' + rng.below(3) as u8]);
+        }
+        unit
+    }
+
+    #[test]
+    fn candidates_leave_out_no_recording_that_fits() {
+        let mut joined = 0;
+        for seed in 0..500 {
+            let rng = &mut Rng::new(seed);
+            let units: Vec<Unit> = (0..12).map(|_| random_unit(rng)).collect();
+            let mut pids = Pids::new(&units, PidPolicy::Auto);
+            let mut recordings: Vec<Recording> = Vec::new();
+            let mut candidates = Candidates::default();
+            for (number, unit) in units.iter().enumerate() {
+                let processes = unit.processes.by_pid.iter();
+                let bulks: Vec<Bulk> = processes.map(|(_, own)| own.times.bulk()).collect();
+                let mut all = (0..recordings.len()).rev();
+                let expected = all.find(|&number| recordings[number].has(unit, &bulks));
+                let found = find(unit, &recordings, &mut candidates);
+                assert_eq!(found, expected, "seed {seed}, unit {number}");
+                joined += usize::from(found.is_some());
+                let recording = found.unwrap_or_else(|| {
+                    recordings.push(Recording::default());
+                    recordings.len() - 1
+                });
+                recordings[recording].admit(unit, number, &mut pids);
+                candidates.admit(unit, recording, recordings[recording].has_parts);
+            }
+        }
+        assert!((500..5_500).contains(&joined), "{joined} of 6,000 joined another");
     }
 }

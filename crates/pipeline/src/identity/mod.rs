@@ -27,6 +27,7 @@
 //! Nothing is decided before all inputs were read. What is renamed is found again when it is written ([`rename`]): only
 //! events of recordings with new names pay, and only the bytes of those values change (contract C1).
 
+mod candidates;
 mod census;
 mod decide;
 mod dedup;

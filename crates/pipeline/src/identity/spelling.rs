@@ -215,6 +215,15 @@ impl IdCensus {
     }
 }
 
+/// Takes over what another part of the same recording has: of ids, and of each `--args-key`.
+pub(super) fn append_each(own: &mut Vec<IdCensus>, more: &[IdCensus]) {
+    let missing = more.len().saturating_sub(own.len());
+    // there may be thousands of lists, most of one
+    own.reserve_exact(missing);
+    own.resize_with(own.len() + missing, IdCensus::default);
+    own.iter_mut().zip(more).for_each(|(own, more)| own.append(more));
+}
+
 /// The number behind the last `#` of a text, if it is one.
 fn tag_of(content: &[u8]) -> u64 {
     let at = content.iter().rposition(|&byte| byte == b'#');
