@@ -5,8 +5,7 @@
 
 use crate::number::{Nanos, nanos, number_text};
 use crate::text::{
-    field_end, is_space, skip_space, string_end, string_is, string_start, trim_end, unescape,
-    value_end,
+    field_end, skip_space, string_end, string_is, string_start, trim_end, unescape, value_end,
 };
 
 /// The envelope keys of the Trace Event Format that the scan looks for.
@@ -382,7 +381,6 @@ pub(crate) fn key_text(bytes: &[u8], colon: usize) -> Option<&[u8]> {
 /// The quotes of the key whose colon is at `bytes[colon]`.
 pub(crate) fn key_quotes(bytes: &[u8], colon: usize) -> Option<(usize, usize)> {
     let close = trim_end(bytes, colon).checked_sub(1)?;
-    debug_assert!(!is_space(bytes[close]));
     if bytes[close] != b'"' {
         return None;
     }
