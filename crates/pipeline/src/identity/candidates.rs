@@ -63,9 +63,11 @@ impl<'u> Candidates<'u> {
     pub(super) fn of(&mut self, unit: &'u Unit) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         for (pid, process) in &unit.processes.by_pid {
-            if unit.is_part {
-                found.extend(self.by_pid.get(pid).into_iter().flatten());
-            } else if let Some(name) = &process.name {
+            if unit.is_part || !self.with_parts.is_empty() {
+                let sharing = self.by_pid.get(pid).into_iter().flatten();
+                found.extend(sharing.filter(|&n| unit.is_part || self.with_parts.contains(n)));
+            }
+            if let Some(name) = &process.name {
                 let (threads, times) = (self.number_of(process), process.times.bulk());
                 let members = self.by_name.get(&(pid, &**name)).into_iter().flatten();
                 let others = members.filter(|member| !member.is_other(threads, times));
@@ -73,7 +75,6 @@ impl<'u> Candidates<'u> {
             }
         }
         found.extend(unit.streams.iter().filter_map(|key| self.by_stream.get(key)).flatten());
-        found.extend(&self.with_parts);
         found.sort_unstable();
         found.dedup();
         found

@@ -69,6 +69,7 @@ pub(crate) fn settle(
     let (mut units, mut orders) = (Vec::new(), Vec::new());
     for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };
+        // the last one, which no other input followed; nothing is left to do for the others
         part.processes.settle();
         if let Some(shift) = clocks.shift(held.input) {
             part.processes.move_times(|time| shift.moved(time));
