@@ -71,15 +71,16 @@ mod emit;
 mod error;
 mod exact;
 mod filter;
+mod flaws;
 mod identity;
 mod ids;
-mod index;
 mod info;
 mod input;
 mod json;
 mod kept;
 mod keys;
 mod layout;
+mod losses;
 mod merge;
 mod names;
 mod order;
@@ -96,10 +97,12 @@ mod splice;
 mod split;
 mod store;
 mod streams;
+mod tally;
 mod threads;
 mod time;
 mod viewer;
 mod whole;
+mod windows;
 
 pub use around::Around;
 pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
@@ -111,23 +114,26 @@ pub use config::{
 pub use convert::convert;
 pub use error::{Error, ErrorClass, ErrorKind};
 pub use filter::{Filter, Glob, Pattern, Preset, filter};
+pub use flaws::{Flaw, FlawKind, Flaws};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Usage, info,
 };
+pub use losses::{Example, InputReport, Losses, Tally};
 pub use merge::merge;
 pub use output::{remove_scratch, write_file};
 pub use profile::{
-    ChunkOrder, Flaw, FlawKind, Flaws, ProfileChoice, ProfileInfo, ProfileSource, ProfileTarget,
-    ProfilesReport, check_template, extract_profiles, list_profiles,
+    ChunkOrder, ProfileChoice, ProfileInfo, ProfileSource, ProfileTarget, ProfilesReport,
+    check_template, extract_profiles, list_profiles,
 };
 pub use report::{
-    AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, Example, FilterReport,
-    IdentityReport, InputClock, InputIdentity, InputReport, Losses, MergeReport, Tally,
+    AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport,
+    IdentityReport, InputClock, InputIdentity, MergeReport,
 };
-pub use slice::{Edges, Moment, SliceReport, TimeWindow, slice};
+pub use slice::{Edges, SliceReport, slice};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use time::{Duration, TimePoint, parse_time};
 pub use tracemill_tokenizer::{DamageKind, Tier};
 pub use viewer::{Overlaps, ViewerReport, ViewerRules};
+pub use windows::{Moment, TimeWindow};

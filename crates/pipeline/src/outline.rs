@@ -1,6 +1,6 @@
 //! What stands around the events of an input: documents and their keys, and what is damaged. The same for every verb.
 
-use crate::read::Facts;
+use crate::losses::Losses;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
 /// A key beside the events, its value by place.
@@ -28,6 +28,72 @@ impl Document {
     pub(crate) fn new(form: Form, facts: &mut Facts) -> Self {
         facts.marks.begin(facts.events);
         Document { form, keys: Vec::new(), first: facts.events, events: 0 }
+    }
+}
+
+/// What every verb learns of an input from a chunk of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) events: u64,
+    pub(crate) losses: Losses,
+    pub(crate) unclosed: u64,
+    pub(crate) odd_separators: u64,
+    /// Least and greatest time in nanoseconds, where that is known.
+    pub(crate) span: Option<(i64, i64)>,
+    /// Where some of the events stand, for verbs that ask by [`crate::read::Numbers`].
+    pub(crate) marks: Marks,
+}
+
+impl Facts {
+    /// Counts an event that stands at this offset in its input.
+    #[inline(always)]
+    pub(crate) fn note_event(&mut self, offset: u64) {
+        self.marks.note(self.events, offset);
+        self.events += 1;
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        match note {
+            Note::Unclosed => self.unclosed += 1,
+            Note::Separators => self.odd_separators += 1,
+        }
+    }
+}
+
+/// Events between two marks.
+const STEP: u64 = 1024;
+
+/// Where some events of a chunk stand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    /// Numbers in the chunk, and offsets in the input.
+    marks: Vec<(u64, u64)>,
+    /// The number of the event that is marked next.
+    next: u64,
+}
+
+impl Marks {
+    /// The event of this number stands at this offset.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, number: u64, offset: u64) {
+        if number == self.next {
+            self.mark(number, offset);
+        }
+    }
+
+    #[cold]
+    fn mark(&mut self, number: u64, offset: u64) {
+        self.marks.push((number, offset));
+        self.next = number + STEP;
+    }
+
+    /// The event of this number is the first of a document: no walk goes on over what stands before it.
+    pub(crate) fn begin(&mut self, number: u64) {
+        self.next = number;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(u64, u64)> {
+        self.marks.iter()
     }
 }
 

@@ -2,8 +2,9 @@
 //! metadata and untimed ones stand in front.
 
 use super::rules::Kind;
-use super::tally::{Tallies, Tally};
+use super::tallies::Tallies;
 use crate::order::Stamp;
+use crate::tally::Tally;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use tracemill_tokenizer::{Event, Nanos};

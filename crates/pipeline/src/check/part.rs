@@ -4,7 +4,7 @@ use super::ids::{hash_field, hash_short, hash_value, mix};
 use super::order::Orders;
 use super::records::{Record, sort};
 use super::rules::Kind;
-use super::tally::Tallies;
+use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
 use crate::outline::Outline;

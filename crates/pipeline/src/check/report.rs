@@ -1,13 +1,14 @@
 //! Tallies to findings: each with its severity, first places, what it is and what to do.
 
 use super::rules::{CheckFor, Kind, RULES, Severity};
-use super::tally::{PLACES, Tallies};
+use super::tallies::Tallies;
 use super::text::Spot;
 use crate::around::Around;
-use crate::profile::{FlawKind, Flaws};
+use crate::flaws::{FlawKind, Flaws};
+use crate::losses::{InputReport, Tally as Losses, excerpt};
 use crate::read::Inputs;
-use crate::report::{InputReport, Tally as Losses, excerpt};
 use crate::store::Store;
+use crate::tally::PLACES;
 use std::cmp::Reverse;
 use tracemill_tokenizer::DamageKind;
 

@@ -11,9 +11,9 @@
 //! if and only if the input is.
 
 use super::rules::Kind;
-use super::tally::Tallies;
+use super::tallies::Tallies;
 use crate::around::Around;
-use crate::report::excerpt;
+use crate::losses::excerpt;
 use crate::store::Store;
 use std::ops::Range;
 use tracemill_tokenizer::{Defect, Validator};
@@ -146,7 +146,7 @@ impl Text {
 
     fn keep(&mut self, spot: Spot) {
         let alike = self.spots.iter().filter(|known| known.kind == spot.kind).count();
-        if alike < super::tally::PLACES {
+        if alike < crate::tally::PLACES {
             self.spots.push(spot);
         }
     }

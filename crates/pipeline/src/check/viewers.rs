@@ -3,7 +3,8 @@
 use super::ids::hash_value;
 use super::order::HashedMap;
 use super::rules::Kind;
-use super::tally::{Tallies, Tally};
+use super::tallies::Tallies;
+use crate::tally::Tally;
 use tracemill_tokenizer::{Event, Field, members, string_is};
 
 /// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).

@@ -10,7 +10,7 @@
 
 use super::records::{Record, Runs};
 use super::rules::Kind;
-use super::tally::Tallies;
+use super::tallies::Tallies;
 use crate::threads::on_threads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,7 +6,7 @@
 use super::rename::{Renamer, Rewrite};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::METADATA;
+use crate::order::METADATA;
 use crate::order::{Keyed, KeyedRuns, KeyedSorter, Lists, Order, Record, word};
 use crate::patched::Patched;
 use crate::store::{Place, Store};

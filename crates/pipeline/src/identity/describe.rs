@@ -6,7 +6,8 @@ use super::spelling::{IdMap, Shift};
 use crate::clock::push_clocks;
 use crate::config::IdentityRules;
 use crate::json::push_string;
-use crate::report::{InputClock, InputIdentity, InputReport};
+use crate::losses::InputReport;
+use crate::report::{InputClock, InputIdentity};
 use std::path::Path;
 
 /// What inputs are called.

@@ -1,10 +1,11 @@
 //! What all inputs of a merge have, while they are read: entries in memory or on disk, and what tells who they are.
 
+use super::part::Part;
 use crate::clock::{ClockWatch, Shift, Sightings};
 use crate::config::{ClockRules, Config, Source};
 use crate::error::Error;
 use crate::identity::{Census, UnitParts, Watched, watched};
-use crate::index::{METADATA, Part, UNTIMED};
+use crate::order::{METADATA, UNTIMED};
 use crate::order::{Order, Sorter};
 use crate::outline::Document;
 use crate::read::{Current, Maker, Reader};

@@ -9,6 +9,7 @@
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
 mod index;
+mod part;
 
 use crate::annotations::{Annotations, Written};
 use crate::check::CheckFor;
@@ -21,9 +22,9 @@ use crate::error::Error;
 use crate::identity::{
     Labels, RenamedUnit, Rewrite, Settled, deduplicate, push_provenance, settle,
 };
-use crate::index::METADATA;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::Layout;
+use crate::order::METADATA;
 use crate::order::{Entry, Lists, Order, Runs, Sorter};
 use crate::outline::Document;
 use crate::output;

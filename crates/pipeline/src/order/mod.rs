@@ -43,6 +43,10 @@ use crate::store::{Place, Store};
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text};
 
+/// Lists that need no sorting: metadata events and events without a time.
+pub(crate) const METADATA: usize = 0;
+pub(crate) const UNTIMED: usize = 1;
+
 /// A timed event in the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {

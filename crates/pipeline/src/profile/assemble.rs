@@ -10,10 +10,10 @@
 
 use super::chunk::{Extra, NO_ID, ProfileSource, Text, TraceId};
 use super::column::{Column, ColumnReader};
-use super::flaws::{FlawKind, Flaws};
 use super::kept::ChunkRef;
 use super::tree::{Builder, NONE, Tree};
 use crate::error::Error;
+use crate::flaws::{FlawKind, Flaws};
 use crate::store::Store;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

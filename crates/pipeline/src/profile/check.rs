@@ -1,14 +1,14 @@
 //! CPU profiles for `check`: each put together, and what is wrong with it by reader.
 
 use super::assemble::Keep;
-use super::flaws::{FlawKind, Flaws};
 use super::order::ChunkOrder;
 use super::router::OddLengths;
 use super::streams::{Group, Streams};
-use crate::check::Tally;
 use crate::config::Config;
 use crate::error::Error;
+use crate::flaws::{FlawKind, Flaws};
 use crate::store::Store;
+use crate::tally::Tally;
 use std::collections::HashSet;
 
 /// Profiles that are to be judged.

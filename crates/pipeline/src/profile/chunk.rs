@@ -7,7 +7,7 @@
 //! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
 //! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
 
-use super::flaws::{FlawKind, Flaws};
+use crate::flaws::{FlawKind, Flaws};
 use std::ops::Range;
 use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text};
 

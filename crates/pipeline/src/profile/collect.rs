@@ -3,7 +3,6 @@
 use super::assemble::{Assembler, Keep, Profile};
 use super::chunk::ProfileSource;
 use super::contents::{Contents, decode};
-use super::flaws::{FlawKind, Flaws};
 use super::names::Names;
 use super::order::{ChunkOrder, SortSpace, settle};
 use super::router::Router;
@@ -11,6 +10,7 @@ use super::streams::{Group, Room, Streams};
 use super::write::Bounds;
 use crate::config::Config;
 use crate::error::Error;
+use crate::flaws::{FlawKind, Flaws};
 use crate::json::micros;
 use crate::order::{Entry, Order};
 use crate::outline::{Document, Outline};

@@ -18,15 +18,15 @@ use super::assemble::{Assembler, Keep};
 use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{Whole, start_at};
 use super::contents::{Contents, decode};
-use super::flaws::FlawKind;
 use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
 use super::streams::Group;
 use crate::config::Config;
 use crate::error::Error;
+use crate::flaws::FlawKind;
 use crate::order::{Entry, Order};
-use crate::slice::Windows;
 use crate::store::Store;
+use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A chunk on its way into the excerpt.

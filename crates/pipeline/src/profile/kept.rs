@@ -13,7 +13,7 @@
 //! Measured: with a box and a list a column for each chunk, making and freeing them took a tenth of `profile extract`.
 
 use super::chunk::{Chunk, Extra, NO_ID, Node, ProfileSource, TraceId};
-use super::flaws::Flaws;
+use crate::flaws::Flaws;
 use std::ops::Range;
 
 /// A piece of a profile, wherever its columns stand. See [`Chunk`] for what they are.

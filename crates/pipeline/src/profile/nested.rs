@@ -4,7 +4,7 @@
 //! and what only the tree needs, is made here, since in the input it may hold the whole tree.
 
 use super::chunk::{Decoder, NO_HITS, NO_ID, Node, Text};
-use super::flaws::FlawKind;
+use crate::flaws::FlawKind;
 
 impl Decoder<'_, '_> {
     /// The old form: nodes inside the `children` of nodes, of any depth.

@@ -20,9 +20,9 @@ use crate::error::Error;
 use crate::exact::Exact;
 use crate::json::member;
 use crate::json::{push_integer, push_micros};
-use crate::slice::Windows;
 use crate::splice::Splice;
 use crate::store::Store;
+use crate::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of, members, string_is};
 
 /// Samples, and nodes, of a chunk at most.

@@ -17,9 +17,9 @@ use super::gathered::{Gathered, Head, Origin, Owner, Sums};
 use super::kept::Kept;
 use super::key::{StreamKey, Written, stream_key};
 use super::skim::Skim;
-use crate::check::Tally;
 use crate::order::{Entry, rank};
 use crate::store::{Long, Place};
+use crate::tally::Tally;
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field};
 

@@ -13,7 +13,7 @@
 //! Heap: 32 bytes a node, and 4 to 16 for its id.
 
 use super::chunk::{NO_HITS, NO_ID, Node, Text};
-use super::flaws::{FlawKind, Flaws};
+use crate::flaws::{FlawKind, Flaws};
 use std::collections::HashMap;
 
 /// No node.

@@ -3,14 +3,15 @@
 use super::assemble::{Keep, Wanted};
 use super::collect::Whole;
 use super::excerpt::excerpt;
-use super::flaws::Flaws;
 use super::rebase::Rebase;
 use super::streams::{Group, Streams};
 use crate::config::Config;
 use crate::error::Error;
-use crate::slice::{Edges, Windows};
+use crate::flaws::Flaws;
+use crate::slice::Edges;
 use crate::store::Store;
 use crate::threads::try_each;
+use crate::windows::Windows;
 
 /// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
 /// all shares.

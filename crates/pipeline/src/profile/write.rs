@@ -12,9 +12,9 @@
 //! streams; a missing name is `""`, a missing `scriptId` `"0"`. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
 
 use super::assemble::{Profile, Wanted};
-use super::flaws::{FlawKind, Flaws};
 use super::tree::{Children, hits};
 use crate::error::Error;
+use crate::flaws::{FlawKind, Flaws};
 use crate::json::{
     push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,
 };

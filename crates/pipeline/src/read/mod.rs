@@ -14,46 +14,16 @@ use crate::config::{Config, Progress, Shares, Source};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{self, Limits, Spool, Spooled};
 use crate::input::{self, Input, Opened, Original};
-use crate::outline::Document;
+use crate::losses::{Example, InputReport};
+use crate::outline::{Document, Facts};
 use crate::profile::{Identities, Started, is_profile};
-use crate::report::{Example, InputReport, Losses};
 use crate::scan::{Collect, Plan, scan};
 use crate::store::{Long, Payload, Store};
-use numbers::Marks;
 pub(crate) use numbers::{Doubt, Numbers};
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tracemill_tokenizer::{Form, Mapped, Note, Tier, validate};
-
-/// What every verb learns of an input from a chunk of it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
-    pub(crate) events: u64,
-    pub(crate) losses: Losses,
-    pub(crate) unclosed: u64,
-    pub(crate) odd_separators: u64,
-    /// Least and greatest time in nanoseconds, where that is known.
-    pub(crate) span: Option<(i64, i64)>,
-    /// Where some of the events stand, for verbs that ask by [`Numbers`].
-    pub(crate) marks: Marks,
-}
-
-impl Facts {
-    /// Counts an event that stands at this offset in its input.
-    #[inline(always)]
-    pub(crate) fn note_event(&mut self, offset: u64) {
-        self.marks.note(self.events, offset);
-        self.events += 1;
-    }
-
-    pub(crate) fn note(&mut self, note: Note) {
-        match note {
-            Note::Unclosed => self.unclosed += 1,
-            Note::Separators => self.odd_separators += 1,
-        }
-    }
-}
+use tracemill_tokenizer::{Form, Mapped, Tier, validate};
 
 /// Makes a part for some bytes of the input that stands at a place.
 pub(crate) type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;

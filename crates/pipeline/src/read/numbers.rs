@@ -9,43 +9,9 @@
 //! that is looked for are walked over. That is exact where nothing was lost: behind the first damage of an input no
 //! number is trusted ([`Numbers::end_input`]).
 
-use super::Facts;
-use crate::outline::Document;
+use crate::outline::{Document, Facts};
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
-
-/// Events between two marks.
-const STEP: u64 = 1024;
-
-/// Where some events of a chunk stand.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
-    /// Numbers in the chunk, and offsets in the input.
-    marks: Vec<(u64, u64)>,
-    /// The number of the event that is marked next.
-    next: u64,
-}
-
-impl Marks {
-    /// The event of this number stands at this offset.
-    #[inline(always)]
-    pub(super) fn note(&mut self, number: u64, offset: u64) {
-        if number == self.next {
-            self.mark(number, offset);
-        }
-    }
-
-    #[cold]
-    fn mark(&mut self, number: u64, offset: u64) {
-        self.marks.push((number, offset));
-        self.next = number + STEP;
-    }
-
-    /// The event of this number is the first of a document: no walk goes on over what stands before it.
-    pub(crate) fn begin(&mut self, number: u64) {
-        self.next = number;
-    }
-}
 
 /// Where the events of all inputs stand, by their numbers.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +27,7 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// Takes over the marks of a chunk of the input at `base`.
     pub(super) fn append(&mut self, facts: &Facts, base: u64) {
-        let marks = facts.marks.marks.iter();
+        let marks = facts.marks.iter();
         self.marks.extend(marks.map(|&(number, offset)| (self.events + number, base + offset)));
         self.events += facts.events;
     }

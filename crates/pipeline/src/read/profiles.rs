@@ -2,10 +2,11 @@
 
 use super::{Held, Reader, Session};
 use crate::error::{Error, ErrorKind};
+use crate::flaws::Flaws;
 use crate::input::Input;
+use crate::losses::InputReport;
 use crate::outline::Document;
-use crate::profile::{Events, Flaws, browser_events, content};
-use crate::report::InputReport;
+use crate::profile::{Events, browser_events, content};
 use crate::store::{Payload, Store};
 use std::io::{self, Cursor, Read};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -22,10 +22,10 @@
 use super::edge::{AtEdge, Turn};
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
-use super::windows::{Bounds, Windows};
 use crate::error::Error;
 use crate::order::{EXACT, Entry, Gather, KeyedSorter, Order};
 use crate::store::Store;
+use crate::windows::{Bounds, Windows};
 
 /// Something that has begun.
 struct Open {

@@ -5,12 +5,12 @@
 
 use super::Edges;
 use super::kinds::Phase;
-use super::windows::{Span, Windows};
 use crate::exact::Exact;
 use crate::json::push_micros;
 use crate::order::{Entry, longest};
 use crate::splice::Splice;
 use crate::store::Store;
+use crate::windows::{Span, Windows};
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Event, Field, Nanos, fields_of};
 

@@ -5,12 +5,12 @@
 
 use super::kinds::Kind;
 use super::made::Made;
-use super::windows::Windows;
 use crate::error::Error;
 use crate::json::push_micros;
 use crate::order::{Entry, Keyed, KeyedRuns, Order, Record};
 use crate::splice::Splice;
 use crate::store::Store;
+use crate::windows::Windows;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Field, fields_of};
 

@@ -16,16 +16,16 @@
 use super::Edges;
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, is_essential, may_be_special};
-use super::windows::{Bounds, Start, TimeWindow, Windows};
 use crate::config::Config;
 use crate::error::Error;
-use crate::index::{METADATA, UNTIMED};
 use crate::order::{Entry, KeyedSorter, Order, Sorter, rank};
+use crate::order::{METADATA, UNTIMED};
 use crate::outline::{Document, Outline};
 use crate::profile::{Detail, Role, Room, Router, Streams};
 use crate::read::{Current, Maker, Reader};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
+use crate::windows::{Bounds, Start, TimeWindow, Windows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tracemill_tokenizer::{Event, Nanos};

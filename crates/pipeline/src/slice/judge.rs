@@ -10,7 +10,6 @@ use super::kinds;
 use super::made::Made;
 use super::pairs::Pairs;
 use super::report::SliceReport;
-use super::windows::{Bounds, Windows};
 use super::write::Chosen;
 use crate::config::Config;
 use crate::delays::Delays;
@@ -20,6 +19,7 @@ use crate::order::{Entry, Gather, KeyedSorter, Lists, Order, Runs, Spool};
 use crate::profile::{Cut, Streams, cut_streams};
 use crate::read::Inputs;
 use crate::store::{Place, Store};
+use crate::windows::{Bounds, Windows};
 use tracemill_tokenizer::fields_of;
 
 /// What decides on an event.

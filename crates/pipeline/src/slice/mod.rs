@@ -32,12 +32,9 @@ mod kinds;
 mod made;
 mod pairs;
 mod report;
-mod windows;
 mod write;
 
 pub use report::SliceReport;
-pub(crate) use windows::Windows;
-pub use windows::{Moment, TimeWindow};
 
 use crate::annotations::Annotations;
 use crate::config::{Config, OutputConfig, Source};
@@ -47,12 +44,12 @@ use crate::order::Spool;
 use crate::output;
 use crate::read::{Inputs, Reader, read_all};
 use crate::store::Store;
+use crate::windows::{self, Bounds, TimeWindow, Windows};
 use index::{Index, Plan};
 use judge::Judge;
 use made::Made;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use windows::Bounds;
 use write::Beside;
 
 /// What becomes of that which an edge of a window cuts.

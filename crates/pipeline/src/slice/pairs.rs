@@ -11,10 +11,10 @@
 use super::Edges;
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
-use super::windows::Windows;
 use crate::error::Error;
 use crate::order::{Entry, Gather, Spool};
 use crate::store::Store;
+use crate::windows::Windows;
 
 /// Walks over the parts of pairs.
 pub(super) struct Pairs<'k, 'j, 'p> {

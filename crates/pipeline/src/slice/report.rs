@@ -1,11 +1,11 @@
 //! What a slice did.
 
 use super::Edges;
-use super::windows::{Bounds, Span, Windows};
 use crate::config::Config;
-use crate::profile::Flaws;
+use crate::flaws::Flaws;
 use crate::read::Inputs;
 use crate::report::MergeReport;
+use crate::windows::{Bounds, Span, Windows};
 
 /// What `slice` did.
 #[derive(Clone, Debug)]

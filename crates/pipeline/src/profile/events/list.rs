@@ -1,7 +1,7 @@
 //! Arrays of a `.cpuprofile` that stay in the input and are read from front to back, however long they are.
 
+use crate::flaws::{FlawKind, Flaws};
 use crate::profile::chunk::whole_nanos;
-use crate::profile::flaws::{FlawKind, Flaws};
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
 

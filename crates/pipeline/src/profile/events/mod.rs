@@ -20,11 +20,11 @@ mod list;
 mod samples;
 mod text;
 
+use crate::flaws::{FlawKind, Flaws};
 use crate::json::micros;
 use crate::profile::assemble::text_of;
 use crate::profile::browser::Started;
 use crate::profile::chunk::{Chunk, Text, TraceId};
-use crate::profile::flaws::{FlawKind, Flaws};
 use crate::profile::identity::Identity;
 
 use crate::outline::Document;

@@ -2,8 +2,8 @@
 
 use super::list::{Steps, time};
 use super::{Events, MOST};
+use crate::flaws::{FlawKind, Flaws};
 use crate::profile::chunk::odd_id;
-use crate::profile::flaws::{FlawKind, Flaws};
 use crate::store::Store;
 
 /// Samples of a chunk.

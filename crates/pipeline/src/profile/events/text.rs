@@ -2,10 +2,10 @@
 
 use super::samples::Batch;
 use super::{Events, MOST, PROFILER, Stage};
+use crate::flaws::{FlawKind, Flaws};
 use crate::json::{micros, push_integer, push_micros, push_sound, push_sound_key, push_string};
 use crate::profile::assemble::text_of;
 use crate::profile::chunk::NO_HITS;
-use crate::profile::flaws::{FlawKind, Flaws};
 use crate::profile::write::{Changed, Frame};
 use crate::store::Store;
 use std::sync::Arc;

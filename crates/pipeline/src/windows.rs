@@ -52,7 +52,7 @@ impl TimeWindow {
 ///
 /// # Errors
 /// [`ErrorKind::Window`] if there is none, or one that ends before it begins.
-pub(super) fn check(windows: &[TimeWindow]) -> Result<(), Error> {
+pub(crate) fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     let found = match windows.iter().position(TimeWindow::is_empty) {
         None if windows.is_empty() => "no window was given".to_owned(),
         None => return Ok(()),
@@ -64,24 +64,24 @@ pub(super) fn check(windows: &[TimeWindow]) -> Result<(), Error> {
 
 /// What is known of the times of a trace: nanoseconds, rounded down.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    pub(super) first: i64,
-    pub(super) last: i64,
+pub(crate) struct Bounds {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
     /// The greatest end of an event, rounded up.
-    pub(super) end: i64,
+    pub(crate) end: i64,
 }
 
 impl Bounds {
     /// Of no events.
-    pub(super) const NONE: Bounds = Bounds { first: i64::MAX, last: i64::MIN, end: i64::MIN };
+    pub(crate) const NONE: Bounds = Bounds { first: i64::MAX, last: i64::MIN, end: i64::MIN };
 
     /// `None` if there are no events.
-    pub(super) fn known(self) -> Option<Bounds> {
+    pub(crate) fn known(self) -> Option<Bounds> {
         (self.first <= self.last).then_some(self)
     }
 
     #[inline]
-    pub(super) fn unite(self, other: Bounds) -> Bounds {
+    pub(crate) fn unite(self, other: Bounds) -> Bounds {
         Bounds {
             first: self.first.min(other.first),
             last: self.last.max(other.last),
@@ -92,9 +92,9 @@ impl Bounds {
 
 /// What is known of the start of a trace while it is read: it lies neither behind `most` nor before `least`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
-    pub(super) least: Option<i64>,
-    pub(super) most: i64,
+pub(crate) struct Start {
+    pub(crate) least: Option<i64>,
+    pub(crate) most: i64,
 }
 
 /// A stretch of time from the first to before the second nanosecond.
@@ -106,7 +106,7 @@ pub(crate) struct Windows(pub(crate) Vec<Span>);
 
 impl Windows {
     /// Windows that hold all that those asked for can hold in a trace that begins there.
-    pub(super) fn around(windows: &[TimeWindow], start: Start) -> Self {
+    pub(crate) fn around(windows: &[TimeWindow], start: Start) -> Self {
         let from = |moment| match moment {
             Moment::FromStart(after) => {
                 start.least.map_or(i64::MIN, |least| least.saturating_add(after))
@@ -124,7 +124,7 @@ impl Windows {
     }
 
     /// Windows on a trace with these bounds.
-    pub(super) fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
+    pub(crate) fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
         let time = |moment| match moment {
             Moment::FromStart(after) => bounds.first.saturating_add(after),
             Moment::BeforeEnd(before) => bounds.end.saturating_sub(before),
@@ -177,17 +177,17 @@ impl Windows {
     }
 
     /// The time of the first window's edge.
-    pub(super) fn begin(&self) -> i64 {
+    pub(crate) fn begin(&self) -> i64 {
         self.0.first().map_or(i64::MAX, |window| window.0)
     }
 
     /// The time behind the last window.
-    pub(super) fn end(&self) -> i64 {
+    pub(crate) fn end(&self) -> i64 {
         self.0.last().map_or(i64::MIN, |window| window.1)
     }
 
     /// Whether nothing of a trace lies outside.
-    pub(super) fn hold(&self, bounds: Bounds) -> bool {
+    pub(crate) fn hold(&self, bounds: Bounds) -> bool {
         let window = self.at(bounds.first);
         window
             .is_some_and(|number| bounds.last < self.0[number].1 && bounds.end <= self.0[number].1)

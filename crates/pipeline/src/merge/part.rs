@@ -2,7 +2,7 @@
 
 use crate::clock::{Shift, Sightings};
 use crate::identity::Census;
-use crate::order::{Entry, rank};
+use crate::order::{Entry, METADATA, UNTIMED, rank};
 use crate::outline::Outline;
 use crate::scan::Collect;
 use crate::store::{Long, Place};
@@ -11,35 +11,31 @@ use crate::viewer::Scanned;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field};
 
-/// Lists that need no sorting: metadata events and events without a time.
-pub(crate) const METADATA: usize = 0;
-pub(crate) const UNTIMED: usize = 1;
-
 /// The findings of one chunk of an input.
 #[derive(Default)]
-pub(crate) struct Part {
-    pub(crate) outline: Outline,
-    pub(crate) timed: Vec<Entry>,
-    pub(crate) lists: [Vec<Place>; 2],
-    pub(crate) long: Vec<Long>,
+pub(super) struct Part {
+    pub(super) outline: Outline,
+    pub(super) timed: Vec<Entry>,
+    pub(super) lists: [Vec<Place>; 2],
+    pub(super) long: Vec<Long>,
     /// Bytes of the events.
-    pub(crate) bytes: u64,
-    pub(crate) streams: StreamOrders,
+    pub(super) bytes: u64,
+    pub(super) streams: StreamOrders,
     /// Whether there is an event that makes the trace one of a browser.
-    pub(crate) browser: bool,
+    pub(super) browser: bool,
     /// Who is in it, if that is asked for.
-    pub(crate) census: Option<Box<Census>>,
+    pub(super) census: Option<Box<Census>>,
     /// What tells of its clock, if that is asked for.
-    pub(crate) sightings: Option<Box<Sightings>>,
+    pub(super) sightings: Option<Box<Sightings>>,
     /// What its times are multiplied by.
-    pub(crate) factor: Option<Arc<Shift>>,
+    pub(super) factor: Option<Arc<Shift>>,
     /// What matters to a viewer, if it is for one.
-    pub(crate) viewer: Option<Box<Scanned>>,
+    pub(super) viewer: Option<Box<Scanned>>,
 }
 
 impl Part {
     /// For a chunk of about `bytes` bytes of the input that stands at `base`.
-    pub(crate) fn new(base: u64, bytes: usize) -> Self {
+    pub(super) fn new(base: u64, bytes: usize) -> Self {
         // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
         Part {
             outline: Outline::at(base),

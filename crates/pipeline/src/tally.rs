@@ -1,6 +1,4 @@
-//! Counts by kind, with the first places of each.
-
-use super::rules::Kind;
+//! A count, with the first places of what is counted.
 
 /// Places kept of each kind.
 pub(crate) const PLACES: usize = 3;
@@ -47,36 +45,6 @@ impl Tally {
 
     pub(crate) fn offsets(&self) -> impl Iterator<Item = u64> {
         self.offsets.into_iter().filter(|&offset| offset != NONE)
-    }
-}
-
-/// A tally of each kind.
-#[derive(Clone, Debug)]
-pub(crate) struct Tallies([Tally; Kind::COUNT]);
-
-impl Default for Tallies {
-    fn default() -> Self {
-        Tallies([Tally::default(); Kind::COUNT])
-    }
-}
-
-impl Tallies {
-    #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, offset: u64) {
-        self.0[kind as usize].add(offset);
-    }
-
-    pub(crate) fn append_one(&mut self, kind: Kind, tally: &Tally) {
-        self.0[kind as usize].append(tally);
-    }
-
-    pub(crate) fn append(&mut self, other: &Tallies) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.append(other));
-    }
-
-    /// By number of the kind.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tally> {
-        self.0.iter()
     }
 }
 
