@@ -31,7 +31,7 @@ pub enum FlawKind {
     Unpaired,
     /// No times at all: samples were spread evenly between start and end.
     Untimed,
-    /// A time step that is no number; it counts as 0.
+    /// A time step that is no number or longer than 292 years; it counts as 0.
     Delta,
     /// A time finer than a nanosecond, cut off there.
     Rounded,
@@ -128,7 +128,7 @@ impl FlawKind {
             }
             FlawKind::Unpaired => "samples without times or times without samples; left out",
             FlawKind::Untimed => "samples without any times: spread evenly, as DevTools does",
-            FlawKind::Delta => "a time step that is no number, taken as 0",
+            FlawKind::Delta => "a time step that is no number or too long, taken as 0",
             FlawKind::Rounded => "a time finer than a nanosecond, cut off there",
             FlawKind::Lines => {
                 "lines or columns unlike the samples in number, cut or filled with 0"

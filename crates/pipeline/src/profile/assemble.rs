@@ -133,7 +133,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         let made = self.made.len();
         self.made.extend_from_slice(chunk.made);
         let moved = |text: Text| match text.made_at() {
-            Some(at) => Text { offset: text.offset + made as u64, len: at.len() as u32 },
+            Some(at) => Text { offset: text.offset + made as u64, len: at.len() as u64 },
             None => text,
         };
         for node in chunk.nodes {
@@ -343,7 +343,7 @@ fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error
 pub(crate) fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
     match text.made_at() {
         Some(at) => &made[at],
-        None => store.slice(text.offset, u64::from(text.len)),
+        None => store.slice(text.offset, text.len),
     }
 }
 

@@ -20,14 +20,14 @@ pub(crate) const NO_HITS: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) offset: u64,
-    pub(crate) len: u32,
+    pub(crate) len: u64,
 }
 
 impl Text {
     pub(crate) const MADE: u64 = 1 << 63;
 
     pub(super) fn made(range: Range<usize>) -> Self {
-        Text { offset: range.start as u64 | Self::MADE, len: range.len() as u32 }
+        Text { offset: range.start as u64 | Self::MADE, len: range.len() as u64 }
     }
 
     /// Where in the made text, if it is there.
@@ -114,8 +114,8 @@ pub(crate) struct Chunk {
     pub(crate) end: Option<i64>,
     pub(crate) source: Option<ProfileSource>,
     pub(crate) made: Vec<u8>,
-    /// Absolute times of the old form; become deltas.
-    timestamps: Option<Vec<i64>>,
+    /// Absolute times of the old form, which become deltas, and where their list begins.
+    timestamps: Option<(Vec<i64>, u64)>,
     pub(crate) flaws: Flaws,
 }
 
@@ -168,11 +168,17 @@ impl Chunk {
 
     /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
     fn settle(&mut self) {
-        let Some(times) = self.timestamps.take() else { return };
+        let Some((times, at)) = self.timestamps.take() else { return };
         self.start = times.first().copied();
         self.end = times.iter().copied().max();
         let before = times.first().into_iter().chain(&times);
-        self.deltas.extend(times.iter().zip(before).map(|(time, before)| time - before));
+        for (time, &before) in times.iter().zip(before) {
+            let delta = time.checked_sub(before);
+            if delta.is_none() {
+                self.flaws.add(FlawKind::Delta, at);
+            }
+            self.deltas.push(delta.unwrap_or(0));
+        }
     }
 }
 
@@ -271,9 +277,10 @@ impl<'b> Decoder<'b, '_> {
                 self.chunk.deltas = deltas;
             }
             b"timestamps" => {
-                let mut times = self.chunk.timestamps.take().unwrap_or_default();
+                let here = self.here();
+                let (mut times, at) = self.chunk.timestamps.take().unwrap_or((Vec::new(), here));
                 self.times(&mut times);
-                self.chunk.timestamps = Some(times);
+                self.chunk.timestamps = Some((times, at));
             }
             b"lines" => self.chunk.lines = self.positions(),
             b"columns" => self.chunk.columns = self.positions(),
@@ -288,19 +295,19 @@ impl<'b> Decoder<'b, '_> {
     fn text_from(&self, at: u64) -> Text {
         let start = (at - self.base) as usize;
         let text = self.bytes[start..self.cursor.offset()].trim_ascii_end();
-        Text { offset: at, len: text.len() as u32 }
+        Text { offset: at, len: text.len() as u64 }
     }
 
     fn extra(&mut self) {
         let key = self.key();
-        let value = Text { offset: self.here(), len: self.cursor.value().len() as u32 };
+        let value = Text { offset: self.here(), len: self.cursor.value().len() as u64 };
         self.chunk.extras.push(Extra { key, value });
     }
 
     /// The last key, as it is written.
     fn key(&self) -> Text {
         let (key, at) = self.cursor.key();
-        Text { offset: self.base + at as u64, len: key.len() as u32 }
+        Text { offset: self.base + at as u64, len: key.len() as u64 }
     }
 
     fn nodes(&mut self) {
@@ -482,4 +489,16 @@ pub(super) fn odd_id(value: &[u8]) -> Option<u64> {
     };
     let id = std::str::from_utf8(text).ok()?.parse().ok().or_else(whole)?;
     (id < NO_ID - 1).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_as_long_as_it_is() {
+        let long = 7..(5 << 30);
+        assert_eq!(Text::made(long.clone()).made_at(), Some(long));
+        assert_eq!(size_of::<Text>(), 16, "a tree has one a node");
+    }
 }

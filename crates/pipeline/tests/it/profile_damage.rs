@@ -167,6 +167,13 @@ fn nodes_that_are_none_are_left_out() {
     check(&[in_quotes], &[], ("1 7<1", "[7,7]", "[3,4]"));
 }
 
+/// The difference of two times need not fit where both do.
+#[test]
+fn times_too_far_apart_are_a_step_of_nothing() {
+    let far = r#"{"nodes":[{"id":1},{"id":2,"parent":1}],"samples":[1,2,1],"timestamps":[-9000000000000000,9000000000000000,9000000000000007]}"#;
+    check(&[far], &[(Delta, 1, "[-9000")], ("1 2<1", "[1,2,1]", "[0,0,7]"));
+}
+
 #[test]
 fn cycles_are_cut() {
     let by_parents = r#"{"nodes":[{"id":1},{"id":2,"parent":4},{"id":3,"parent":2},{"id":4,"parent":3},{"id":5,"parent":5}],"samples":[4,5],"timeDeltas":[1,1]}"#;

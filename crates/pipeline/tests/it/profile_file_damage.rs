@@ -73,6 +73,11 @@ fn odd_samples_and_steps() {
     check_saved(&with("1,2", "1,2,3"), &[(Unpaired, 1, "")], (2, "[1,2]", "[1,2]"));
     check_saved(&with("1,2", ""), &[(Unpaired, 2, "")], (2, "[]", "[]"));
     check_saved(&with("", ""), &[], (2, "[]", "[]"));
+    let nodes = r#""nodes":[{"id":1},{"id":2,"parent":1}]"#;
+    let far = format!(
+        r#"{{{nodes},"startTime":0,"samples":[1,2],"timestamps":[-9000000000000000,9000000000000000]}}"#
+    );
+    check_saved(&far, &[(Delta, 1, "9000000000000000]")], (2, "[1,2]", "[0,0]"));
 }
 
 #[test]

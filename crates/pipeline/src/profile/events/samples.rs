@@ -90,7 +90,11 @@ impl Events {
                 None => read.unwrap_or(0),
                 Some(before) => {
                     let time = read.unwrap_or(*before);
-                    time.saturating_sub(std::mem::replace(before, time))
+                    let step = time.checked_sub(std::mem::replace(before, time));
+                    if step.is_none() {
+                        flaws.add(FlawKind::Delta, at);
+                    }
+                    step.unwrap_or(0)
                 }
             });
             steps.len() < count
