@@ -11,7 +11,7 @@ use tracemill_pipeline::{Around, Error, ErrorClass};
 pub(crate) enum Exit {
     /// Everything was done and nothing lost, or the reader of the output wanted no more.
     Complete = 0,
-    /// Finished, but something was lost.
+    /// Finished, but something was lost, or nothing was found that was asked for.
     Lossy = 1,
     /// Called wrongly; nothing was read or written.
     Usage = 2,
@@ -48,6 +48,11 @@ impl Exit {
     /// The status of a run that finished, having lost `lost` pieces.
     pub(crate) fn finished(lost: u64) -> Exit {
         if lost == 0 { Exit::Complete } else { Exit::Lossy }
+    }
+
+    /// The same, but 1 if nothing was found that was asked for.
+    pub(crate) fn unless_empty(self, is_empty: bool) -> Exit {
+        if self == Exit::Complete && is_empty { Exit::Lossy } else { self }
     }
 
     /// The number that the shell sees.
@@ -167,5 +172,7 @@ mod tests {
     fn losses_show_in_the_status() {
         assert_eq!(Exit::finished(0), Exit::Complete);
         assert_eq!(Exit::finished(3), Exit::Lossy);
+        assert_eq!(Exit::finished(0).unless_empty(true), Exit::Lossy);
+        assert_eq!(Exit::finished(0).unless_empty(false), Exit::Complete);
     }
 }

@@ -5,9 +5,27 @@ const ALIKE: f64 = 0.7;
 
 /// What to add to a message about `word`, which is none of `names`; empty if it is like none.
 pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
-    let scored = names.into_iter().map(|name| (strsim::jaro(word, name), name));
-    let best = scored.filter(|(score, _)| *score > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0));
+    let plain = plain(word);
+    // of names that differ in case only the first wins
+    let mut best: Option<(f64, &str)> = None;
+    for name in names {
+        let score = likeness(&plain, &name.to_lowercase());
+        if score > ALIKE && best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, name));
+        }
+    }
     best.map_or(String::new(), |(_, name)| format!(": did you mean {name}?"))
+}
+
+/// A word in lower case, without the anchors of a regular expression.
+fn plain(word: &str) -> String {
+    word.trim_start_matches('^').trim_end_matches('$').to_lowercase()
+}
+
+/// From 0 to 1; a name that contains the word is more like it than one that only looks like it.
+fn likeness(word: &str, name: &str) -> f64 {
+    let like = strsim::jaro(word, name);
+    if word.len() > 2 && name.contains(word) { like.max(0.9) + 0.1 } else { like }
 }
 
 #[cfg(test)]
@@ -19,6 +37,12 @@ mod tests {
         let names = ["auto", "none", "start", "base-time", "clock-sync"];
         assert_eq!(suggestion("base-tiem", names), ": did you mean base-time?");
         assert_eq!(suggestion("clocksync", names), ": did you mean clock-sync?");
+        assert_eq!(suggestion("^renderer$", ["Browser", "Renderer"]), ": did you mean Renderer?");
+        assert_eq!(suggestion("gc", ["MinorGC", "v8.gc"]), "");
+        assert_eq!(
+            suggestion("runtask", ["Task", "ThreadControllerImpl::RunTask"]),
+            ": did you mean ThreadControllerImpl::RunTask?"
+        );
         assert_eq!(suggestion("xyz", names), "");
         assert_eq!(suggestion("x", []), "");
     }

@@ -79,6 +79,13 @@ pub enum ErrorKind {
         /// The output's path.
         path: String,
     },
+    /// The output lies in a folder whose files are the inputs.
+    OutputInFolder {
+        /// The output's path.
+        path: String,
+        /// The folder, as it was named.
+        folder: String,
+    },
     /// The output exists and may not be replaced.
     OutputExists {
         /// The output's path.
@@ -141,6 +148,7 @@ impl Error {
             }
             ErrorKind::Profiles { .. } => ErrorClass::Input,
             ErrorKind::OutputIsInput { .. }
+            | ErrorKind::OutputInFolder { .. }
             | ErrorKind::OutputExists { .. }
             | ErrorKind::Usage { .. }
             | ErrorKind::Parts { .. }
@@ -220,6 +228,11 @@ impl fmt::Display for Error {
             ErrorKind::OutputIsInput { path } => {
                 write!(f, "the output is one of the inputs: {path}; choose another name")
             }
+            ErrorKind::OutputInFolder { path, folder } => write!(
+                f,
+                "the output {path} lies in the input folder {folder} and would be read with the others; \
+                 write it to another folder, or name the inputs one by one"
+            ),
             ErrorKind::OutputExists { path } => {
                 write!(f, "the output exists: {path}; replace it with -f or choose another name")
             }

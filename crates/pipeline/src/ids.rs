@@ -1,5 +1,6 @@
 //! Sets of ids as users write them: `1,2,5-9,main`.
 
+use std::fmt;
 use std::str::FromStr;
 use tracemill_tokenizer::unescape;
 
@@ -33,6 +34,15 @@ impl FromStr for IdSet {
             }
         }
         Ok(set)
+    }
+}
+
+impl fmt::Display for IdSet {
+    /// As it can be read again: ranges first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranges = self.ranges.iter().map(|(first, last)| format!("{first}-{last}"));
+        let parts: Vec<String> = ranges.chain(self.texts.iter().cloned()).collect();
+        f.write_str(&parts.join(","))
     }
 }
 
@@ -71,6 +81,7 @@ mod tests {
         for id in ["2", "8", "", "\"\"", "null", "5.5"] {
             assert!(!set.contains(id.as_bytes()), "{id}");
         }
+        assert_eq!(set.to_string(), "5-7,1,0x1,main-2");
         assert!("1,,2".parse::<IdSet>().is_err());
         assert!("9-5".parse::<IdSet>().is_err());
     }

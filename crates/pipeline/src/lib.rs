@@ -122,7 +122,7 @@ pub use info::{
 };
 pub use losses::{Example, InputReport, Losses, Tally};
 pub use merge::merge;
-pub use output::{remove_scratch, write_file};
+pub use output::{check_not_input, remove_scratch, write_file};
 pub use profile::{
     ChunkOrder, ProfileChoice, ProfileInfo, ProfileSource, ProfileTarget, ProfilesReport,
     check_template, extract_profiles, list_profiles,

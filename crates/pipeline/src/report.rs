@@ -274,6 +274,8 @@ pub struct FilterReport {
     pub inputs: Vec<InputReport>,
     /// Events written.
     pub events: u64,
+    /// Metadata events among them, which stay whatever the criteria are.
+    pub metadata: u64,
     /// Bytes written, before packing.
     pub bytes: u64,
     /// The format written.
@@ -299,6 +301,11 @@ pub struct FilterReport {
 }
 
 impl FilterReport {
+    /// Whether the inputs had events, and the criteria left none but metadata.
+    pub fn is_empty(&self) -> bool {
+        self.events == self.metadata && !self.dropped.is_empty()
+    }
+
     /// Stretches and keys lost in all; what was filtered is not.
     pub fn lost(&self) -> u64 {
         self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()

@@ -12,7 +12,9 @@ Keeps the events that match, in the order of the input, with the bytes they were
 Criteria of several kinds must all be met; of several of one kind, one. Metadata events (ph M) always stay. Whole things \
 stay or go as one: an E with its B (paired per thread, in the order of time); async, flow and object events with all \
 that share their id (they match if one of them does, and last from the first to the last of them); a CPU profile, \
-with all its chunks, as its Profile event does. What went, and by which criterion, is said with -v and in --report.
+with all its chunks, as its Profile event does. What went, and by which criterion, is said with -v and in --report. \
+Where no event but metadata is left, the status is 1 and a warning says which criterion matches nothing, and what there \
+is instead.
 
 Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
 microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, the least ts of an \
@@ -90,6 +92,9 @@ pub(crate) struct CriteriaArgs {
     /// With a name that matches, anywhere unless anchored with ^ and $
     #[arg(long, value_name = "REGEX")]
     pub(crate) name: Vec<Pattern>,
+    /// Take upper and lower case as equal in --process, --thread, --name and --cat
+    #[arg(short, long)]
+    pub(crate) ignore_case: bool,
     /// That last at least this long
     #[arg(long, value_name = "TIME")]
     pub(crate) min_dur: Option<Duration>,
@@ -134,6 +139,7 @@ impl CriteriaArgs {
             ph: self.ph.clone(),
             cat: self.cat.clone(),
             name: self.name.clone(),
+            ignore_case: self.ignore_case,
             min_dur: self.min_dur,
             max_dur: self.max_dur,
             from: self.from,

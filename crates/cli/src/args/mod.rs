@@ -20,7 +20,7 @@ mod viewer;
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::{ClockArgs, signed_time};
 pub(crate) use convert::ConvertArgs;
-pub(crate) use filter::FilterArgs;
+pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use identity::IdentityArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};

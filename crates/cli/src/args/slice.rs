@@ -3,6 +3,7 @@
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
+use std::str::FromStr;
 use tracemill_pipeline::{Edges, Moment, TimeWindow, parse_time};
 
 pub(super) const SLICE_ABOUT: &str = "\
@@ -23,7 +24,8 @@ stand: TracingStartedInBrowser (moved to the start of the window, where DevTools
 TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations follow \
 their events; those of what is cut away are dropped.
 
-The order is that of merge. A window that holds the whole trace gives the bytes of merge.";
+The order is that of merge. A window that holds the whole trace gives the bytes of merge. \
+Where no event of the trace lies in a window the status is 1, and a warning says where the trace lies.";
 
 pub(super) const SLICE_EXAMPLES: &str = "\
 Examples:
@@ -66,10 +68,10 @@ pub(crate) struct SliceArgs {
 pub(crate) struct WindowArgs {
     /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
     #[arg(long, value_name = "T")]
-    pub(crate) from: Option<Moment>,
+    pub(crate) from: Option<GivenMoment>,
     /// End before T [default: the end of the trace]
     #[arg(long, value_name = "T")]
-    pub(crate) to: Option<Moment>,
+    pub(crate) to: Option<GivenMoment>,
     /// End this long after --from
     #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
     pub(crate) duration: Option<i64>,
@@ -87,6 +89,22 @@ pub(crate) struct WindowArgs {
     /// What becomes of that which an edge cuts
     #[arg(long, value_name = "RULE", default_value = "clip")]
     pub(crate) edges: EdgeRule,
+}
+
+/// A moment, and whether it was written without a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GivenMoment {
+    pub(crate) moment: Moment,
+    pub(crate) bare: bool,
+}
+
+impl FromStr for GivenMoment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bare = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        Ok(GivenMoment { moment: text.parse()?, bare })
+    }
 }
 
 /// What becomes of that which an edge cuts.
@@ -123,12 +141,14 @@ impl WindowArgs {
     pub(crate) fn windows(&self) -> Result<Vec<TimeWindow>, Failure> {
         let mut windows = self.window.clone();
         if self.from.is_some() || self.to.is_some() || self.duration.is_some() {
-            let behind = |duration: i64| match self.from.unwrap_or(Moment::FromStart(0)) {
+            let (from, to) =
+                (self.from.map(|given| given.moment), self.to.map(|given| given.moment));
+            let behind = |duration: i64| match from.unwrap_or(Moment::FromStart(0)) {
                 Moment::FromStart(from) => Moment::FromStart(from.saturating_add(duration)),
                 Moment::BeforeEnd(from) => Moment::BeforeEnd(from.saturating_sub(duration)),
                 Moment::At(from) => Moment::At(from.saturating_add(duration)),
             };
-            windows.push(TimeWindow { from: self.from, to: self.duration.map(behind).or(self.to) });
+            windows.push(TimeWindow { from, to: self.duration.map(behind).or(to) });
         }
         if let Some(time) = self.head {
             windows.push(TimeWindow { from: None, to: Some(Moment::FromStart(time)) });
@@ -142,6 +162,28 @@ impl WindowArgs {
             ));
         }
         Ok(windows)
+    }
+
+    /// What to say of times without a unit in a trace that lasts so many nanoseconds: they are microseconds, and would be
+    /// sound as seconds too.
+    pub(crate) fn unit_hint(&self, lasts: u64) -> Option<String> {
+        let given = [("--from", self.from), ("--to", self.to)];
+        let mut hint = None;
+        for (flag, given) in given {
+            let Some(GivenMoment { moment: Moment::FromStart(ns), bare }) = given else { continue };
+            if !bare || u64::try_from(ns).map_or(true, |ns| ns.saturating_mul(1_000_000) > lasts) {
+                return None;
+            }
+            // microseconds are whole to the nanosecond
+            let number = format!("{}.{:03}", ns / 1000, ns % 1000);
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            if ns > 0 {
+                hint = hint.or(Some(format!(
+                    "{flag} {number} is {number} µs; for seconds write {flag} {number}s"
+                )));
+            }
+        }
+        hint
     }
 
     /// What the pipeline takes.

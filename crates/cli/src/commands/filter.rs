@@ -1,7 +1,7 @@
 //! `tracemill filter`.
 
 use super::convert::note_disk;
-use super::{note_form, note_limits, report_place};
+use super::{note_form, note_limits, report_place, unmatched};
 use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -26,7 +26,10 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let watch = Watch::start(&args.messages, &progress);
     let filtered = filter(&sources, &args.criteria.filter(), &output, &config);
     drop(watch);
-    let report = filtered?;
+    let mut report = filtered?;
+    if report.is_empty() {
+        report.warnings.extend(unmatched::sentences(&args.criteria, &sources, &config));
+    }
 
     let elapsed = start.elapsed();
     messages.inputs(&report.inputs);
@@ -44,7 +47,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
         let run = Run { config: &config, elapsed };
         place.write_json(&report::filter(&report, &output, &run))?;
     }
-    Ok(Exit::finished(report.lost()))
+    Ok(Exit::finished(report.lost()).unless_empty(report.is_empty()))
 }
 
 /// What went, for `-v`.

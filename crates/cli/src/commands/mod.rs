@@ -10,6 +10,7 @@ mod packaging;
 mod profile;
 mod slice;
 mod split;
+mod unmatched;
 
 use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs, Verb};
 use crate::exit::{Exit, Failure};

@@ -35,6 +35,8 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
         messages.note(&text);
     }
     report.written.warnings.iter().for_each(|text| messages.warning(text));
+    let lasts = report.trace.map_or(0, |(start, end)| end.abs_diff(start));
+    args.window.unit_hint(lasts).iter().for_each(|text| messages.say(text));
     messages.losses(&report.written.inputs);
     for (kind, flaw) in report.flaws.iter() {
         messages.warning(&format!(
@@ -53,7 +55,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
         let run = Run { config: &config, elapsed };
         place.write_json(&report::slice(&report, &output, &run))?;
     }
-    Ok(Exit::finished(report.lost()))
+    Ok(Exit::finished(report.lost()).unless_empty(report.is_empty))
 }
 
 /// What the run decided and did, for `-v`.

@@ -28,15 +28,17 @@ fn check(flags: &str, expected: &[usize]) {
         let number = |line: &str| lines.iter().position(|own| *own == line.trim_end_matches(','));
         text.lines().filter_map(number).filter(|&n| (1..=10).contains(&n)).collect::<Vec<_>>()
     };
-    let run = folder.run(&words).ends(0).quietly();
+    let run = folder.run(&words).ends(i32::from(expected.is_empty()));
+    assert_eq!(run.stderr.is_empty(), !expected.is_empty(), "{flags}: {}", run.stderr);
     assert_eq!(own(&run.stdout), expected, "{flags}\n{}", run.stdout);
     for kept in ["process_name", "thread_name", "\"metadata\":{\"x\":1}"] {
         assert!(run.stdout.contains(kept), "{flags}: {kept}");
     }
-    let piped = folder.pipe(&format!("filter {flags}"), TRACE).ends(0);
+    let piped = folder.pipe(&format!("filter {flags}"), TRACE).ends(i32::from(expected.is_empty()));
     assert_eq!(piped.stdout, run.stdout, "{flags}");
-    let inverted = own(&folder.run(&format!("{words} --invert")).ends(0).stdout);
     let rest: Vec<usize> = (1..=10).filter(|number| !expected.contains(number)).collect();
+    let run = folder.run(&format!("{words} --invert")).ends(i32::from(rest.is_empty()));
+    let inverted = own(&run.stdout);
     assert_eq!(inverted, rest, "{flags} --invert");
 }
 
@@ -90,7 +92,8 @@ fn ids_of_every_kind_and_every_preset() {
         ("--drop network --drop gpu", &[1, 2, 3, 5, 6]),
         ("--invert-match --pid 1", &[1, 2, 3]),
     ] {
-        let run = folder.run(&format!("filter a.json {flags}")).ends(0).quietly();
+        let run = folder.run(&format!("filter a.json {flags}"));
+        let run = run.ends(i32::from(expected.is_empty()));
         assert_eq!(run.times(), expected, "{flags}");
     }
     let mut command = folder.command("filter a.json --pid");
@@ -104,8 +107,51 @@ fn names_count_wherever_they_stand_and_inputs_follow_each_other() {
     let folder = Folder::new().with("a.json", trace([3, 1])).with("b.json", names);
     let run = folder.run("filter a.json b.json --process late").ends(0);
     assert_eq!(run.stdout.matches("\"ts\":").count(), 2, "{}", run.stdout);
-    let run = folder.run("filter a.json b.json --process early").ends(0);
+    let run = folder.run("filter a.json b.json --process early").ends(1);
     assert_eq!(run.stdout.matches("\"ts\":").count(), 0, "{}", run.stdout);
+}
+
+/// Status 1, and what there is instead.
+#[test]
+fn criteria_that_match_nothing_are_told() {
+    let folder = Folder::new().with("a.json", TRACE);
+    for (flags, said) in [
+        (
+            "--process renderer",
+            "nothing matches --process renderer: did you mean Renderer? (in the trace are Renderer)",
+        ),
+        (
+            "--thread Pool$",
+            "nothing matches --thread Pool$: did you mean ThreadPoolForegroundWorker?",
+        ),
+        (
+            "--name runtask",
+            "nothing matches --name runtask: did you mean RunTask? (in the trace are ",
+        ),
+        ("--pid 99999", "nothing matches --pid 99999 (in the trace are 1, 2)"),
+        ("--tid 8-9,x", "nothing matches --tid 8-9,x (in the trace are 0, 1, 2, 3, 7)"),
+        ("--cat v8.GC", "nothing matches --cat v8.GC: did you mean v8.gc? (in the trace are "),
+        ("--ph Z", "nothing matches --ph Z (in the trace are "),
+        (
+            "--pid 2 --name inner",
+            "each criterion matches something, but no event meets all of them",
+        ),
+        ("--min-dur 1h", "no event matches; only metadata is written"),
+    ] {
+        let run = folder.run(&format!("filter a.json {flags}")).ends(1).says(&[said]);
+        assert!(run.stdout.contains("process_name") && !run.stdout.contains("\"ts\""), "{flags}");
+        folder.pipe(&format!("filter {flags}"), TRACE).ends(1).says(&["no event matches"]);
+    }
+    // an input without events has nothing that could match
+    folder.pipe("filter --pid 1", "[]").ends(0).quietly();
+}
+
+#[test]
+fn case_is_ignored_on_request() {
+    check("-i --process RENDERER", &[1, 2, 3, 4, 5, 7, 8, 9, 10]);
+    check("--ignore-case --name runtask", &[5]);
+    check("-i --cat V8", &[1, 4, 6]);
+    check("-i --thread ^threadpool", &[5]);
 }
 
 #[test]
@@ -125,7 +171,7 @@ fn what_went_is_said_by_reason() {
     assert_eq!(report["lost"], 0);
     assert_eq!(report["output"]["bytes"], json!(folder.read("b.json").len()));
     assert!(run.stderr.contains("left out by --min-dur: 3 events, "), "{}", run.stderr);
-    folder.run("filter -q a.json --pid 9 -o c.json").ends(0).quietly();
+    folder.run("filter -q a.json --pid 9 -o c.json").ends(1).quietly();
 }
 
 #[test]
@@ -137,8 +183,8 @@ fn shrinking_says_how_far() {
     assert!(run.stderr.contains("left out by --shrink-to: "), "{}", run.stderr);
     assert!(folder.read("b.json").len() <= size);
     assert!(folder.read("b.json").contains("ProfileChunk"), "the longest");
-    let run = folder.run("filter a.json --shrink-to 100 -o c.json").ends(0);
-    run.says(&["does not fit --shrink-to"]);
+    let run = folder.run("filter a.json --shrink-to 100 -o c.json").ends(1);
+    assert!(run.stderr.contains("does not fit --shrink-to"), "{}", run.stderr);
     let run = folder.run("filter a.json --shrink-to 1M -v -o d.json").ends(0);
     assert!(run.stderr.contains("all that was left fits"), "{}", run.stderr);
 }

@@ -11,6 +11,33 @@ fn two_traces_become_one_in_order() {
     assert_eq!(folder.read("c.json"), folder.run("merge a.json b.json --pid keep").stdout);
 }
 
+/// A folder that holds the output of the run before would have its events twice, and then three times.
+#[test]
+fn a_folder_does_not_swallow_its_output() {
+    let folder = Folder::new().with("a.json", trace([5, 1, 3])).with("list", "sub\n");
+    std::fs::create_dir(folder.path("sub")).expect("a folder");
+    std::fs::copy(folder.path("a.json"), folder.path("sub/a.json")).expect("a copy");
+    std::os::unix::fs::symlink("sub", folder.path("link")).expect("a link");
+    folder.run("merge sub -o sub/all.json").ends(0).quietly();
+    let whole = folder.read("sub/all.json");
+    for words in [
+        "merge sub -f -o sub/all.json",
+        "merge sub -o sub/all.json",
+        "merge sub/. -f -o link/all.json",
+        "merge link -f -o sub/../sub/all.json",
+        "merge --files-from list -f -o sub/all.json",
+        "filter sub -f -o sub/all.json",
+        "info sub -f -o sub/all.json",
+        "merge sub -f -o other.json --report sub/all.json",
+        "split sub -f -d sub -O all.json --by events=10",
+    ] {
+        folder.run(words).ends(2).says(&["in the input folder", "all.json"]);
+        assert_eq!(folder.read("sub/all.json"), whole, "{words}");
+    }
+    folder.run("merge sub -o all.json").ends(0);
+    folder.run("merge sub -f -o all.json").ends(0);
+}
+
 #[test]
 fn lists_add_inputs() {
     let folder = Folder::new()

@@ -21,7 +21,7 @@ fn windows_are_given_in_every_way() {
         ("--from 0.00001m --to 1m", &[]),
     ] {
         let run = folder.run(&format!("slice a.json {flags}"));
-        let run = run.ends(0);
+        let run = run.ends(i32::from(expected.is_empty()));
         assert_eq!(run.times(), expected, "{flags}");
         assert_eq!(run.stderr.is_empty(), !expected.is_empty(), "{flags}: {}", run.stderr);
     }
@@ -30,12 +30,67 @@ fn windows_are_given_in_every_way() {
 #[test]
 fn a_window_with_nothing_in_it_is_told() {
     let folder = Folder::new().with("a.json", trace([10, 20]));
-    let said = [
-        "tracemill: warning: no event lies in the window: it is @5..@6 µs, the trace is @10..@21 µs",
-    ];
-    let run = folder.run("slice a.json --from @5 --to @6").ends(0).says(&said);
-    assert!(run.times().is_empty());
-    folder.run("slice a.json --from @5 --to @6 -q").ends(0).quietly();
+    for (flags, said) in [
+        (
+            "--from @5 --to @6",
+            "the window @5..@6 µs ends 4.00 µs before the trace begins: the trace is @10..@21 µs and lasts 11.00 µs",
+        ),
+        (
+            "--from 40s",
+            "the window @40000010.. µs begins 40.00 s after the end of the trace: the trace is @10..@21 µs",
+        ),
+        (
+            "--from 5us --to 6us",
+            "no event lies in the window: it is @15..@16 µs, the trace is @10..@21 µs and lasts 11.00 µs",
+        ),
+    ] {
+        let words = format!("slice a.json {flags}");
+        let run = folder.run(&words).ends(1).says(&["tracemill: warning: ", said]);
+        assert!(run.times().is_empty());
+        folder.run(&format!("{words} -q")).ends(1).quietly();
+    }
+    // of two windows one holds something
+    let run = folder.run("slice a.json --window 0..1 --window 40s..41s").ends(0);
+    run.says(&["the window @40000010..@41000010 µs begins 40.00 s after the end of the trace"]);
+    Folder::new()
+        .with("a.json", "[]")
+        .run("slice a.json --from 1")
+        .ends(1)
+        .says(&["no event with a time"]);
+}
+
+/// What is kept in any window, and what is repeated at its start, is no event of it.
+#[test]
+fn a_window_of_what_is_always_kept_is_empty() {
+    let start = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","ts":0,"pid":1,"tid":1,"s":"t","args":{}}"#;
+    let counter = r#"{"ph":"C","name":"c","ts":1,"pid":1,"tid":1,"args":{"v":1}}"#;
+    let begin = r#"{"ph":"B","name":"b","ts":2,"pid":1,"tid":1}"#;
+    let last = r#"{"ph":"X","name":"x","ts":9000000,"dur":1,"pid":1,"tid":1}"#;
+    let folder = Folder::new().with("a.json", format!("[{start},{counter},{last}]"));
+    let run =
+        folder.run("slice a.json --from 2s --to 3s").ends(1).says(&["no event lies in the window"]);
+    assert_eq!(run.stdout.matches("\"ts\"").count(), 2, "{}", run.stdout);
+    folder.run("slice a.json --from 40s").ends(1).says(&["begins 31.00 s after the end"]);
+    let folder = Folder::new().with("a.json", format!("[{begin},{last}]"));
+    folder.run("slice a.json --from 2s --to 3s").ends(0).quietly();
+    folder.run("slice a.json --from 40s").ends(1).says(&["after the end of the trace"]);
+}
+
+/// Twelve seconds, or twelve microseconds? The trace lasts 31 s.
+#[test]
+fn times_that_look_like_seconds_are_remarked() {
+    let folder = Folder::new().with("a.json", trace((0..31).map(|s| s * 1_000_000)));
+    let run = folder.run("slice a.json --from 12 --to 12.5 -o b.json").ends(1);
+    assert!(
+        run.stderr.contains("--from 12 is 12 µs; for seconds write --from 12s"),
+        "{}",
+        run.stderr
+    );
+    for flags in ["--from 12us --to 14s", "--from 40 --to 50", "--from 12 --to 2000000", "--to 13s"]
+    {
+        let run = folder.run(&format!("slice a.json {flags} -o c.json -f"));
+        assert!(!run.stderr.contains("for seconds"), "{flags}: {}", run.stderr);
+    }
 }
 
 #[test]

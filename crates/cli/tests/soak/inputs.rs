@@ -24,7 +24,7 @@ impl Kind {
     pub(crate) const ALL: [Kind; 6] =
         [Kind::Chrome, Kind::Oddities, Kind::Profiles, Kind::Ranks, Kind::Times, Kind::Annotated];
 
-    /// How large its traces become, in bytes. Chunks of profiles and unpaired B take heap whatever the budget (README,
+    /// How large its traces become, in bytes. Chunks of profiles and unpaired B take heap whatever the budget (reference,
     /// Limits), and what is annotated is looked at once more: these stay so small that the budget has room for them.
     fn most(self) -> u64 {
         match self {

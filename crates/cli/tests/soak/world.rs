@@ -25,7 +25,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tracemill_testkit::Rng;
 
-/// Parts that repeat all metadata make as many threads each, and threads take heap whatever the budget (README, Limits).
+/// Parts that repeat all metadata make as many threads each, and threads take heap whatever the budget (reference, Limits).
 pub(crate) const MOST_PARTS: usize = 64;
 
 pub(crate) struct World {

@@ -9,7 +9,7 @@
 //! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
 
 use super::lanes::{Lane, Names};
-use super::pattern::{any_glob, any_of, glob_text};
+use super::pattern::{Case, any_glob, any_of, glob_text};
 use super::{Filter, Preset};
 use crate::error::Error;
 use crate::report::Dropped;
@@ -139,12 +139,13 @@ pub(super) struct Scratch {
 
 impl Criteria {
     pub(super) fn of(filter: &Filter) -> Result<Self, Error> {
+        let case = if filter.ignore_case { Case::Ignored } else { Case::Matters };
         let mut criteria = Criteria {
             needs: Needs::default(),
-            process: any_of(&filter.process)?,
-            thread: any_of(&filter.thread)?,
-            cat: any_glob(filter.cat.iter().map(glob_text))?,
-            name: any_of(&filter.name)?,
+            process: any_of(&filter.process, case)?,
+            thread: any_of(&filter.thread, case)?,
+            cat: any_glob(filter.cat.iter().map(glob_text), case)?,
+            name: any_of(&filter.name, case)?,
             drops: filter.drop.iter().map(|&preset| Drop::of(preset)).collect::<Result<_, _>>()?,
             filter: filter.clone(),
         };
@@ -284,7 +285,7 @@ impl Criteria {
 impl Drop {
     fn of(preset: Preset) -> Result<Self, Error> {
         let [name, cat, thread, process] = preset.members();
-        let any = |globs: &'static [&'static str]| any_glob(globs.iter().copied());
+        let any = |globs: &'static [&'static str]| any_glob(globs.iter().copied(), Case::Matters);
         let number = Preset::ALL.iter().position(|&own| own == preset).unwrap_or_default();
         Ok(Drop {
             reason: PRESET + number as u8,

@@ -63,6 +63,8 @@ pub struct Filter {
     pub cat: Vec<Glob>,
     /// Event names, with escapes resolved.
     pub name: Vec<Pattern>,
+    /// Names and categories match whatever their case.
+    pub ignore_case: bool,
     /// What is shorter goes; what has no duration lasts 0, a B without E to the end of the trace.
     pub min_dur: Option<Duration>,
     /// What is longer goes.
@@ -101,6 +103,7 @@ pub fn filter(
     let inputs = read_all(sources, config, &mut index)?;
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let long = std::mem::take(&mut index.long);
+    let metadata = index.metadata;
     let store = &Store::new(payloads, long);
     let documents = std::mem::take(&mut index.documents);
     let mut united = unite(&documents, store);
@@ -114,6 +117,7 @@ pub fn filter(
     let mut report = FilterReport {
         inputs: Vec::new(),
         events: decision.events,
+        metadata,
         bytes: 0,
         format,
         tier: config.tier.unwrap_or_else(Tier::best),
@@ -158,6 +162,7 @@ struct Index {
     /// Events kept, and their bytes.
     events: u64,
     bytes: u64,
+    metadata: u64,
     late: Spool<Undecided>,
     bound: KeyedSorter<Undecided>,
     long: Vec<Long>,
@@ -176,6 +181,7 @@ impl Index {
             kept: Kept::new(&config.tmp_dir, share),
             events: 0,
             bytes: 0,
+            metadata: 0,
             late: Spool::new(&config.tmp_dir, share),
             bound: KeyedSorter::new(&config.tmp_dir, share, config.threads),
             long: Vec::new(),
@@ -221,6 +227,7 @@ impl Reader for Index {
         self.names.append(found.names);
         self.events += found.kept.len() as u64;
         self.bytes += found.bytes;
+        self.metadata += found.metadata;
         self.long.extend(found.long);
         self.tallies.append(&found.tallies);
         self.start = match (self.start, found.start) {

@@ -25,6 +25,8 @@ pub(super) struct Found {
     pub(super) kept: Vec<Place>,
     /// Bytes of those.
     pub(super) bytes: u64,
+    /// Metadata events among those.
+    pub(super) metadata: u64,
     /// Single events that are decided when all is read, in input order.
     pub(super) late: Vec<Undecided>,
     /// Events of pairs, groups and streams.
@@ -80,6 +82,7 @@ impl Found {
             if criteria.needs.names {
                 self.names.note(event);
             }
+            self.metadata += 1;
             return self.keep(Place::new(offset, len, 0));
         }
         let needs = criteria.needs;

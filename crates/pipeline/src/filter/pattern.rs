@@ -17,6 +17,16 @@ impl FromStr for Pattern {
 }
 
 impl Pattern {
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it matches anywhere in a text.
+    pub fn is_match(&self, text: &str) -> bool {
+        compile(&self.0).is_ok_and(|regex| regex.is_match(text.as_bytes()))
+    }
+
     /// What the first group matches in a text, or all of it if there is no group.
     pub(crate) fn capture(&self, text: &str) -> Option<String> {
         let compiled = compile(&self.0).ok()?;
@@ -35,6 +45,18 @@ impl FromStr for Glob {
 
     fn from_str(text: &str) -> Result<Self, String> {
         compile(&anchored(text)).map(|_| Glob(text.to_owned()))
+    }
+}
+
+impl Glob {
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it matches a whole text.
+    pub fn is_match(&self, text: &str) -> bool {
+        compile(&anchored(&self.0)).is_ok_and(|regex| regex.is_match(text.as_bytes()))
     }
 }
 
@@ -149,13 +171,33 @@ impl FromStr for Preset {
 }
 
 /// One of these patterns; `None` if there are none.
-pub(super) fn any_of(patterns: &[Pattern]) -> Result<Option<Regex>, Error> {
-    union(patterns.iter().map(|pattern| pattern.0.clone()))
+pub(super) fn any_of(patterns: &[Pattern], case: Case) -> Result<Option<Regex>, Error> {
+    union(patterns.iter().map(|pattern| pattern.0.clone()), case)
 }
 
 /// One of these globs.
-pub(super) fn any_glob<'g>(globs: impl Iterator<Item = &'g str>) -> Result<Option<Regex>, Error> {
-    union(globs.map(anchored))
+pub(super) fn any_glob<'g>(
+    globs: impl Iterator<Item = &'g str>,
+    case: Case,
+) -> Result<Option<Regex>, Error> {
+    union(globs.map(anchored), case)
+}
+
+/// Whether upper and lower case are the same. In globs this is so for ASCII only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    Matters,
+    Ignored,
+}
+
+impl Case {
+    /// What a pattern begins with.
+    fn flag(self) -> &'static str {
+        match self {
+            Case::Matters => "",
+            Case::Ignored => "(?i)",
+        }
+    }
 }
 
 /// The text of a glob.
@@ -163,13 +205,13 @@ pub(super) fn glob_text(glob: &Glob) -> &str {
     &glob.0
 }
 
-fn union(patterns: impl Iterator<Item = String>) -> Result<Option<Regex>, Error> {
+fn union(patterns: impl Iterator<Item = String>, case: Case) -> Result<Option<Regex>, Error> {
     // each in a group, so that flags inside of one do not reach the next
     let patterns: Vec<String> = patterns.map(|pattern| format!("(?:{pattern})")).collect();
     if patterns.is_empty() {
         return Ok(None);
     }
-    let compiled = compile(&patterns.join("|"));
+    let compiled = compile(&format!("{}{}", case.flag(), patterns.join("|")));
     compiled.map(Some).map_err(|problem| ErrorKind::Usage { problem }.into())
 }
 
@@ -207,7 +249,7 @@ mod tests {
             ("?8", &["v8", "é8"], &["8", "vv8"]),
             ("a+b", &["a+b"], &["aab"]),
         ] {
-            let regex = any_glob([glob].into_iter()).expect("sound").expect("one");
+            let regex = any_glob([glob].into_iter(), Case::Matters).expect("sound").expect("one");
             assert!(yes.iter().all(|text| regex.is_match(text.as_bytes())), "{glob}");
             assert!(!no.iter().any(|text| regex.is_match(text.as_bytes())), "{glob}");
         }
@@ -216,10 +258,14 @@ mod tests {
     #[test]
     fn patterns_are_alternatives() {
         let patterns = ["(?i)gc", "^Run"].map(|p| p.parse::<Pattern>().expect("sound"));
-        let regex = any_of(&patterns).expect("sound").expect("two");
+        let regex = any_of(&patterns, Case::Matters).expect("sound").expect("two");
         assert!(regex.is_match(b"MinorGC") && regex.is_match(b"RunTask"));
         assert!(!regex.is_match(b"runTask") && regex.is_match(b"x gc"));
-        assert!(any_of(&[]).expect("sound").is_none());
+        assert!(any_of(&[], Case::Matters).expect("sound").is_none());
         assert!("(".parse::<Pattern>().is_err());
+        let regex = any_of(&patterns, Case::Ignored).expect("sound").expect("two");
+        assert!(regex.is_match(b"runtask") && regex.is_match(b"x GC"));
+        let regex = any_glob(["V8.*"].into_iter(), Case::Ignored).expect("sound").expect("one");
+        assert!(regex.is_match(b"v8.gc") && !regex.is_match(b"v9.gc"));
     }
 }

@@ -79,7 +79,8 @@ pub(crate) fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
     Ok(inputs)
 }
 
-fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// The files of a folder, not of those below it, in any order.
+pub(crate) fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

@@ -10,7 +10,6 @@
 //! beside it, the whole new one.
 
 use crate::error::{Error, ErrorKind};
-use crate::input::identity;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
@@ -180,18 +179,4 @@ fn beside(target: &Path) -> PathBuf {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     target.with_file_name(format!(".{name}.tracemill-{}-{count}", std::process::id()))
-}
-
-/// Refuses an output that is one of the inputs, by device and inode.
-pub(super) fn refuse_input(
-    output: &Metadata,
-    path: &str,
-    inputs: impl Iterator<Item = Metadata>,
-) -> Result<(), Error> {
-    for input in inputs {
-        if input.is_file() && identity(&input) == identity(output) {
-            return Err(ErrorKind::OutputIsInput { path: path.to_owned() }.into());
-        }
-    }
-    Ok(())
 }

@@ -21,6 +21,7 @@ mod writer;
 
 use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
 use crate::error::{Error, ErrorKind};
+use crate::input::{files_in, identity};
 pub(crate) use batch::Batch;
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
@@ -28,6 +29,7 @@ pub use file::{remove_scratch, write_file};
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub(crate) use turns::Turns;
 use writer::Writer;
@@ -86,22 +88,56 @@ struct InTurn {
 /// Looks at the target and refuses what must be refused, before anything is read.
 ///
 /// # Errors
-/// [`ErrorKind::OutputExists`], [`ErrorKind::OutputIsInput`].
+/// [`ErrorKind::OutputExists`], [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
 pub(crate) fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
     let (existing, path) = match &config.target {
         Target::Stdout => (stdout_metadata(), "standard output".to_owned()),
         Target::File { path, .. } => (std::fs::metadata(path).ok(), path.display().to_string()),
     };
     let Some(existing) = existing.filter(Metadata::is_file) else { return Ok(()) };
-    let inputs = inputs.iter().filter_map(|source| match source {
-        Source::Stdin => metadata_of(&io::stdin()),
-        Source::Path(path) => std::fs::metadata(path).ok(),
-    });
-    file::refuse_input(&existing, &path, inputs)?;
+    refuse_input(&existing, &path, inputs)?;
     match &config.target {
         Target::File { replace: false, .. } => Err(ErrorKind::OutputExists { path }.into()),
         _ => Ok(()),
     }
+}
+
+/// Refuses to write to `path` if that is one of `inputs`, or lies in a folder that is one, whatever names they have.
+///
+/// Cost: a look at each input, and at each file of the folders among them.
+///
+/// # Errors
+/// [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
+pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
+    match std::fs::metadata(path).ok().filter(Metadata::is_file) {
+        Some(existing) => {
+            refuse_input(&existing, &path.display().to_string(), &inputs.iter().collect::<Vec<_>>())
+        }
+        None => Ok(()),
+    }
+}
+
+fn refuse_input(existing: &Metadata, path: &str, inputs: &[&Source]) -> Result<(), Error> {
+    let output = identity(existing);
+    let is_output = |input: Metadata| input.is_file() && identity(&input) == output;
+    for source in inputs {
+        let input = match source {
+            Source::Stdin => metadata_of(&io::stdin()),
+            Source::Path(path) => std::fs::metadata(path).ok(),
+        };
+        let Some(input) = input else { continue };
+        if input.is_dir() {
+            // a folder that cannot be read is an error of its own, when it is opened
+            let files = files_in(source.path()).unwrap_or_default();
+            if files.iter().filter_map(|file| std::fs::metadata(file).ok()).any(is_output) {
+                let (path, folder) = (path.to_owned(), source.to_string());
+                return Err(ErrorKind::OutputInFolder { path, folder }.into());
+            }
+        } else if is_output(input) {
+            return Err(ErrorKind::OutputIsInput { path: path.to_owned() }.into());
+        }
+    }
+    Ok(())
 }
 
 fn stdout_metadata() -> Option<Metadata> {

@@ -1,4 +1,4 @@
-//! Every command that the documentation shows is run: README, cookbook, and the examples of `--help`.
+//! Every command that the documentation shows is run: README, the pages of `docs`, and the examples of `--help`.
 //!
 //! ```text
 //!   README.md, docs/*.md ─ fenced blocks ─┐
@@ -21,6 +21,18 @@ use std::path::{Path, PathBuf};
 fn page(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// README and all pages of `docs`.
+fn pages() -> Vec<String> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let entries = std::fs::read_dir(docs).expect("the folder of pages");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> =
+        names.map(|name| format!("docs/{}", name.to_string_lossy())).collect();
+    names.push("README.md".to_owned());
+    names.sort();
+    names
 }
 
 /// Runs the commands of each section in a folder of its own; `least` of them must have been run.
@@ -55,12 +67,34 @@ fn say(text: &str) {
 
 #[test]
 fn commands_of_the_readme_work() {
-    run_all(&markdown_commands("README.md", &page("README.md")), 30);
+    run_all(&markdown_commands("README.md", &page("README.md")), 10);
+}
+
+#[test]
+fn commands_of_the_guide_work() {
+    run_all(&markdown_commands("docs/guide.md", &page("docs/guide.md")), 35);
 }
 
 #[test]
 fn commands_of_the_cookbook_work() {
     run_all(&markdown_commands("docs/cookbook.md", &page("docs/cookbook.md")), 40);
+}
+
+#[test]
+fn commands_of_the_other_pages_work() {
+    let named = ["README.md", "docs/guide.md", "docs/cookbook.md"];
+    let mut all = Vec::new();
+    for name in pages().into_iter().filter(|name| !named.contains(&name.as_str())) {
+        all.extend(markdown_commands(&name, &page(&name)));
+    }
+    run_all(&all, 5);
+}
+
+/// The front page answers what this is and how to try it before anybody has to scroll.
+#[test]
+fn the_front_page_is_one_screen() {
+    let text = page("README.md");
+    assert!(text.lines().count() <= 60, "{}", text.lines().count());
 }
 
 #[test]
@@ -91,7 +125,9 @@ fn examples_of_the_help_work() {
 /// No command hides from the tests in a block that is only indented, or in one of another language.
 #[test]
 fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
-    for name in ["README.md", "docs/cookbook.md"] {
+    // these pages show scripts of the repository, which need a nightly compiler or hours
+    let scripts = ["docs/reliability.md", "docs/speed.md"];
+    for name in pages().iter().filter(|name| !scripts.contains(&name.as_str())) {
         let mut fence: Option<String> = None;
         for (number, line) in page(name).lines().enumerate() {
             match (line.strip_prefix("```"), &fence) {
@@ -113,14 +149,15 @@ fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
 fn links_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut links = 0;
-    for name in ["README.md", "docs/cookbook.md", "CHANGELOG.md", "ARCHITECTURE.md"] {
-        let text = page(name);
+    let others = ["CHANGELOG.md", "ARCHITECTURE.md"].map(str::to_owned);
+    for name in pages().into_iter().chain(others) {
+        let text = page(&name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = link.split('#').next().unwrap_or_default();
             if file.is_empty() || file.contains("://") {
                 continue;
             }
-            let folder = Path::new(name).parent().map_or(PathBuf::new(), Path::to_owned);
+            let folder = Path::new(&name).parent().map_or(PathBuf::new(), Path::to_owned);
             assert!(root.join(folder).join(file).exists(), "{name}: {link}");
             links += 1;
         }

@@ -159,6 +159,7 @@ fn prepare(folder: &Path) {
         folder,
         "cp testdata/node/trace-2.json logs/b.json && gzip -k rank0.json rank1.json traces/a.json",
     );
+    write("app.mjs", "const end = Date.now() + 50; let sum = 0; while (Date.now() < end) sum += Math.sqrt(sum + 1);\n".to_owned());
     // two minutes from 522970 s on, of a browser and of Node; jq reads no half of a surrogate pair
     make(
         folder,
