@@ -36,8 +36,8 @@ Examples:
   The main threads of all renderers, without what is shorter than 100 µs:
     tracemill filter --thread '^CrRendererMain' --min-dur 100us trace.json -o main.json
 
-  Garbage collection in the first two seconds:
-    tracemill filter --name 'GC' --to 2s trace.json -o gc.json
+  Garbage collection in the first minute:
+    tracemill filter --name 'GC' --to 1m trace.json -o gc.json
 
   Two processes but for one thread of theirs:
     tracemill filter --pid 4711,4712 trace.json | tracemill filter --invert --tid 4715 -o most.json
