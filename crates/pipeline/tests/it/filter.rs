@@ -36,6 +36,7 @@ fn flags(criteria: &Criteria) -> Filter {
         ph: criteria.ph.clone(),
         cat: criteria.cat.iter().map(|cat| cat.parse().expect("sound")).collect(),
         name: patterns(&criteria.name),
+        ignore_case: false,
         min_dur: criteria.min_dur.map(Duration),
         max_dur: criteria.max_dur.map(Duration),
         from: criteria.from.map(point),
