@@ -86,6 +86,7 @@ mod names;
 mod order;
 mod outline;
 mod output;
+mod pairing;
 mod patched;
 mod profile;
 mod read;

@@ -8,6 +8,7 @@ use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
 use crate::outline::Outline;
+use crate::pairing::is_named;
 use crate::profile::Router;
 use crate::scan::Collect;
 use memchr::memmem::Finder;
@@ -173,8 +174,8 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
                 }
             }
             b'B' | b'E' => {
-                let name = event.field_and_rest(Field::Name);
-                let name = name.map_or(0, |_| hash_field(event, Field::Name).max(1));
+                let named = is_named(event);
+                let name = if named { hash_field(event, Field::Name).max(1) } else { 0 };
                 self.records.push(record(lane, name));
             }
             _ => {

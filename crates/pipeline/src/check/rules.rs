@@ -138,7 +138,7 @@ rules! {
     // pairs
     BeginWithoutEnd "begin-without-end" (W W W) "a B event that no E ends", "it stays open to the end of the trace";
     EndWithoutBegin "end-without-begin" (W W W) "an E event that ends nothing", "it is left out by viewers";
-    Crossing "crossing" (W E W) "an E event whose name is not that of the B event it ends", "B and E must nest: tracemill merge --for devtools writes X events";
+    Crossing "crossing" (W E W) "an E event whose name is not that of the innermost open B event", "B and E must nest: tracemill merge --for devtools writes X events";
     Overlap "overlap" (W E E) "an X event that begins inside another one of its thread and ends behind it", "viewers drop it: tracemill merge --overlaps spill moves it to a lane of its own";
     BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them over the whole file", "tracemill merge --for devtools pairs them by thread and writes X events";
     MissingAsyncId "missing-id" (W W W) "an async or flow event without an id", "nothing can be paired with it: write id or id2";

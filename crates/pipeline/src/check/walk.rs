@@ -2,8 +2,8 @@
 //!
 //! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
 //! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
-//! DevTools leaves it out of the tree. B and E nest by themselves. Async events pair by name within their id, the
-//! latest begin first. A flow is open from its `s` to its `f` or the next `s`.
+//! DevTools leaves it out of the tree. B and E nest by themselves and pair as everywhere ([`crate::pairing`]). Async events
+//! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
 //!
 //! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
 //! its stretch. Cost: a sort of 32 bytes an event and a few nanoseconds each; memory: a bucket a worker and what is open.
@@ -11,6 +11,7 @@
 use super::records::{Record, Runs};
 use super::rules::Kind;
 use super::tallies::Tallies;
+use crate::pairing::Begins;
 use crate::threads::on_threads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,8 +84,8 @@ fn walk_stretch(runs: &Runs, from: usize, to: usize, tallies: &mut Tallies) {
 /// A begin that waits for its end.
 #[derive(Clone, Copy)]
 struct Begin {
-    /// Of its name, and where there is one, of its process.
-    hash: u64,
+    /// Of its name.
+    name: u64,
     offset: u64,
 }
 
@@ -93,8 +94,8 @@ struct Begin {
 struct Open {
     /// Ends of X events.
     ends: Vec<i64>,
-    slices: Vec<Begin>,
-    asyncs: Vec<Begin>,
+    slices: Begins<Begin>,
+    asyncs: Begins<u64>,
     /// The flow, and whether it led somewhere.
     flow: Option<(u64, bool)>,
     /// The last begin of an async event or flow.
@@ -107,7 +108,8 @@ impl Open {
         match record.phase() {
             b'X' => self.complete(record, tallies),
             b'B' => {
-                self.slices.push(Begin { hash: record.extra, offset: record.offset() });
+                let begin = Begin { name: record.extra, offset: record.offset() };
+                self.slices.begin(record.extra, begin);
             }
             b'E' => self.end_slice(record, tallies),
             b's' | b't' | b'f' => self.flow(record, tallies),
@@ -128,13 +130,11 @@ impl Open {
     }
 
     fn end_slice(&mut self, record: &Record, tallies: &mut Tallies) {
-        match self.slices.pop() {
-            None => tallies.add(Kind::EndWithoutBegin, record.offset()),
-            // an end without a name ends whatever is open
-            Some(begin) if record.extra != 0 && begin.hash != record.extra => {
-                tallies.add(Kind::Crossing, record.offset());
-            }
-            Some(_) => {}
+        let innermost = self.slices.innermost().map(|begin| begin.name);
+        if self.slices.end(record.extra).is_none() {
+            tallies.add(Kind::EndWithoutBegin, record.offset());
+        } else if record.extra != 0 && innermost != Some(record.extra) {
+            tallies.add(Kind::Crossing, record.offset());
         }
     }
 
@@ -151,13 +151,12 @@ impl Open {
                 if self.is_shared(record) {
                     tallies.add(Kind::SharedAsyncId, offset);
                 }
-                self.asyncs.push(Begin { hash: record.extra >> 32, offset });
+                self.asyncs.begin(async_name(record), offset);
             }
             b'e' | b'F' => {
-                let hash = record.extra >> 32;
-                match self.asyncs.iter().rposition(|begin| begin.hash == hash) {
-                    Some(at) => drop(self.asyncs.remove(at)),
-                    None => tallies.add(Kind::AsyncWithoutBegin, offset),
+                let begin = self.asyncs.end_named(async_name(record));
+                if begin.is_none() {
+                    tallies.add(Kind::AsyncWithoutBegin, offset);
                 }
             }
             _ if self.asyncs.is_empty() => tallies.add(Kind::AsyncOutside, offset),
@@ -190,9 +189,18 @@ impl Open {
     /// The group is over.
     fn end(&mut self, tallies: &mut Tallies) {
         self.ends.clear();
-        self.slices.drain(..).for_each(|begin| tallies.add(Kind::BeginWithoutEnd, begin.offset));
-        self.asyncs.drain(..).for_each(|begin| tallies.add(Kind::AsyncWithoutEnd, begin.offset));
+        let unended = |begin: Begin| tallies.add(Kind::BeginWithoutEnd, begin.offset);
+        self.slices.values().for_each(unended);
+        let unended = |offset| tallies.add(Kind::AsyncWithoutEnd, offset);
+        self.asyncs.values().for_each(unended);
+        self.slices.clear();
+        self.asyncs.clear();
         self.end_flow(tallies);
         self.last = None;
     }
+}
+
+/// Of a record of an id: the half of its name's hash, which is never that of no name.
+fn async_name(record: &Record) -> u64 {
+    (record.extra >> 32) | 1 << 32
 }

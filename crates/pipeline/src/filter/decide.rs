@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   late  ─ in input order ─────────────────────> single events ─┐
-//!   bound ─ by key, then time ─┬─ a thread: stack of open B ──────┼─> (events, duration, reason) ─> stays or goes
+//!   bound ─ by key, then time ─┬─ a thread: which E ends which B ────┼─> (events, duration, reason) ─> stays or goes
 //!                              ├─ a group: matches if one does ──┤
 //!                              └─ a stream: as its Profile ──────┘
 //! ```
@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::kept::Kept;
 use crate::order::{Entry, KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
+use crate::pairing::Begins;
 use crate::store::Place;
 use std::path::Path;
 
@@ -145,7 +146,7 @@ fn by_place(place: Place) -> Undecided {
     // without its rank, which only counts among events of one time
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
-    Undecided { key: place.offset(), entry, lane: 0, reason: PASSES, role: Role::Single }
+    Undecided { key: place.offset(), entry, name: 0, lane: 0, reason: PASSES, role: Role::Single }
 }
 
 /// Puts places that were kept at once between those that were decided later.
@@ -274,15 +275,15 @@ impl Waiting<'_, '_, '_> {
     /// Decides what belongs together, key after key.
     fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
         let mut group = Group::new(Spool::new(self.tmp_dir, self.share));
-        let mut open = Vec::new();
+        let mut open = Begins::default();
         let mut key = None;
         for record in self.bound.sorted(self.order) {
             if key.replace(record.key).is_some_and(|key| key != record.key) {
                 self.end_key(&mut group, &mut open, visit)?;
             }
             match record.role {
-                Role::Begin => open.push(record),
-                Role::End => self.end(&record, open.pop(), visit)?,
+                Role::Begin => open.begin(record.name, record),
+                Role::End => self.end(&record, open.end(record.name), visit)?,
                 _ => group.push(record, self.judge_event(&record))?,
             }
         }
@@ -312,13 +313,14 @@ impl Waiting<'_, '_, '_> {
     fn end_key(
         &self,
         group: &mut Group,
-        open: &mut Vec<Undecided>,
+        open: &mut Begins<Undecided>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Error> {
-        for begin in open.drain(..) {
+        for begin in open.values() {
             let reason = self.judge(self.judge_event(&begin), begin.time(), i64::MAX);
             visit(begin.entry.place, i64::MAX, reason)?;
         }
+        open.clear();
         let dur = group.times.map_or(0, |(from, to)| to.saturating_sub(from));
         let from = group.times.map(|(from, _)| from);
         let reason = self.judge(group.head.or(group.any).unwrap_or(PASSES), from, dur);

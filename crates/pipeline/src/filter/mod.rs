@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Most events are decided where they are found, while their bytes are in cache, and leave their place or nothing.
-//! What must wait is 32 bytes an event ([`undecided`]) and pays for itself: filters by pid and tid know no pairs, filters
+//! What must wait is 40 bytes an event ([`undecided`]) and pays for itself: filters by pid and tid know no pairs, filters
 //! without names and relative times nothing late.
 //!
 //! **Whole things** ([`decide`]). E stays with its B: they are paired per thread by a stack, in the order of contract C3.
@@ -87,7 +87,7 @@ pub struct Filter {
 ///
 /// Cost: one pass over the input at scanning speed and one write of the output. Of heap 8 bytes an event that stays and
 /// 32 an event that waits; beyond a third of the budget none, for lists and sorted runs on disk. Besides, what the threads
-/// of the trace take, and 32 bytes a B that is open at a time.
+/// of the trace take, and 90 bytes a B that is open at a time.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].

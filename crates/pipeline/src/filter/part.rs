@@ -5,6 +5,7 @@ use super::lanes::{Lanes, Names};
 use super::undecided::{Role, Undecided};
 use crate::order::{Entry, rank};
 use crate::outline::Outline;
+use crate::pairing::is_named;
 use crate::profile::{self, stream_key};
 use crate::scan::Collect;
 use crate::store::{Long, Place};
@@ -111,7 +112,11 @@ impl Found {
             Role::Single => dur as u64,
             _ => key_of(event, role, &mut self.key),
         };
-        let record = Undecided { key, entry, lane, reason, role };
+        let name = match role {
+            Role::Begin | Role::End if is_named(event) => name_of(event, &mut self.key),
+            _ => 0,
+        };
+        let record = Undecided { key, entry, name, lane, reason, role };
         match role {
             Role::Single => self.single(record, criteria),
             _ => self.bound.push(record),
@@ -214,6 +219,13 @@ fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u64 {
         }
     }
     hash.finish()
+}
+
+/// A number for the name of a `B` or `E`, not 0.
+fn name_of(event: &Event<'_>, scratch: &mut Vec<u8>) -> u64 {
+    let mut hash = Hash::new();
+    hash.piece(text_of(event, Field::Name, scratch));
+    hash.finish().max(1)
 }
 
 /// `id2`: a local id is one of its process.

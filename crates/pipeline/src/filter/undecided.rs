@@ -1,4 +1,4 @@
-//! Events that are not decided yet: 32 bytes each, in memory or on disk, as they come or sorted by key and time.
+//! Events that are not decided yet: 40 bytes each, in memory or on disk, as they come or sorted by key and time.
 
 use super::criteria::Reason;
 use crate::order::{Entry, Keyed, Order, Record, word};
@@ -34,6 +34,8 @@ pub(super) struct Undecided {
     pub(super) key: u64,
     /// Time and place; [`i64::MIN`] if it has no time.
     pub(super) entry: Entry,
+    /// Of `B` and `E` the hash of the name, as pairing looks at it; 0 of others.
+    pub(super) name: u64,
     pub(super) lane: u32,
     /// What its own fields and its thread's ids are judged.
     pub(super) reason: Reason,
@@ -48,21 +50,23 @@ impl Undecided {
 }
 
 impl Record for Undecided {
-    const BYTES: usize = 32;
+    const BYTES: usize = 40;
 
     fn encode(&self, bytes: &mut [u8]) {
         bytes[..8].copy_from_slice(&self.key.to_le_bytes());
         self.entry.encode(&mut bytes[8..24]);
-        bytes[24..28].copy_from_slice(&self.lane.to_le_bytes());
-        bytes[28..].copy_from_slice(&[self.reason, self.role as u8, 0, 0]);
+        bytes[24..32].copy_from_slice(&self.name.to_le_bytes());
+        bytes[32..36].copy_from_slice(&self.lane.to_le_bytes());
+        bytes[36..].copy_from_slice(&[self.reason, self.role as u8, 0, 0]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let last = word(bytes, 24);
+        let last = word(bytes, 32);
         let [.., reason, role, _, _] = last.to_le_bytes();
         Undecided {
             key: word(bytes, 0),
             entry: Entry::decode(&bytes[8..24]),
+            name: word(bytes, 24),
             lane: last as u32,
             reason,
             role: Role::ALL[usize::from(role) % Role::ALL.len()],

@@ -1,21 +1,21 @@
 //! Self time: each moment of a thread belongs to the slice that began last among those open.
 //!
 //! Where slices nest this is what profilers call self time; where they overlap it still counts each moment once, so that
-//! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends the
-//! innermost B (whatever its name), or to the last time of the thread's slices if there is none. An E without a B is
-//! nothing. Times are whole nanoseconds, rounded down.
+//! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends
+//! them ([`crate::pairing`]), or to the last time of the thread's slices if there is none. An E without a B is nothing. Times are whole nanoseconds, rounded down.
 
 use super::ledger::Ledger;
 use super::report::Usage;
 use super::slices::{Slice, Sorted};
 use crate::error::Error;
+use crate::pairing::Begins;
 
 /// The self times of threads by hash, ascending, and those of names in `names`.
 ///
 /// Memory: what is open at one time in one thread.
 pub(super) fn self_times(slices: &Sorted, names: &mut Ledger) -> Result<Vec<(u64, u64)>, Error> {
     let mut lanes: Vec<(u64, u64)> = Vec::new();
-    let mut nest = Nest { open: Vec::new(), now: 0, last: 0, busy: 0, names };
+    let mut nest = Nest { open: Begins::default(), now: 0, last: 0, busy: 0, names };
     slices.each(|slice| {
         if lanes.last().is_none_or(|&(lane, _)| lane != slice.lane) {
             let busy = nest.end()?;
@@ -31,6 +31,7 @@ pub(super) fn self_times(slices: &Sorted, names: &mut Ledger) -> Result<Vec<(u64
 }
 
 /// A slice that has begun.
+#[derive(Clone, Copy)]
 struct Open {
     name: u64,
     /// When it ends; not known of a B.
@@ -39,7 +40,7 @@ struct Open {
 
 /// One thread.
 struct Nest<'l> {
-    open: Vec<Open>,
+    open: Begins<Open>,
     /// Up to here time is accounted for.
     now: i64,
     /// The greatest time.
@@ -56,21 +57,17 @@ impl Nest<'_> {
             b'X' => {
                 let end = slice.ts.saturating_add_unsigned(slice.dur);
                 self.last = self.last.max(end);
-                self.open.push(Open { name: slice.name, end: Some(end) });
+                self.open.enclose(Open { name: slice.name, end: Some(end) });
             }
-            b'B' => self.open.push(Open { name: slice.name, end: None }),
-            _ => {
-                if let Some(at) = self.open.iter().rposition(|open| open.end.is_none()) {
-                    self.open.remove(at);
-                }
-            }
+            b'B' => self.open.begin(slice.name, Open { name: slice.name, end: None }),
+            _ => drop(self.open.end(slice.name)),
         }
         Ok(())
     }
 
     /// Gives the time up to `to` to whom it belongs, and closes what ends until then as it comes to the top.
     fn advance(&mut self, to: i64) -> Result<(), Error> {
-        while let Some(top) = self.open.last() {
+        while let Some(top) = self.open.innermost() {
             let until = top.end.map_or(to, |end| end.min(to));
             if until > self.now {
                 let self_ns = until.abs_diff(self.now);
@@ -81,7 +78,7 @@ impl Nest<'_> {
             if top.end.is_none_or(|end| end > to) {
                 break;
             }
-            self.open.pop();
+            self.open.pop_innermost();
         }
         self.now = self.now.max(to);
         Ok(())

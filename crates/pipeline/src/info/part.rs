@@ -9,6 +9,7 @@ use super::slices::{Slice, sort};
 use super::table::Table;
 use super::timeline::Timeline;
 use crate::outline::Outline;
+use crate::pairing::is_named;
 use crate::profile::{Names, Role};
 use crate::scan::Collect;
 use memchr::memchr2;
@@ -127,7 +128,7 @@ impl Part {
 
     /// A timed event that is no metadata.
     #[inline]
-    fn timed(&mut self, (ts, dur): (Nanos, u64), moment: impl FnOnce(i64) -> Moment) {
+    fn timed(&mut self, (ts, dur): (Nanos, u64), moment: Moment) {
         let start = ts.floor;
         let end = start.saturating_add_unsigned(dur);
         let bounds = self.bounds.unwrap_or((start, end));
@@ -140,20 +141,24 @@ impl Part {
         match &mut self.moments {
             Some([first, last]) => {
                 if start < first.ts {
-                    *first = moment(start);
+                    *first = moment;
                 } else if start >= last.ts {
-                    *last = moment(start);
+                    *last = moment;
                 }
             }
-            None => self.moments = Some([moment(start); 2]),
+            None => self.moments = Some([moment; 2]),
         }
     }
 
     /// Notes an X, B or E of a thread and name.
-    fn slice(&mut self, ts: i64, dur: u64, (lane, name): (usize, usize), offset: u64, phase: u8) {
+    fn slice(&mut self, event: &Event<'_>, (ts, dur): (i64, u64), at: &Moment) {
+        let &Moment { lane, name, offset, phase, .. } = at;
+        let phase = phase as u8;
         // what takes no time has none for itself
         if phase == b'X' && dur > 0 || matches!(phase, b'B' | b'E') {
-            let (lane, name) = (self.lanes.entry(lane).hash, self.names.entry(name).hash);
+            let lane = self.lanes.entry(lane).hash;
+            let ends_any = phase == b'E' && !is_named(event);
+            let name = if ends_any { 0 } else { self.names.entry(name).hash };
             let dur = if phase == b'X' { dur } else { 0 };
             self.slices.push(Slice::new(lane, (ts, dur), name, offset, phase));
         }
@@ -232,9 +237,10 @@ impl Collect for Part {
                 self.titles.note(event);
             }
             (Class::Timed, Some(ts)) => {
-                self.timed((ts, time_ns), |ts| Moment { ts, offset, lane, name, phase });
+                let moment = Moment { ts: ts.floor, offset, lane, name, phase };
+                self.timed((ts, time_ns), moment);
                 if self.full {
-                    self.slice(ts.floor, time_ns, (lane, name), offset, phase as u8);
+                    self.slice(event, (ts.floor, time_ns), &moment);
                 }
             }
             _ => self.untimed += 1,

@@ -15,7 +15,7 @@ pub(super) struct Slice {
     pub(super) ts: i64,
     /// Nanoseconds of an X; 0 for B and E.
     pub(super) dur: u64,
-    /// Hash of its name.
+    /// Hash of its name; of an E 0 if it has none, or an empty one.
     pub(super) name: u64,
     /// Offset among all inputs, above the phase.
     place: u64,

@@ -8,15 +8,14 @@
 //!   B ─── E   │             │          nothing: it ended before, or at from
 //! ```
 //!
-//! An `E` closes the latest open `B` of its thread, of the same name if it has one; an async end closes the latest open
-//! begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
+//! Which `B` an `E` closes [`crate::pairing`] says; an async end closes the latest open begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
 //! closes nothing.
 //!
 //! A flow is re-opened at `from` only where a step of it lies inside: viewers bind it to what encloses its start, and
 //! that is cut there too. A counter's last value before a window is repeated at `from` unless there is a new one.
 //!
 //! All parts before the end of the last window are walked once: key after key, those of a key in the order of the
-//! output. What is to be made is noted, and made in the order of all when the walk is over (`edge`). Heap: 64 bytes for
+//! output. What is to be made is noted, and made in the order of all when the walk is over (`edge`). Heap: 104 bytes for
 //! each B or begin that is open at one time in one thread or id.
 
 use super::edge::{AtEdge, Turn};
@@ -24,15 +23,15 @@ use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
 use crate::error::Error;
 use crate::order::{EXACT, Entry, Gather, KeyedSorter, Order};
+use crate::pairing::Begins;
 use crate::store::Store;
 use crate::windows::{Bounds, Windows};
 
 /// Something that has begun.
+#[derive(Clone, Copy)]
 struct Open {
     kind: Kind,
     entry: Entry,
-    /// See [`Part`].
-    name: u64,
     /// Whether it begins in the window at hand; what does not comes before what does.
     own: bool,
     /// Its begin, or of flows that are re-opened the first step inside.
@@ -57,7 +56,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     edges: KeyedSorter<AtEdge>,
     /// The key at hand, and what of it is open.
     owner: u128,
-    open: Vec<Open>,
+    open: Begins<Open>,
     /// The last value of a counter.
     counter: Option<Open>,
     /// The window at hand, and the one that comes next.
@@ -83,7 +82,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             kept,
             edges,
             owner: 0,
-            open: Vec::new(),
+            open: Begins::default(),
             counter: None,
             current: None,
             next: 0,
@@ -115,23 +114,25 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     fn note(&mut self, part: &Part) -> Result<bool, Error> {
         let shown = self.current.is_some();
         let &Part { entry, name, kind, step, .. } = part;
-        let new = Open { kind, entry, name, own: true, number: entry, shown };
+        let new = Open { kind, entry, own: true, number: entry, shown };
         match (kind, step) {
             (Kind::Counter, _) => self.counter = Some(new),
-            (Kind::Flow, Step::Begin) => self.open = vec![new],
+            (Kind::Flow, Step::Begin) => {
+                self.open.clear();
+                self.open.begin(0, new);
+            }
             (Kind::Flow, _) => {
                 self.show_flow(entry)?;
                 if step == Step::End {
                     self.open.clear();
                 }
             }
-            (_, Step::Begin) => self.open.push(new),
+            (_, Step::Begin) => self.open.begin(name, new),
             (_, Step::Middle) => {}
             (_, Step::End) => {
-                let of_name = |own: &Open| name == 0 || own.name == name;
-                if let Some(at) = self.open.iter().rposition(of_name) {
+                if let Some(begin) = self.open.end(name) {
                     // it ends where the window begins: none of it lies inside
-                    return Ok(self.open.remove(at).shown || !shown);
+                    return Ok(begin.shown || !shown);
                 }
             }
         }
@@ -141,7 +142,9 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     /// Re-opens the flow for a step of it, if that stands in a window where it is not open yet.
     fn show_flow(&mut self, step: Entry) -> Result<(), Error> {
         let Some(window) = self.current else { return Ok(()) };
-        let Some(flow) = self.open.last_mut().filter(|flow| !flow.shown) else { return Ok(()) };
+        let Some(flow) = self.open.innermost_mut().filter(|flow| !flow.shown) else {
+            return Ok(());
+        };
         (flow.shown, flow.own, flow.number) = (true, false, step);
         self.edges.push(flow.at_edge(window, Turn::Flow), Order(self.store))
     }
@@ -172,19 +175,23 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
 
     /// Whether anything is to be made in windows without parts.
     fn lasts(&self) -> bool {
-        self.counter.is_some() || self.open.last().is_some_and(|open| open.kind != Kind::Flow)
+        self.counter.is_some() || self.open.innermost().is_some_and(|open| open.kind != Kind::Flow)
     }
 
     /// Re-opens what is open, and repeats the counter, where the window at hand begins.
     fn reopen(&mut self) -> Result<(), Error> {
         self.pending = false;
         let Some(window) = self.current else { return Ok(()) };
-        let lasting = self.open.iter_mut().filter(|open| open.kind != Kind::Flow);
-        for open in lasting.chain(&mut self.counter).filter(|open| !open.shown) {
+        let Clip { store, edges, open, counter, .. } = self;
+        let mut reopen = |open: &mut Open| {
+            if open.kind == Kind::Flow || open.shown {
+                return Ok(());
+            }
             (open.shown, open.own) = (true, false);
-            self.edges.push(open.at_edge(window, Turn::Reopened), Order(self.store))?;
-        }
-        Ok(())
+            edges.push(open.at_edge(window, Turn::Reopened), Order(store))
+        };
+        open.each_mut(&mut reopen)?;
+        counter.iter_mut().try_for_each(reopen)
     }
 
     /// Closes what is open at the end of the window at hand.
@@ -195,13 +202,14 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         self.current = None;
         let to = self.windows.0[window].1;
         let goes_on = self.bounds.last >= to || self.bounds.end > to;
-        for open in self.open.iter_mut().filter(|open| open.shown) {
-            open.shown = false;
-            if goes_on {
-                let turn = if open.own { Turn::ClosedOwn } else { Turn::Closed };
-                self.edges.push(open.at_edge(window, turn), Order(self.store))?;
+        let Clip { store, edges, open, .. } = self;
+        open.each_mut(|open| {
+            if !std::mem::take(&mut open.shown) || !goes_on {
+                return Ok(());
             }
-        }
+            let turn = if open.own { Turn::ClosedOwn } else { Turn::Closed };
+            edges.push(open.at_edge(window, turn), Order(store))
+        })?;
         self.counter.iter_mut().for_each(|counter| counter.shown = false);
         Ok(())
     }

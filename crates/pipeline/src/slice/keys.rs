@@ -13,6 +13,7 @@ use super::kinds::{Kind, Step};
 use crate::check::{mix, whole};
 use crate::json::member;
 use crate::order::{EXACT, Entry, Keyed, Order, Record, word};
+use crate::pairing::is_named;
 use crate::store::Store;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
@@ -23,7 +24,7 @@ pub(super) struct Part {
     pub(super) entry: Entry,
     /// 0 if it has no id and needs one.
     key: [u64; 2],
-    /// Of its name; 0 if there is none, or the key has it.
+    /// Of its name; 0 if there is none, an empty one, or the key has it.
     pub(super) name: u64,
     pub(super) kind: Kind,
     pub(super) step: Step,
@@ -122,9 +123,9 @@ impl Keys {
         true
     }
 
-    /// A number for a name; 0 if there is none.
+    /// A number for a name; 0 if pairing does not look at it.
     fn name(&mut self, event: &Event<'_>) -> u64 {
-        if event.field_and_rest(Field::Name).is_none() {
+        if !is_named(event) {
             return 0;
         }
         let mut hash = Hash::new(0);

@@ -3,9 +3,9 @@
 //!
 //! `keep` keeps what touches a window: a pair from its begin to its end, a flow if a step of it lies inside. What has no
 //! end is open to the end of the trace. `drop` keeps what has all its parts in one window. A part without a partner is
-//! a moment. Pairing is that of `clip`.
+//! a moment. Pairing is that of all verbs ([`crate::pairing`]).
 //!
-//! Heap: 24 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
+//! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
 //! beyond their share.
 
 use super::Edges;
@@ -13,6 +13,7 @@ use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
 use crate::error::Error;
 use crate::order::{Entry, Gather, Spool};
+use crate::pairing::Begins;
 use crate::store::Store;
 use crate::windows::Windows;
 
@@ -22,9 +23,9 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     windows: &'j Windows,
     edges: Edges,
     kept: &'k mut Gather<'j, 'p>,
-    /// The key at hand, and what of it is open: names and begins.
+    /// The key at hand, and what of it is open.
     owner: u128,
-    open: Vec<(u64, Entry)>,
+    open: Begins<Entry>,
     flow: Option<Flow>,
     /// Steps of the flow.
     steps: Spool<Entry>,
@@ -48,7 +49,7 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         kept: &'k mut Gather<'j, 'p>,
         steps: Spool<Entry>,
     ) -> Self {
-        Pairs { store, windows, edges, kept, owner: 0, open: Vec::new(), flow: None, steps }
+        Pairs { store, windows, edges, kept, owner: 0, open: Begins::default(), flow: None, steps }
     }
 
     /// Takes the next part.
@@ -72,16 +73,13 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
                 if step == Step::End { self.end_flow() } else { Ok(()) }
             }
             (_, Step::Begin) => {
-                self.open.push((name, entry));
+                self.open.begin(name, entry);
                 Ok(())
             }
             (_, Step::Middle) => Ok(()),
-            (_, Step::End) => match self.open.iter().rposition(|own| name == 0 || own.0 == name) {
+            (_, Step::End) => match self.open.end(name) {
                 None => self.moment(entry),
-                Some(at) => {
-                    let (_, begin) = self.open.remove(at);
-                    self.pair(begin, entry)
-                }
+                Some(begin) => self.pair(begin, entry),
             },
         }
     }
@@ -144,7 +142,7 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
     /// All parts of the key at hand were taken; or all parts.
     pub(super) fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
-        for (_, begin) in std::mem::take(&mut self.open) {
+        for begin in std::mem::take(&mut self.open).values() {
             match self.edges {
                 Edges::Drop => self.moment(begin)?,
                 _ if begin.time < self.windows.end() => self.kept.push(begin)?,

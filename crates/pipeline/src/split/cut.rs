@@ -6,14 +6,17 @@
 //! ```
 //!
 //! A CPU profile stream is one step at the place of its `Profile` event (of its first chunk if it has none), with all its
-//! chunks' weight: it is never torn. One pass over the sequence, one over begins and ends beside it; memory by parts and by
-//! slices open at once.
+//! chunks' weight: it is never torn. One pass over the sequence, one over begins and ends beside it, whose names are
+//! read again; memory by parts and by slices open at once.
 
 use super::SplitBy;
 use super::scan::{TIMED, UNTIMED};
+use crate::check::hash_value;
 use crate::error::{Error, ErrorKind};
 use crate::order::{Entry, MergedRuns, Order, Run, Sequence};
+use crate::pairing::{Begins, is_named};
 use std::cmp::Ordering;
+use tracemill_tokenizer::{Field, fields_of};
 
 /// Files that one run makes at most: more is a slip of the finger.
 pub(super) const PARTS_MOST: usize = 100_000;
@@ -61,7 +64,7 @@ pub(super) struct Opens<'r> {
     merged: MergedRuns<'r>,
     /// Of each run the thread, and whether it holds begins.
     runs: Vec<(usize, bool)>,
-    stacks: Vec<Vec<Entry>>,
+    open: Vec<Begins<Entry>>,
 }
 
 impl<'r> Opens<'r> {
@@ -74,7 +77,7 @@ impl<'r> Opens<'r> {
         Opens {
             merged: MergedRuns::over(runs.iter().map(|run| run.0), order),
             runs: runs.iter().map(|&(_, thread, begins)| (thread, begins)).collect(),
-            stacks: vec![Vec::new(); threads],
+            open: vec![Begins::default(); threads],
         }
     }
 
@@ -85,26 +88,35 @@ impl<'r> Opens<'r> {
         {
             self.merged.next(order);
             let (thread, begins) = self.runs[run];
-            let stack = &mut self.stacks[thread];
+            let open = &mut self.open[thread];
+            let name = name_of(entry, order);
             if !begins {
                 // an end without a begin ends nothing
-                stack.pop();
+                open.end(name);
                 continue;
             }
-            if stack.len() == OPEN_MOST {
-                stack.remove(0);
+            if open.len() == OPEN_MOST {
+                open.pop_outermost();
             }
-            stack.push(entry);
+            open.begin(name, entry);
         }
     }
 
     /// Begins that are open, in order, and their threads.
     fn open(&self, order: Order<'_, '_>) -> (Vec<Entry>, Vec<usize>) {
-        let mut copies: Vec<Entry> = self.stacks.concat();
+        let mut copies: Vec<Entry> = self.open.iter().flat_map(Begins::values).collect();
         copies.sort_unstable_by(|a, b| order.compare(a, b));
-        let threads = self.stacks.iter().enumerate().filter(|(_, stack)| !stack.is_empty());
+        let threads = self.open.iter().enumerate().filter(|(_, open)| !open.is_empty());
         (copies, threads.map(|(thread, _)| thread).collect())
     }
+}
+
+/// The hash of the name of a begin or end, as pairing looks at it.
+fn name_of(entry: Entry, order: Order<'_, '_>) -> u64 {
+    let bytes = order.0.event(entry.place);
+    let fields = fields_of(bytes);
+    let event = fields.of(bytes);
+    if is_named(&event) { hash_value(event.field(Field::Name)).max(1) } else { 0 }
 }
 
 /// Cuts a sequence.

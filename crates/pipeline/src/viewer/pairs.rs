@@ -1,32 +1,20 @@
 //! B and E events of each thread, paired in the order of the output.
 //!
-//! An E ends the innermost B that is open on its thread and has its name and category; one without a name or category
-//! ends whatever is open. So a lost E costs its own B its duration and no other. (DevTools itself has one stack for all
-//! threads, and an E that does not fit costs the innermost B its duration, whatever that is.) Of more than [`SOUGHT`] that
-//! are open the innermost are looked at, so that no trace takes quadratic time.
+//! Which B an E ends is [`DevtoolsBegins`]'s to say: so a lost E costs its own B its duration and no other.
 
 use super::changes::{Change, Changes};
 use super::complete::complete;
 use crate::check::hash_value;
 use crate::identity::key_of;
 use crate::order::Entry;
+use crate::pairing::DevtoolsBegins;
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field, fields_of};
-
-/// Open events of a thread among which that of an E is sought.
-const SOUGHT: usize = 4096;
-
-/// A B event that waits for its end.
-struct Open {
-    entry: Entry,
-    name: u64,
-    cat: u64,
-}
 
 /// What is open on each thread.
 #[derive(Default)]
 pub(super) struct Pairs {
-    threads: HashMap<Vec<u8>, Vec<Open>>,
+    threads: HashMap<Vec<u8>, DevtoolsBegins<Entry>>,
 }
 
 impl Pairs {
@@ -45,19 +33,15 @@ impl Pairs {
         let thread = self.threads.entry(thread_of(&event)).or_default();
         let [name, cat] = [Field::Name, Field::Cat].map(|field| event.field(field));
         if !event.is_string(Field::Ph, b"E") {
-            let [name, cat] = [name, cat].map(hash_value);
-            thread.push(Open { entry, name, cat });
+            thread.begin(hash_value(name), hash_value(cat), entry);
             return Ok(());
         }
-        let is =
-            |value: Option<&[u8]>, open: u64| value.is_none_or(|v| hash_value(Some(v)) == open);
-        let outer = thread.len().saturating_sub(SOUGHT);
-        let fits = |open: &Open| is(name, open.name) && is(cat, open.cat);
-        let Some(at) = thread[outer..].iter().rposition(fits) else {
+        let [name, cat] = [name, cat].map(|value| value.map(|value| hash_value(Some(value))));
+        let Some(begin) = thread.end(name, cat) else {
             changes.one(Change::LoneEnds);
             return Ok(());
         };
-        let begin = read(thread.remove(outer + at).entry);
+        let begin = read(begin);
         let (event, lost) = complete(&begin, Some(bytes));
         changes.one(Change::Pairs);
         changes.add(Change::EndKeys, lost);
@@ -66,8 +50,7 @@ impl Pairs {
 
     /// What was never ended, in the order of the output.
     pub(super) fn finish(self) -> Vec<Entry> {
-        let mut open: Vec<Entry> =
-            self.threads.into_values().flatten().map(|open| open.entry).collect();
+        let mut open: Vec<Entry> = self.threads.values().flat_map(DevtoolsBegins::values).collect();
         open.sort_unstable();
         open
     }

@@ -15,6 +15,7 @@ mod info;
 mod keys;
 mod knobs;
 mod limits;
+mod pairing;
 mod prefixes;
 mod profile_damage;
 mod profile_file_damage;

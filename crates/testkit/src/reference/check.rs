@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::profile::Value;
 use super::read::{self, Fields, is_string, unescape};
-use super::{Decimal, RawEvent, time};
+use super::{Decimal, RawEvent, pairing, time};
 
 /// The kinds that are counted here; about others nothing is said.
 pub const KINDS: &[&str] = &[
@@ -292,10 +292,10 @@ fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
 }
 
 fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
-    let mut pairs: HashMap<Lane, (Vec<Value>, u64)> = HashMap::new();
+    let mut pairs: HashMap<Lane, (Vec<Option<Value>>, u64)> = HashMap::new();
     let mut slices: HashMap<Lane, Vec<(i128, i128, usize)>> = HashMap::new();
     for Timed { event, phase, ns, number } in timed {
-        let name = Value::of(event.name.as_deref());
+        let name = pairing::name(event.name.as_deref());
         match phase {
             b'B' | b'E' => {
                 let (open, count) = pairs.entry(lane(event)).or_default();
@@ -304,12 +304,14 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
                     open.push(name);
                     continue;
                 }
-                match open.pop() {
+                match pairing::closed_by(open, &name) {
                     None => add(counts, "end-without-begin", 1),
-                    Some(begin) if event.name.is_some() && begin != name => {
-                        add(counts, "crossing", 1);
+                    Some(at) => {
+                        if name.is_some() && open[open.len() - 1] != name {
+                            add(counts, "crossing", 1);
+                        }
+                        open.remove(at);
                     }
-                    Some(_) => {}
                 }
             }
             b'X' => {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::order::SortKey;
+use super::profile::Value;
 use super::read::{self, Fields, is_string, unescape};
-use super::{Decimal, Format, default_format, keys, time, write};
+use super::{Decimal, Format, default_format, keys, pairing, time, write};
 
 /// Which events are wanted. Empty lists and `None` want all.
 #[derive(Clone, Debug, Default)]
@@ -143,6 +144,10 @@ impl<'e> Judge<'e> {
         stays
     }
 
+    fn name(&self, event: usize) -> Option<Value> {
+        pairing::name(self.events[event].get("name"))
+    }
+
     fn pair(&self, events: &[usize], stays: &mut [bool]) {
         let mut open: Vec<usize> = Vec::new();
         for &event in events {
@@ -150,7 +155,9 @@ impl<'e> Judge<'e> {
                 open.push(event);
                 continue;
             }
-            let begin = open.pop().unwrap_or(event);
+            let names: Vec<_> = open.iter().map(|&begin| self.name(begin)).collect();
+            let begin = pairing::closed_by(&names, &self.name(event));
+            let begin = begin.map_or(event, |at| open.remove(at));
             let (from, to) = (self.ns(begin, "ts"), self.ns(event, "ts"));
             let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(from));
             stays[event] = self.passes(self.fits(begin), from, dur);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::read::{Fields, unescape};
-use super::{Decimal, RawEvent, time};
+use super::{Decimal, RawEvent, pairing, time};
 
 /// What some events come to; times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +96,12 @@ fn key(raw: Option<&str>) -> Key {
             None => (Some(false), raw.as_bytes().to_vec()),
         },
     }
+}
+
+/// A name as pairing looks at it.
+fn named(key: &Key) -> Option<Key> {
+    let is_none = key.1.is_empty() || *key == (Some(false), b"null".to_vec());
+    (!is_none).then(|| key.clone())
 }
 
 /// What of a name can be shown.
@@ -249,7 +255,13 @@ fn self_times(mut slices: Vec<Slice>) -> Vec<(Key, u64)> {
                 open.push(spans.len());
                 spans.push((slice.ts, last, &slice.name));
             }
-            _ => open.pop().into_iter().for_each(|begin: usize| spans[begin].1 = slice.ts),
+            _ => {
+                let end = named(&slice.name);
+                let names: Vec<_> = open.iter().map(|&begin| named(spans[begin].2)).collect();
+                if let Some(at) = pairing::closed_by(&names, &end) {
+                    spans[open.remove(at)].1 = slice.ts;
+                }
+            }
         }
     }
     let mut edges: Vec<i64> = spans.iter().flat_map(|span| [span.0, span.1]).collect();

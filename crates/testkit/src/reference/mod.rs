@@ -13,6 +13,7 @@ mod info;
 mod keys;
 mod moved;
 mod order;
+mod pairing;
 mod profile;
 mod read;
 mod rename;

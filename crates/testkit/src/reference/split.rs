@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::order::{SortKey, output_order};
 use super::profile::{StreamKey, Value, stream_key};
 use super::read::{self, Fields, Source, elements, is_string, unescape};
-use super::{Format, default_format, keys, time, write};
+use super::{Format, default_format, keys, pairing, time, write};
 
 /// What makes a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,7 +305,9 @@ impl<'a> Splitter<'a> {
             if phase(known, "B") {
                 stack.push(event);
             } else if phase(known, "E") {
-                stack.pop();
+                let name = |event: usize| pairing::name(self.known[event].fields.get("name"));
+                let names: Vec<_> = stack.iter().map(|&begin| name(begin)).collect();
+                pairing::closed_by(&names, &name(event)).map(|at| stack.remove(at));
             }
         }
         let mut open: Vec<usize> = stacks.into_values().flatten().collect();

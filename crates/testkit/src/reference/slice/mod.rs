@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::order::{self, SortKey};
 use super::profile::{self, StreamKey, Value};
 use super::read::{self, Fields, is_string, unescape};
-use super::{Format, default_format, keys, write};
+use super::{Format, default_format, keys, pairing, write};
 
 pub(super) mod number;
 mod pairs;

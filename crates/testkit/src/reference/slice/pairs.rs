@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Edges, Event, Fields, Slicer, Value, high, low, number};
+use super::{Edges, Event, Fields, Slicer, Value, high, low, number, pairing};
 
 /// What belongs together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,10 +82,12 @@ impl Slicer<'_> {
                     all.push(Lasting { kind, begin: rank, end, steps, replaced });
                 }
                 _ => {
-                    let name = |rank: usize| Value::of(self.event(rank).fields.get("name"));
-                    let any = kind != b'B' || name(rank) == Value::Missing;
-                    let place =
-                        stack.iter().rposition(|&own| any || name(all[own].begin) == name(rank));
+                    let name = |rank: usize| {
+                        let own = self.event(rank).fields.get("name").filter(|_| kind == b'B');
+                        pairing::name(own)
+                    };
+                    let names: Vec<_> = stack.iter().map(|&own| name(all[own].begin)).collect();
+                    let place = pairing::closed_by(&names, &name(rank));
                     match place {
                         None => moments.push(rank),
                         Some(place) if kind == b's' => {
