@@ -187,7 +187,7 @@ fn write(
     for Job { number, offset, first, places, long } in todo {
         let store = Store::new(std::iter::once((0, &payload)), long);
         let mut batch = output.batch(number, offset, &mut buffer);
-        layout.copy(places.into_iter(), first, &store, &mut batch)?;
+        layout.copy(places.iter().copied(), first, &store, &mut batch)?;
         batch.finish()?;
     }
     Ok(())

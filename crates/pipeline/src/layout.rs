@@ -4,7 +4,7 @@ use crate::config::Format;
 use crate::error::Error;
 use crate::keys::United;
 use crate::output::Batch;
-use crate::store::{Place, Store};
+use crate::store::{PREFETCH_AHEAD, Place, Store};
 use tracemill_tokenizer::{compact, on_one_line, pretty};
 
 /// What is done to the white space of an event.
@@ -210,17 +210,19 @@ impl Layout {
     /// output in one go.
     pub(crate) fn copy(
         self,
-        mut places: impl Iterator<Item = Place>,
+        mut places: impl Iterator<Item = Place> + Clone,
         first: bool,
         store: &Store<'_>,
         batch: &mut Batch<'_>,
     ) -> Result<(), Error> {
         let next = self.next;
+        let mut ahead = places.clone().skip(PREFETCH_AHEAD);
         let Some(place) = places.next() else { return Ok(()) };
         batch.push(if first { self.first } else { next })?;
         let (mut start, mut len) = (place.offset(), store.len(place) as usize);
         let mut bytes = store.from(start);
         for place in places {
+            ahead.next().into_iter().for_each(|place| store.prefetch(place));
             let (offset, own) = (place.offset(), store.len(place) as usize);
             let end = len + next.len();
             // what separates events in the input is most often what separates them in the output

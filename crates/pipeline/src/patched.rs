@@ -11,7 +11,7 @@ use crate::identity::{Patch, Renamer};
 use crate::layout::same;
 use crate::order::Entry;
 use crate::output::Batch;
-use crate::store::Store;
+use crate::store::{PREFETCH_AHEAD, Store};
 use crate::viewer::{Changes, Retoucher};
 
 /// The patches of an event; one for each worker.
@@ -67,6 +67,9 @@ impl<'r> Patched<'r> {
         // what was not pushed yet: so many bytes of these, which begin at an offset
         let (mut bytes, mut start, mut len) = (&[][..], 0, 0);
         for (number, entry) in entries.iter().enumerate() {
+            if let Some(ahead) = entries.get(number + PREFETCH_AHEAD) {
+                store.prefetch(ahead.place);
+            }
             let (offset, own) = (entry.place.offset(), store.len(entry.place) as usize);
             let end = len + separator.len();
             let separated =

@@ -10,7 +10,13 @@ use crate::clock::{Clocks, Shift};
 use memmap2::MmapMut;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_tokenizer::Mapped;
+use tracemill_tokenizer::{Mapped, prefetch};
+
+/// How many events before its turn the bytes of an event are asked for, where events are visited out of order.
+pub(crate) const PREFETCH_AHEAD: usize = 12;
+
+/// Bytes of an event that are asked for.
+const PREFETCHED: usize = 256;
 
 /// The bytes of one input.
 pub(crate) enum Payload {
@@ -246,6 +252,14 @@ impl<'p> Store<'p> {
 
     pub(crate) fn slice(&self, offset: u64, len: u64) -> &'p [u8] {
         &self.from(offset)[..len as usize]
+    }
+
+    /// Asks for the bytes of an event that is copied soon: of the first 256, beyond which the processor asks by itself.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: Place) {
+        let bytes = self.from(place.offset());
+        let len = place.short_len().map_or(PREFETCHED, |len| PREFETCHED.min(len as usize));
+        prefetch(&bytes[..len.min(bytes.len())]);
     }
 
     pub(crate) fn event(&self, place: Place) -> &'p [u8] {

@@ -76,7 +76,7 @@ pub use restyle::{compact, pretty};
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };
-pub use simd::Tier;
+pub use simd::{Tier, prefetch};
 pub use text::{members, on_one_line, string_is, unescape};
 
 /// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.

@@ -28,8 +28,10 @@ mod avx512;
 pub(crate) mod grammar;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod prefetch;
 mod scalar;
 
+pub use prefetch::prefetch;
 pub(crate) use scalar::byte;
 use std::fmt;
 use std::str::FromStr;
@@ -222,6 +224,7 @@ fn flatten_with(
     let (last, skip) = last_block(window, &mut padded);
     for (index, block) in blocks.iter().chain(last).enumerate() {
         let base = (index * BLOCK) as u16;
+        prefetch::ahead_of(block);
         let mut masks = classify(block);
         if index == blocks.len() {
             masks = masks.skip(skip);
