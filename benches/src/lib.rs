@@ -11,11 +11,11 @@
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{LazyLock, OnceLock};
 use tempfile::TempDir;
 use tracemill_pipeline::{
-    Compression, Config, InfoConfig, InfoReport, MergeReport, OutputConfig, Progress, Source,
-    Target, info, merge,
+    Compression, Config, InfoConfig, InfoReport, MergeReport, OutputConfig, Source, Target, info,
+    merge,
 };
 use tracemill_testkit::{Rng, generate};
 use tracemill_tokenizer::{
@@ -258,20 +258,7 @@ pub fn tiers() -> impl Iterator<Item = Tier> {
 
 /// The knobs of a run with ample memory.
 pub fn config(threads: usize) -> Config {
-    Config {
-        threads,
-        memory: 1 << 30,
-        tmp_dir: path(""),
-        tier: None,
-        read_size: 256 << 10,
-        strict: false,
-        progress: Arc::new(Progress::default()),
-        profiles: Default::default(),
-        identity: Default::default(),
-        clocks: Default::default(),
-        viewer: Default::default(),
-        shares: None,
-    }
+    Config::new(threads, 1 << 30, path(""))
 }
 
 /// Output to a file, which is replaced if it exists.

@@ -1,167 +1,20 @@
-//! What a job is told: inputs, output, and the knobs that change its cost but never its answer (contract C4).
+//! What a run is told beside its inputs and its output: limits, and rules for inputs that differ.
 
-use crate::clock::Factor;
-use crate::error::{Error, ErrorKind};
-use crate::viewer::ViewerRules;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use crate::decimal::Factor;
+use crate::limits::Limits;
+use crate::pattern::Pattern;
+use crate::profile::ProfileInputs;
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-pub(crate) use tracemill_tokenizer::Tier;
 
-/// Where an input comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
-    /// Standard input.
-    Stdin,
-    /// A file, a pipe, or a folder whose files are the inputs.
-    Path(PathBuf),
-}
-
-impl Source {
-    /// Its path; empty for standard input.
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Source::Stdin => Path::new(""),
-            Source::Path(path) => path,
-        }
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Stdin => f.write_str("standard input"),
-            Source::Path(path) => path.display().fmt(f),
-        }
-    }
-}
-
-/// Where the output goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Standard output.
-    Stdout,
-    /// A file that appears, whole and on disk, when the job is done (contract C8). An existing one is refused unless
-    /// `replace`.
-    File {
-        /// Its path.
-        path: PathBuf,
-        /// Whether an existing file may be replaced.
-        replace: bool,
-    },
-}
-
-/// How a trace is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `{"traceEvents":[…], …}`
-    Object,
-    /// `[…]`, which has no place for other keys.
-    Array,
-    /// One event a line; other keys in a first line `{"tracemill":{…}}`.
-    Ndjson,
-}
-
-impl Format {
-    /// Its name, as the flag has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Object => "object",
-            Format::Array => "array",
-            Format::Ndjson => "ndjson",
-        }
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        [Format::Object, Format::Array, Format::Ndjson]
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| format!("expected object, array or ndjson: {name}"))
-    }
-}
-
-/// The white space of a trace that is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
-    /// Events as they stand, to the byte; in NDJSON without line breaks.
-    #[default]
-    Keep,
-    /// None outside strings; one event a line.
-    Compact,
-    /// Indented by two blanks, one member a line. Not for NDJSON.
-    Pretty,
-}
-
-impl Style {
-    /// Its name, as the flag has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Style::Keep => "keep",
-            Style::Compact => "compact",
-            Style::Pretty => "pretty",
-        }
-    }
-}
-
-/// How the output's bytes are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// One gzip member, which DevTools can read.
-    Gzip {
-        /// 0 to 9.
-        level: u32,
-    },
-    /// zstd.
-    Zstd {
-        /// 1 to 22.
-        level: u32,
-    },
-}
-
-/// Everything about the output.
-#[derive(Clone, Debug)]
-pub struct OutputConfig {
-    /// Where it goes.
-    pub target: Target,
-    /// Its format; the first input's if `None`.
-    pub format: Option<Format>,
-    /// How it is packed.
-    pub compression: Compression,
-}
-
-impl OutputConfig {
-    /// A new file, in the format of the first input and not packed.
-    pub fn file(path: impl Into<PathBuf>) -> Self {
-        let target = Target::File { path: path.into(), replace: false };
-        OutputConfig { target, format: None, compression: Compression::None }
-    }
-}
-
-/// Knobs and limits of a run.
+/// What a run is told: its limits, and what it does about inputs that differ.
+///
+/// Its limits are read as fields of it: `config.threads` is `config.limits.threads`.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Worker threads, at least 1.
-    pub threads: usize,
-    /// The most heap the run may take, in bytes; mapped files do not count (contract C7).
-    pub memory: u64,
-    /// Folder for spilled runs and spooled pipes.
-    pub tmp_dir: PathBuf,
-    /// Instruction set of the scan; the best one if `None`.
-    pub tier: Option<Tier>,
-    /// The most bytes that one read from a pipe takes.
-    pub read_size: usize,
-    /// Stop at the first defect, and check every byte (contract C5).
-    pub strict: bool,
-    /// Counters that another thread may watch.
-    pub progress: Arc<Progress>,
+    /// What it may take.
+    pub limits: Limits,
     /// What `.cpuprofile` inputs become.
     pub profiles: ProfileInputs,
     /// What a merge does about names that inputs share.
@@ -170,9 +23,42 @@ pub struct Config {
     pub clocks: ClockRules,
     /// What a merge does for a viewer.
     pub viewer: ViewerRules,
-    /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
-    #[doc(hidden)]
-    pub shares: Option<Shares>,
+}
+
+impl Deref for Config {
+    type Target = Limits;
+
+    fn deref(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl DerefMut for Config {
+    fn deref_mut(&mut self) -> &mut Limits {
+        &mut self.limits
+    }
+}
+
+impl Config {
+    /// The smallest budget that everything works within.
+    pub const MEMORY_MIN: u64 = Limits::MEMORY_MIN;
+
+    /// Everything as usual within these limits: inputs keep their names and clocks.
+    pub fn of(limits: Limits) -> Self {
+        Config {
+            limits,
+            profiles: ProfileInputs::default(),
+            identity: IdentityRules::default(),
+            clocks: ClockRules::default(),
+            viewer: ViewerRules::default(),
+        }
+    }
+
+    /// As [`Config::of`], with `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs
+    /// are saved.
+    pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
+        Config::of(Limits::new(threads, memory, tmp_dir))
+    }
 }
 
 /// Whose the processes of several inputs are.
@@ -211,7 +97,7 @@ pub struct IdentityRules {
     /// What processes of single inputs are called, by path or file name.
     pub labels: Vec<(PathBuf, String)>,
     /// What processes of the other inputs are called: the first group of this in the path, or all that it matches.
-    pub label_from_name: Option<crate::filter::Pattern>,
+    pub label_from_name: Option<Pattern>,
     /// Write metadata events that are equal to the byte once.
     pub dedup_metadata: bool,
     /// Write into `metadata` what was done.
@@ -283,101 +169,42 @@ pub struct StatedInput {
     pub recording: Option<u64>,
 }
 
-/// What `.cpuprofile` inputs become on their way in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProfileInputs {
-    /// Process and thread of single files, by path or file name.
-    pub pid_tid: Vec<(PathBuf, u64, u64)>,
+/// A program whose rules are checked beside the general ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckFor {
+    /// The Performance panel of Chrome.
+    Devtools,
+    /// The Perfetto UI and `trace_processor`.
+    Perfetto,
 }
 
-/// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
-    /// Bytes of pipes and packed inputs kept in memory; the rest is spooled to disk.
-    pub payload: u64,
-    /// Bytes of index entries; a bucket may take as much again.
-    pub index: u64,
-    /// Bytes that a worker scans at a time.
-    pub chunk: usize,
-    /// Bytes of a segment of a stream.
-    pub segment: usize,
-}
-
-impl Shares {
-    /// The shares of a budget for so many threads. What a worker finds in a chunk, and what the allocator keeps for it, may
-    /// take eight times the chunk: all workers have half of the memory.
-    pub fn of(memory: u64, threads: usize) -> Self {
-        let chunk = (memory / 64).min(memory / (16 * threads as u64).max(1));
-        Shares {
-            payload: memory / 4,
-            index: memory / 4,
-            chunk: chunk.clamp(256 << 10, 8 << 20) as usize,
-            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
+impl CheckFor {
+    /// Its name, as the flag has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckFor::Devtools => "devtools",
+            CheckFor::Perfetto => "perfetto",
         }
     }
 }
 
-impl Config {
-    /// The smallest budget that everything works within.
-    pub const MEMORY_MIN: u64 = 32 << 20;
-
-    /// Everything as usual, with `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them. Inputs keep their
-    /// names and clocks, and damaged ones are saved.
-    pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
-        Config {
-            threads,
-            memory,
-            tmp_dir: tmp_dir.into(),
-            tier: None,
-            read_size: 256 << 10,
-            strict: false,
-            progress: Arc::default(),
-            profiles: ProfileInputs::default(),
-            identity: IdentityRules::default(),
-            clocks: ClockRules::default(),
-            viewer: ViewerRules::default(),
-            shares: None,
-        }
-    }
-
-    /// How many there may be at once of what takes so many bytes of the budget each.
-    pub(crate) fn room_for(&self, each: u64) -> usize {
-        usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
-    }
-
-    pub(crate) fn shares(&self) -> Shares {
-        self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
-    }
-
-    /// Checks the limits.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Budget`] if the memory is below [`Config::MEMORY_MIN`].
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.memory < Self::MEMORY_MIN {
-            let (given, least) = (self.memory, Self::MEMORY_MIN);
-            return Err(ErrorKind::Budget { given, least }.into());
-        }
-        Ok(())
-    }
+/// What a merge does for a viewer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewerRules {
+    /// The viewer, if it is for one.
+    pub viewer: Option<CheckFor>,
+    /// What becomes of X events that overlap others of their thread.
+    pub overlaps: Overlaps,
 }
 
-/// What a run has done so far. Written with relaxed ordering: for showing, not for deciding.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Bytes of input there will be, as far as known (pipes are not).
-    pub bytes_expected: AtomicU64,
-    /// Bytes of input scanned.
-    pub bytes_scanned: AtomicU64,
-    /// Bytes of output there will be; 0 while not known.
-    pub bytes_to_write: AtomicU64,
-    /// Bytes of output written.
-    pub bytes_written: AtomicU64,
-}
-
-impl Progress {
-    pub(crate) fn add(counter: &AtomicU64, bytes: u64) {
-        counter.fetch_add(bytes, Ordering::Relaxed);
-    }
+/// What becomes of an X event that begins inside another one of its thread and ends behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlaps {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// It moves to a lane of its own beside the thread.
+    Spill,
+    /// It ends where the one ends that it begins in.
+    Clip,
 }

@@ -10,11 +10,12 @@
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
 use crate::annotations::{Annotations, Written};
-use crate::config::{Config, Format, OutputConfig, Source, Style};
+use crate::config::Config;
 use crate::delays::Delays;
 use crate::early::{self, Early};
 use crate::emit::Emit;
 use crate::error::{Error, ErrorKind};
+use crate::inputs::read_all;
 use crate::kept::Kept;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
@@ -22,10 +23,13 @@ use crate::merge::default_format;
 use crate::order::{Buckets, Order, Timed};
 use crate::outline::{Document, Outline};
 use crate::output;
-use crate::read::{Current, Own, Reader, read_all};
+use crate::place::{Long, Place};
+use crate::read::{Current, Own, Reader};
 use crate::report::{AnnotationReport, ConvertReport};
 use crate::scan::Collect;
-use crate::store::{Long, Place, Store};
+use crate::source::Source;
+use crate::store::Store;
+use crate::target::{Format, OutputConfig, Style};
 use tracemill_tokenizer::{Event, Tier};
 
 /// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.

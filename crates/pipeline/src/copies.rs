@@ -13,7 +13,7 @@
 //! one of its copies stays. What stays as a copy stays listed: parts can be put together some now and some later. A
 //! document alone keeps its list as it is.
 
-use crate::order::Entry;
+use crate::entry::Entry;
 use crate::outline::Document;
 use crate::store::Store;
 use std::collections::{HashMap, HashSet};

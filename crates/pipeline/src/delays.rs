@@ -5,12 +5,13 @@
 //! event that it waits for. All of this is on disk beyond shares of the budget; in memory are the ids of one profile's nodes.
 
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::{Entry, Gather, Order, Sorted, Sorter};
+use crate::order::{Gather, Order, Sorted, Sorter};
+use crate::place::Place;
 use crate::profile::{
     ChunkOrder, Contents, Records, Series, Shelf, SortSpace, StreamKey, settle, stream_key,
 };
-use crate::store::Place;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of};

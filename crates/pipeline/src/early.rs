@@ -11,15 +11,17 @@
 //! when all is read. If it was wrong, or an event cannot be copied as it stands, nothing is lost but time: the output is
 //! dropped, and written again in the ordinary way.
 
-use crate::config::{Compression, Config, Format, OutputConfig, Target};
+use crate::config::Config;
 use crate::error::Error;
 use crate::input::byte_order_mark;
 use crate::keys::United;
 use crate::layout::Layout;
 use crate::outline::{Document, Outline};
 use crate::output::{Length, Output};
+use crate::place::{Long, Place};
 use crate::scan::{Collect, Feed};
-use crate::store::{Long, Payload, Place, Store};
+use crate::store::{Payload, Store};
+use crate::target::{Compression, Format, OutputConfig, Target};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;

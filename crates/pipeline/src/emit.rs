@@ -2,13 +2,15 @@
 
 use crate::config::Config;
 use crate::delays::Delays;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
-use crate::order::{Buckets, Entry, Lists, Order, Timed};
+use crate::order::{Buckets, Lists, Order, Timed};
 use crate::output::{Batch, Output, Turns};
 use crate::patched::Patched;
-use crate::store::{Place, Store};
+use crate::place::Place;
+use crate::store::Store;
 use crate::threads::on_threads;
 use crate::viewer::{Retouch, Retoucher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -298,9 +300,9 @@ pub(crate) struct Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Compression, Format, OutputConfig};
     use crate::output::Length;
     use crate::store::{Payload, Segment};
+    use crate::target::{Compression, Format, OutputConfig};
 
     /// Batches that wait for their turn behind one that never comes, since its worker panics.
     #[test]

@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::order::{Lists, Spill};
-use crate::store::Place;
+use crate::place::Place;
 use std::path::{Path, PathBuf};
 
 /// Places in input order, from parts that arrive in input order.

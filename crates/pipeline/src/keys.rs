@@ -17,10 +17,10 @@
 //! where they stand in the input; only references to them are in memory.
 
 use crate::annotations::{modifications, without};
-use crate::config::Format;
 use crate::identity::{FrameNames, IdMap, Rewrite, renamed_frame, renamed_samples};
 use crate::outline::{Document, KeyValue};
 use crate::store::Store;
+use crate::target::Format;
 use std::collections::HashMap;
 use tracemill_tokenizer::{members, string_is};
 

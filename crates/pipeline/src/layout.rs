@@ -1,10 +1,11 @@
 //! How a trace is written: what stands around its events in each form, and the white space in them.
 
-use crate::config::Format;
 use crate::error::Error;
 use crate::keys::United;
 use crate::output::Batch;
-use crate::store::{PREFETCH_AHEAD, Place, Store};
+use crate::place::Place;
+use crate::store::{PREFETCH_AHEAD, Store};
+use crate::target::Format;
 use tracemill_tokenizer::{compact, on_one_line, pretty};
 
 /// What is done to the white space of an event.

@@ -65,21 +65,26 @@ mod clock;
 mod config;
 mod convert;
 mod copies;
+mod decimal;
 mod delays;
 mod early;
 mod emit;
+mod entry;
 mod error;
 mod exact;
+mod extract;
 mod filter;
 mod flaws;
 mod identity;
 mod ids;
 mod info;
 mod input;
+mod inputs;
 mod json;
 mod kept;
 mod keys;
 mod layout;
+mod limits;
 mod losses;
 mod merge;
 mod names;
@@ -88,17 +93,21 @@ mod outline;
 mod output;
 mod pairing;
 mod patched;
+mod pattern;
+mod place;
 mod profile;
 mod read;
 mod recent;
 mod report;
 mod scan;
+mod shift;
 mod slice;
+mod source;
 mod splice;
 mod split;
 mod store;
-mod streams;
 mod tally;
+mod target;
 mod threads;
 mod time;
 mod viewer;
@@ -106,35 +115,39 @@ mod whole;
 mod windows;
 
 pub use around::Around;
-pub use check::{CheckFor, CheckReport, Finding, FoundAt, Severity, check};
-pub use clock::Factor;
+pub use check::{CheckReport, Finding, FoundAt, Severity, check};
 pub use config::{
-    Align, ClockRules, Compression, Config, Format, IdPolicy, IdentityRules, OutputConfig,
-    PidPolicy, ProfileInputs, Progress, Shares, Source, StatedInput, Style, Target,
+    Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, StatedInput,
+    ViewerRules,
 };
 pub use convert::convert;
+pub use decimal::Factor;
 pub use error::{Error, ErrorClass, ErrorKind};
-pub use filter::{Filter, Glob, Pattern, Preset, filter};
+pub use extract::{
+    ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
+    list_profiles,
+};
+pub use filter::{Filter, filter};
 pub use flaws::{Flaw, FlawKind, Flaws};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Usage, info,
 };
+pub use limits::{Limits, Progress, Shares};
 pub use losses::{Example, InputReport, Losses, Tally};
 pub use merge::merge;
 pub use output::{check_not_input, remove_scratch, write_file};
-pub use profile::{
-    ChunkOrder, ProfileChoice, ProfileInfo, ProfileSource, ProfileTarget, ProfilesReport,
-    check_template, extract_profiles, list_profiles,
-};
+pub use pattern::{Glob, Pattern, Preset};
+pub use profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use report::{
     AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport,
-    IdentityReport, InputClock, InputIdentity, MergeReport,
+    IdentityReport, InputClock, InputIdentity, MergeReport, ViewerReport,
 };
-pub use slice::{Edges, SliceReport, slice};
+pub use slice::{SliceReport, slice};
+pub use source::Source;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
+pub use target::{Compression, Format, OutputConfig, Style, Target};
 pub use time::{Duration, TimePoint, parse_time};
 pub use tracemill_tokenizer::{DamageKind, Tier};
-pub use viewer::{Overlaps, ViewerReport, ViewerRules};
-pub use windows::{Moment, TimeWindow};
+pub use windows::{Edges, Moment, TimeWindow};

@@ -6,10 +6,10 @@
 //! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
 //! twice from memory.
 
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::identity::{Patch, Renamer};
 use crate::layout::same;
-use crate::order::Entry;
 use crate::output::Batch;
 use crate::store::{PREFETCH_AHEAD, Store};
 use crate::viewer::{Changes, Retoucher};

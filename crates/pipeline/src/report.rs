@@ -1,9 +1,11 @@
 //! What a run did: counts and warnings. What was lost of its inputs is in `losses`.
 
-use crate::config::{Config, Format, Style, Tier};
+use crate::config::CheckFor;
+use crate::config::Config;
 use crate::losses::InputReport;
-use crate::viewer::ViewerReport;
+use crate::target::{Format, Style};
 use std::fmt;
+use tracemill_tokenizer::Tier;
 
 /// What became of the names of an input, or of a CPU profile in one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,6 +154,15 @@ impl AnnotationReport {
             )
         })
     }
+}
+
+/// What was changed for a viewer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ViewerReport {
+    /// The viewer, if it was for one.
+    pub viewer: Option<CheckFor>,
+    /// Kinds of changes of which there were any: name, how many, and what it is.
+    pub changes: Vec<(&'static str, u64, &'static str)>,
 }
 
 /// What `merge` did.

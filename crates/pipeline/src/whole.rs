@@ -1,10 +1,11 @@
 //! A whole trace to an output: opening, events, closing.
 
-use crate::config::{Config, OutputConfig};
+use crate::config::Config;
 use crate::emit::Emit;
 use crate::error::Error;
 use crate::keys::United;
 use crate::output::{Length, Output};
+use crate::target::OutputConfig;
 
 /// How much there is to write.
 #[derive(Clone, Copy)]

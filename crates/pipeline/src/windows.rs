@@ -24,6 +24,18 @@ pub struct TimeWindow {
     pub to: Option<Moment>,
 }
 
+/// What becomes of that which an edge of a window cuts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edges {
+    /// It is cut too, and stays well-formed.
+    #[default]
+    Clip,
+    /// It is kept whole.
+    Keep,
+    /// It is dropped.
+    Drop,
+}
+
 impl FromStr for Moment {
     type Err = String;
 

@@ -39,8 +39,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_pipeline::{
-    ClockRules, Compression, Config, Format, IdentityRules, OutputConfig, ProfileInputs, Progress,
-    Source, Target, Tier, ViewerRules,
+    Compression, Config, Format, Limits, OutputConfig, ProfileInputs, Progress, Source, Target,
+    Tier,
 };
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
@@ -343,7 +343,7 @@ impl LimitArgs {
     ) -> Result<Config, Failure> {
         let read_size = usize::try_from(self.read_size).ok().filter(|&size| size > 0);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Config {
+        let limits = Limits {
             threads: self.threads.map_or_else(processors, usize::from),
             memory: self.memory.unwrap_or_else(memory::default_budget),
             tmp_dir: self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
@@ -351,12 +351,10 @@ impl LimitArgs {
             read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
             strict: input.strict,
             progress: Arc::clone(progress),
-            profiles: ProfileInputs { pid_tid: input.pid_tid.clone() },
-            identity: IdentityRules::default(),
-            clocks: ClockRules::default(),
-            viewer: ViewerRules::default(),
             shares: None,
-        })
+        };
+        let profiles = ProfileInputs { pid_tid: input.pid_tid.clone() };
+        Ok(Config { profiles, ..Config::of(limits) })
     }
 }
 

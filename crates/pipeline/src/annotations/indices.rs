@@ -10,7 +10,8 @@
 
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::order::{Entry, Order};
+use crate::entry::Entry;
+use crate::order::Order;
 use std::collections::{BTreeMap, HashMap};
 
 /// The index of each event of `wanted` that will be written, by its place.

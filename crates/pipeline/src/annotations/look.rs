@@ -1,12 +1,13 @@
 //! The bounds of a trace as DevTools finds them (devtools-semantics §11).
 
 use super::window::Span;
-use crate::clock::Shift;
 use crate::config::Config;
 use crate::emit::Emit;
+use crate::entry::Entry;
 use crate::exact::Exact;
-use crate::order::{Entry, Order, Run};
-use crate::store::Place;
+use crate::order::{Order, Run};
+use crate::place::Place;
+use crate::shift::Shift;
 use crate::threads::on_threads;
 use std::sync::Mutex;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};

@@ -8,14 +8,16 @@ use super::read::{Annotated, Element, GROUPS, LISTS, Named, Needs};
 use super::text::with_elements;
 use super::window::{Breadcrumbs, Span, moved};
 use super::{Annotations, text};
-use crate::clock::{Clocks, Shift};
-use crate::config::{Config, Format};
+use crate::clock::Clocks;
+use crate::config::Config;
 use crate::emit::Emit;
+use crate::entry::Entry;
 use crate::exact::Exact;
 use crate::json::member;
 use crate::keys::United;
-use crate::order::Entry;
 use crate::report::{AnnotationDrop, AnnotationReport};
+use crate::shift::Shift;
+use crate::target::Format;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An output, and what there is to know of it.

@@ -1,9 +1,10 @@
 //! Tallies to findings: each with its severity, first places, what it is and what to do.
 
-use super::rules::{CheckFor, Kind, RULES, Severity};
+use super::rules::{Kind, RULES, Severity};
 use super::tallies::Tallies;
 use super::text::Spot;
 use crate::around::Around;
+use crate::config::CheckFor;
 use crate::flaws::{FlawKind, Flaws};
 use crate::losses::{InputReport, Tally as Losses, excerpt};
 use crate::read::Inputs;

@@ -4,6 +4,8 @@
 //! order: whatever the reader, DevTools, Perfetto; the worst of those asked for counts, and a rule that none of
 //! them has is not reported. Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
 
+use crate::config::CheckFor;
+
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -22,25 +24,6 @@ impl Severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
             Severity::Error => "error",
-        }
-    }
-}
-
-/// A program whose rules are checked beside the general ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CheckFor {
-    /// The Performance panel of Chrome.
-    Devtools,
-    /// The Perfetto UI and `trace_processor`.
-    Perfetto,
-}
-
-impl CheckFor {
-    /// Its name, as the flag has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            CheckFor::Devtools => "devtools",
-            CheckFor::Perfetto => "perfetto",
         }
     }
 }

@@ -1,10 +1,16 @@
 //! Entries of the index moved to the time of the output.
 
 use super::Clocks;
+use crate::entry::{EXACT, Entry, rank};
 use crate::error::Error;
-use crate::order::{Entry, Order, Runs, Spill, SpilledRuns};
+use crate::order::{Order, Runs, Spill, SpilledRuns};
+use crate::place::Place;
+use crate::shift::Shift;
 use crate::store::Store;
 use std::path::Path;
+use tracemill_tokenizer::{Nanos, fields_of};
+
+const MAX: u64 = Nanos::MAX as u64;
 
 /// Moves sorted runs.
 pub(crate) fn shift_runs(
@@ -24,11 +30,26 @@ pub(crate) fn shift_runs(
     Ok(())
 }
 
+/// The entry of an event whose entry was made with the factor of `shift` and without its offset.
+fn moved(shift: &Shift, entry: Entry, store: &Store<'_>) -> Entry {
+    let plain = entry.place.rank() != EXACT;
+    let moved = entry.time.checked_add(shift.offset()).filter(|time| time.unsigned_abs() < MAX);
+    if let Some(time) = moved.filter(|_| plain) {
+        return Entry { time, place: entry.place };
+    }
+    // digits below a nanosecond, or a time out of range: only the text tells
+    let event = store.event(entry.place);
+    let spans = fields_of(event);
+    let Some((ts, dur)) = shift.times(&spans.of(event)) else { return entry };
+    let place = Place::new(entry.place.offset(), event.len(), rank(ts, dur));
+    Entry { time: ts.floor, place }
+}
+
 fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
     for part in parts {
         for entry in part.iter_mut() {
             if let Some(shift) = clocks.shift_at(entry.place.offset()) {
-                *entry = shift.entry(*entry, store);
+                *entry = moved(shift, *entry, store);
             }
         }
         if !part.is_sorted() {
@@ -50,7 +71,7 @@ fn shift_spilled(
     let mut spill = Spill::new(dir)?;
     for run in runs.runs() {
         let moved = |entry: Entry| match clocks.shift_at(entry.place.offset()) {
-            Some(shift) => shift.entry(entry, store),
+            Some(shift) => moved(shift, entry, store),
             None => entry,
         };
         let mut entries: Vec<Entry> = run.iter().map(moved).collect();

@@ -1,6 +1,6 @@
 //! What inputs state about their clocks beside their events.
 
-use super::decimal::Decimal;
+use crate::decimal::Decimal;
 use crate::json::member;
 use crate::outline::Document;
 use crate::store::Store;

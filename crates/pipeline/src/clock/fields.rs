@@ -1,27 +1,10 @@
 //! Where times stand in an event. See the table in [`super`].
 
 use crate::json::member;
+use crate::shift::{Kind, Shift};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Cursor, Event, Field, canonical, members, number_text, string_is};
-
-/// What a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A point in time, in microseconds.
-    Micros,
-    /// A point in time, in seconds.
-    Seconds,
-    /// A length of time in any unit: only factors change it.
-    Length,
-}
-
-impl Kind {
-    /// What the value of `ts`, or else of `dur`, is.
-    pub(crate) fn of(field: Field) -> Self {
-        if field == Field::Ts { Kind::Micros } else { Kind::Length }
-    }
-}
 
 /// Finds the times in some args.
 type FindTimes = fn(&mut Args<'_, '_>);
@@ -39,12 +22,13 @@ const NAMED: [(&[u8], FindTimes); 9] = [
     (b"clock_sync", clock_sync),
 ];
 
+/// Calls `found` for each time of an event that `shift` moves: for lengths if those change.
+pub(crate) fn each_moved<'e>(shift: &Shift, event: &Event<'e>, found: impl FnMut(&'e [u8], Kind)) {
+    each_time(event, shift.scales(), found);
+}
+
 /// Calls `found` for each time of an event; for lengths only if `lengths`.
-pub(super) fn each_time<'e>(
-    event: &Event<'e>,
-    lengths: bool,
-    mut found: impl FnMut(&'e [u8], Kind),
-) {
+fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8], Kind)) {
     if let Some(ts) = event.field(Field::Ts)
         && !(event.is_metadata() && is_zero(ts))
     {

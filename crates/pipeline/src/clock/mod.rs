@@ -1,7 +1,7 @@
 //! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
 //!
 //! `time in the output = time in the input × factor + offset`, exactly: decimals of any length are calculated with as
-//! decimals ([`decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
+//! decimals ([`crate::decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
 //! scan; offsets come from what is found ([`mod@align`]), so they are known when all is read.
 //!
 //! | value | of | what |
@@ -32,25 +32,24 @@
 mod align;
 mod apply;
 mod base;
-mod decimal;
 mod describe;
 mod fields;
-mod shift;
 mod sight;
 
 pub(crate) use apply::shift_runs;
-pub use decimal::Factor;
 pub(crate) use describe::push_clocks;
-pub(crate) use fields::Kind;
-pub(crate) use shift::Shift;
+pub(crate) use fields::each_moved;
 pub(crate) use sight::{ClockWatch, Sightings};
 
 use crate::config::{Align, ClockRules};
+use crate::decimal::Factor;
 use crate::error::{Error, ErrorKind};
 use crate::identity::UnitParts;
 use crate::outline::Document;
-use crate::read::{FOR_DEVTOOLS, Inputs};
+use crate::profile::FOR_DEVTOOLS;
+use crate::read::Inputs;
 use crate::report::{ClockMethod, InputClock};
+use crate::shift::{Shift, Shifts};
 use crate::store::Store;
 use align::{Found, Known, SINCE_1970, align};
 use std::collections::BTreeSet;
@@ -119,8 +118,8 @@ impl ClockRules {
 pub(crate) struct Clocks {
     /// Per input, by the number of its report.
     by_input: Vec<Option<Arc<Shift>>>,
-    /// By the places from which on they count.
-    by_place: Vec<(u64, Option<Arc<Shift>>)>,
+    /// By place.
+    by_place: Arc<Shifts>,
     /// The factors of inputs alone.
     factors: Vec<Arc<Shift>>,
     /// Per input.
@@ -177,10 +176,11 @@ impl Clocks {
         clocks.move_browser_events(&known);
         clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
         let place = |held: &crate::read::Held| (held.base, clocks.by_input[held.input].clone());
-        clocks.by_place = inputs.payloads.iter().map(place).collect();
+        let mut by_place: Vec<_> = inputs.payloads.iter().map(place).collect();
         // what is made later stands behind all inputs, at its own time
         let ends = inputs.payloads.iter().map(|held| held.base + held.payload.len());
-        clocks.by_place.extend(ends.max().map(|end| (end, None)));
+        by_place.extend(ends.max().map(|end| (end, None)));
+        clocks.by_place = Arc::new(Shifts::new(by_place));
         clocks.warn(&known, &mut warnings);
         Ok((clocks, warnings))
     }
@@ -222,8 +222,12 @@ impl Clocks {
 
     /// What is done to the times of what stands at a place; `None` if they stay.
     pub(crate) fn shift_at(&self, offset: u64) -> Option<&Arc<Shift>> {
-        let after = self.by_place.partition_point(|(base, _)| *base <= offset);
-        self.by_place[after.checked_sub(1)?].1.as_ref()
+        self.by_place.at(offset)
+    }
+
+    /// The same for a store, if any time changes.
+    pub(crate) fn shifts(&self) -> Option<Arc<Shifts>> {
+        self.change().then(|| Arc::clone(&self.by_place))
     }
 
     /// What to say of times that could not be moved: known when all is written.

@@ -1,8 +1,7 @@
 //! What the scan notes for clocks: marker events and clock-sync events, a few of them, whatever the input's size.
 
-use super::fields::Kind;
-use super::shift::Shift;
 use crate::json::member;
+use crate::shift::{Kind, Shift};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field};

@@ -8,10 +8,10 @@
 //! | of the thread | process, thread, presets by thread | when all naming events are read |
 //! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
 
+use super::Filter;
 use super::lanes::{Lane, Names};
-use super::pattern::{Case, any_glob, any_of, glob_text};
-use super::{Filter, Preset};
 use crate::error::Error;
+use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Dropped;
 use crate::time::TimePoint;
 use regex::bytes::Regex;

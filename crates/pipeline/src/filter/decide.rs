@@ -14,11 +14,12 @@ use super::Index;
 use super::criteria::{Criteria, PASSES, Reason, SHRUNK, Tallies};
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::kept::Kept;
-use crate::order::{Entry, KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
+use crate::order::{KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
 use crate::pairing::Begins;
-use crate::store::Place;
+use crate::place::Place;
 use std::path::Path;
 
 /// What stays.

@@ -3,12 +3,12 @@
 use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
 use super::lanes::{Lanes, Names};
 use super::undecided::{Role, Undecided};
-use crate::order::{Entry, rank};
+use crate::entry::{Entry, rank};
 use crate::outline::Outline;
 use crate::pairing::is_named;
+use crate::place::{Long, Place};
 use crate::profile::{self, stream_key};
 use crate::scan::Collect;
-use crate::store::{Long, Place};
 use tracemill_tokenizer::{Event, Field, members, string_is};
 
 /// The findings of one chunk of an input.

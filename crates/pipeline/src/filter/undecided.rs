@@ -1,7 +1,8 @@
 //! Events that are not decided yet: 40 bytes each, in memory or on disk, as they come or sorted by key and time.
 
 use super::criteria::Reason;
-use crate::order::{Entry, Keyed, Order, Record, word};
+use crate::entry::Entry;
+use crate::order::{Keyed, Order, Record, word};
 use std::cmp::Ordering;
 
 /// What an undecided event is to its pair or group.

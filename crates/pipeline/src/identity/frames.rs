@@ -2,9 +2,9 @@
 
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdCensus, IdMap, Space};
-use crate::clock::Kind;
 use crate::json::member;
 use crate::keys::Bytes;
+use crate::shift::Kind;
 use std::collections::HashSet;
 use std::ops::Range;
 use tracemill_tokenizer::{Cursor, members};

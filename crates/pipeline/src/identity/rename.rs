@@ -3,9 +3,10 @@
 use super::census::{Key, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
-use crate::clock::{Kind, Shift};
+use crate::clock::each_moved;
 use crate::json::member;
 use crate::recent::{Recent, Words};
+use crate::shift::{Kind, Shift};
 use crate::splice::touches;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -174,7 +175,7 @@ impl<'r> Renamer<'r> {
                 self.find_names(&event, renames, &mut found);
             }
             if let Some(shift) = &unit.shift {
-                shift.each(&event, |value, kind| found.moved(value, kind, shift));
+                each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
             }
         }
         if let Some(frames) = &unit.frames {

@@ -30,9 +30,10 @@ pub use report::{
     Usage,
 };
 
-use crate::config::{Config, Source};
+use crate::config::Config;
 use crate::error::Error;
-use crate::read::read_all;
+use crate::inputs::read_all;
+use crate::source::Source;
 use census::Census;
 
 /// What `info` is to find.

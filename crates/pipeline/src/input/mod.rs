@@ -8,8 +8,9 @@ mod pump;
 mod sniff;
 pub(crate) mod spool;
 
-use crate::config::{Config, Source};
 use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+use crate::source::Source;
 use original::MappedBytes;
 pub(crate) use original::{LOST, Original};
 use sniff::Packing;
@@ -101,7 +102,7 @@ pub(crate) fn identity(metadata: &Metadata) -> (u64, u64) {
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
-pub(crate) fn open(input: &Input, config: &Config) -> Result<Opened, Error> {
+pub(crate) fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
     match &input.source {
         Source::Stdin => {
             enlarge_pipe(&std::io::stdin());
@@ -150,7 +151,7 @@ fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result
 fn open_stream(
     input: &Input,
     mut reader: Box<dyn Read + Send>,
-    config: &Config,
+    config: &Limits,
 ) -> Result<Opened, Error> {
     let mut first = Vec::new();
     let enough = |bytes: &[u8]| bytes.len() >= sniff::LOOK;

@@ -11,8 +11,9 @@
 //! one longer than the budget goes to the file, where the scanner meets it in a map. Nothing is scanned twice.
 
 use super::pump::Pump;
-use crate::config::{Config, Progress};
 use crate::error::Error;
+use crate::limits::Limits;
+use crate::limits::Progress;
 use crate::scan::{Collect, Feed};
 use crate::store::{Payload, Segment};
 use memmap2::{Advice, MmapMut};
@@ -25,7 +26,7 @@ use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
 const SPOOL_STEP: u64 = 4 << 20;
 
 /// How much memory a stream may keep.
-pub(crate) struct Limits {
+pub(crate) struct SpoolLimits {
     /// Bytes of segments; beyond that the stream goes to disk.
     pub(crate) payload: u64,
     pub(crate) segment: usize,
@@ -45,9 +46,9 @@ pub(crate) struct Spooled {
 
 /// Reads a stream and scans it.
 pub(crate) struct Spool<'c> {
-    config: &'c Config,
+    config: &'c Limits,
     name: String,
-    limits: Limits,
+    limits: SpoolLimits,
     scanner: Option<Scanner>,
     tier: Tier,
     segments: Vec<Segment>,
@@ -63,7 +64,7 @@ pub(crate) struct Spool<'c> {
 }
 
 impl<'c> Spool<'c> {
-    pub(crate) fn new(config: &'c Config, name: String, tier: Tier, limits: Limits) -> Self {
+    pub(crate) fn new(config: &'c Limits, name: String, tier: Tier, limits: SpoolLimits) -> Self {
         Spool {
             config,
             name,
@@ -294,7 +295,7 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
 pub(crate) fn to_file(
     reader: &mut dyn Read,
     name: &str,
-    config: &Config,
+    config: &Limits,
 ) -> Result<Option<Mapped>, Error> {
     let failed = |e| Error::scratch(&config.tmp_dir, e);
     let mut file = tempfile::tempfile_in(&config.tmp_dir).map_err(failed)?;

@@ -1,15 +1,17 @@
 //! What all inputs of a merge have, while they are read: entries in memory or on disk, and what tells who they are.
 
 use super::part::Part;
-use crate::clock::{ClockWatch, Shift, Sightings};
-use crate::config::{ClockRules, Config, Source};
+use crate::clock::{ClockWatch, Sightings};
+use crate::config::{ClockRules, Config};
 use crate::error::Error;
 use crate::identity::{Census, UnitParts, Watched, watched};
 use crate::order::{METADATA, UNTIMED};
 use crate::order::{Order, Sorter};
 use crate::outline::Document;
+use crate::place::Long;
 use crate::read::{Current, Maker, Reader};
-use crate::store::Long;
+use crate::shift::Shift;
+use crate::source::Source;
 use crate::viewer;
 use std::sync::Arc;
 

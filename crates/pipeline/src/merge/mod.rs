@@ -12,26 +12,30 @@ mod index;
 mod part;
 
 use crate::annotations::{Annotations, Written};
-use crate::check::CheckFor;
 use crate::clock::{Clocks, shift_runs};
-use crate::config::{Config, Format, OutputConfig, Source};
+use crate::config::CheckFor;
+use crate::config::Config;
 use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::delays::Delays;
 use crate::emit::Emit;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::identity::{
     Labels, RenamedUnit, Rewrite, Settled, deduplicate, push_provenance, settle,
 };
+use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::Layout;
 use crate::order::METADATA;
-use crate::order::{Entry, Lists, Order, Runs, Sorter};
+use crate::order::{Lists, Order, Runs, Sorter};
 use crate::outline::Document;
 use crate::output;
-use crate::read::{Current, Inputs, Own, read_all, read_made};
+use crate::profile::StreamOrders;
+use crate::read::{Current, Inputs, Own, read_made};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
+use crate::source::Source;
 use crate::store::{Payload, Store};
-use crate::streams::StreamOrders;
+use crate::target::{Format, OutputConfig};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
 use std::sync::Arc;
@@ -78,7 +82,7 @@ impl Index {
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
-        let mut store = Store::new(payloads.chain(labels), long).with_clocks(Arc::clone(&clocks));
+        let mut store = Store::new(payloads.chain(labels), long).with_shifts(clocks.shifts());
         let (mut runs, mut lists, known, mut taken_out) =
             self.end_on_one_line(&clocks, &store, config)?;
         let copies = taken_out.offsets.len() as u64;

@@ -1,12 +1,14 @@
 //! What a scan leaves behind: entries, places, keys, losses. Bytes stay where they are.
 
-use crate::clock::{Shift, Sightings};
+use crate::clock::Sightings;
+use crate::entry::{Entry, rank};
 use crate::identity::Census;
-use crate::order::{Entry, METADATA, UNTIMED, rank};
+use crate::order::{METADATA, UNTIMED};
 use crate::outline::Outline;
+use crate::place::{Long, Place};
+use crate::profile::StreamOrders;
 use crate::scan::Collect;
-use crate::store::{Long, Place};
-use crate::streams::StreamOrders;
+use crate::shift::Shift;
 use crate::viewer::Scanned;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field};

@@ -160,8 +160,10 @@ impl<R: Keyed> KeyedRuns<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::{Entry, word};
-    use crate::store::{Place, Store};
+    use crate::entry::Entry;
+    use crate::order::word;
+    use crate::place::Place;
+    use crate::store::Store;
     use tracemill_testkit::Rng;
 
     /// Of a few owners, at a few times: most records have ties.

@@ -9,7 +9,8 @@
 //! One file, however many lanes: no descriptors are spent on lanes. A range costs 24 bytes beside its entries.
 
 use super::spill::{ENTRY, Scratch, decode};
-use super::{Buckets, Entry, MergedRuns, Order};
+use super::{Buckets, MergedRuns, Order};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::threads::on_threads;
 use std::cmp::Ordering;

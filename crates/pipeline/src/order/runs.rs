@@ -1,6 +1,6 @@
 //! Sorted runs cut into buckets of time, so that each bucket can be put in order on its own, in cache, by any thread.
 
-use super::Entry;
+use crate::entry::Entry;
 
 /// Entries that a bucket should hold: 256 KiB of index, some MiB of events.
 ///
@@ -73,7 +73,7 @@ impl<'r> Buckets<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Place;
+    use crate::place::Place;
 
     fn entry(time: i64, offset: u64) -> Entry {
         Entry { time, place: Place::new(offset, 2, 0) }

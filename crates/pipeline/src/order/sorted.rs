@@ -1,7 +1,8 @@
 //! Entries in one row of exact order, to be searched: in memory, or on disk.
 
 use super::spill::{ENTRY, Scratch, encode};
-use super::{Entry, Order, Run, Runs, Sorter};
+use super::{Order, Run, Runs, Sorter};
+use crate::entry::Entry;
 use crate::error::Error;
 use std::path::Path;
 use tracemill_tokenizer::Mapped;

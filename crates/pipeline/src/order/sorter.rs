@@ -1,8 +1,10 @@
 //! Entries that are collected in any order and read in the order of the output, within a budget.
 
-use super::{Buckets, Entry, Lists, MergedRuns, Order, Run, Spill, SpilledRuns};
+use super::{Buckets, Lists, MergedRuns, Order, Run, Spill, SpilledRuns};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::store::{Place, Store};
+use crate::place::Place;
+use crate::store::Store;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

@@ -6,9 +6,10 @@
 
 use super::lanes::{Run, RunIter};
 use super::loser_tree::LoserTree;
-use super::{Buckets, Entry, Order};
+use super::{Buckets, Order};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::store::Place;
+use crate::place::Place;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;

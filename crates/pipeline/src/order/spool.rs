@@ -1,7 +1,7 @@
 //! Records of fixed size in the order in which they come: in memory or, beyond a limit, on disk.
 
-use super::Entry;
 use super::spill::{ENTRY, Scratch, decode, encode};
+use crate::entry::Entry;
 use crate::error::Error;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ impl<R: Record> Spooled<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Place;
+    use crate::place::Place;
 
     #[test]
     fn records_come_back_as_they_came_from_memory_and_disk() {

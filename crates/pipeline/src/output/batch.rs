@@ -1,8 +1,8 @@
 //! Bytes that belong together in the output: gathered in a buffer, written at their place or when their turn has come.
 
 use super::{BLOCK, Buffer, Output, SLICE, Sink, Turns, UNPLACED, lock};
-use crate::config::Progress;
 use crate::error::{Error, ErrorKind};
+use crate::limits::Progress;
 
 /// See the module doc.
 pub(crate) struct Batch<'o> {

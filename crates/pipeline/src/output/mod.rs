@@ -19,9 +19,12 @@ mod place;
 mod turns;
 mod writer;
 
-use crate::config::{Compression, Config, OutputConfig, Progress, Source, Target};
 use crate::error::{Error, ErrorKind};
 use crate::input::{files_in, identity};
+use crate::limits::Limits;
+use crate::limits::Progress;
+use crate::source::Source;
+use crate::target::{Compression, OutputConfig, Target};
 pub(crate) use batch::Batch;
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
@@ -152,7 +155,7 @@ impl Output {
     /// Opens the output.
     pub(crate) fn create(
         output: &OutputConfig,
-        config: &Config,
+        config: &Limits,
         length: Length,
     ) -> Result<Self, Error> {
         let progress = Arc::clone(&config.progress);
@@ -201,7 +204,7 @@ impl Output {
         inner: Box<dyn Write + Send>,
         atomic: Option<AtomicFile>,
         output: &OutputConfig,
-        config: &Config,
+        config: &Limits,
     ) -> Result<Self, Error> {
         let inner: Box<dyn Write + Send> = match output.compression {
             Compression::None => inner,
@@ -215,7 +218,7 @@ impl Output {
     }
 
     /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
-    pub(crate) fn workers(&self, config: &Config) -> usize {
+    pub(crate) fn workers(&self, config: &Limits) -> usize {
         let usual = config.threads.min(config.room_for(GATHERER)).max(1);
         match &self.sink {
             // one thread alone is asked for by who wants one

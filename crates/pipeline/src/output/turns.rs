@@ -58,8 +58,9 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, OutputConfig};
+    use crate::limits::Limits;
     use crate::output::{Buffer, Length, Output, SLICE, UNPLACED};
+    use crate::target::OutputConfig;
     use crate::threads::on_threads;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -70,7 +71,7 @@ mod tests {
         let bytes: Vec<u8> = (0..lens.iter().sum::<usize>()).map(|i| (i / 5 % 251) as u8).collect();
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
         let path = dir.path().join("out");
-        let config = Config::new(3, 64 << 20, dir.path());
+        let config = Limits::new(3, 64 << 20, dir.path());
         let length = Length::Exactly { len: 7, of_run: 0 };
         let output = Output::create(&OutputConfig::file(&path), &config, length).expect("writable");
         let (turns, next) = (Turns::new(0, 0), AtomicUsize::new(0));

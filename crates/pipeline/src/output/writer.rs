@@ -1,7 +1,8 @@
 //! Bytes one after the other to a file or pipe: as they are, or packed by as many threads as the budget has room for.
 
 use super::gzip::Gzip;
-use crate::config::{Compression, Config};
+use crate::limits::Limits;
+use crate::target::Compression;
 use crate::threads::available;
 use std::io::{self, Write};
 use zstd::zstd_safe::CParameter;
@@ -37,7 +38,7 @@ pub(crate) fn packer(compression: Compression) -> u64 {
 }
 
 /// Threads that pack: as many as the budget has room for.
-fn packers(config: &Config, compression: Compression) -> usize {
+fn packers(config: &Limits, compression: Compression) -> usize {
     config.threads.min(config.room_for(packer(compression))).max(1)
 }
 
@@ -51,7 +52,7 @@ pub(super) fn no_thread(why: io::Error) -> io::Error {
 impl Writer {
     pub(super) fn new(
         inner: Box<dyn Write + Send>,
-        config: &Config,
+        config: &Limits,
         compression: Compression,
     ) -> io::Result<Self> {
         Ok(match compression {

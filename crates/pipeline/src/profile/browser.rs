@@ -6,6 +6,9 @@
 use crate::json::{push_integer, push_micros};
 use std::collections::BTreeSet;
 
+/// What the input is called that is made for DevTools.
+pub(crate) const FOR_DEVTOOLS: &str = "--for devtools";
+
 /// A profile that was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Started {

@@ -4,9 +4,9 @@ use super::assemble::Keep;
 use super::order::ChunkOrder;
 use super::router::OddLengths;
 use super::streams::{Group, Streams};
-use crate::config::Config;
 use crate::error::Error;
 use crate::flaws::{FlawKind, Flaws};
+use crate::limits::Limits;
 use crate::store::Store;
 use crate::tally::Tally;
 use std::collections::HashSet;
@@ -40,7 +40,7 @@ impl<'c> Suspects<'c> {
         &self,
         number: usize,
         store: &Store<'_>,
-        config: &Config,
+        config: &Limits,
     ) -> Result<Judged, Error> {
         let whole = self.groups[number].assemble(store, Keep::Tree, config)?;
         Ok(Judged { flaws: whole.profile.flaws, order: whole.order })

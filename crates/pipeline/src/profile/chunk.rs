@@ -26,7 +26,7 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) const MADE: u64 = 1 << 63;
 
-    pub(super) fn made(range: Range<usize>) -> Self {
+    pub(crate) fn made(range: Range<usize>) -> Self {
         Text { offset: range.start as u64 | Self::MADE, len: range.len() as u64 }
     }
 
@@ -182,22 +182,22 @@ impl Chunk {
     }
 }
 
-pub(super) struct Decoder<'b, 'c> {
-    pub(super) cursor: Cursor<'b>,
+pub(crate) struct Decoder<'b, 'c> {
+    pub(crate) cursor: Cursor<'b>,
     /// What the cursor goes over.
     bytes: &'b [u8],
     /// Where that begins among all inputs.
     base: u64,
-    pub(super) chunk: &'c mut Chunk,
+    pub(crate) chunk: &'c mut Chunk,
 }
 
 impl<'b> Decoder<'b, '_> {
-    pub(super) fn here(&self) -> u64 {
+    pub(crate) fn here(&self) -> u64 {
         self.base + self.cursor.offset() as u64
     }
 
     #[cold]
-    pub(super) fn flaw(&mut self, kind: FlawKind) {
+    pub(crate) fn flaw(&mut self, kind: FlawKind) {
         let here = self.here();
         self.chunk.flaws.add(kind, here);
     }
@@ -210,7 +210,7 @@ impl<'b> Decoder<'b, '_> {
     }
 
     /// Enters the bracket that belongs here; counts anything else but `null`, and takes it.
-    pub(super) fn expect(&mut self, bracket: u8) -> bool {
+    pub(crate) fn expect(&mut self, bracket: u8) -> bool {
         if self.cursor.enter(bracket) {
             return true;
         }
@@ -348,7 +348,7 @@ impl<'b> Decoder<'b, '_> {
 
     /// A node id: a whole number that is not negative, of up to 64 bits, possibly in quotes.
     #[inline]
-    pub(super) fn id(&mut self) -> Option<u64> {
+    pub(crate) fn id(&mut self) -> Option<u64> {
         match self.cursor.integer() {
             Some(id) => u64::try_from(id).ok(),
             None => odd_id(self.cursor.value()),
@@ -364,7 +364,7 @@ impl<'b> Decoder<'b, '_> {
         self.id().unwrap_or(NO_ID - 1)
     }
 
-    pub(super) fn hits(&mut self) -> u32 {
+    pub(crate) fn hits(&mut self) -> u32 {
         match self.cursor.integer() {
             Some(hits) => u32::try_from(hits).unwrap_or(NO_HITS),
             None => {
@@ -472,14 +472,14 @@ impl<'b> Decoder<'b, '_> {
 }
 
 /// A time in nanoseconds, and whether that is all of it; `None` if it is no number or centuries away.
-pub(super) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
+pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
     let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
     (floor.abs() < Nanos::MAX).then_some((floor, exact))
 }
 
 /// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.
 #[cold]
-pub(super) fn odd_id(value: &[u8]) -> Option<u64> {
+pub(crate) fn odd_id(value: &[u8]) -> Option<u64> {
     let mut scratch = Vec::new();
     let text = number_text(value, &mut scratch)?;
     let whole = || match nanos(text)? {

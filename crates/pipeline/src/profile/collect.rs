@@ -8,11 +8,12 @@ use super::order::{ChunkOrder, SortSpace, settle};
 use super::router::Router;
 use super::streams::{Group, Room, Streams};
 use super::write::Bounds;
-use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::flaws::{FlawKind, Flaws};
 use crate::json::micros;
-use crate::order::{Entry, Order};
+use crate::limits::Limits;
+use crate::order::Order;
 use crate::outline::{Document, Outline};
 use crate::read::{Current, Reader};
 use crate::scan::Collect;
@@ -20,15 +21,15 @@ use crate::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is};
 
 /// What is found of profiles.
-pub(super) struct Collector {
-    pub(super) streams: Streams,
-    pub(super) names: Names,
+pub(crate) struct Collector {
+    pub(crate) streams: Streams,
+    pub(crate) names: Names,
     documents: Vec<Document>,
 }
 
 /// The findings of a stretch of an input.
 #[derive(Default)]
-pub(super) struct Part {
+pub(crate) struct Part {
     outline: Outline,
     streams: Router,
     names: Names,
@@ -71,7 +72,7 @@ impl Reader for Collector {
 }
 
 impl Collector {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Limits) -> Self {
         // a small list takes more than what it holds
         let share = config.shares().index;
         let room = Room { decoded: share / 2, places: share / 4 };
@@ -80,7 +81,7 @@ impl Collector {
     }
 
     /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools.
-    pub(super) fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
+    pub(crate) fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
         let keys = self.documents.iter().flat_map(|document| &document.keys);
         let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
         metadata
@@ -104,12 +105,12 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
 }
 
 /// A profile with what is known beside it.
-pub(super) struct Whole<'s, 'p> {
-    pub(super) profile: Profile<'s, 'p>,
-    pub(super) bounds: Bounds,
+pub(crate) struct Whole<'s, 'p> {
+    pub(crate) profile: Profile<'s, 'p>,
+    pub(crate) bounds: Bounds,
     /// Nanoseconds.
-    pub(super) start: i64,
-    pub(super) order: ChunkOrder,
+    pub(crate) start: i64,
+    pub(crate) order: ChunkOrder,
 }
 
 /// Start of a profile: nanoseconds, and as it is written.
@@ -118,11 +119,11 @@ type Start = (i64, Vec<u8>);
 impl Group<'_> {
     /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
     /// they are not in order of time (see `order`).
-    pub(super) fn assemble<'s, 'p>(
+    pub(crate) fn assemble<'s, 'p>(
         self,
         store: &'s Store<'p>,
         keep: Keep,
-        config: &Config,
+        config: &Limits,
     ) -> Result<Whole<'s, 'p>, Error> {
         let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
@@ -139,7 +140,7 @@ impl Group<'_> {
     }
 
     /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
-    pub(super) fn finish<'s, 'p>(
+    pub(crate) fn finish<'s, 'p>(
         self,
         mut assembler: Assembler<'s, 'p>,
         order: ChunkOrder,
@@ -182,7 +183,7 @@ impl Group<'_> {
     }
 
     /// The start in the clock of the data.
-    pub(super) fn own_start(self) -> Option<i64> {
+    pub(crate) fn own_start(self) -> Option<i64> {
         self.own.heads.last()?.origin.start
     }
 
@@ -199,7 +200,7 @@ impl Group<'_> {
 }
 
 /// The time of an event, if it has one.
-pub(super) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
+pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
     let event = store.event(entry.place);
     let value = fields_of(event).field(event, Field::Ts)?;
     let mut scratch = Vec::new();
@@ -208,6 +209,6 @@ pub(super) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
 }
 
 /// Where a profile came from, and what it holds.
-pub(super) fn source_of(whole: &Whole<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
+pub(crate) fn source_of(whole: &Whole<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
     whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
 }

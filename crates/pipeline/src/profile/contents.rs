@@ -2,7 +2,7 @@
 
 use super::chunk::Chunk;
 use super::kept::{ChunkRef, Kept};
-use crate::order::Entry;
+use crate::entry::Entry;
 use crate::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
@@ -46,7 +46,7 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
 }
 
 /// Decodes an event once more.
-pub(super) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
+pub(crate) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
     let (event, mut chunk) = (store.event(entry.place), Chunk::default());
     decode_into(&fields_of(event).of(event), entry.place.offset(), &mut chunk);
     chunk

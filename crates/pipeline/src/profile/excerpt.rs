@@ -21,10 +21,11 @@ use super::contents::{Contents, decode};
 use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
 use super::streams::Group;
-use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::flaws::FlawKind;
-use crate::order::{Entry, Order};
+use crate::limits::Limits;
+use crate::order::Order;
 use crate::store::Store;
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +68,7 @@ pub(super) fn excerpt<'s, 'p>(
     windows: &Windows,
     store: &'s Store<'p>,
     memory: u64,
-    config: &Config,
+    config: &Limits,
 ) -> Result<Option<Whole<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();

@@ -9,9 +9,15 @@
 //!
 //! With `--pid one` all profiles are threads of the first process, which is the earliest by name.
 
-use crate::config::{PidPolicy, ProfileInputs};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What `.cpuprofile` inputs become on their way in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileInputs {
+    /// Process and thread of single files, by path or file name.
+    pub pid_tid: Vec<(PathBuf, u64, u64)>,
+}
 
 /// The first number that is assigned.
 const ASSIGNED: u64 = 10_000_000;
@@ -81,7 +87,7 @@ pub(crate) struct Identity {
 /// Gives out identities; knows the names of all inputs beforehand, so that what is assigned collides with none.
 pub(crate) struct Identities {
     options: ProfileInputs,
-    policy: PidPolicy,
+    one_process: bool,
     /// Pairs that names claim.
     claimed: HashSet<(u64, u64)>,
     taken: HashSet<(u64, u64)>,
@@ -96,11 +102,11 @@ impl Identities {
     pub(crate) fn new<'i>(
         inputs: impl Iterator<Item = &'i Path>,
         options: &ProfileInputs,
-        policy: PidPolicy,
+        one_process: bool,
     ) -> Self {
         let mut this = Identities {
             options: options.clone(),
-            policy,
+            one_process,
             claimed: HashSet::new(),
             taken: HashSet::new(),
             ids: HashSet::new(),
@@ -119,7 +125,7 @@ impl Identities {
             }
         }
         this.main = earliest.map(|(_, pair)| pair);
-        if let (PidPolicy::One, Some((pid, _))) = (this.policy, this.main) {
+        if let (true, Some((pid, _))) = (this.one_process, this.main) {
             // so few lanes are needed that small numbers do
             let own = this.claimed.iter().filter(|(claimed, _)| *claimed == pid);
             this.next_tid = own.map(|(_, tid)| tid + 1).max().unwrap_or(1);
@@ -144,7 +150,7 @@ impl Identities {
             (self.next_pid - 1, 0)
         });
         let main = *self.main.get_or_insert((pid, tid));
-        let own_pid = if self.policy == PidPolicy::One { main.0 } else { pid };
+        let own_pid = if self.one_process { main.0 } else { pid };
         let foreign = own_pid != pid;
         let own_tid = match self.taken.contains(&(own_pid, tid)) || foreign {
             true => self.free_tid(own_pid),
@@ -222,7 +228,6 @@ fn said(stated: bool, (pid, tid): (u64, u64), moved: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     fn parts(name: &str) -> Option<(String, u64, u64, Option<String>)> {
         NameParts::parse(Path::new(name)).map(|p| (p.prefix, p.pid, p.tid, p.sequence))
@@ -251,9 +256,9 @@ mod tests {
         }
     }
 
-    fn run(names: &[&str], options: &ProfileInputs, policy: PidPolicy) -> Vec<Identity> {
+    fn run(names: &[&str], options: &ProfileInputs, one_process: bool) -> Vec<Identity> {
         let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
-        let mut all = Identities::new(paths.iter().map(PathBuf::as_path), options, policy);
+        let mut all = Identities::new(paths.iter().map(PathBuf::as_path), options, one_process);
         paths.iter().map(|path| all.next(path, b"content")).collect()
     }
 
@@ -267,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_profile_gets_a_lane_and_an_id_of_its_own() {
-        let all = run(&NAMES, &ProfileInputs::default(), PidPolicy::Keep);
+        let all = run(&NAMES, &ProfileInputs::default(), false);
         let pairs: Vec<_> = all.iter().map(|i| (i.pid, i.tid)).collect();
         assert_eq!(pairs, [(20, 0), (10, 0), (10, 1), (10, ASSIGNED), (ASSIGNED, 0)]);
         assert_eq!(all.iter().filter(|i| i.is_main).count(), 1);
@@ -285,7 +290,7 @@ mod tests {
 
     #[test]
     fn one_process_for_all() {
-        let all = run(&NAMES, &ProfileInputs::default(), PidPolicy::One);
+        let all = run(&NAMES, &ProfileInputs::default(), true);
         let pairs: Vec<_> = all.iter().map(|i| (i.pid, i.tid)).collect();
         assert_eq!(pairs, [(10, 2), (10, 0), (10, 1), (10, 3), (10, 4)]);
         assert_eq!(all[0].thread_name, "Process 20: main thread");
@@ -296,7 +301,7 @@ mod tests {
     fn flags_overrule_names() {
         let options =
             ProfileInputs { pid_tid: vec![(NAMES[4].into(), 20, 3), (NAMES[0].into(), 7, 8)] };
-        let all = run(&NAMES, &options, PidPolicy::Keep);
+        let all = run(&NAMES, &options, false);
         assert_eq!((all[4].pid, all[4].tid, all[0].pid, all[0].tid), (20, 3, 7, 8));
         assert!(all[4].said.is_none());
     }

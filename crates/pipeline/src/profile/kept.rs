@@ -165,12 +165,12 @@ impl Kept {
     }
 
     /// Whether a chunk of an event at `offset` would be behind the first.
-    pub(super) fn begins_before(&self, offset: u64) -> bool {
+    pub(crate) fn begins_before(&self, offset: u64) -> bool {
         self.offsets.first().is_some_and(|&first| first <= offset)
     }
 
     /// The number of the chunk of the event at `offset`, which is probably `likely` or a little behind it.
-    pub(super) fn number_of(&self, offset: u64, likely: usize) -> Option<usize> {
+    pub(crate) fn number_of(&self, offset: u64, likely: usize) -> Option<usize> {
         let (mut from, mut step) = (likely, 1);
         if self.offsets.get(from).is_none_or(|&own| own > offset) {
             from = 0;
@@ -185,7 +185,7 @@ impl Kept {
     }
 
     /// The chunk of this number; its numbers are unfolded into `scratch`.
-    pub(super) fn get<'c>(&'c self, number: usize, scratch: &'c mut Chunk) -> ChunkRef<'c> {
+    pub(crate) fn get<'c>(&'c self, number: usize, scratch: &'c mut Chunk) -> ChunkRef<'c> {
         let mark = &self.marks[number];
         let before = number.checked_sub(1).map(|before| &self.marks[before]);
         let range = |end: fn(&Mark) -> u32| -> Range<usize> {

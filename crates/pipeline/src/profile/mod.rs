@@ -25,6 +25,7 @@ mod events;
 mod excerpt;
 mod gathered;
 mod identity;
+mod inputs;
 mod kept;
 mod key;
 mod names;
@@ -35,27 +36,27 @@ mod router;
 mod series;
 mod skim;
 mod streams;
+mod time_order;
 mod tree;
-mod verbs;
 mod window;
 mod write;
 
-pub(crate) use browser::{Started, browser_events};
+pub(crate) use assemble::Keep;
+pub(crate) use browser::FOR_DEVTOOLS;
 pub(crate) use check::{Suspects, Verdict};
 pub(crate) use chunk::Chunk;
 pub use chunk::ProfileSource;
+pub(crate) use collect::{Collector, Whole, source_of};
 pub(crate) use contents::{Contents, decode_into};
-pub(crate) use events::{Events, content, is_profile};
-pub(crate) use identity::Identities;
+pub use identity::ProfileInputs;
+pub(crate) use inputs::ProfileReader;
 pub(crate) use key::{StreamKey, printable, push_canonical, stream_key};
 pub(crate) use names::Names;
 pub use order::ChunkOrder;
 pub(crate) use order::{SortSpace, settle};
 pub(crate) use router::{Detail, Role, Router};
 pub(crate) use series::{Records, Series, Shelf};
-pub(crate) use streams::{Room, Streams};
-pub use verbs::{
-    ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
-    list_profiles,
-};
+pub(crate) use streams::{Group, Room, Streams};
+pub(crate) use time_order::StreamOrders;
 pub(crate) use window::{Cut, cut_streams};
+pub(crate) use write::write;

@@ -8,8 +8,9 @@
 use super::chunk::NO_ID;
 use super::contents::Contents;
 use super::series::Records;
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::{Entry, Gather, Order, Runs};
+use crate::order::{Gather, Order, Runs};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -88,7 +89,7 @@ pub(crate) fn settle<'c>(
 }
 
 /// Whether chunks stand in order of time.
-pub(super) fn is_sorted(chunks: Records<'_, Entry>, order: Order<'_, '_>) -> bool {
+pub(crate) fn is_sorted(chunks: Records<'_, Entry>, order: Order<'_, '_>) -> bool {
     chunks.iter().is_sorted_by(|a, b| order.compare(a, b).is_lt())
 }
 

@@ -17,8 +17,8 @@ use super::gathered::{Gathered, Head, Origin, Owner, Sums};
 use super::kept::Kept;
 use super::key::{StreamKey, Written, stream_key};
 use super::skim::Skim;
-use crate::order::{Entry, rank};
-use crate::store::{Long, Place};
+use crate::entry::{Entry, rank};
+use crate::place::{Long, Place};
 use crate::tally::Tally;
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field};
@@ -65,11 +65,11 @@ pub(crate) enum Detail {
 
 /// Chunks of lengths that `check` tells of.
 #[derive(Clone, Copy, Default)]
-pub(super) struct OddLengths {
+pub(crate) struct OddLengths {
     /// Of more samples, nodes or steps than is safe.
-    pub(super) large: Tally,
+    pub(crate) large: Tally,
     /// Of as many samples as steps they have not.
-    pub(super) uneven: Tally,
+    pub(crate) uneven: Tally,
 }
 
 /// Samples, nodes or steps that DevTools takes in one chunk without risk (`devtools-semantics.md` §1.12).
@@ -79,12 +79,12 @@ const SAMPLES: usize = 10_000;
 #[derive(Default)]
 pub(crate) struct Router {
     /// In order of their first events.
-    pub(super) found: Vec<(StreamKey, Owner, Gathered)>,
+    pub(crate) found: Vec<(StreamKey, Owner, Gathered)>,
     numbers: HashMap<StreamKey, usize>,
-    pub(super) long: Vec<Long>,
+    pub(crate) long: Vec<Long>,
     /// What was decoded; heads, which are few and small, keep what matters themselves.
-    pub(super) kept: Vec<Kept>,
-    pub(super) odd: OddLengths,
+    pub(crate) kept: Vec<Kept>,
+    pub(crate) odd: OddLengths,
     scratch: Chunk,
     /// Streams of the last events, by their ids as written.
     recent: Vec<(WrittenIds, usize)>,

@@ -12,8 +12,9 @@
 //! One file for all, however many there are: no descriptors are spent on lists. It is read as a map, which takes no heap,
 //! and in long stretches, since what goes to it at a time is as much as the share.
 
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::{Entry, Scratch, decode, encode};
+use crate::order::{Scratch, decode, encode};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
@@ -171,7 +172,7 @@ impl<'s, R: Record> Records<'s, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Place;
+    use crate::place::Place;
 
     fn entry(number: i64) -> Entry {
         Entry { time: number - 50, place: Place::new(number as u64 * 7, 5, 3) }

@@ -18,10 +18,10 @@ use super::key::StreamKey;
 use super::router::{OddLengths, Router};
 use super::series::{Records, Shelf};
 use super::skim::Skim;
+use super::time_order::may_swap;
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::Entry;
-use crate::store::Long;
-use crate::streams::may_swap;
+use crate::place::Long;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use tracemill_tokenizer::Mapped;
@@ -83,7 +83,7 @@ pub(crate) struct Streams {
     pub(crate) spilled: u64,
     /// What went to disk, once all inputs were read.
     file: Option<Mapped>,
-    pub(super) odd: OddLengths,
+    pub(crate) odd: OddLengths,
 }
 
 impl Streams {
@@ -175,9 +175,9 @@ impl Streams {
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'c> {
     pub(crate) key: &'c StreamKey,
-    pub(super) owner: &'c Owner,
-    pub(super) own: &'c Gathered,
-    pub(super) kept: &'c [Kept],
+    pub(crate) owner: &'c Owner,
+    pub(crate) own: &'c Gathered,
+    pub(crate) kept: &'c [Kept],
     /// What went to disk.
     file: &'c [u8],
 }
@@ -189,7 +189,7 @@ impl<'c> Group<'c> {
     }
 
     /// What was skimmed of each chunk, where that was asked for.
-    pub(super) fn skims(self) -> Records<'c, Skim> {
+    pub(crate) fn skims(self) -> Records<'c, Skim> {
         self.own.skims.records(self.file)
     }
 
@@ -200,12 +200,12 @@ impl<'c> Group<'c> {
 
     /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
     /// that of its first chunk.
-    pub(super) fn tid(self) -> &'c [u8] {
+    pub(crate) fn tid(self) -> &'c [u8] {
         self.own.heads.last().map_or(&self.owner.tid, |head| &head.tid)
     }
 
     /// When it begins, as far as one event tells.
-    pub(super) fn first_time(self) -> i64 {
+    pub(crate) fn first_time(self) -> i64 {
         let head = self.own.heads.last().map(|head| head.entry);
         head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)
     }

@@ -5,12 +5,12 @@ use super::collect::Whole;
 use super::excerpt::excerpt;
 use super::rebase::Rebase;
 use super::streams::{Group, Streams};
-use crate::config::Config;
 use crate::error::Error;
 use crate::flaws::Flaws;
-use crate::slice::Edges;
+use crate::limits::Limits;
 use crate::store::Store;
 use crate::threads::try_each;
+use crate::windows::Edges;
 use crate::windows::Windows;
 
 /// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
@@ -57,7 +57,7 @@ pub(crate) fn cut_streams(
     windows: &Windows,
     edges: Edges,
     store: &Store<'_>,
-    config: &Config,
+    config: &Limits,
     made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Cut, Error> {
     let mut cut = Cut::default();

@@ -149,7 +149,7 @@ type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
 
 /// The call frame of a node, taken apart.
 #[derive(Default)]
-pub(super) struct Frame<'t> {
+pub(crate) struct Frame<'t> {
     function: Option<&'t [u8]>,
     script: Option<&'t [u8]>,
     url: Option<&'t [u8]>,
@@ -165,7 +165,7 @@ pub(super) struct Frame<'t> {
 
 impl<'t> Frame<'t> {
     /// Of a node's object: in its `callFrame`, or in the node itself as old profiles have it.
-    pub(super) fn of(node: &'t [u8]) -> Self {
+    pub(crate) fn of(node: &'t [u8]) -> Self {
         let sound = validate(node).is_ok();
         let mut frame = Frame { from_one: true, sound, ..Frame::default() };
         let mut own = Members::new();
@@ -216,7 +216,7 @@ impl<'t> Frame<'t> {
     }
 
     /// Appends the call frame as an object.
-    pub(super) fn write(&self, out: &mut Vec<u8>, changed: &mut Changed) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>, changed: &mut Changed) {
         for (key, value) in [
             ("{\"functionName\":", self.function),
             (",\"scriptId\":", self.script),
@@ -255,7 +255,7 @@ impl<'t> Frame<'t> {
     }
 
     /// Appends what else the node has, each with a comma before it.
-    pub(super) fn write_others(&self, out: &mut Vec<u8>, changed: &mut Changed) {
+    pub(crate) fn write_others(&self, out: &mut Vec<u8>, changed: &mut Changed) {
         self.push_members(&self.others_of_node, out, changed);
         if !self.sound && changed.text + changed.types == 0 {
             // there was something between the members that is none
@@ -286,7 +286,7 @@ impl<'t> Frame<'t> {
 
 /// What of a node could not be written as it stands.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Changed {
+pub(crate) struct Changed {
     /// Values that are no sound JSON.
     text: u64,
     /// Values of another type than the key has.
@@ -300,7 +300,7 @@ impl Changed {
     }
 
     /// Counts it for the node at `offset`.
-    pub(super) fn note(self, offset: u64, flaws: &mut Flaws) {
+    pub(crate) fn note(self, offset: u64, flaws: &mut Flaws) {
         flaws.add_many(FlawKind::Text, offset, self.text);
         flaws.add_many(FlawKind::Shape, offset, self.types);
     }

@@ -21,8 +21,9 @@
 use super::edge::{AtEdge, Turn};
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
+use crate::entry::{EXACT, Entry};
 use crate::error::Error;
-use crate::order::{EXACT, Entry, Gather, KeyedSorter, Order};
+use crate::order::{Gather, KeyedSorter, Order};
 use crate::pairing::Begins;
 use crate::store::Store;
 use crate::windows::{Bounds, Windows};

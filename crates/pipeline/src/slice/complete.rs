@@ -3,13 +3,13 @@
 //! Nearly all are decided by their 16 bytes: the rank in a place bounds the duration. The others are read again and
 //! decided on their digits.
 
-use super::Edges;
 use super::kinds::Phase;
+use crate::entry::{Entry, longest};
 use crate::exact::Exact;
 use crate::json::push_micros;
-use crate::order::{Entry, longest};
 use crate::splice::Splice;
 use crate::store::Store;
+use crate::windows::Edges;
 use crate::windows::{Span, Windows};
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Event, Field, Nanos, fields_of};

@@ -5,9 +5,10 @@
 
 use super::kinds::Kind;
 use super::made::Made;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::json::push_micros;
-use crate::order::{Entry, Keyed, KeyedRuns, Order, Record};
+use crate::order::{Keyed, KeyedRuns, Order, Record};
 use crate::splice::Splice;
 use crate::store::Store;
 use crate::windows::Windows;

@@ -13,18 +13,19 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
-use super::Edges;
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, is_essential, may_be_special};
 use crate::config::Config;
+use crate::entry::{Entry, rank};
 use crate::error::Error;
-use crate::order::{Entry, KeyedSorter, Order, Sorter, rank};
+use crate::order::{KeyedSorter, Order, Sorter};
 use crate::order::{METADATA, UNTIMED};
 use crate::outline::{Document, Outline};
+use crate::place::{Long, Place};
 use crate::profile::{Detail, Role, Room, Router, Streams};
 use crate::read::{Current, Maker, Reader};
 use crate::scan::Collect;
-use crate::store::{Long, Place};
+use crate::windows::Edges;
 use crate::windows::{Bounds, Start, TimeWindow, Windows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,6 +1,5 @@
 //! What becomes of all that was found: kept as it is, cut, made anew, or dropped.
 
-use super::Edges;
 use super::clip::Clip;
 use super::complete::{self, Fate};
 use super::edge;
@@ -13,12 +12,15 @@ use super::report::SliceReport;
 use super::write::Chosen;
 use crate::config::Config;
 use crate::delays::Delays;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::kept::Kept;
-use crate::order::{Entry, Gather, KeyedSorter, Lists, Order, Runs, Spool};
+use crate::order::{Gather, KeyedSorter, Lists, Order, Runs, Spool};
+use crate::place::Place;
 use crate::profile::{Cut, Streams, cut_streams};
 use crate::read::Inputs;
-use crate::store::{Place, Store};
+use crate::store::Store;
+use crate::windows::Edges;
 use crate::windows::{Bounds, Windows};
 use tracemill_tokenizer::fields_of;
 

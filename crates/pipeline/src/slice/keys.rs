@@ -11,8 +11,9 @@
 
 use super::kinds::{Kind, Step};
 use crate::check::{mix, whole};
+use crate::entry::{EXACT, Entry};
 use crate::json::member;
-use crate::order::{EXACT, Entry, Keyed, Order, Record, word};
+use crate::order::{Keyed, Order, Record, word};
 use crate::pairing::is_named;
 use crate::store::Store;
 use std::cmp::Ordering;
@@ -263,7 +264,7 @@ pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Place;
+    use crate::place::Place;
 
     /// The key of a counter with this id.
     fn key(id: &str) -> u128 {

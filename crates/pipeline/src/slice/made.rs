@@ -2,9 +2,11 @@
 //! whose places come before all others: at equal times and durations what was made stands first, in the order in which
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
+use crate::entry::{Entry, rank};
 use crate::error::{Error, ErrorKind};
-use crate::order::{Entry, Spool, Spooled, rank};
-use crate::store::{Long, Payload, Place};
+use crate::order::{Spool, Spooled};
+use crate::place::{Long, Place};
+use crate::store::Payload;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -37,32 +37,23 @@ mod write;
 pub use report::SliceReport;
 
 use crate::annotations::Annotations;
-use crate::config::{Config, OutputConfig, Source};
+use crate::config::Config;
 use crate::error::Error;
 use crate::input::expand;
+use crate::inputs::read_all;
 use crate::order::Spool;
 use crate::output;
-use crate::read::{Inputs, Reader, read_all};
+use crate::read::{Inputs, Reader};
+use crate::source::Source;
 use crate::store::Store;
-use crate::windows::{self, Bounds, TimeWindow, Windows};
+use crate::target::OutputConfig;
+use crate::windows::{self, Bounds, Edges, TimeWindow, Windows};
 use index::{Index, Plan};
 use judge::Judge;
 use made::Made;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use write::Beside;
-
-/// What becomes of that which an edge of a window cuts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Edges {
-    /// It is cut too, and stays well-formed.
-    #[default]
-    Clip,
-    /// It is kept whole.
-    Keep,
-    /// It is dropped.
-    Drop,
-}
 
 /// Writes what of `sources`, taken together, lies in the windows, in the order of contract C3.
 ///

@@ -8,13 +8,14 @@
 //! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
 //! beyond their share.
 
-use super::Edges;
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::{Entry, Gather, Spool};
+use crate::order::{Gather, Spool};
 use crate::pairing::Begins;
 use crate::store::Store;
+use crate::windows::Edges;
 use crate::windows::Windows;
 
 /// Walks over the parts of pairs.

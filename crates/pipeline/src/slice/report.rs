@@ -1,10 +1,10 @@
 //! What a slice did.
 
-use super::Edges;
 use crate::config::Config;
 use crate::flaws::Flaws;
 use crate::read::Inputs;
 use crate::report::MergeReport;
+use crate::windows::Edges;
 use crate::windows::{Bounds, Span, Windows};
 
 /// What `slice` did.

@@ -3,7 +3,7 @@
 use super::made;
 use super::report::SliceReport;
 use crate::annotations::{Annotations, Written};
-use crate::config::{Config, Format, OutputConfig};
+use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
@@ -14,6 +14,7 @@ use crate::order::{Gather, Lists, Order, Sorter};
 use crate::outline::Document;
 use crate::read::Inputs;
 use crate::store::Store;
+use crate::target::{Format, OutputConfig};
 
 /// Events of the inputs that are kept.
 pub(super) struct Chosen {

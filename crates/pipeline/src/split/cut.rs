@@ -12,8 +12,9 @@
 use super::SplitBy;
 use super::scan::{TIMED, UNTIMED};
 use crate::check::hash_value;
+use crate::entry::Entry;
 use crate::error::{Error, ErrorKind};
-use crate::order::{Entry, MergedRuns, Order, Run, Sequence};
+use crate::order::{MergedRuns, Order, Run, Sequence};
 use crate::pairing::{Begins, is_named};
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Field, fields_of};

@@ -3,11 +3,12 @@
 use super::cut::too_many;
 use super::plan::{Group, Part};
 use super::{SplitBy, SplitPart, Work, refusal};
-use crate::config::{Compression, Format, OutputConfig, Source, Target};
 use crate::error::Error;
 use crate::names::{fill, safe, stem};
 use crate::output;
 use crate::profile::printable;
+use crate::source::Source;
+use crate::target::{Compression, Format, OutputConfig, Target};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 

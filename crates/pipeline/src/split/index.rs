@@ -3,13 +3,15 @@
 use super::lane::{Ids, Kind, Lane};
 use super::scan::{Mode, Part};
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::{Entry, LaneRun, LaneRuns, LaneSpill, Order};
+use crate::order::{LaneRun, LaneRuns, LaneSpill, Order};
 use crate::outline::Document;
+use crate::place::Long;
+use crate::profile::StreamOrders;
 use crate::profile::{Names, StreamKey};
 use crate::read::{Current, Reader};
-use crate::store::{Long, Store};
-use crate::streams::StreamOrders;
+use crate::store::Store;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;

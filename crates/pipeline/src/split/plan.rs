@@ -5,8 +5,9 @@ use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many
 use super::index::Found;
 use super::lane::Kind;
 use super::scan::{TIMED, UNTIMED};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::order::{Entry, LaneRuns, Order, Run, Sequence};
+use crate::order::{LaneRuns, Order, Run, Sequence};
 use crate::profile::StreamKey;
 use std::collections::{BTreeSet, HashMap, HashSet};
 

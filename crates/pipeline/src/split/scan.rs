@@ -5,12 +5,13 @@
 //! lanes are all there is.
 
 use super::lane::{Ids, Kind, Lane, Lanes, category_of};
-use crate::order::{Entry, LaneRun, rank};
+use crate::entry::{Entry, rank};
+use crate::order::LaneRun;
 use crate::outline::Outline;
+use crate::place::{Long, Place};
+use crate::profile::StreamOrders;
 use crate::profile::{Names, Role, StreamKey, stream_key};
 use crate::scan::Collect;
-use crate::store::{Long, Place};
-use crate::streams::StreamOrders;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use tracemill_tokenizer::{Event, Field};

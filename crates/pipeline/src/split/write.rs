@@ -11,7 +11,7 @@
 use super::frames::Frames;
 use super::plan::{Group, Part, Planner};
 use crate::annotations::{Annotations, Fates, Written};
-use crate::config::{Compression, Config, OutputConfig, Target};
+use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::error::Error;
@@ -20,6 +20,7 @@ use crate::layout::Layout;
 use crate::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use crate::output::packer;
 use crate::read::Inputs;
+use crate::target::{Compression, OutputConfig, Target};
 use crate::threads::try_each;
 use crate::whole::Size;
 use std::cmp::Reverse;
@@ -134,7 +135,9 @@ impl<'p> Job<'_, '_, 'p> {
             }
         }
         rest.sort_by_key(|&number| Reverse(parts[number].bytes));
-        let config = &Config { threads: 1, ..self.config.clone() };
+        let mut config = self.config.clone();
+        config.threads = 1;
+        let config = &config;
         let written = try_each(self.writers(), rest.len(), |task| {
             let (number, mut said) = (rest[task], Vec::new());
             let len = self.write((&parts[number], all), &files[number], config, &mut said)?;

@@ -50,38 +50,7 @@ pub(crate) use fields::{Retouch, Retoucher};
 pub(crate) use made::Before;
 pub(crate) use scan::{Found, Known, Scanned};
 
-use crate::check::CheckFor;
-use crate::config::Format;
-
-/// What a merge does for a viewer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ViewerRules {
-    /// The viewer, if it is for one.
-    pub viewer: Option<CheckFor>,
-    /// What becomes of X events that overlap others of their thread.
-    pub overlaps: Overlaps,
-}
-
-/// What becomes of an X event that begins inside another one of its thread and ends behind it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overlaps {
-    /// It stays as it is.
-    #[default]
-    Keep,
-    /// It moves to a lane of its own beside the thread.
-    Spill,
-    /// It ends where the one ends that it begins in.
-    Clip,
-}
-
-/// What was changed for a viewer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ViewerReport {
-    /// The viewer, if it was for one.
-    pub viewer: Option<CheckFor>,
-    /// Kinds of changes of which there were any: name, how many, and what it is.
-    pub changes: Vec<(&'static str, u64, &'static str)>,
-}
+use crate::target::Format;
 
 /// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
 const DEVTOOLS_MOST: u64 = 1 << 29;

@@ -10,14 +10,15 @@
 //! what takes no time overlaps nothing, as in `check`. B and E nest by themselves and are not looked at. Of each lane
 //! the ends of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
 
-use super::Overlaps;
 use super::changes::{Change, Changes};
 use super::threads::{NewThreads, free, low_bits};
 use crate::config::Config;
+use crate::config::Overlaps;
 use crate::emit::Emit;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::identity::{Renamer, key_of};
-use crate::order::{Entry, Scratch};
+use crate::order::Scratch;
 use crate::patched::Patched;
 use std::collections::{HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};

@@ -5,8 +5,8 @@
 use super::changes::{Change, Changes};
 use super::complete::complete;
 use crate::check::hash_value;
+use crate::entry::Entry;
 use crate::identity::key_of;
-use crate::order::Entry;
 use crate::pairing::DevtoolsBegins;
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field, fields_of};

@@ -6,14 +6,17 @@
 
 use super::changes::Changes;
 use super::made::{Before, make};
-use crate::check::{CheckFor, has_page, page_data};
+use crate::check::{has_page, page_data};
 use crate::clock::{Clocks, shift_runs};
+use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::TakenOut;
+use crate::entry::{Entry, rank};
 use crate::error::Error;
 use crate::json::member;
-use crate::order::{Entry, Order, Runs, Sorter, rank};
-use crate::store::{Payload, Place, Store};
+use crate::order::{Order, Runs, Sorter};
+use crate::place::Place;
+use crate::store::{Payload, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
 

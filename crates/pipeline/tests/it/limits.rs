@@ -261,11 +261,12 @@ fn what_holds_no_trace_is_refused_and_named() {
 fn a_budget_below_the_least_is_refused() {
     let folder = Folder::new();
     let file = folder.file("in.json", b"[]");
-    let below = Config { memory: Config::MEMORY_MIN - 1, ..config(PLAIN) };
+    let mut below = config(PLAIN);
+    below.memory = Config::MEMORY_MIN - 1;
     let error = run_sources(&paths([&file]), None, &below).expect_err("too small");
     assert!(matches!(error.kind(), ErrorKind::Budget { .. }), "{error}");
     assert_eq!(error.class(), ErrorClass::System);
-    let least = Config { memory: Config::MEMORY_MIN, shares: None, ..config(PLAIN) };
+    let least = Config::new(PLAIN.threads, Config::MEMORY_MIN, std::env::temp_dir());
     run_sources(&paths([&file]), None, &least).expect("just enough");
 }
 
@@ -332,7 +333,7 @@ fn gzip_that_breaks_off_is_salvaged() {
         assert_eq!(report.inputs[0].losses, again.inputs[0].losses, "{corner:?}");
     }
     let folder = Folder::new();
-    let strict = Config { strict: true, ..config(PLAIN) };
+    let strict = crate::run::strict(PLAIN);
     let file = folder.file("cut.json.gz", cut);
     check_refused(run_sources(&paths([&file]), None, &strict), ErrorClass::Input, &["cut.json.gz"]);
     let head = folder.file("head.json.gz", &packed[..8]);

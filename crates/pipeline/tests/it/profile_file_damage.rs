@@ -7,7 +7,7 @@ use crate::trace::assert_same;
 use serde_json::Value;
 use std::fmt::Write as _;
 use tracemill_pipeline::FlawKind::{self, *};
-use tracemill_pipeline::{Config, ErrorClass, Source};
+use tracemill_pipeline::{ErrorClass, Source};
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
 
@@ -181,7 +181,7 @@ fn one_bad_profile_touches_no_other() {
     let at = |text: &str| bad.find(text).expect("in it") as u64;
     assert_eq!(flaws, [vec![], vec![(Node, 1, at("7]")), (Sample, 1, at("9]"))], vec![]]);
     for (file, lossy) in [(&files[0], false), (&files[1], true)] {
-        let strict = Config { strict: true, ..config(PLAIN) };
+        let strict = crate::run::strict(PLAIN);
         let result = run_sources(&[Source::Path(file.clone())], None, &strict);
         assert_eq!(result.err().map(|e| e.class()), lossy.then_some(ErrorClass::Input));
     }

@@ -1,6 +1,6 @@
 //! The files of `testdata/`: every peculiarity does what its table says, whatever the knobs.
 
-use crate::run::{Knobs, PLAIN, config, knobs, read, run, run_files, run_sources};
+use crate::run::{Knobs, PLAIN, knobs, read, run, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Error, ErrorClass, Losses, MergeReport, Source};
@@ -150,7 +150,7 @@ fn check_again(name: &str, output: &[u8]) {
 }
 
 fn check_strict(file: &Path) {
-    let strict = tracemill_pipeline::Config { strict: true, ..config(PLAIN) };
+    let strict = crate::run::strict(PLAIN);
     let result = run_sources(&[Source::Path(file.to_owned())], None, &strict);
     let error = result.expect_err("a defect");
     assert_eq!(error.class(), ErrorClass::Input, "{}: {error}", file.display());

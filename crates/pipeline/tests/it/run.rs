@@ -2,10 +2,9 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tracemill_pipeline::{
-    Compression, Config, Error, Format, MergeReport, OutputConfig, Progress, Shares, Source,
-    Target, Tier, merge,
+    Compression, Config, Error, Format, Limits, MergeReport, OutputConfig, Shares, Source, Target,
+    Tier, merge,
 };
 
 /// What may change the cost of a run but not its answer.
@@ -39,25 +38,25 @@ pub(crate) fn knobs(number: usize) -> Knobs {
 pub(crate) fn config(knobs: Knobs) -> Config {
     let ample = 64 << 20;
     let share = knobs.budget.unwrap_or(ample);
-    Config {
-        threads: knobs.threads,
-        memory: ample,
-        tmp_dir: std::env::temp_dir(),
+    let limits = Limits {
         tier: Some(knobs.tier),
         read_size: knobs.read_size.unwrap_or(1 << 18),
-        strict: false,
-        progress: Arc::new(Progress::default()),
-        profiles: tracemill_pipeline::ProfileInputs::default(),
-        identity: tracemill_pipeline::IdentityRules::default(),
-        clocks: tracemill_pipeline::ClockRules::default(),
-        viewer: tracemill_pipeline::ViewerRules::default(),
         shares: Some(Shares {
             payload: share,
             index: share,
             chunk: knobs.chunk,
             segment: knobs.budget.map_or(1 << 20, |budget| budget as usize / 2),
         }),
-    }
+        ..Limits::new(knobs.threads, ample, std::env::temp_dir())
+    };
+    Config::of(limits)
+}
+
+/// The same, to stop at the first defect.
+pub(crate) fn strict(knobs: Knobs) -> Config {
+    let mut config = config(knobs);
+    config.strict = true;
+    config
 }
 
 /// A file that is to be made, not packed.

@@ -13,7 +13,7 @@ use crate::trace::{Output, contains, missing, show};
 use serde_json::value::RawValue;
 use std::path::Path;
 use tracemill_pipeline::{
-    Config, ErrorClass, Format, MergeReport, OutputConfig, Source, Style, check, convert,
+    ErrorClass, Format, MergeReport, OutputConfig, Source, Style, check, convert,
 };
 
 /// The lines of a table of cases: the columns before the last, and the bytes that the last one stands for.
@@ -73,7 +73,7 @@ fn found(trace: &[u8]) -> Vec<String> {
 fn strictly(trace: &[u8]) -> Result<(Vec<u8>, MergeReport), ErrorClass> {
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", trace));
-    let config = Config { strict: true, ..config(PLAIN) };
+    let config = crate::run::strict(PLAIN);
     run_sources(&[source], None, &config).map_err(|error| error.class())
 }
 

@@ -1,13 +1,29 @@
 //! What is done to the times of one input: time × factor + offset.
 
-use super::decimal::{Decimal, Factor};
-use super::fields::{Kind, each_time};
+use crate::decimal::{Decimal, Factor};
 use crate::exact::Exact;
 use crate::json::push_integer;
-use crate::order::{EXACT, Entry, rank};
-use crate::store::{Place, Store};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A point in time, in microseconds.
+    Micros,
+    /// A point in time, in seconds.
+    Seconds,
+    /// A length of time in any unit: only factors change it.
+    Length,
+}
+
+impl Kind {
+    /// What the value of `ts`, or else of `dur`, is.
+    pub(crate) fn of(field: Field) -> Self {
+        if field == Field::Ts { Kind::Micros } else { Kind::Length }
+    }
+}
 
 /// How the times of an input change. Offsets are whole nanoseconds.
 #[derive(Debug, Default)]
@@ -31,14 +47,19 @@ impl Shift {
         changes.then(|| Shift { offset, factor, short, stuck: AtomicBool::new(false) })
     }
 
+    /// Nanoseconds that are added.
+    pub(crate) fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Whether lengths change too.
+    pub(crate) fn scales(&self) -> bool {
+        self.factor.is_some()
+    }
+
     /// Whether a time had to stay.
     pub(crate) fn is_stuck(&self) -> bool {
         self.stuck.load(Ordering::Relaxed)
-    }
-
-    /// Calls `found` for each time of an event, and for lengths if those change.
-    pub(crate) fn each<'e>(&self, event: &Event<'e>, found: impl FnMut(&'e [u8], Kind)) {
-        each_time(event, self.factor.is_some(), found);
     }
 
     /// A point in time, in microseconds, where it is moved to; as it is if that cannot be said.
@@ -144,28 +165,31 @@ impl Shift {
         nanos(number_text(value, &mut Vec::new())?)
     }
 
-    /// The entry of an event whose entry was made with the factor and without the offset.
-    pub(crate) fn entry(&self, entry: Entry, store: &Store<'_>) -> Entry {
-        let plain = entry.place.rank() != EXACT;
-        let moved = entry.time.checked_add(self.offset).filter(|time| time.unsigned_abs() < MAX);
-        if let Some(time) = moved.filter(|_| plain) {
-            return Entry { time, place: entry.place };
-        }
-        // digits below a nanosecond, or a time out of range: only the text tells
-        let event = store.event(entry.place);
-        let spans = tracemill_tokenizer::fields_of(event);
-        let Some((ts, dur)) = self.times(&spans.of(event)) else { return entry };
-        let place = Place::new(entry.place.offset(), event.len(), rank(ts, dur));
-        Entry { time: ts.floor, place }
-    }
-
     /// A time in nanoseconds, to which only the offset is due.
     pub(crate) fn moved(&self, time: i64) -> i64 {
         time.saturating_add(self.offset)
     }
 }
 
-const MAX: u64 = Nanos::MAX as u64;
+/// What is done to the times of each input, by place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shifts {
+    /// By the places from which on they count, ascending.
+    by_place: Vec<(u64, Option<Arc<Shift>>)>,
+}
+
+impl Shifts {
+    /// `by_place` has the places from which on each counts, ascending.
+    pub(crate) fn new(by_place: Vec<(u64, Option<Arc<Shift>>)>) -> Self {
+        Shifts { by_place }
+    }
+
+    /// What is done to the times of what stands at a place; `None` if they stay.
+    pub(crate) fn at(&self, offset: u64) -> Option<&Arc<Shift>> {
+        let after = self.by_place.partition_point(|(base, _)| *base <= offset);
+        self.by_place[after.checked_sub(1)?].1.as_ref()
+    }
+}
 
 /// Appends ±`units` of 10^-`decimals`.
 fn push_units(units: i64, decimals: usize, out: &mut Vec<u8>) {

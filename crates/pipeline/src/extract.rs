@@ -1,21 +1,20 @@
 //! `profile list` and `profile extract`.
 
-use super::assemble::Keep;
-use super::chunk::ProfileSource;
-use super::collect::{Collector, Whole, source_of};
-use super::key::printable;
-use super::order::ChunkOrder;
-use super::streams::Group;
-use super::write::write;
-use crate::config::{Compression, Config, OutputConfig, Source, Target};
+use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::flaws::Flaws;
 use crate::ids::IdSet;
+use crate::inputs::read_all;
 use crate::losses::InputReport;
 use crate::names::{fill, safe, unknown_placeholder};
 use crate::output::{self, Length, Output};
-use crate::read::{Inputs, read_all};
+use crate::profile::{
+    ChunkOrder, Collector, Group, Keep, ProfileSource, Whole, printable, source_of, write,
+};
+use crate::read::Inputs;
+use crate::source::Source;
 use crate::store::Store;
+use crate::target::{Compression, OutputConfig, Target};
 use crate::threads::try_each;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

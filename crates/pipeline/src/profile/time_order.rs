@@ -7,10 +7,10 @@
 //!
 //! The first pass only notes, per stream, whether time order and input order can differ at all: a few dozen
 //! nanoseconds a chunk, memory by streams. In every recorded trace they do not, and nothing is decoded. Streams where
-//! they may differ are read again by [`Delays::find`](crate::delays::Delays::find).
+//! they may differ are read again by who writes them.
 
-use crate::order::{EXACT, Entry};
-use crate::profile::{StreamKey, stream_key};
+use super::key::{StreamKey, stream_key};
+use crate::entry::{EXACT, Entry};
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field};

@@ -12,7 +12,7 @@ const MOST: usize = 4096;
 
 /// ±`digits` × 10^-`decimals`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub(crate) struct Decimal {
     negative: bool,
     /// 0 to 9 each, the first of the number first.
     digits: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct Decimal {
 
 impl Decimal {
     /// Reads the text of a JSON number; `None` for one that has more than [`MOST`] digits when written out.
-    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let (negative, text) = match text.strip_prefix(b"-") {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -49,7 +49,7 @@ impl Decimal {
     }
 
     /// `units` of 10^-`decimals`, without zeros at the end of the decimals.
-    pub(super) fn of(units: i64, decimals: usize) -> Self {
+    pub(crate) fn of(units: i64, decimals: usize) -> Self {
         let digits = units.unsigned_abs().to_string().bytes().map(|b| b & 15).collect();
         let mut this = Decimal { negative: units < 0, digits, decimals };
         this.trim(0);
@@ -57,7 +57,7 @@ impl Decimal {
     }
 
     /// Its whole part.
-    pub(super) fn whole(&self) -> Option<i64> {
+    pub(crate) fn whole(&self) -> Option<i64> {
         let end = self.digits.len().checked_sub(self.decimals);
         let digits = &self.digits[..end.unwrap_or(0)];
         let value = digits
@@ -90,7 +90,7 @@ impl Decimal {
     }
 
     /// The sum, of at least as many decimals as either has.
-    pub(super) fn plus(&self, other: &Decimal) -> Decimal {
+    pub(crate) fn plus(&self, other: &Decimal) -> Decimal {
         let decimals = self.decimals.max(other.decimals);
         let whole = |n: &Decimal| n.digits.len().saturating_sub(n.decimals);
         // one more for the carry
@@ -105,7 +105,7 @@ impl Decimal {
     }
 
     /// The product, of as many decimals as it needs and at least as many as it had.
-    pub(super) fn times(&self, factor: &Decimal) -> Decimal {
+    pub(crate) fn times(&self, factor: &Decimal) -> Decimal {
         let mut cells = vec![0u32; self.digits.len() + factor.digits.len()];
         for (i, &a) in self.digits.iter().enumerate() {
             for (j, &b) in factor.digits.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Decimal {
     }
 
     /// Appends it as JSON has numbers.
-    pub(super) fn push(&self, out: &mut Vec<u8>) {
+    pub(crate) fn push(&self, out: &mut Vec<u8>) {
         let first = self.digits.iter().position(|&digit| digit != 0);
         if self.negative && first.is_some() {
             out.push(b'-');
@@ -168,14 +168,14 @@ fn difference(a: &[u8], b: &[u8]) -> Vec<u8> {
 
 /// What the times of an input are multiplied by: a decimal above 0, kept to its last digit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Factor(pub(super) Decimal);
+pub struct Factor(pub(crate) Decimal);
 
 impl Factor {
     /// Digits that one may have.
     const DIGITS: usize = 40;
 
     /// Whether it changes nothing.
-    pub(super) fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.0.digits == [1] && self.0.decimals == 0
     }
 }
