@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return messages::usage(&error).into(),
     };
+    tracemill_pipeline::survive_lost_pages();
     let messages = Messages::new(cli.verb.messages());
     if let Err(error) = signal::watch() {
         // temporary files without a name vanish all the same

@@ -22,7 +22,7 @@ pub(crate) fn watch() -> io::Result<()> {
     let wait = move || {
         let Ok(mut signals) = handed.recv() else { return };
         if let Some(signal) = signals.forever().next() {
-            tracemill_pipeline::remove_scratch();
+            let _removed = tracemill_pipeline::remove_scratch();
             process::exit(exit(signal).code().into());
         }
     };

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use tracemill_tokenizer::parse;
 
 /// Digits beyond which a number is not calculated with: nothing that is a time comes near.
 const MOST: usize = 4096;
@@ -37,7 +38,7 @@ impl Decimal {
         let exponent: i64 = match exponent.get(1..) {
             None => 0,
             // one that does not fit is of more digits than any number here
-            Some(digits) => std::str::from_utf8(digits).ok()?.parse().ok()?,
+            Some(digits) => parse(digits)?,
         };
         let decimals = (given as i64).checked_sub(exponent)?;
         if decimals < 0 {

@@ -14,7 +14,7 @@ use crate::profile::{
 };
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use tracemill_tokenizer::{Event, Field, Mapped, fields_of};
+use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 
 /// See the module doc. A copy costs next to nothing.
 #[derive(Clone, Default)]
@@ -167,8 +167,8 @@ impl<'s, 'p> Finder<'s, 'p> {
     fn note_unordered(&mut self, chunk: Entry) {
         let event = self.order.0.event(chunk.place);
         let spans = fields_of(event);
-        let text = |field| spans.of(event).field(field).map(String::from_utf8_lossy);
-        let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default().into_owned());
+        let text = |field| spans.of(event).field(field).map(to_text);
+        let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default());
         self.unordered.push(format!("pid {pid}, id {id}"));
     }
 

@@ -5,7 +5,7 @@
 
 use crate::json::push_micros;
 use std::cmp::Ordering;
-use tracemill_tokenizer::{nanos, number_text};
+use tracemill_tokenizer::{nanos, number_text, parse};
 
 /// Digits below a nanosecond beyond which a number is not calculated with: nothing real comes near.
 const DIGITS: usize = 1000;
@@ -131,7 +131,7 @@ fn digits_below(text: &[u8]) -> Option<(bool, Vec<u8>)> {
     let exponent: i64 = match exponent.get(1..) {
         None => 0,
         // a number that does not fit is one of millions of digits
-        Some(digits) => std::str::from_utf8(digits).ok()?.parse().ok()?,
+        Some(digits) => parse(digits)?,
     };
     let whole = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
     let digits: Vec<u8> = mantissa.iter().filter(|&&b| b != b'.').map(|b| b & 15).collect();

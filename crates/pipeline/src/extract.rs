@@ -18,6 +18,7 @@ use crate::target::{Compression, OutputConfig, Target};
 use crate::threads::try_each;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use tracemill_tokenizer::to_text;
 
 /// Which profiles; all if a set is `None`.
 #[derive(Clone, Debug, Default)]
@@ -222,7 +223,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
 
     fn info(&self, whole: &Whole<'_, '_>, group: Group<'_>) -> ProfileInfo {
         let owner = group.owner;
-        let written = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let written = to_text;
         let (process_name, thread_name) = self.names_of(group);
         let mut flaws = whole.profile.flaws.clone();
         flaws.locate(|offset| self.inputs.locate(offset));

@@ -22,7 +22,7 @@ use crate::outline::{Document, KeyValue};
 use crate::store::Store;
 use crate::target::Format;
 use std::collections::HashMap;
-use tracemill_tokenizer::{members, string_is};
+use tracemill_tokenizer::{members, string_is, to_text};
 
 const STACK_FRAMES: &[u8] = b"stackFrames";
 const SAMPLES: &[u8] = b"samples";
@@ -208,7 +208,7 @@ fn frames_warning(index: usize, id: &[u8]) -> String {
     format!(
         "stack frames of document {index} are kept apart: frame {} differs from the one of that id in an earlier \
          document, so `sf` references in its events now name the earlier frame",
-        String::from_utf8_lossy(id)
+        to_text(id)
     )
 }
 

@@ -56,7 +56,6 @@
 //! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
 //! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
 //! (CPU profile chunks), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
-#![forbid(unsafe_code)]
 
 mod annotations;
 mod around;
@@ -89,6 +88,7 @@ mod losses;
 mod merge;
 mod names;
 mod order;
+mod os;
 mod outline;
 mod output;
 mod pairing;
@@ -137,7 +137,7 @@ pub use info::{
 pub use limits::{Limits, Progress, Shares};
 pub use losses::{Example, InputReport, Losses, Tally};
 pub use merge::merge;
-pub use output::{check_not_input, remove_scratch, write_file};
+pub use output::{ScratchRemoved, check_not_input, remove_scratch, write_file};
 pub use pattern::{Glob, Pattern, Preset};
 pub use profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use report::{
@@ -149,5 +149,6 @@ pub use source::Source;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use target::{Compression, Format, OutputConfig, Style, Target};
 pub use time::{Duration, TimePoint, parse_time};
+pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Tier};
 pub use windows::{Edges, Moment, TimeWindow};

@@ -70,14 +70,14 @@ pub use cursor::Cursor;
 pub use event::{Event, Field, FieldSpans, fields_of};
 pub use find::FieldFinder;
 pub use grammar::{Defect, Validator, validate, validate_value};
-pub use mapped::Mapped;
+pub use mapped::{Mapped, survive_lost_pages};
 pub use number::{Nanos, canonical, compare, nanos, number_text};
 pub use restyle::{compact, pretty};
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };
 pub use simd::{Tier, prefetch};
-pub use text::{members, on_one_line, string_is, unescape};
+pub use text::{members, on_one_line, parse, string_is, to_text, unescape};
 
 /// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! JSON text, a byte at a time: white space, strings, where a value ends. The slow twin of the block scan, used on the
 //! few bytes that need it (one key, one value), never on whole files.
 
+use std::str::FromStr;
+
 /// A 1 in every byte of a word.
 const ONES: u64 = u64::MAX / 255;
 
@@ -240,6 +242,31 @@ fn hex_unit(text: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |unit, &b| Some(unit * 16 + char::from(b).to_digit(16)?))
 }
 
+/// `bytes` as text; what is no UTF-8 becomes U+FFFD.
+///
+/// They are copied before they are looked at: bytes of a mapped file may change between the two, and a `str` must not.
+pub fn to_text(bytes: &[u8]) -> String {
+    let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    String::from_utf8(bytes.to_vec()).unwrap_or_else(|e| lossy(e.into_bytes()))
+}
+
+/// Reads a number as Rust writes it; `None` if `bytes` are none. They are copied first, as by [`to_text`].
+pub fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
+    let mut short = [0; 40];
+    let long;
+    let own = match short.get_mut(..bytes.len()) {
+        Some(own) => {
+            own.copy_from_slice(bytes);
+            &*own
+        }
+        None => {
+            long = bytes.to_vec();
+            &long
+        }
+    };
+    std::str::from_utf8(own).ok()?.parse().ok()
+}
+
 /// Writes a code unit, joined with the low surrogate that may follow it in `next`; returns the bytes of text used.
 fn push_unit(unit: u32, next: &[u8], out: &mut Vec<u8>) -> usize {
     if (0xD800..0xDC00).contains(&unit)
@@ -294,6 +321,17 @@ mod tests {
             }
             assert_eq!(field_end(&bytes, 0), value_end(&bytes, 0), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn text_and_numbers_of_any_length() {
+        assert_eq!(to_text("aé".as_bytes()), "aé");
+        assert_eq!(to_text(b"a\xffb"), "a\u{fffd}b");
+        assert_eq!(parse::<i64>(b"-12"), Some(-12));
+        assert_eq!(parse::<u8>(b"256"), None);
+        assert_eq!(parse::<u64>(b"\xff"), None);
+        let long = format!("{}7", "0".repeat(60));
+        assert_eq!(parse::<u64>(long.as_bytes()), Some(7));
     }
 
     #[test]

@@ -14,7 +14,7 @@
 use super::key::CallKey;
 use crate::profile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, parse};
 
 /// A process and a thread, as DevTools has them in keys.
 pub(super) type Ids = (u64, u64);
@@ -65,7 +65,7 @@ impl Threads {
         if self.pids.is_empty() {
             return;
         }
-        let id = |field| std::str::from_utf8(event.field(field)?).ok()?.parse::<u64>().ok();
+        let id = |field| parse::<u64>(event.field(field)?);
         let Some(pid) = id(Field::Pid) else { return };
         let pid = *self.names.entry((unit, pid)).or_insert_with(|| renamed(pid));
         let Some(pid) = pid.filter(|pid| self.pids.contains(pid)) else { return };

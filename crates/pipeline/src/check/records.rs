@@ -5,6 +5,7 @@
 //! Events of one group and time never stand in two buckets.
 
 use crate::error::Error;
+use crate::os;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ impl RecordSpill {
     }
 
     pub(super) fn finish(mut self) -> Result<Runs, Error> {
-        let flushed = self.writer.flush().and_then(|()| Mapped::new(self.writer.get_ref()));
+        let flushed = self.writer.flush().and_then(|()| os::map(self.writer.get_ref()));
         let mapped = flushed.map_err(|e| Error::scratch(&self.dir, e))?;
         let mut runs = Vec::new();
         let mut at = 0;

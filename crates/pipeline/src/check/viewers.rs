@@ -5,7 +5,7 @@ use super::order::HashedMap;
 use super::rules::Kind;
 use super::tallies::Tallies;
 use crate::tally::Tally;
-use tracemill_tokenizer::{Event, Field, members, string_is};
+use tracemill_tokenizer::{Event, Field, members, parse, string_is};
 
 /// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).
 #[derive(Default)]
@@ -117,9 +117,7 @@ pub(super) fn check_annotations(metadata: &[u8], offset: u64, events: u64, talli
         at = end + 1;
         let bad = match key {
             [b'r' | b's', b'-', index @ ..] if !index.is_empty() => {
-                let index =
-                    std::str::from_utf8(index).ok().and_then(|text| text.parse::<u64>().ok());
-                index.is_some_and(|index| index >= events)
+                parse::<u64>(index).is_some_and(|index| index >= events)
             }
             // DevTools writes these, and cannot read them
             [b'p', b'-', rest @ ..] => rest.windows(4).any(|four| four == b"--1-"),

@@ -4,7 +4,7 @@ use crate::decimal::Decimal;
 use crate::json::member;
 use crate::outline::Document;
 use crate::store::Store;
-use tracemill_tokenizer::{number_text, string_is};
+use tracemill_tokenizer::{number_text, string_is, to_text};
 
 /// When the times of an input begin to count, since 1970, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,7 @@ impl Stated {
             }
             if self.domain.is_none() && string_is(&key.key, b"metadata") {
                 let domain = member(value(), b"clock-domain");
-                self.domain =
-                    domain.map(|text| String::from_utf8_lossy(text).trim_matches('"').into());
+                self.domain = domain.map(|text| to_text(text).trim_matches('"').into());
             }
         }
     }

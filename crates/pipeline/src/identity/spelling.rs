@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use tracemill_tokenizer::parse;
 
 /// Up to here all integers are different as doubles, which is how viewers read them.
 const DOUBLE: u64 = (1 << 53) - 1;
@@ -227,7 +228,7 @@ pub(super) fn append_each(own: &mut Vec<IdCensus>, more: &[IdCensus]) {
 /// The number behind the last `#` of a text, if it is one.
 fn tag_of(content: &[u8]) -> u64 {
     let at = content.iter().rposition(|&byte| byte == b'#');
-    let number = at.and_then(|at| std::str::from_utf8(&content[at + 1..]).ok()?.parse().ok());
+    let number = at.and_then(|at| parse(&content[at + 1..]));
     number.unwrap_or(0)
 }
 

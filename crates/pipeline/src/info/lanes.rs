@@ -4,6 +4,7 @@ use super::report::{ProcessInfo, ThreadInfo, Usage};
 use super::table::{Entry, Table};
 use crate::profile::Names;
 use std::cmp::Reverse;
+use tracemill_tokenizer::to_text;
 
 /// Appends the key of a thread in tables: its ids as written, empty where missing.
 #[inline]
@@ -21,7 +22,7 @@ pub(super) fn ids(key: &[u8]) -> (&[u8], &[u8]) {
 }
 
 pub(super) fn as_written(value: &[u8]) -> String {
-    String::from_utf8_lossy(value).into_owned()
+    to_text(value)
 }
 
 /// The processes of all threads; `self_ns` has the self times of threads by hash.

@@ -13,7 +13,7 @@ use crate::pairing::is_named;
 use crate::profile::{Names, Role};
 use crate::scan::Collect;
 use memchr::memchr2;
-use tracemill_tokenizer::{Event, Field, Nanos, unescape};
+use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
 
 /// Phases of one ASCII letter, which are told by their number.
 pub(super) const LETTERS: usize = 128;
@@ -200,7 +200,7 @@ pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
         [b'"', content @ .., b'"'] => content,
         value => value,
     };
-    Some(String::from_utf8_lossy(text).into_owned())
+    Some(to_text(text))
 }
 
 impl Collect for Part {

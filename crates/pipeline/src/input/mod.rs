@@ -10,6 +10,7 @@ pub(crate) mod spool;
 
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
+use crate::os;
 use crate::source::Source;
 use original::MappedBytes;
 pub(crate) use original::{LOST, Original};
@@ -117,7 +118,7 @@ pub(crate) fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
                 enlarge_pipe(&file);
                 return open_stream(input, Box::new(file), config);
             }
-            match Mapped::new(&file) {
+            match os::map(&file) {
                 Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
                 // file systems without mmap
                 Err(_) => open_stream(input, Box::new(file), config),

@@ -14,6 +14,7 @@ use super::pump::Pump;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::limits::Progress;
+use crate::os;
 use crate::scan::{Collect, Feed};
 use crate::store::{Payload, Segment};
 use memmap2::{Advice, MmapMut};
@@ -220,7 +221,7 @@ impl<'c> Spool<'c> {
     }
 
     fn map(&self, file: &File) -> Result<Mapped, Error> {
-        Mapped::new(file).map_err(|e| Error::scratch(&self.config.tmp_dir, e))
+        os::map(file).map_err(|e| Error::scratch(&self.config.tmp_dir, e))
     }
 
     /// Scans what is new; true if anything was.
@@ -310,5 +311,5 @@ pub(crate) fn to_file(
             }
         }
     }
-    if bytes == 0 { Ok(None) } else { Mapped::new(&file).map(Some).map_err(failed) }
+    if bytes == 0 { Ok(None) } else { os::map(&file).map(Some).map_err(failed) }
 }

@@ -9,6 +9,7 @@ use super::loser_tree::LoserTree;
 use super::{Buckets, Order};
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::os;
 use crate::place::Place;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -69,7 +70,7 @@ impl Scratch {
         if self.len == 0 {
             return Ok(None);
         }
-        let flushed = self.writer.flush().and_then(|()| Mapped::new(self.writer.get_ref()));
+        let flushed = self.writer.flush().and_then(|()| os::map(self.writer.get_ref()));
         flushed.map(Some).map_err(|e| Error::scratch(&self.dir, e))
     }
 }

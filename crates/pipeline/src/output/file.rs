@@ -25,15 +25,24 @@ fn named() -> MutexGuard<'static, Vec<PathBuf>> {
     NAMED.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Removes the named temporary files of runs that are in progress; for the thread that handles signals, right before
-/// it ends the process: no file gets a name any more, and whoever wants to give one waits for ever.
-pub fn remove_scratch() {
+/// Removes the named temporary files of runs that are in progress, for whoever is about to end the process, such as a
+/// thread that handles signals.
+///
+/// As long as the answer lives no file of this process gets a name and none is taken away: whoever wants to waits. So keep it
+/// until the process ends. Once it is dropped others go on, but the runs whose files were removed fail.
+#[must_use = "files get names again as soon as it is dropped"]
+pub fn remove_scratch() -> ScratchRemoved {
     let mut named = named();
     for path in named.drain(..) {
         // the process ends: there is nobody left to tell
         let _ = std::fs::remove_file(path);
     }
-    std::mem::forget(named);
+    ScratchRemoved { _named: named }
+}
+
+/// No output of this process gets a name while this lives; see [`remove_scratch`].
+pub struct ScratchRemoved {
+    _named: MutexGuard<'static, Vec<PathBuf>>,
 }
 
 /// Writes what `write` writes as outputs are written: the file appears whole and on disk, in the place of what was there,

@@ -28,7 +28,7 @@ use crate::target::{Compression, OutputConfig, Target};
 pub(crate) use batch::Batch;
 pub(crate) use buffer::Buffer;
 use file::AtomicFile;
-pub use file::{remove_scratch, write_file};
+pub use file::{ScratchRemoved, remove_scratch, write_file};
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};

@@ -9,7 +9,7 @@
 
 use crate::flaws::{FlawKind, Flaws};
 use std::ops::Range;
-use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text};
+use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
 
 /// No id: ids are below it.
 pub(crate) const NO_ID: u64 = u64::MAX;
@@ -487,7 +487,7 @@ pub(crate) fn odd_id(value: &[u8]) -> Option<u64> {
         Nanos { floor, exact: true } if floor % 1000 == 0 => u64::try_from(floor / 1000).ok(),
         _ => None,
     };
-    let id = std::str::from_utf8(text).ok()?.parse().ok().or_else(whole)?;
+    let id = parse(text).or_else(whole)?;
     (id < NO_ID - 1).then_some(id)
 }
 

@@ -18,7 +18,7 @@ use crate::outline::{Document, Outline};
 use crate::read::{Current, Reader};
 use crate::scan::Collect;
 use crate::store::Store;
-use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is};
+use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
 
 /// What is found of profiles.
 pub(crate) struct Collector {
@@ -88,7 +88,7 @@ impl Collector {
             .filter_map(|key| {
                 let value = store.slice(key.offset, key.len);
                 let (_, start) = members(value).find(|(key, _)| string_is(key, b"startTime"))?;
-                date_and_time(std::str::from_utf8(start).ok()?.trim_matches('"'))
+                date_and_time(to_text(start).trim_matches('"'))
             })
             .next()
     }

@@ -357,7 +357,7 @@ fn push_node(profile: &Profile<'_, '_>, node: u32, out: &mut Vec<u8>) {
     let stays = !tree.renumber
         && has(b"children").is_none()
         && has(b"hitCount").is_none()
-        && has(b"parent").map(String::from_utf8_lossy).as_deref() == parent.as_deref();
+        && has(b"parent") == parent.as_deref().map(str::as_bytes);
     if stays {
         return out.extend_from_slice(text);
     }

@@ -19,7 +19,7 @@ use crate::json::{
     push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,
 };
 use crate::output::Batch;
-use tracemill_tokenizer::{Cursor, number_text, validate};
+use tracemill_tokenizer::{Cursor, number_text, parse, validate};
 
 /// When a profile began and ended.
 #[derive(Clone, Debug)]
@@ -310,7 +310,7 @@ impl Changed {
 fn position(value: &[u8]) -> Option<i64> {
     Cursor::new(value).integer().or_else(|| {
         let mut scratch = Vec::new();
-        std::str::from_utf8(number_text(value, &mut scratch)?).ok()?.parse().ok()
+        parse(number_text(value, &mut scratch)?)
     })
 }
 

@@ -5,6 +5,7 @@
 use crate::entry::{Entry, rank};
 use crate::error::{Error, ErrorKind};
 use crate::order::{Spool, Spooled};
+use crate::os;
 use crate::place::{Long, Place};
 use crate::store::Payload;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +13,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tracemill_tokenizer::{Mapped, fields_of};
+use tracemill_tokenizer::fields_of;
 
 /// Writes what is made.
 pub(super) struct Made {
@@ -106,7 +107,7 @@ impl Made {
         let payload = match self.file {
             None => Payload::Empty,
             Some(mut file) => {
-                let mapped = file.flush().and_then(|()| Mapped::new(file.get_ref()));
+                let mapped = file.flush().and_then(|()| os::map(file.get_ref()));
                 Payload::Mapped(Arc::new(mapped.map_err(|e| Error::scratch(&self.tmp_dir, e))?))
             }
         };

@@ -11,6 +11,7 @@ use crate::source::Source;
 use crate::target::{Compression, Format, OutputConfig, Target};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use tracemill_tokenizer::to_text;
 
 impl Work<'_, '_> {
     /// The file of each part; refused if two would be one, or one is in the way.
@@ -114,7 +115,7 @@ impl Work<'_, '_> {
         lens: &[u64],
     ) -> Vec<SplitPart> {
         let by = self.split.by;
-        let written = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let written = to_text;
         let describe = |((part, file), &bytes): ((&Part, PathBuf), &u64)| {
             let thread = groups[part.group].threads.first();
             let lane = thread.map(|&thread| &self.found.lanes[thread as usize]);

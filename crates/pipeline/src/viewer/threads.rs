@@ -11,7 +11,7 @@ use super::scan::{Census, Written};
 use crate::check::{hash_value, is_flow_id, mix};
 use crate::identity::{Rewrite, key_of};
 use std::collections::{BTreeMap, HashSet};
-use tracemill_tokenizer::{canonical, compare, number_text};
+use tracemill_tokenizer::{canonical, compare, number_text, parse, to_text};
 
 /// Threads of a process as written, by [`key_of`].
 type Threads = BTreeMap<Vec<u8>, Written>;
@@ -77,7 +77,7 @@ pub(super) fn free(wanted: u32, taken: &mut HashSet<u32>) -> u32 {
 }
 
 fn in_range(value: &[u8]) -> Option<u32> {
-    std::str::from_utf8(value).ok()?.parse().ok()
+    parse(value)
 }
 
 /// Whether a value is a number that does not fit.
@@ -93,7 +93,7 @@ pub(super) fn is_outside(value: &[u8]) -> bool {
 }
 
 pub(super) fn low_bits(value: &[u8]) -> u32 {
-    match std::str::from_utf8(value).ok().and_then(|text| text.parse::<i128>().ok()) {
+    match parse::<i128>(value) {
         Some(number) => number as u32,
         None => {
             let mut plain = Vec::new();
@@ -115,7 +115,7 @@ pub(super) fn local_flow_id(id: &[u8], pid: &[u8]) -> Vec<u8> {
 
 /// Whether it is a number of up to 64 bits to Perfetto.
 fn is_read(id: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(id) else { return false };
+    let text = to_text(id);
     match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
         Some(text) => {
             let digits = text.strip_prefix("0x").unwrap_or(text);

@@ -272,6 +272,7 @@ fn a_budget_below_the_least_is_refused() {
 
 #[test]
 fn an_input_that_shrinks_while_it_is_mapped() {
+    tracemill_pipeline::survive_lost_pages();
     let mut input = Vec::new();
     chrome_like(3, 64 << 20, &mut input).expect("memory takes bytes");
     let (mut changed, mut succeeded) = (0, 0);

@@ -1,21 +1,28 @@
 //! AVX2: two 32-byte halves a block, classes by two nibble shuffles, strings by carry-less multiply.
-#![expect(unsafe_code, reason = "two vector loads and the call into code for this processor")]
+#![expect(unsafe_code, reason = "a vector load and the call into code for this processor")]
 
 use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
 use std::arch::x86_64::*;
 
-pub(super) fn detect() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("pclmulqdq")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
-}
+/// Proof that this processor has what this tier needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
 
-pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
-    unsafe { flatten_avx2(window, carry, out) }
+impl Avx2 {
+    /// Asks the processor.
+    pub(super) fn detect() -> Option<Avx2> {
+        let all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("pclmulqdq")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
+        all.then_some(Avx2(()))
+    }
+
+    pub(super) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+        // SAFETY: this processor has what the function needs: there is no `Avx2` but from `detect`.
+        unsafe { flatten_avx2(window, carry, out) }
+    }
 }
 
 #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
@@ -41,8 +48,7 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn classify_half(half: &[u8; 32]) -> [u32; 5] {
-    // SAFETY: `half` is valid for reads of 32 bytes; the load has no alignment requirement.
-    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let bytes = load(half);
     let low = broadcast(&nibbles::LOW);
     let high = broadcast(&nibbles::HIGH);
     let high_nibble = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(0x0F));
@@ -58,6 +64,13 @@ fn classify_half(half: &[u8; 32]) -> [u32; 5] {
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8))) as u32
     };
     [equal(b'"'), equal(b'\\'), any(class::STRUCTURAL), any(class::DELIMITER), any(0xFF)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load(half: &[u8; 32]) -> __m256i {
+    // SAFETY: `half` is valid for reads of 32 bytes; the load has no alignment requirement.
+    unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
 }
 
 #[inline]

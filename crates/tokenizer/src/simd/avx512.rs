@@ -1,27 +1,31 @@
 //! AVX-512: one load, one table permutation and one compress a block.
-#![expect(
-    unsafe_code,
-    reason = "vector loads and stores, and the call into code for this processor"
-)]
+#![expect(unsafe_code, reason = "a vector load and store, the call into code for this processor")]
 
 use super::{BLOCK, Carry, Masks, Positions, Suspect, class, flatten_with, nibbles};
 use std::arch::x86_64::*;
 
-pub(super) fn detect() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("pclmulqdq")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
-}
+/// Proof that this processor has what this tier needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
 
-pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
-    unsafe { flatten_avx512(window, carry, out) }
+impl Avx512 {
+    /// Asks the processor.
+    pub(super) fn detect() -> Option<Avx512> {
+        let all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("pclmulqdq")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
+        all.then_some(Avx512(()))
+    }
+
+    pub(super) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+        // SAFETY: this processor has what the function needs: there is no `Avx512` but from `detect`.
+        unsafe { flatten_avx512(window, carry, out) }
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
@@ -39,8 +43,7 @@ fn flatten_avx512(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Susp
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn classify(block: &[u8; BLOCK]) -> Masks {
-    // SAFETY: `block` is valid for reads of 64 bytes; the load has no alignment requirement.
-    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let bytes = load(block);
     let low = _mm512_broadcast_i32x4(table(&nibbles::LOW));
     let high = _mm512_broadcast_i32x4(table(&nibbles::HIGH));
     let high_nibble = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(0x0F));
@@ -86,18 +89,28 @@ fn emit(mask: u64, base: u16, out: &mut [u16; BLOCK]) {
         }
         numbers
     };
-    // SAFETY: `NUMBERS` is valid for reads of 64 bytes; the load has no alignment requirement.
-    let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
-    let packed = _mm512_maskz_compress_epi8(mask, numbers);
+    let packed = _mm512_maskz_compress_epi8(mask, load(&NUMBERS));
     let base = _mm512_set1_epi16(base as i16);
     let first = _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), base);
     let halves = out.as_chunks_mut::<32>().0;
-    // SAFETY: `halves[0]` is valid for writes of 32 × 2 bytes; the store has no alignment requirement.
-    unsafe { _mm512_storeu_si512(halves[0].as_mut_ptr().cast(), first) };
+    store(&mut halves[0], first);
     if mask.count_ones() > 32 {
         let rest = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64::<1>(packed));
         let rest = _mm512_add_epi16(rest, base);
-        // SAFETY: `halves[1]` is valid for writes of 32 × 2 bytes; the store has no alignment requirement.
-        unsafe { _mm512_storeu_si512(halves[1].as_mut_ptr().cast(), rest) };
+        store(&mut halves[1], rest);
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn load(block: &[u8; BLOCK]) -> __m512i {
+    // SAFETY: `block` is valid for reads of 64 bytes; the load has no alignment requirement.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(half: &mut [u16; 32], numbers: __m512i) {
+    // SAFETY: `half` is valid for writes of 32 × 2 bytes; the store has no alignment requirement.
+    unsafe { _mm512_storeu_si512(half.as_mut_ptr().cast(), numbers) }
 }

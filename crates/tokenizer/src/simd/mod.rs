@@ -25,6 +25,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        dead_code,
+        unused_variables,
+        reason = "only the tiers of x86-64 have a proof of their own"
+    )
+)]
 pub(crate) mod grammar;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -140,11 +148,11 @@ impl Tier {
         match self {
             Tier::Scalar => true,
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => avx2::detect(),
+            Tier::Avx2 => avx2::Avx2::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => avx512::detect(),
+            Tier::Avx512 => avx512::Avx512::detect().is_some(),
             #[cfg(target_arch = "aarch64")]
-            Tier::Neon => neon::detect(),
+            Tier::Neon => neon::Neon::detect().is_some(),
             #[allow(unreachable_patterns, reason = "which arms are left depends on the target")]
             _ => false,
         }
@@ -180,22 +188,31 @@ impl FromStr for Tier {
     }
 }
 
-/// The one place where a tier becomes code. Obtained by [`Flatten::of`], which checks the processor.
+/// The one place where a tier becomes code: whoever has one has proof that the processor can run it.
 #[derive(Clone, Copy)]
-pub(crate) struct Flatten(fn(&[u8], &mut Carry, &mut Positions) -> Suspect);
+pub(crate) enum Flatten {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Neon),
+}
 
 impl Flatten {
     /// The scan of `tier`, or the portable one where the processor lacks it.
     pub(crate) fn of(tier: Tier) -> Flatten {
-        match tier {
+        let own = match tier {
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 if avx512::detect() => Flatten(avx512::flatten),
+            Tier::Avx512 => avx512::Avx512::detect().map(Flatten::Avx512),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 if avx2::detect() => Flatten(avx2::flatten),
+            Tier::Avx2 => avx2::Avx2::detect().map(Flatten::Avx2),
             #[cfg(target_arch = "aarch64")]
-            Tier::Neon if neon::detect() => Flatten(neon::flatten),
-            _ => Flatten(scalar::flatten),
-        }
+            Tier::Neon => neon::Neon::detect().map(Flatten::Neon),
+            _ => None,
+        };
+        own.unwrap_or(Flatten::Scalar)
     }
 
     /// Replaces `out` by the structural positions of `window` (at most [`WINDOW`] bytes) and carries on.
@@ -204,7 +221,15 @@ impl Flatten {
     /// stops: `out` then holds the positions before it, and `carry` must not be used again.
     pub(crate) fn run(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         assert!(window.len() <= WINDOW, "positions are 16 bits wide");
-        (self.0)(window, carry, out)
+        match self {
+            Flatten::Scalar => scalar::flatten(window, carry, out),
+            #[cfg(target_arch = "x86_64")]
+            Flatten::Avx2(avx2) => avx2.flatten(window, carry, out),
+            #[cfg(target_arch = "x86_64")]
+            Flatten::Avx512(avx512) => avx512.flatten(window, carry, out),
+            #[cfg(target_arch = "aarch64")]
+            Flatten::Neon(neon) => neon.flatten(window, carry, out),
+        }
     }
 }
 

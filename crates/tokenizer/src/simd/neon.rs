@@ -7,15 +7,22 @@
 use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
 use std::arch::aarch64::*;
 
-pub(super) fn detect() -> bool {
-    std::arch::is_aarch64_feature_detected!("neon")
-        && std::arch::is_aarch64_feature_detected!("aes")
-}
+/// Proof that this processor has what this tier needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon(());
 
-pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Flatten`, whose constructor returns this function only after `detect`.
-    unsafe { flatten_neon(window, carry, out) }
+impl Neon {
+    /// Asks the processor.
+    pub(super) fn detect() -> Option<Neon> {
+        let all = std::arch::is_aarch64_feature_detected!("neon")
+            && std::arch::is_aarch64_feature_detected!("aes");
+        all.then_some(Neon(()))
+    }
+
+    pub(super) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+        // SAFETY: this processor has what the function needs: there is no `Neon` but from `detect`.
+        unsafe { flatten_neon(window, carry, out) }
+    }
 }
 
 #[target_feature(enable = "neon,aes")]

@@ -1,13 +1,12 @@
 //! AVX2: two 32-byte halves a block, a comparison a class.
-#![expect(unsafe_code, reason = "a vector load, and the call into code for this processor")]
+#![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::{BLOCK, Classes, Proof, prove_with};
-use crate::simd::avx2::{detect, prefix_xor};
+use crate::simd::avx2::{Avx2, load, prefix_xor};
 use std::arch::x86_64::*;
 
-pub(super) fn prove(bytes: &[u8]) -> Proof {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Prove`, whose constructor returns this function only after `detect`.
+pub(super) fn prove(_: Avx2, bytes: &[u8]) -> Proof {
+    // SAFETY: this processor has what the function needs: an `Avx2` proves it.
     unsafe { prove_avx2(bytes) }
 }
 
@@ -42,8 +41,7 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn classify_half(half: &[u8; 32]) -> [u32; 12] {
-    // SAFETY: `half` is valid for reads of 32 bytes; the load has no alignment requirement.
-    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let bytes = load(half);
     let all = |byte: u8| _mm256_set1_epi8(byte as i8);
     let mask = |vector: __m256i| _mm256_movemask_epi8(vector) as u32;
     let equal = |byte: u8| mask(_mm256_cmpeq_epi8(bytes, all(byte)));

@@ -1,16 +1,15 @@
 //! AVX-512: a comparison a class, straight into a mask.
-#![expect(unsafe_code, reason = "a vector load, and the call into code for this processor")]
+#![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::{BLOCK, Classes, Proof, prove_with};
-use crate::simd::avx512::{detect, prefix_xor, table};
+use crate::simd::avx512::{Avx512, load, prefix_xor, table};
 use std::arch::x86_64::*;
 
 /// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
 const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
-pub(super) fn prove(bytes: &[u8]) -> Proof {
-    debug_assert!(detect());
-    // SAFETY: the only caller is `Prove`, whose constructor returns this function only after `detect`.
+pub(super) fn prove(_: Avx512, bytes: &[u8]) -> Proof {
+    // SAFETY: this processor has what the function needs: an `Avx512` proves it.
     unsafe { prove_avx512(bytes) }
 }
 
@@ -22,8 +21,7 @@ fn prove_avx512(bytes: &[u8]) -> Proof {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn classify(block: &[u8; BLOCK]) -> Classes {
-    // SAFETY: `block` is valid for reads of 64 bytes; the load has no alignment requirement.
-    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let bytes = load(block);
     let all = |byte: u8| _mm512_set1_epi8(byte as i8);
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     // `[` and `{`, `]` and `}` differ in one bit

@@ -83,25 +83,39 @@ pub(crate) enum Proof {
 
 /// The proof in the instructions of one tier.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prove(Option<fn(&[u8]) -> Proof>);
+pub(crate) enum Prove {
+    /// None: everything is unknown.
+    Nothing,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(super::avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(super::avx512::Avx512),
+}
 
 impl Prove {
-    /// The proof of `tier`. The portable tier and NEON have none of their own: there, everything is unknown, and reading
-    /// byte by byte is faster than masks without vectors.
+    /// The proof of `tier`. The portable tier and NEON have none of their own: there, reading byte by byte is faster than
+    /// masks without vectors.
     pub(crate) fn of(tier: Tier) -> Prove {
-        match tier {
+        let own = match tier {
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 if super::avx512::detect() => Prove(Some(avx512::prove)),
+            Tier::Avx512 => super::avx512::Avx512::detect().map(Prove::Avx512),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 if super::avx2::detect() => Prove(Some(avx2::prove)),
-            _ => Prove(None),
-        }
+            Tier::Avx2 => super::avx2::Avx2::detect().map(Prove::Avx2),
+            _ => None,
+        };
+        own.unwrap_or(Prove::Nothing)
     }
 
     /// Whether `bytes` are JSON values, one after the other.
     #[inline]
     pub(crate) fn run(self, bytes: &[u8]) -> Proof {
-        self.0.map_or(Proof::Unknown, |prove| prove(bytes))
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Prove::Avx512(avx512) => avx512::prove(avx512, bytes),
+            #[cfg(target_arch = "x86_64")]
+            Prove::Avx2(avx2) => avx2::prove(avx2, bytes),
+            Prove::Nothing => Proof::Unknown,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::grammar::Validator;
 
 fn tiers() -> impl Iterator<Item = (Tier, Prove)> {
     let all = Tier::ALL.into_iter().filter(|tier| tier.is_available());
-    all.map(|tier| (tier, Prove::of(tier))).filter(|(_, prove)| prove.0.is_some())
+    all.map(|tier| (tier, Prove::of(tier))).filter(|(_, prove)| !matches!(prove, Prove::Nothing))
 }
 
 /// What must be proved of `text`, if tiers with a proof are to be worth their while.

@@ -1,0 +1,168 @@
+//! The handler of SIGBUS, and the list of maps that it looks at.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, OnceLock};
+
+/// The place of a map in the list.
+#[derive(Debug)]
+pub(super) struct Watched(&'static Slot);
+
+impl Watched {
+    pub(super) fn new(start: usize, len: usize) -> Self {
+        Watched(Slot::claim(start, len))
+    }
+
+    pub(super) fn is_intact(&self) -> bool {
+        !self.0.broken.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+/// A mapped range that the signal handler can look up without a lock. Slots live for ever and are used again.
+///
+/// `start` and `len` belong together only if `version` was even and the same before and behind reading them: another
+/// thread may be giving the slot to another map.
+#[derive(Debug, Default)]
+struct Slot {
+    /// Odd while the range is written.
+    version: AtomicUsize,
+    start: AtomicUsize,
+    /// 0 while the slot is free.
+    len: AtomicUsize,
+    broken: AtomicBool,
+    next: OnceLock<&'static Slot>,
+}
+
+static FIRST: OnceLock<&'static Slot> = OnceLock::new();
+static SLOTS: Mutex<Slots> = Mutex::new(Slots { free: Vec::new(), last: None });
+
+/// What those who make and drop maps know of the list.
+struct Slots {
+    free: Vec<&'static Slot>,
+    last: Option<&'static Slot>,
+}
+
+impl Slots {
+    fn grow(&mut self) -> &'static Slot {
+        let slot: &'static Slot = Box::leak(Box::default());
+        let end = self.last.map_or(&FIRST, |last| &last.next);
+        // under the lock nobody else has set the end of the list
+        let _ = end.set(slot);
+        self.last = Some(slot);
+        slot
+    }
+}
+
+impl Slot {
+    fn claim(start: usize, len: usize) -> &'static Slot {
+        let mut slots = SLOTS.lock().unwrap_or_else(|e| e.into_inner());
+        let slot = slots.free.pop();
+        let slot = slot.unwrap_or_else(|| slots.grow());
+        drop(slots);
+        slot.broken.store(false, Ordering::SeqCst);
+        slot.set(start, len);
+        slot
+    }
+
+    fn release(&'static self) {
+        self.set(0, 0);
+        SLOTS.lock().unwrap_or_else(|e| e.into_inner()).free.push(self);
+    }
+
+    /// Only the owner of a slot writes to it: the map it was claimed for, or whoever took it from the free ones.
+    fn set(&self, start: usize, len: usize) {
+        self.version.fetch_add(1, Ordering::SeqCst);
+        self.start.store(start, Ordering::SeqCst);
+        self.len.store(len, Ordering::SeqCst);
+        self.version.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Its range; `None` if it is just being given away.
+    fn range(&self) -> Option<Range<usize>> {
+        let version = self.version.load(Ordering::SeqCst);
+        let (start, len) = (self.start.load(Ordering::SeqCst), self.len.load(Ordering::SeqCst));
+        let is_settled =
+            version.is_multiple_of(2) && self.version.load(Ordering::SeqCst) == version;
+        is_settled.then(|| start..start + len)
+    }
+
+    /// The slot whose range holds `address`, and that range. Async-signal-safe: atomics only.
+    ///
+    /// Who faulted at `address` holds the map there, so the slot of that map does not change meanwhile; and a range that
+    /// was read whole is that of a live map, of which no two hold one address.
+    fn holding(address: usize) -> Option<(&'static Slot, Range<usize>)> {
+        let mut slot = FIRST.get();
+        while let Some(found) = slot {
+            if let Some(range) = found.range().filter(|range| range.contains(&address)) {
+                return Some((found, range));
+            }
+            slot = found.next.get();
+        }
+        None
+    }
+}
+
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Has pages that a mapped file loses read as zeros from now on, in all maps of this process, instead of ending it.
+///
+/// Installs a handler of SIGBUS, once for the process; it runs on the alternate stack of a thread that has one. A SIGBUS
+/// elsewhere, or where the replacement fails, is passed on to whatever handled it before. For the program to ask, never
+/// for a library: handlers belong to the process.
+pub fn survive_lost_pages() {
+    static ONCE: Once = Once::new();
+    // SAFETY: zeroes are a valid `sigaction` (no flags, empty mask); both pointers are to live values; `on_sigbus` has the
+    // signature that SA_SIGINFO asks for and calls only async-signal-safe functions.
+    ONCE.call_once(|| unsafe {
+        let mut previous: libc::sigaction = std::mem::zeroed();
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_sigbus as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        if libc::sigaction(libc::SIGBUS, &action, &mut previous) == 0 {
+            let _ = PREVIOUS.set(previous);
+        }
+    });
+}
+
+/// No target has larger pages, and a map begins at a page.
+const PAGES: usize = 64 << 10;
+
+/// Puts zero pages where the file ended, from about the page that was touched to the end of its map.
+extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid `siginfo_t` for SIGBUS, whose `si_addr` is set.
+    let address = unsafe { (*info).si_addr() } as usize;
+    if let Some((slot, range)) = Slot::holding(address) {
+        slot.broken.store(true, Ordering::SeqCst);
+        let from = address - (address - range.start) % PAGES;
+        // SAFETY: [from, end) lies in a map that `Mapped` owns, which lives while this handler runs since the thread that was
+        // interrupted reads it; `from` is the start of a page, as the map's is; nobody has pointers into it but as
+        // read-only bytes, and replacing it by anonymous zero pages keeps every such pointer valid.
+        let mapped = unsafe {
+            libc::mmap(
+                from as *mut libc::c_void,
+                range.end - from,
+                libc::PROT_READ,
+                libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED,
+                -1,
+                0,
+            )
+        };
+        if mapped != libc::MAP_FAILED {
+            return;
+        }
+    }
+    // SAFETY: restores what was there before this handler, or the default; the faulting instruction then runs again
+    // and is handled by that.
+    unsafe {
+        match PREVIOUS.get() {
+            Some(previous) => libc::sigaction(signal, previous, std::ptr::null_mut()),
+            None => libc::signal(signal, libc::SIG_DFL) as i32,
+        };
+    }
+}

@@ -1,0 +1,131 @@
+//! Files as memory.
+//!
+//! Reading a mapped page that the file no longer has, or that the disk cannot give, raises SIGBUS, which ends the process.
+//! A program that would rather go on asks for it with [`survive_lost_pages`]: from then on such pages read as zeros, which
+//! are no JSON, and whoever owns the map asks [`Mapped::is_intact`] before it believes what it read. On Windows a file
+//! cannot shrink while it is mapped; where there is no such signal, the call does nothing.
+//!
+//! Ending the process in the handler would be simpler, but it could neither name the file (a library does not print) nor
+//! let a caller that is no command line go on. The price is that the reader walks over zeros for a while. What the
+//! handler cannot see are bytes that change without a page going away: whoever needs to know compares length and time
+//! of change of the file before and after.
+//!
+//! Cost: a map is a few microseconds, the pages come as they are touched; [`Mapped::populate`] fetches a stretch at
+//! once, which is a quarter faster than faulting page by page.
+#![expect(unsafe_code, reason = "mmap, and the signal handler that repairs a map")]
+
+#[cfg(all(unix, not(feature = "portable")))]
+mod lost_pages;
+#[cfg(not(all(unix, not(feature = "portable"))))]
+#[path = "unwatched.rs"]
+mod lost_pages;
+
+use lost_pages::Watched;
+pub use lost_pages::survive_lost_pages;
+use memmap2::Mmap;
+use std::fs::File;
+use std::io;
+use std::ops::{Deref, Range};
+
+/// Bytes of a file that lie in memory.
+#[derive(Debug)]
+pub struct Mapped {
+    map: Mmap,
+    watched: Watched,
+}
+
+impl Mapped {
+    /// Maps a file for reading.
+    ///
+    /// # Errors
+    /// Where the file system or the target has no maps, and for files that have no length.
+    ///
+    /// # Safety
+    /// A map shows what the file holds at the moment of reading, and [`Deref`] lends it as `&[u8]`, whose bytes Rust takes for
+    /// unchanging. As long as the map lives,
+    ///
+    /// * this process must not write to the file, nor to another map of it;
+    /// * either nobody else does, or all that is read from the map bears to find another byte at the same place when it looks
+    ///   again: no `str` and no other type with rules for its bytes may be made from it (copy first), no index taken from
+    ///   it may be used without a check of its bounds.
+    pub unsafe fn new(file: &File) -> io::Result<Self> {
+        // SAFETY: nobody changes the bytes, or whoever reads them bears it; the caller promises one of the two.
+        let map = unsafe { Mmap::map(file)? };
+        let watched = Watched::new(map.as_ptr() as usize, map.len());
+        Ok(Mapped { map, watched })
+    }
+
+    /// Whether every page that was read was there. Always true without [`survive_lost_pages`].
+    pub fn is_intact(&self) -> bool {
+        self.watched.is_intact()
+    }
+
+    /// Fetches the pages of a stretch ahead of its use. A hint: failure costs time only.
+    pub fn populate(&self, range: Range<usize>) {
+        let end = range.end.min(self.map.len());
+        if range.start < end {
+            #[cfg(all(target_os = "linux", not(feature = "portable")))]
+            let _ = self.map.advise_range(
+                memmap2::Advice::PopulateRead,
+                range.start,
+                end - range.start,
+            );
+        }
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn mapped(bytes: &[u8]) -> (std::path::PathBuf, File, Mapped) {
+        let name = format!("tracemill-mapped-{}-{}", std::process::id(), bytes.len());
+        let path = std::env::temp_dir().join(name);
+        let mut options = File::options();
+        let file = options.create(true).truncate(true).read(true).write(true).open(&path);
+        let mut file = file.expect("the temp folder takes files");
+        file.write_all(bytes).expect("the temp folder takes files");
+        // SAFETY: the file is this test's alone; what it does to it, it bears.
+        let mapped = unsafe { Mapped::new(&file) }.expect("a plain file maps");
+        (path, file, mapped)
+    }
+
+    #[test]
+    fn a_map_holds_the_file() {
+        let (path, _, mapped) = mapped(&[1, 2, 3]);
+        mapped.populate(0..3);
+        mapped.populate(2..100);
+        assert_eq!(*mapped, [1, 2, 3]);
+        assert!(mapped.is_intact());
+        std::fs::remove_file(path).expect("it was made above");
+    }
+
+    #[cfg(all(unix, not(feature = "portable")))]
+    #[test]
+    fn a_file_that_shrinks_reads_as_zeros_and_says_so() {
+        survive_lost_pages();
+        let (path, file, first) = mapped(&vec![7u8; 300_000]);
+        assert_eq!(first[299_999], 7);
+        assert!(first.is_intact());
+        file.set_len(10).expect("a plain file shrinks");
+        assert_eq!(first[0], 7);
+        assert_eq!(first[299_998], 0);
+        assert!(!first.is_intact());
+        drop(first);
+        // a map made later, which takes over what the first one left
+        let (second, _, other) = mapped(&[1, 2, 3, 4]);
+        assert!(other.is_intact());
+        for path in [path, second] {
+            std::fs::remove_file(path).expect("it was made above");
+        }
+    }
+}
