@@ -1,12 +1,12 @@
 //! What a run is told beside its inputs and its output: limits, and rules for inputs that differ.
 
-use crate::decimal::Factor;
-use crate::limits::Limits;
 use crate::pattern::Pattern;
-use crate::profile::ProfileInputs;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
+use tracemill_core::decimal::Factor;
+use tracemill_core::limits::Limits;
+use tracemill_profile::ProfileInputs;
 
 /// What a run is told: its limits, and what it does about inputs that differ.
 ///

@@ -13,10 +13,10 @@
 //! one of its copies stays. What stays as a copy stays listed: parts can be put together some now and some later. A
 //! document alone keeps its list as it is.
 
-use crate::entry::Entry;
-use crate::outline::Document;
-use crate::store::Store;
 use std::collections::{HashMap, HashSet};
+use tracemill_core::entry::Entry;
+use tracemill_core::outline::Document;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Cursor, Event, fields_of, members, string_is, unescape};
 
 /// The lists of all documents.

@@ -5,15 +5,15 @@
 //! event that it waits for. All of this is on disk beyond shares of the budget; in memory are the ids of one profile's nodes.
 
 use crate::config::Config;
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::order::{Gather, Order, Sorted, Sorter};
-use crate::place::Place;
-use crate::profile::{
-    ChunkOrder, Contents, Records, Series, Shelf, SortSpace, StreamKey, settle, stream_key,
-};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Gather, Order, Sorted, Sorter};
+use tracemill_core::place::Place;
+use tracemill_profile::{
+    ChunkOrder, Contents, Records, Series, Shelf, SortSpace, StreamKey, settle, stream_key,
+};
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 
 /// See the module doc. A copy costs next to nothing.
@@ -107,7 +107,7 @@ impl Delays {
 
     /// Chunks delayed.
     pub(crate) fn count(&self) -> u64 {
-        self.held.run().len() as u64
+        self.held.run().count() as u64
     }
 
     /// A stretch of the output without delayed chunks and what is left out, and with the chunks that have waited for its

@@ -12,19 +12,19 @@
 //! dropped, and written again in the ordinary way.
 
 use crate::config::Config;
-use crate::error::Error;
-use crate::input::byte_order_mark;
 use crate::keys::United;
 use crate::layout::Layout;
-use crate::outline::{Document, Outline};
-use crate::output::{Length, Output};
-use crate::place::{Long, Place};
-use crate::scan::{Collect, Feed};
-use crate::store::{Payload, Store};
-use crate::target::{Compression, Format, OutputConfig, Target};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use tracemill_core::error::Error;
+use tracemill_core::input::byte_order_mark;
+use tracemill_core::outline::{Document, Outline};
+use tracemill_core::output::{Length, Output};
+use tracemill_core::place::{Long, Place};
+use tracemill_core::scan::{Collect, Feed};
+use tracemill_core::store::{Payload, Store};
+use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_tokenizer::{Event, Mapped, Scanner, Status, Stop, Tier, Window, speculate};
 
 /// Inputs of fewer chunks are read before there is anything to gain.

@@ -2,20 +2,20 @@
 
 use crate::config::Config;
 use crate::delays::Delays;
-use crate::entry::Entry;
-use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
-use crate::order::{Buckets, Lists, Order, Timed};
-use crate::output::{Batch, Output, Turns};
 use crate::patched::Patched;
-use crate::place::Place;
-use crate::store::Store;
-use crate::threads::on_threads;
 use crate::viewer::{Retouch, Retoucher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Buckets, Lists, Order, Timed};
+use tracemill_core::output::{Batch, Output, Turns};
+use tracemill_core::place::Place;
+use tracemill_core::store::Store;
+use tracemill_core::threads::on_threads;
 use tracemill_tokenizer::Tier;
 
 /// Events in a batch, where the source does not decide.
@@ -138,7 +138,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         // a worker that lost its turn says "broken pipe"; the one that caused it knows more
         let failures = results.into_iter().filter_map(Result::err);
         if let Some(error) =
-            failures.min_by_key(|e| e.class() == crate::error::ErrorClass::BrokenPipe)
+            failures.min_by_key(|e| e.class() == tracemill_core::error::ErrorClass::BrokenPipe)
         {
             return Err(error);
         }
@@ -212,7 +212,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             return true;
         }
         match &self.timed {
-            Timed::Buckets(buckets) if state.bucket < buckets.len() => {
+            Timed::Buckets(buckets) if state.bucket < buckets.count() => {
                 *bucket = Some(state.bucket);
                 state.bucket += 1;
                 true
@@ -300,9 +300,9 @@ pub(crate) struct Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::Length;
-    use crate::store::{Payload, Segment};
-    use crate::target::{Compression, Format, OutputConfig};
+    use tracemill_core::output::Length;
+    use tracemill_core::store::{Payload, Segment};
+    use tracemill_core::target::{Compression, Format, OutputConfig};
 
     /// Batches that wait for their turn behind one that never comes, since its worker panics.
     #[test]

@@ -1,23 +1,23 @@
 //! `profile list` and `profile extract`.
 
 use crate::config::Config;
-use crate::error::{Error, ErrorKind};
-use crate::flaws::Flaws;
 use crate::ids::IdSet;
 use crate::inputs::read_all;
-use crate::losses::InputReport;
 use crate::names::{fill, safe, unknown_placeholder};
-use crate::output::{self, Length, Output};
-use crate::profile::{
-    ChunkOrder, Collector, Group, Keep, ProfileSource, Whole, printable, source_of, write,
-};
-use crate::read::Inputs;
-use crate::source::Source;
-use crate::store::Store;
-use crate::target::{Compression, OutputConfig, Target};
-use crate::threads::try_each;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::flaws::Flaws;
+use tracemill_core::losses::InputReport;
+use tracemill_core::output::{self, Length, Output};
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_core::target::{Compression, OutputConfig, Target};
+use tracemill_core::threads::try_each;
+use tracemill_profile::{
+    ChunkOrder, Collector, Group, Keep, ProfileSource, Whole, printable, source_of, write,
+};
 use tracemill_tokenizer::to_text;
 
 /// Which profiles; all if a set is `None`.
@@ -238,7 +238,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
             end_ns: whole.bounds.end,
             samples: whole.profile.extent.samples,
             nodes: whole.profile.tree.len() as u64,
-            chunks: group.chunks().len(),
+            chunks: group.chunks().count(),
             order: whole.order,
             flaws,
             file: None,

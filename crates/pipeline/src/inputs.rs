@@ -1,10 +1,10 @@
 //! The inputs of a verb: traces and CPU profiles, which become events on their way in.
 
 use crate::config::{CheckFor, Config, PidPolicy};
-use crate::error::Error;
-use crate::profile::ProfileReader;
-use crate::read::{Inputs, Reader};
-use crate::source::Source;
+use tracemill_core::error::Error;
+use tracemill_core::read::{Inputs, Reader};
+use tracemill_core::source::Source;
+use tracemill_profile::ProfileReader;
 
 /// Reads every source to its end.
 pub(crate) fn read_all<R: Reader>(
@@ -15,5 +15,5 @@ pub(crate) fn read_all<R: Reader>(
     let one_process = config.identity.pid == PidPolicy::One;
     let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
     let mut profiles = ProfileReader::new(&config.profiles, one_process, for_devtools);
-    crate::read::read_all(sources, config, &mut profiles, reader)
+    tracemill_core::read::read_all(sources, config, &mut profiles, reader)
 }

@@ -18,10 +18,10 @@
 
 use crate::annotations::{modifications, without};
 use crate::identity::{FrameNames, IdMap, Rewrite, renamed_frame, renamed_samples};
-use crate::outline::{Document, KeyValue};
-use crate::store::Store;
-use crate::target::Format;
 use std::collections::HashMap;
+use tracemill_core::outline::{Document, KeyValue};
+use tracemill_core::store::Store;
+use tracemill_core::target::Format;
 use tracemill_tokenizer::{members, string_is, to_text};
 
 const STACK_FRAMES: &[u8] = b"stackFrames";

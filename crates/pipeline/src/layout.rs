@@ -1,11 +1,11 @@
 //! How a trace is written: what stands around its events in each form, and the white space in them.
 
-use crate::error::Error;
 use crate::keys::United;
-use crate::output::Batch;
-use crate::place::Place;
-use crate::store::{PREFETCH_AHEAD, Store};
-use crate::target::Format;
+use tracemill_core::error::Error;
+use tracemill_core::output::Batch;
+use tracemill_core::place::Place;
+use tracemill_core::store::{PREFETCH_AHEAD, Store};
+use tracemill_core::target::Format;
 use tracemill_tokenizer::{compact, on_one_line, pretty};
 
 /// What is done to the white space of an event.

@@ -56,99 +56,71 @@
 //! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
 //! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
 //! (CPU profile chunks), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
+#![forbid(unsafe_code)]
 
 mod annotations;
-mod around;
 mod check;
 mod clock;
 mod config;
 mod convert;
 mod copies;
-mod decimal;
 mod delays;
 mod early;
 mod emit;
-mod entry;
-mod error;
-mod exact;
 mod extract;
 mod filter;
-mod flaws;
 mod identity;
 mod ids;
 mod info;
-mod input;
 mod inputs;
-mod json;
-mod kept;
 mod keys;
 mod layout;
-mod limits;
-mod losses;
 mod merge;
 mod names;
-mod order;
-mod os;
-mod outline;
-mod output;
-mod pairing;
 mod patched;
 mod pattern;
-mod place;
-mod profile;
-mod read;
 mod recent;
 mod report;
-mod scan;
-mod shift;
 mod slice;
-mod source;
-mod splice;
 mod split;
-mod store;
-mod tally;
-mod target;
-mod threads;
-mod time;
 mod viewer;
 mod whole;
-mod windows;
 
-pub use around::Around;
 pub use check::{CheckReport, Finding, FoundAt, Severity, check};
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, StatedInput,
     ViewerRules,
 };
 pub use convert::convert;
-pub use decimal::Factor;
-pub use error::{Error, ErrorClass, ErrorKind};
 pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,
 };
 pub use filter::{Filter, filter};
-pub use flaws::{Flaw, FlawKind, Flaws};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Usage, info,
 };
-pub use limits::{Limits, Progress, Shares};
-pub use losses::{Example, InputReport, Losses, Tally};
 pub use merge::merge;
-pub use output::{ScratchRemoved, check_not_input, remove_scratch, write_file};
 pub use pattern::{Glob, Pattern, Preset};
-pub use profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use report::{
     AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport,
     IdentityReport, InputClock, InputIdentity, MergeReport, ViewerReport,
 };
 pub use slice::{SliceReport, slice};
-pub use source::Source;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
-pub use target::{Compression, Format, OutputConfig, Style, Target};
-pub use time::{Duration, TimePoint, parse_time};
+pub use tracemill_core::around::Around;
+pub use tracemill_core::decimal::Factor;
+pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
+pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
+pub use tracemill_core::limits::{Limits, Progress, Shares};
+pub use tracemill_core::losses::{Example, InputReport, Losses, Tally};
+pub use tracemill_core::output::{ScratchRemoved, check_not_input, remove_scratch, write_file};
+pub use tracemill_core::source::Source;
+pub use tracemill_core::target::{Compression, Format, OutputConfig, Style, Target};
+pub use tracemill_core::time::{Duration, TimePoint, parse_time};
+pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
+pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Tier};
-pub use windows::{Edges, Moment, TimeWindow};

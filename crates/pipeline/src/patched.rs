@@ -2,17 +2,17 @@
 //!
 //! Each event is looked at once: its patches are found, and while it is in cache the bytes between them are gathered as they
 //! stand. How long a batch becomes shows in the end, so where it begins is known when the one before has ended; what was
-//! gathered until then is moved to where it belongs in a block ([`crate::output::Turns`]). Tried and slower: to find all
+//! gathered until then is moved to where it belongs in a block ([`tracemill_core::output::Turns`]). Tried and slower: to find all
 //! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
 //! twice from memory.
 
-use crate::entry::Entry;
-use crate::error::Error;
 use crate::identity::{Patch, Renamer};
 use crate::layout::same;
-use crate::output::Batch;
-use crate::store::{PREFETCH_AHEAD, Store};
 use crate::viewer::{Changes, Retoucher};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::output::Batch;
+use tracemill_core::store::{PREFETCH_AHEAD, Store};
 
 /// The patches of an event; one for each worker.
 pub(crate) struct Patched<'r> {

@@ -1,8 +1,8 @@
 //! What names and categories are compared with, and the presets made of that.
 
-use crate::error::{Error, ErrorKind};
 use regex::bytes::Regex;
 use std::str::FromStr;
+use tracemill_core::error::{Error, ErrorKind};
 
 /// A regular expression, not anchored.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::losses::InputReport;
-use crate::target::{Format, Style};
 use std::fmt;
+use tracemill_core::losses::InputReport;
+use tracemill_core::target::{Format, Style};
 use tracemill_tokenizer::Tier;
 
 /// What became of the names of an input, or of a CPU profile in one.

@@ -2,10 +2,10 @@
 
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::error::Error;
 use crate::keys::United;
-use crate::output::{Length, Output};
-use crate::target::OutputConfig;
+use tracemill_core::error::Error;
+use tracemill_core::output::{Length, Output};
+use tracemill_core::target::OutputConfig;
 
 /// How much there is to write.
 #[derive(Clone, Copy)]

@@ -12,8 +12,8 @@
 //! then they may begin at other samples.
 
 use super::key::CallKey;
-use crate::profile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use tracemill_profile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use tracemill_tokenizer::{Event, Field, parse};
 
 /// A process and a thread, as DevTools has them in keys.

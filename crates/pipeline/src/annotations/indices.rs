@@ -10,9 +10,9 @@
 
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::entry::Entry;
-use crate::order::Order;
 use std::collections::{BTreeMap, HashMap};
+use tracemill_core::entry::Entry;
+use tracemill_core::order::Order;
 
 /// The index of each event of `wanted` that will be written, by its place.
 ///

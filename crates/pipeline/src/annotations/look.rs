@@ -3,13 +3,13 @@
 use super::window::Span;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::entry::Entry;
-use crate::exact::Exact;
-use crate::order::{Order, Run};
-use crate::place::Place;
-use crate::shift::Shift;
-use crate::threads::on_threads;
 use std::sync::Mutex;
+use tracemill_core::entry::Entry;
+use tracemill_core::exact::Exact;
+use tracemill_core::order::{Order, Run};
+use tracemill_core::place::Place;
+use tracemill_core::shift::Shift;
+use tracemill_core::threads::on_threads;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
 
 /// Events that a worker looks at in one go.
@@ -26,8 +26,8 @@ pub(super) fn each_event<T: Send>(
 ) -> Vec<T> {
     let runs = emit.timed.runs();
     let of_runs = runs.iter().flat_map(|run| {
-        let starts = (0..run.len()).step_by(STEP);
-        starts.map(|start| Task::Run(run.slice(start..run.len().min(start + STEP))))
+        let starts = (0..run.count()).step_by(STEP);
+        starts.map(|start| Task::Run(run.slice(start..run.count().min(start + STEP))))
     });
     let mut places = emit.lists.iter();
     let of_lists = std::iter::from_fn(move || {

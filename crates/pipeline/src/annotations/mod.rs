@@ -21,7 +21,7 @@
 //! | anything else in `modifications` | that of the first input that has annotations |
 //!
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
-//! ([`crate::read::Numbers`]).
+//! ([`tracemill_core::read::Numbers`]).
 
 mod calls;
 mod indices;
@@ -36,10 +36,10 @@ pub(crate) use read::modifications;
 pub(crate) use text::without;
 pub(crate) use write::{Fates, Written};
 
-use crate::outline::Document;
-use crate::read::Inputs;
-use crate::store::Store;
 use read::{Annotated, Named};
+use tracemill_core::outline::Document;
+use tracemill_core::read::Inputs;
+use tracemill_core::store::Store;
 
 /// The annotations of all documents.
 #[derive(Default)]

@@ -4,15 +4,15 @@ use super::calls::Threads;
 use super::key::{CallKey, EventKey};
 use super::text::{elements, range_in};
 use super::window::{Breadcrumbs, Span, span_of_range};
-use crate::entry::Entry;
-use crate::json::member;
-use crate::order::Order;
-use crate::outline::Document;
-use crate::read::{Doubt, Numbers};
 use crate::report::AnnotationDrop;
-use crate::store::Store;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use tracemill_core::entry::Entry;
+use tracemill_core::json::member;
+use tracemill_core::order::Order;
+use tracemill_core::outline::Document;
+use tracemill_core::read::{Doubt, Numbers};
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of, string_is};
 
 /// What an element of a list is.

@@ -4,9 +4,9 @@
 //! through [`moved`] too, digits and all (contract C2).
 
 use super::text::with_member;
-use crate::exact::Exact;
-use crate::json::member;
-use crate::shift::Shift;
+use tracemill_core::exact::Exact;
+use tracemill_core::json::member;
+use tracemill_core::shift::Shift;
 
 /// A stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,14 +11,14 @@ use super::{Annotations, text};
 use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::entry::Entry;
-use crate::exact::Exact;
-use crate::json::member;
 use crate::keys::United;
 use crate::report::{AnnotationDrop, AnnotationReport};
-use crate::shift::Shift;
-use crate::target::Format;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use tracemill_core::entry::Entry;
+use tracemill_core::exact::Exact;
+use tracemill_core::json::member;
+use tracemill_core::shift::Shift;
+use tracemill_core::target::Format;
 
 /// An output, and what there is to know of it.
 pub(crate) struct Written<'w, 'r, 's, 'p> {

@@ -34,14 +34,7 @@ pub(crate) use viewers::{has_page, page_data};
 
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::error::Error;
 use crate::inputs::read_all;
-use crate::outline::{Document, KeyValue};
-use crate::profile::{Room, Streams, Suspects, Verdict};
-use crate::read::{Current, Held, Inputs, Reader};
-use crate::source::Source;
-use crate::store::Store;
-use crate::tally::Tally;
 use order::Orders;
 use part::{Part, frame_id};
 use records::{Record, RecordSpill, Runs, heap, sort};
@@ -51,6 +44,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
+use tracemill_core::error::Error;
+use tracemill_core::outline::{Document, KeyValue};
+use tracemill_core::read::{Current, Held, Inputs, Reader};
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_core::tally::Tally;
+use tracemill_profile::{Room, Streams, Suspects, Verdict};
 use tracemill_tokenizer::{Form, members, string_is};
 use viewers::Browser;
 
@@ -91,7 +91,7 @@ fn run<const DEVTOOLS: bool>(
     let ground = Ground::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);
-    let (tallies, judged) = walk::walk(&runs, config.threads, suspects.len(), judge);
+    let (tallies, judged) = walk::walk(&runs, config.threads, suspects.count(), judge);
     let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
     drop(runs);
     checker.tallies.append(&tallies);

@@ -3,10 +3,10 @@
 
 use super::rules::Kind;
 use super::tallies::Tallies;
-use crate::order::Stamp;
-use crate::tally::Tally;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use tracemill_core::order::Stamp;
+use tracemill_core::tally::Tally;
 use tracemill_tokenizer::{Event, Nanos};
 
 /// For keys that are hashes already.

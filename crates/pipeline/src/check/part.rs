@@ -7,13 +7,13 @@ use super::rules::Kind;
 use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
-use crate::outline::Outline;
-use crate::pairing::is_named;
-use crate::profile::Router;
-use crate::scan::Collect;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use tracemill_core::outline::Outline;
+use tracemill_core::pairing::is_named;
+use tracemill_core::scan::Collect;
+use tracemill_profile::Router;
 use tracemill_tokenizer::{
     Damage, Event, Field, Form, Member, Nanos, Note, canonical, members, number_text, string_is,
     unescape,

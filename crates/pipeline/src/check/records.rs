@@ -4,11 +4,11 @@
 //! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Buckets::next`]).
 //! Events of one group and time never stand in two buckets.
 
-use crate::error::Error;
-use crate::os;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tracemill_core::error::Error;
+use tracemill_core::os;
 use tracemill_tokenizer::Mapped;
 
 /// An event that belongs with others.

@@ -3,14 +3,14 @@
 use super::rules::{Kind, RULES, Severity};
 use super::tallies::Tallies;
 use super::text::Spot;
-use crate::around::Around;
 use crate::config::CheckFor;
-use crate::flaws::{FlawKind, Flaws};
-use crate::losses::{InputReport, Tally as Losses, excerpt};
-use crate::read::Inputs;
-use crate::store::Store;
-use crate::tally::PLACES;
 use std::cmp::Reverse;
+use tracemill_core::around::Around;
+use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::losses::{InputReport, Tally as Losses, excerpt};
+use tracemill_core::read::Inputs;
+use tracemill_core::store::Store;
+use tracemill_core::tally::PLACES;
 use tracemill_tokenizer::DamageKind;
 
 /// What `check` found.

@@ -12,10 +12,10 @@
 
 use super::rules::Kind;
 use super::tallies::Tallies;
-use crate::around::Around;
-use crate::losses::excerpt;
-use crate::store::Store;
 use std::ops::Range;
+use tracemill_core::around::Around;
+use tracemill_core::losses::excerpt;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Defect, Validator};
 
 /// The first defects of one kind, with the bytes around them.
@@ -146,7 +146,7 @@ impl Text {
 
     fn keep(&mut self, spot: Spot) {
         let alike = self.spots.iter().filter(|known| known.kind == spot.kind).count();
-        if alike < crate::tally::PLACES {
+        if alike < tracemill_core::tally::PLACES {
             self.spots.push(spot);
         }
     }

@@ -4,7 +4,7 @@ use super::ids::hash_value;
 use super::order::HashedMap;
 use super::rules::Kind;
 use super::tallies::Tallies;
-use crate::tally::Tally;
+use tracemill_core::tally::Tally;
 use tracemill_tokenizer::{Event, Field, members, parse, string_is};
 
 /// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).

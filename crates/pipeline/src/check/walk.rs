@@ -2,7 +2,7 @@
 //!
 //! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
 //! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
-//! DevTools leaves it out of the tree. B and E nest by themselves and pair as everywhere ([`crate::pairing`]). Async events
+//! DevTools leaves it out of the tree. B and E nest by themselves and pair as everywhere ([`tracemill_core::pairing`]). Async events
 //! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
 //!
 //! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
@@ -11,10 +11,10 @@
 use super::records::{Record, Runs};
 use super::rules::Kind;
 use super::tallies::Tallies;
-use crate::pairing::Begins;
-use crate::threads::on_threads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tracemill_core::pairing::Begins;
+use tracemill_core::threads::on_threads;
 
 /// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
 /// in the order of their numbers.

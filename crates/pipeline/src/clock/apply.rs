@@ -1,13 +1,13 @@
 //! Entries of the index moved to the time of the output.
 
 use super::Clocks;
-use crate::entry::{EXACT, Entry, rank};
-use crate::error::Error;
-use crate::order::{Order, Runs, Spill, SpilledRuns};
-use crate::place::Place;
-use crate::shift::Shift;
-use crate::store::Store;
 use std::path::Path;
+use tracemill_core::entry::{EXACT, Entry, rank};
+use tracemill_core::error::Error;
+use tracemill_core::order::{Order, Runs, Spill, SpilledRuns};
+use tracemill_core::place::Place;
+use tracemill_core::shift::Shift;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Nanos, fields_of};
 
 const MAX: u64 = Nanos::MAX as u64;

@@ -1,9 +1,9 @@
 //! What inputs state about their clocks beside their events.
 
-use crate::decimal::Decimal;
-use crate::json::member;
-use crate::outline::Document;
-use crate::store::Store;
+use tracemill_core::decimal::Decimal;
+use tracemill_core::json::member;
+use tracemill_core::outline::Document;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{number_text, string_is, to_text};
 
 /// When the times of an input begin to count, since 1970, in nanoseconds.

@@ -1,9 +1,9 @@
 //! Where times stand in an event. See the table in [`super`].
 
-use crate::json::member;
-use crate::shift::{Kind, Shift};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
+use tracemill_core::json::member;
+use tracemill_core::shift::{Kind, Shift};
 use tracemill_tokenizer::{Cursor, Event, Field, canonical, members, number_text, string_is};
 
 /// Finds the times in some args.

@@ -1,7 +1,7 @@
 //! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
 //!
 //! `time in the output = time in the input × factor + offset`, exactly: decimals of any length are calculated with as
-//! decimals ([`crate::decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
+//! decimals ([`tracemill_core::decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
 //! scan; offsets come from what is found ([`mod@align`]), so they are known when all is read.
 //!
 //! | value | of | what |
@@ -42,19 +42,19 @@ pub(crate) use fields::each_moved;
 pub(crate) use sight::{ClockWatch, Sightings};
 
 use crate::config::{Align, ClockRules};
-use crate::decimal::Factor;
-use crate::error::{Error, ErrorKind};
 use crate::identity::UnitParts;
-use crate::outline::Document;
-use crate::profile::FOR_DEVTOOLS;
-use crate::read::Inputs;
 use crate::report::{ClockMethod, InputClock};
-use crate::shift::{Shift, Shifts};
-use crate::store::Store;
 use align::{Found, Known, SINCE_1970, align};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tracemill_core::decimal::Factor;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::outline::Document;
+use tracemill_core::read::Inputs;
+use tracemill_core::shift::{Shift, Shifts};
+use tracemill_core::store::Store;
+use tracemill_profile::FOR_DEVTOOLS;
 use tracemill_tokenizer::{Event, nanos, number_text};
 
 /// Nanoseconds of a year.
@@ -175,7 +175,8 @@ impl Clocks {
         }
         clocks.move_browser_events(&known);
         clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
-        let place = |held: &crate::read::Held| (held.base, clocks.by_input[held.input].clone());
+        let place =
+            |held: &tracemill_core::read::Held| (held.base, clocks.by_input[held.input].clone());
         let mut by_place: Vec<_> = inputs.payloads.iter().map(place).collect();
         // what is made later stands behind all inputs, at its own time
         let ends = inputs.payloads.iter().map(|held| held.base + held.payload.len());

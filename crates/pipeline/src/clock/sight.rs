@@ -1,9 +1,9 @@
 //! What the scan notes for clocks: marker events and clock-sync events, a few of them, whatever the input's size.
 
-use crate::json::member;
-use crate::shift::{Kind, Shift};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tracemill_core::json::member;
+use tracemill_core::shift::{Kind, Shift};
 use tracemill_tokenizer::{Event, Field};
 
 /// Markers kept of an input: the first ones in time.

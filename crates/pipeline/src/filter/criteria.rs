@@ -10,11 +10,11 @@
 
 use super::Filter;
 use super::lanes::{Lane, Names};
-use crate::error::Error;
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Dropped;
-use crate::time::TimePoint;
 use regex::bytes::Regex;
+use tracemill_core::error::Error;
+use tracemill_core::time::TimePoint;
 use tracemill_tokenizer::{Event, Field, unescape};
 
 /// Why an event goes; 0 if it stays.

@@ -14,13 +14,13 @@ use super::Index;
 use super::criteria::{Criteria, PASSES, Reason, SHRUNK, Tallies};
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::kept::Kept;
-use crate::order::{KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
-use crate::pairing::Begins;
-use crate::place::Place;
 use std::path::Path;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::kept::Kept;
+use tracemill_core::order::{KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
+use tracemill_core::pairing::Begins;
+use tracemill_core::place::Place;
 
 /// What stays.
 pub(super) struct Decision {

@@ -3,12 +3,12 @@
 use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
 use super::lanes::{Lanes, Names};
 use super::undecided::{Role, Undecided};
-use crate::entry::{Entry, rank};
-use crate::outline::Outline;
-use crate::pairing::is_named;
-use crate::place::{Long, Place};
-use crate::profile::{self, stream_key};
-use crate::scan::Collect;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::outline::Outline;
+use tracemill_core::pairing::is_named;
+use tracemill_core::place::{Long, Place};
+use tracemill_core::scan::Collect;
+use tracemill_profile::{self as profile, stream_key};
 use tracemill_tokenizer::{Event, Field, members, string_is};
 
 /// The findings of one chunk of an input.

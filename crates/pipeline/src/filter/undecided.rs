@@ -1,9 +1,9 @@
 //! Events that are not decided yet: 40 bytes each, in memory or on disk, as they come or sorted by key and time.
 
 use super::criteria::Reason;
-use crate::entry::Entry;
-use crate::order::{Keyed, Order, Record, word};
 use std::cmp::Ordering;
+use tracemill_core::entry::Entry;
+use tracemill_core::order::{Keyed, Order, Record, word};
 
 /// What an undecided event is to its pair or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 
 use super::census::{Bulk, Key, Process, are_apart};
 use super::decide::Unit;
-use crate::profile::StreamKey;
 use std::collections::{HashMap, HashSet};
+use tracemill_profile::StreamKey;
 
 /// Recordings by what their inputs have.
 #[derive(Default)]

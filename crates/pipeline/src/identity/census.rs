@@ -9,11 +9,11 @@
 
 use super::spelling::{IdCensus, append_each};
 use super::{each_args_key, each_id};
-use crate::json::member;
-use crate::profile::push_canonical;
 use crate::recent::{Recent, Words, hash_of};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tracemill_core::json::member;
+use tracemill_profile::push_canonical;
 use tracemill_tokenizer::{Event, Field, unescape};
 
 /// Times kept of each process.

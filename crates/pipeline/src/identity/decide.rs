@@ -27,9 +27,9 @@ use super::census::{Bulk, Key, Process, Processes, are_apart, key_of};
 use super::rename::Renames;
 use super::spelling::{IdCensus, IdMap, Space, Spelled, append_each, tagged};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
-use crate::profile::StreamKey;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use tracemill_profile::StreamKey;
 
 /// New pids show the old one below this.
 const STEP: u64 = 10_000_000;

@@ -5,14 +5,14 @@
 
 use super::rename::{Renamer, Rewrite};
 use crate::config::Config;
-use crate::error::Error;
-use crate::order::METADATA;
-use crate::order::{Keyed, KeyedRuns, KeyedSorter, Lists, Order, Record, word};
 use crate::patched::Patched;
-use crate::place::Place;
-use crate::store::Store;
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
+use tracemill_core::error::Error;
+use tracemill_core::order::METADATA;
+use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Lists, Order, Record, word};
+use tracemill_core::place::Place;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::Tier;
 
 /// What is left of metadata events when those that are equal to the byte are written once.

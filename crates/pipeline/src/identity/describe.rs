@@ -5,10 +5,10 @@ use super::rename::{RenamedUnit, Rewrite};
 use super::spelling::{IdMap, Shift};
 use crate::clock::push_clocks;
 use crate::config::IdentityRules;
-use crate::json::push_string;
-use crate::losses::InputReport;
 use crate::report::{InputClock, InputIdentity};
 use std::path::Path;
+use tracemill_core::json::push_string;
+use tracemill_core::losses::InputReport;
 
 /// What inputs are called.
 pub(crate) struct InputNames<'n> {

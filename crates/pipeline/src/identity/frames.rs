@@ -2,11 +2,11 @@
 
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdCensus, IdMap, Space};
-use crate::json::member;
 use crate::keys::Bytes;
-use crate::shift::Kind;
 use std::collections::HashSet;
 use std::ops::Range;
+use tracemill_core::json::member;
+use tracemill_core::shift::Kind;
 use tracemill_tokenizer::{Cursor, members};
 
 /// Gives out names of stack frames; nothing is renamed without a rewrite.

@@ -4,13 +4,13 @@ use super::census::{Key, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
 use crate::clock::each_moved;
-use crate::json::member;
 use crate::recent::{Recent, Words};
-use crate::shift::{Kind, Shift};
-use crate::splice::touches;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use tracemill_core::json::member;
+use tracemill_core::shift::{Kind, Shift};
+use tracemill_core::splice::touches;
 use tracemill_tokenizer::{Cursor, Event, Field, FieldFinder, Tier, members, string_is};
 
 /// Events whose `args.data` name processes.

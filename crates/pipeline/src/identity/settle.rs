@@ -6,18 +6,18 @@ use super::describe::{InputNames, describe, label_events};
 use super::rename::{RenamedUnit, Renames, Rewrite};
 use crate::clock::{Clocks, Sightings};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
-use crate::error::{Error, ErrorKind};
-use crate::place::{Long, Place};
-use crate::profile::StreamOrders;
-use crate::profile::{StreamKey, stream_key};
-use crate::read::Inputs;
 use crate::report::InputIdentity;
-use crate::source::Source;
-use crate::store::{Payload, Segment, Store};
 use memmap2::MmapMut;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::place::{Long, Place};
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_core::store::{Payload, Segment, Store};
+use tracemill_profile::StreamOrders;
+use tracemill_profile::{StreamKey, stream_key};
 use tracemill_tokenizer::Event;
 
 /// What was found in one input, or in what was made of one.

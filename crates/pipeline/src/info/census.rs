@@ -12,11 +12,11 @@ use super::slices::Slices;
 use super::table::{Table, hash};
 use super::timeline::Timeline;
 use crate::config::Config;
-use crate::error::Error;
-use crate::outline::Document;
-use crate::profile::{Names, printable};
-use crate::read::{Current, Inputs, Maker, Reader};
 use std::collections::BTreeMap;
+use tracemill_core::error::Error;
+use tracemill_core::outline::Document;
+use tracemill_core::read::{Current, Inputs, Maker, Reader};
+use tracemill_profile::{Names, printable};
 
 /// What is known of all inputs.
 pub(super) struct Census {

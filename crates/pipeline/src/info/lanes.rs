@@ -2,8 +2,8 @@
 
 use super::report::{ProcessInfo, ThreadInfo, Usage};
 use super::table::{Entry, Table};
-use crate::profile::Names;
 use std::cmp::Reverse;
+use tracemill_profile::Names;
 use tracemill_tokenizer::to_text;
 
 /// Appends the key of a thread in tables: its ids as written, empty where missing.

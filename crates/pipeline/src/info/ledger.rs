@@ -9,10 +9,10 @@
 use super::report::{TopList, TopRow, Usage};
 use super::runs::{RunFile, Runs};
 use super::table::{Entry, Table};
-use crate::error::Error;
-use crate::order::LoserTree;
 use std::cmp::Ordering;
 use std::path::Path;
+use tracemill_core::error::Error;
+use tracemill_core::order::LoserTree;
 
 /// Counts by key, within a limit of memory.
 pub(super) struct Ledger {

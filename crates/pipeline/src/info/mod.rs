@@ -31,10 +31,10 @@ pub use report::{
 };
 
 use crate::config::Config;
-use crate::error::Error;
 use crate::inputs::read_all;
-use crate::source::Source;
 use census::Census;
+use tracemill_core::error::Error;
+use tracemill_core::source::Source;
 
 /// What `info` is to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 //!
 //! Where slices nest this is what profilers call self time; where they overlap it still counts each moment once, so that
 //! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends
-//! them ([`crate::pairing`]), or to the last time of the thread's slices if there is none. An E without a B is nothing. Times are whole nanoseconds, rounded down.
+//! them ([`tracemill_core::pairing`]), or to the last time of the thread's slices if there is none. An E without a B is nothing. Times are whole nanoseconds, rounded down.
 
 use super::ledger::Ledger;
 use super::report::Usage;
 use super::slices::{Slice, Sorted};
-use crate::error::Error;
-use crate::pairing::Begins;
+use tracemill_core::error::Error;
+use tracemill_core::pairing::Begins;
 
 /// The self times of threads by hash, ascending, and those of names in `names`.
 ///

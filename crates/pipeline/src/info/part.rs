@@ -8,11 +8,11 @@ use super::report::Usage;
 use super::slices::{Slice, sort};
 use super::table::Table;
 use super::timeline::Timeline;
-use crate::outline::Outline;
-use crate::pairing::is_named;
-use crate::profile::{Names, Role};
-use crate::scan::Collect;
 use memchr::memchr2;
+use tracemill_core::outline::Outline;
+use tracemill_core::pairing::is_named;
+use tracemill_core::scan::Collect;
+use tracemill_profile::{Names, Role};
 use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
 
 /// Phases of one ASCII letter, which are told by their number.

@@ -2,8 +2,8 @@
 
 use super::lanes::as_written;
 use super::report::ProfileCount;
-use crate::profile::{Role, StreamKey, stream_key};
 use std::collections::HashMap;
+use tracemill_profile::{Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};
 
 /// CPU profiles in order of their first events, and their numbers by key.

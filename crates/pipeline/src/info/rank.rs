@@ -1,7 +1,7 @@
 //! The order in which events stand, against that of contract C3.
 
-use crate::order::Stamp;
 use std::cmp::Ordering;
+use tracemill_core::order::Stamp;
 use tracemill_tokenizer::{Event, Nanos};
 
 /// The place of an event in the order of contract C3, without the bytes it came from.

@@ -1,6 +1,6 @@
 //! What `info` says.
 
-use crate::losses::InputReport;
+use tracemill_core::losses::InputReport;
 
 /// What `info` found; the counts are over all inputs.
 #[derive(Clone, Debug, Default)]

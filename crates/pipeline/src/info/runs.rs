@@ -1,9 +1,9 @@
 //! Sorted runs on disk, in one unlinked file.
 
-use crate::error::Error;
-use crate::order::Scratch;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use tracemill_core::error::Error;
+use tracemill_core::order::Scratch;
 use tracemill_tokenizer::Mapped;
 
 /// Runs that are being written.

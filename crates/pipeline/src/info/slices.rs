@@ -1,10 +1,10 @@
 //! X, B and E events that are to be nested: 40 bytes each, sorted by thread and time, on disk beyond the budget.
 
 use super::runs::{RunFile, Runs};
-use crate::error::Error;
-use crate::order::LoserTree;
 use std::cmp::Ordering;
 use std::path::Path;
+use tracemill_core::error::Error;
+use tracemill_core::order::LoserTree;
 
 /// What of an event says how it nests.
 #[derive(Clone, Copy, Debug)]

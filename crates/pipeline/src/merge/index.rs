@@ -3,17 +3,17 @@
 use super::part::Part;
 use crate::clock::{ClockWatch, Sightings};
 use crate::config::{ClockRules, Config};
-use crate::error::Error;
 use crate::identity::{Census, UnitParts, Watched, watched};
-use crate::order::{METADATA, UNTIMED};
-use crate::order::{Order, Sorter};
-use crate::outline::Document;
-use crate::place::Long;
-use crate::read::{Current, Maker, Reader};
-use crate::shift::Shift;
-use crate::source::Source;
 use crate::viewer;
 use std::sync::Arc;
+use tracemill_core::error::Error;
+use tracemill_core::order::{METADATA, UNTIMED};
+use tracemill_core::order::{Order, Sorter};
+use tracemill_core::outline::Document;
+use tracemill_core::place::Long;
+use tracemill_core::read::{Current, Maker, Reader};
+use tracemill_core::shift::Shift;
+use tracemill_core::source::Source;
 
 /// The findings of all inputs.
 pub(super) struct Index {

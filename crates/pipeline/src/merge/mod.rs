@@ -18,27 +18,27 @@ use crate::config::Config;
 use crate::copies::{Copies, TakenOut, signs_of_parts};
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::entry::Entry;
-use crate::error::Error;
 use crate::identity::{
     Labels, RenamedUnit, Rewrite, Settled, deduplicate, push_provenance, settle,
 };
 use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::Layout;
-use crate::order::METADATA;
-use crate::order::{Lists, Order, Runs, Sorter};
-use crate::outline::Document;
-use crate::output;
-use crate::profile::StreamOrders;
-use crate::read::{Current, Inputs, Own, read_made};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
-use crate::source::Source;
-use crate::store::{Payload, Store};
-use crate::target::{Format, OutputConfig};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
 use std::sync::Arc;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::METADATA;
+use tracemill_core::order::{Lists, Order, Runs, Sorter};
+use tracemill_core::outline::Document;
+use tracemill_core::output;
+use tracemill_core::read::{Current, Inputs, Own, read_made};
+use tracemill_core::source::Source;
+use tracemill_core::store::{Payload, Store};
+use tracemill_core::target::{Format, OutputConfig};
+use tracemill_profile::StreamOrders;
 use tracemill_tokenizer::{Event, Form};
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.

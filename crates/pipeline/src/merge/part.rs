@@ -1,16 +1,16 @@
 //! What a scan leaves behind: entries, places, keys, losses. Bytes stay where they are.
 
 use crate::clock::Sightings;
-use crate::entry::{Entry, rank};
 use crate::identity::Census;
-use crate::order::{METADATA, UNTIMED};
-use crate::outline::Outline;
-use crate::place::{Long, Place};
-use crate::profile::StreamOrders;
-use crate::scan::Collect;
-use crate::shift::Shift;
 use crate::viewer::Scanned;
 use std::sync::Arc;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::order::{METADATA, UNTIMED};
+use tracemill_core::outline::Outline;
+use tracemill_core::place::{Long, Place};
+use tracemill_core::scan::Collect;
+use tracemill_core::shift::Shift;
+use tracemill_profile::StreamOrders;
 use tracemill_tokenizer::{Event, Field};
 
 /// The findings of one chunk of an input.

@@ -8,7 +8,7 @@
 //!   B ─── E   │             │          nothing: it ended before, or at from
 //! ```
 //!
-//! Which `B` an `E` closes [`crate::pairing`] says; an async end closes the latest open begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
+//! Which `B` an `E` closes [`tracemill_core::pairing`] says; an async end closes the latest open begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
 //! closes nothing.
 //!
 //! A flow is re-opened at `from` only where a step of it lies inside: viewers bind it to what encloses its start, and
@@ -21,12 +21,12 @@
 use super::edge::{AtEdge, Turn};
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
-use crate::entry::{EXACT, Entry};
-use crate::error::Error;
-use crate::order::{Gather, KeyedSorter, Order};
-use crate::pairing::Begins;
-use crate::store::Store;
-use crate::windows::{Bounds, Windows};
+use tracemill_core::entry::{EXACT, Entry};
+use tracemill_core::error::Error;
+use tracemill_core::order::{Gather, KeyedSorter, Order};
+use tracemill_core::pairing::Begins;
+use tracemill_core::store::Store;
+use tracemill_core::windows::{Bounds, Windows};
 
 /// Something that has begun.
 #[derive(Clone, Copy)]

@@ -4,14 +4,14 @@
 //! decided on their digits.
 
 use super::kinds::Phase;
-use crate::entry::{Entry, longest};
-use crate::exact::Exact;
-use crate::json::push_micros;
-use crate::splice::Splice;
-use crate::store::Store;
-use crate::windows::Edges;
-use crate::windows::{Span, Windows};
 use std::cmp::Ordering;
+use tracemill_core::entry::{Entry, longest};
+use tracemill_core::exact::Exact;
+use tracemill_core::json::push_micros;
+use tracemill_core::splice::Splice;
+use tracemill_core::store::Store;
+use tracemill_core::windows::Edges;
+use tracemill_core::windows::{Span, Windows};
 use tracemill_tokenizer::{Event, Field, Nanos, fields_of};
 
 /// What becomes of an event.

@@ -5,14 +5,14 @@
 
 use super::kinds::Kind;
 use super::made::Made;
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::json::push_micros;
-use crate::order::{Keyed, KeyedRuns, Order, Record};
-use crate::splice::Splice;
-use crate::store::Store;
-use crate::windows::Windows;
 use std::cmp::Ordering;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::json::push_micros;
+use tracemill_core::order::{Keyed, KeyedRuns, Order, Record};
+use tracemill_core::splice::Splice;
+use tracemill_core::store::Store;
+use tracemill_core::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of};
 
 /// What is made, in the order in which it is made for one window.

@@ -16,19 +16,19 @@
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, is_essential, may_be_special};
 use crate::config::Config;
-use crate::entry::{Entry, rank};
-use crate::error::Error;
-use crate::order::{KeyedSorter, Order, Sorter};
-use crate::order::{METADATA, UNTIMED};
-use crate::outline::{Document, Outline};
-use crate::place::{Long, Place};
-use crate::profile::{Detail, Role, Room, Router, Streams};
-use crate::read::{Current, Maker, Reader};
-use crate::scan::Collect;
-use crate::windows::Edges;
-use crate::windows::{Bounds, Start, TimeWindow, Windows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::error::Error;
+use tracemill_core::order::{KeyedSorter, Order, Sorter};
+use tracemill_core::order::{METADATA, UNTIMED};
+use tracemill_core::outline::{Document, Outline};
+use tracemill_core::place::{Long, Place};
+use tracemill_core::read::{Current, Maker, Reader};
+use tracemill_core::scan::Collect;
+use tracemill_core::windows::Edges;
+use tracemill_core::windows::{Bounds, Start, TimeWindow, Windows};
+use tracemill_profile::{Detail, Role, Room, Router, Streams};
 use tracemill_tokenizer::{Event, Nanos};
 
 /// Nanoseconds that a trace may begin before the first events seen of it: events are written when they end, and by

@@ -12,16 +12,16 @@ use super::report::SliceReport;
 use super::write::Chosen;
 use crate::config::Config;
 use crate::delays::Delays;
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::kept::Kept;
-use crate::order::{Gather, KeyedSorter, Lists, Order, Runs, Spool};
-use crate::place::Place;
-use crate::profile::{Cut, Streams, cut_streams};
-use crate::read::Inputs;
-use crate::store::Store;
-use crate::windows::Edges;
-use crate::windows::{Bounds, Windows};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::kept::Kept;
+use tracemill_core::order::{Gather, KeyedSorter, Lists, Order, Runs, Spool};
+use tracemill_core::place::Place;
+use tracemill_core::read::Inputs;
+use tracemill_core::store::Store;
+use tracemill_core::windows::Edges;
+use tracemill_core::windows::{Bounds, Windows};
+use tracemill_profile::{Cut, Streams, cut_streams};
 use tracemill_tokenizer::fields_of;
 
 /// What decides on an event.

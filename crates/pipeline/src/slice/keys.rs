@@ -11,12 +11,12 @@
 
 use super::kinds::{Kind, Step};
 use crate::check::{mix, whole};
-use crate::entry::{EXACT, Entry};
-use crate::json::member;
-use crate::order::{Keyed, Order, Record, word};
-use crate::pairing::is_named;
-use crate::store::Store;
 use std::cmp::Ordering;
+use tracemill_core::entry::{EXACT, Entry};
+use tracemill_core::json::member;
+use tracemill_core::order::{Keyed, Order, Record, word};
+use tracemill_core::pairing::is_named;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
@@ -264,7 +264,7 @@ pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
+    use tracemill_core::place::Place;
 
     /// The key of a counter with this id.
     fn key(id: &str) -> u128 {

@@ -2,17 +2,17 @@
 //! whose places come before all others: at equal times and durations what was made stands first, in the order in which
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
-use crate::entry::{Entry, rank};
-use crate::error::{Error, ErrorKind};
-use crate::order::{Spool, Spooled};
-use crate::os;
-use crate::place::{Long, Place};
-use crate::store::Payload;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::order::{Spool, Spooled};
+use tracemill_core::os;
+use tracemill_core::place::{Long, Place};
+use tracemill_core::store::Payload;
 use tracemill_tokenizer::fields_of;
 
 /// Writes what is made.

@@ -38,21 +38,21 @@ pub use report::SliceReport;
 
 use crate::annotations::Annotations;
 use crate::config::Config;
-use crate::error::Error;
-use crate::input::expand;
 use crate::inputs::read_all;
-use crate::order::Spool;
-use crate::output;
-use crate::read::{Inputs, Reader};
-use crate::source::Source;
-use crate::store::Store;
-use crate::target::OutputConfig;
-use crate::windows::{self, Bounds, Edges, TimeWindow, Windows};
 use index::{Index, Plan};
 use judge::Judge;
 use made::Made;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use tracemill_core::error::Error;
+use tracemill_core::input::expand;
+use tracemill_core::order::Spool;
+use tracemill_core::output;
+use tracemill_core::read::{Inputs, Reader};
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_core::target::OutputConfig;
+use tracemill_core::windows::{self, Bounds, Edges, TimeWindow, Windows};
 use write::Beside;
 
 /// Writes what of `sources`, taken together, lies in the windows, in the order of contract C3.

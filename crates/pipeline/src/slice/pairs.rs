@@ -3,20 +3,20 @@
 //!
 //! `keep` keeps what touches a window: a pair from its begin to its end, a flow if a step of it lies inside. What has no
 //! end is open to the end of the trace. `drop` keeps what has all its parts in one window. A part without a partner is
-//! a moment. Pairing is that of all verbs ([`crate::pairing`]).
+//! a moment. Pairing is that of all verbs ([`tracemill_core::pairing`]).
 //!
 //! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
 //! beyond their share.
 
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::order::{Gather, Spool};
-use crate::pairing::Begins;
-use crate::store::Store;
-use crate::windows::Edges;
-use crate::windows::Windows;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Gather, Spool};
+use tracemill_core::pairing::Begins;
+use tracemill_core::store::Store;
+use tracemill_core::windows::Edges;
+use tracemill_core::windows::Windows;
 
 /// Walks over the parts of pairs.
 pub(super) struct Pairs<'k, 'j, 'p> {

@@ -1,11 +1,11 @@
 //! What a slice did.
 
 use crate::config::Config;
-use crate::flaws::Flaws;
-use crate::read::Inputs;
 use crate::report::MergeReport;
-use crate::windows::Edges;
-use crate::windows::{Bounds, Span, Windows};
+use tracemill_core::flaws::Flaws;
+use tracemill_core::read::Inputs;
+use tracemill_core::windows::Edges;
+use tracemill_core::windows::{Bounds, Span, Windows};
 
 /// What `slice` did.
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ fn text((from, to): Span) -> String {
         let mut text = Vec::new();
         if time != limit {
             text.push(b'@');
-            crate::json::push_micros(time, &mut text);
+            tracemill_core::json::push_micros(time, &mut text);
         }
         String::from_utf8_lossy(&text).into_owned()
     };

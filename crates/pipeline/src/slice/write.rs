@@ -6,15 +6,15 @@ use crate::annotations::{Annotations, Written};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::error::Error;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merge::{default_format, warn};
-use crate::order::{Gather, Lists, Order, Sorter};
-use crate::outline::Document;
-use crate::read::Inputs;
-use crate::store::Store;
-use crate::target::{Format, OutputConfig};
+use tracemill_core::error::Error;
+use tracemill_core::order::{Gather, Lists, Order, Sorter};
+use tracemill_core::outline::Document;
+use tracemill_core::read::Inputs;
+use tracemill_core::store::Store;
+use tracemill_core::target::{Format, OutputConfig};
 
 /// Events of the inputs that are kept.
 pub(super) struct Chosen {

@@ -12,11 +12,11 @@
 use super::SplitBy;
 use super::scan::{TIMED, UNTIMED};
 use crate::check::hash_value;
-use crate::entry::Entry;
-use crate::error::{Error, ErrorKind};
-use crate::order::{MergedRuns, Order, Run, Sequence};
-use crate::pairing::{Begins, is_named};
 use std::cmp::Ordering;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::order::{MergedRuns, Order, Run, Sequence};
+use tracemill_core::pairing::{Begins, is_named};
 use tracemill_tokenizer::{Field, fields_of};
 
 /// Files that one run makes at most: more is a slip of the finger.

@@ -3,14 +3,14 @@
 use super::cut::too_many;
 use super::plan::{Group, Part};
 use super::{SplitBy, SplitPart, Work, refusal};
-use crate::error::Error;
 use crate::names::{fill, safe, stem};
-use crate::output;
-use crate::profile::printable;
-use crate::source::Source;
-use crate::target::{Compression, Format, OutputConfig, Target};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use tracemill_core::error::Error;
+use tracemill_core::output;
+use tracemill_core::source::Source;
+use tracemill_core::target::{Compression, Format, OutputConfig, Target};
+use tracemill_profile::printable;
 use tracemill_tokenizer::to_text;
 
 impl Work<'_, '_> {

@@ -5,10 +5,10 @@
 //! trace has this key are its events read once more, by whoever writes them.
 
 use crate::keys::{Bytes, United};
-use crate::order::Sequence;
-use crate::store::Store;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use tracemill_core::order::Sequence;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Cursor, members, string_is, unescape};
 
 /// Bytes of frames and of samples that are looked into at most, so that a table of them fits into the smallest budget. No

@@ -3,18 +3,18 @@
 use super::lane::{Ids, Kind, Lane};
 use super::scan::{Mode, Part};
 use crate::config::Config;
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::order::{LaneRun, LaneRuns, LaneSpill, Order};
-use crate::outline::Document;
-use crate::place::Long;
-use crate::profile::StreamOrders;
-use crate::profile::{Names, StreamKey};
-use crate::read::{Current, Reader};
-use crate::store::Store;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{LaneRun, LaneRuns, LaneSpill, Order};
+use tracemill_core::outline::Document;
+use tracemill_core::place::Long;
+use tracemill_core::read::{Current, Reader};
+use tracemill_core::store::Store;
+use tracemill_profile::StreamOrders;
+use tracemill_profile::{Names, StreamKey};
 
 /// What a split knows when all inputs are read; the entries themselves are in [`Index::end_reading`]'s answer.
 pub(super) struct Found {

@@ -11,8 +11,8 @@
 //! Ids are equal if they are of one type and equal in value: 1 is 1.0, but not "1". While scanning they are compared as they
 //! are written, which costs no decoding; parts of the input are then joined by value.
 
-use crate::profile::{StreamKey, printable, push_canonical};
 use std::collections::HashMap;
+use tracemill_profile::{StreamKey, printable, push_canonical};
 use tracemill_tokenizer::unescape;
 
 /// What a lane holds.

@@ -5,11 +5,11 @@ use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many
 use super::index::Found;
 use super::lane::Kind;
 use super::scan::{TIMED, UNTIMED};
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::order::{LaneRuns, Order, Run, Sequence};
-use crate::profile::StreamKey;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{LaneRuns, Order, Run, Sequence};
+use tracemill_profile::StreamKey;
 
 /// Threads that belong together, with all of their events.
 pub(super) struct Group {

@@ -5,15 +5,15 @@
 //! lanes are all there is.
 
 use super::lane::{Ids, Kind, Lane, Lanes, category_of};
-use crate::entry::{Entry, rank};
-use crate::order::LaneRun;
-use crate::outline::Outline;
-use crate::place::{Long, Place};
-use crate::profile::StreamOrders;
-use crate::profile::{Names, Role, StreamKey, stream_key};
-use crate::scan::Collect;
 use std::collections::HashMap;
 use std::marker::PhantomData;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::order::LaneRun;
+use tracemill_core::outline::Outline;
+use tracemill_core::place::{Long, Place};
+use tracemill_core::scan::Collect;
+use tracemill_profile::StreamOrders;
+use tracemill_profile::{Names, Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};
 
 /// Times of metadata events and of events without a time: before all that a trace can say.

@@ -14,18 +14,18 @@ use crate::annotations::{Annotations, Fates, Written};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::error::Error;
 use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
-use crate::order::{Lists, MergedRuns, Order, Sequence, Timed};
-use crate::output::packer;
-use crate::read::Inputs;
-use crate::target::{Compression, OutputConfig, Target};
-use crate::threads::try_each;
 use crate::whole::Size;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Lists, MergedRuns, Order, Sequence, Timed};
+use tracemill_core::output::packer;
+use tracemill_core::read::Inputs;
+use tracemill_core::target::{Compression, OutputConfig, Target};
+use tracemill_core::threads::try_each;
 
 /// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
 const WRITER: u64 = 16 << 20;

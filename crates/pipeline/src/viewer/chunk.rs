@@ -9,9 +9,9 @@
 //! DevTools spreads these lists into one call (devtools-semantics §1.12) and puts chunks together in the order of the file, so
 //! the parts are one to it. Elements are copied as they stand. Memory: the event once more.
 
-use crate::json::member;
-use crate::splice::Splice;
 use std::collections::HashMap;
+use tracemill_core::json::member;
+use tracemill_core::splice::Splice;
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
 
 /// The most elements of a list in one chunk.

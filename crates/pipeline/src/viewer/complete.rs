@@ -11,9 +11,9 @@
 //! | `name`, `cat` and all others | as they are, if the B has none of that name |
 
 use crate::annotations::without;
-use crate::exact::Exact;
-use crate::json::push_micros;
-use crate::splice::Splice;
+use tracemill_core::exact::Exact;
+use tracemill_core::json::push_micros;
+use tracemill_core::splice::Splice;
 use tracemill_tokenizer::{Event, Field, fields_of, members, string_is, unescape};
 
 /// The X event, and the keys of the E that found no place in it. Without an E it takes no time.

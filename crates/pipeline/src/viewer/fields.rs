@@ -12,16 +12,16 @@ use super::too_large;
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::error::Error;
 use crate::identity::{Patch, key_of};
-use crate::json::member;
-use crate::json::push_micros;
 use crate::keys::United;
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
-use crate::splice::touches;
 use std::collections::HashMap;
 use std::sync::Mutex;
+use tracemill_core::error::Error;
+use tracemill_core::json::member;
+use tracemill_core::json::push_micros;
+use tracemill_core::splice::touches;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, number_text};
 
 /// What all workers share.

@@ -8,14 +8,14 @@ use super::scan::Known;
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::TakenOut;
-use crate::entry::Entry;
-use crate::error::Error;
 use crate::identity::{Renamer, Rewrite};
-use crate::order::{Order, Scratch};
 use crate::patched::Patched;
-use crate::read::Inputs;
-use crate::store::{Payload, Store};
 use std::sync::Arc;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Order, Scratch};
+use tracemill_core::read::Inputs;
+use tracemill_core::store::{Payload, Store};
 use tracemill_tokenizer::{Field, Tier, fields_of};
 
 /// All that there is before.

@@ -50,7 +50,7 @@ pub(crate) use fields::{Retouch, Retoucher};
 pub(crate) use made::Before;
 pub(crate) use scan::{Found, Known, Scanned};
 
-use crate::target::Format;
+use tracemill_core::target::Format;
 
 /// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
 const DEVTOOLS_MOST: u64 = 1 << 29;

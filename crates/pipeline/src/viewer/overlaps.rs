@@ -15,12 +15,12 @@ use super::threads::{NewThreads, free, low_bits};
 use crate::config::Config;
 use crate::config::Overlaps;
 use crate::emit::Emit;
-use crate::entry::Entry;
-use crate::error::Error;
 use crate::identity::{Renamer, key_of};
-use crate::order::Scratch;
 use crate::patched::Patched;
 use std::collections::{HashMap, HashSet};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::Scratch;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
 
 /// Lanes beside a thread at most: each event is tried on all of them.

@@ -11,10 +11,10 @@
 use super::changes::{Change, Changes};
 use super::scan::{Census, Written};
 use crate::identity::{Rewrite, key_of};
-use crate::json::member;
-use crate::json::push_micros;
-use crate::splice::Splice;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use tracemill_core::json::member;
+use tracemill_core::json::push_micros;
+use tracemill_core::splice::Splice;
 use tracemill_tokenizer::{Cursor, Field, fields_of};
 
 /// Nanoseconds from the begin of the trace within which a navigation gives the main frame its URL.

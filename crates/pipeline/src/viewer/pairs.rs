@@ -5,10 +5,10 @@
 use super::changes::{Change, Changes};
 use super::complete::complete;
 use crate::check::hash_value;
-use crate::entry::Entry;
 use crate::identity::key_of;
-use crate::pairing::DevtoolsBegins;
 use std::collections::HashMap;
+use tracemill_core::entry::Entry;
+use tracemill_core::pairing::DevtoolsBegins;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
 /// What is open on each thread.

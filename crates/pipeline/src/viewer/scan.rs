@@ -11,13 +11,13 @@ use crate::clock::{Clocks, shift_runs};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::TakenOut;
-use crate::entry::{Entry, rank};
-use crate::error::Error;
-use crate::json::member;
-use crate::order::{Order, Runs, Sorter};
-use crate::place::Place;
-use crate::store::{Payload, Store};
 use std::collections::{BTreeMap, BTreeSet};
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::error::Error;
+use tracemill_core::json::member;
+use tracemill_core::order::{Order, Runs, Sorter};
+use tracemill_core::place::Place;
+use tracemill_core::store::{Payload, Store};
 use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
 
 /// A value as it is written.

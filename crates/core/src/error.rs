@@ -1,0 +1,263 @@
+//! The one error type: what failed, where, and what to do about it.
+//!
+//! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
+//! is what exit codes are made from (contract C9).
+
+use crate::around::Around;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a run could not finish.
+#[derive(Debug)]
+pub struct Error(Box<ErrorKind>);
+
+/// The facts behind an [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An input cannot be opened or read.
+    Read {
+        /// The input.
+        input: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An input is not a trace.
+    NotATrace {
+        /// The input.
+        input: String,
+        /// Offset of the byte that shows it.
+        offset: u64,
+        /// What it is instead, and what to do.
+        found: String,
+        /// The bytes there, if they tell more.
+        around: Option<Around>,
+    },
+    /// There is no CPU profile to extract, or not the one that was asked for.
+    Profiles {
+        /// What was found instead, and what to do.
+        found: String,
+    },
+    /// Options that exclude each other.
+    Usage {
+        /// Which, and what to do.
+        problem: String,
+    },
+    /// A trace cannot be split as asked: two parts of one name, too many parts.
+    Parts {
+        /// What is in the way, and what to do.
+        found: String,
+    },
+    /// `--strict` met a defect.
+    Defect {
+        /// The input.
+        input: String,
+        /// Offset of the defect.
+        offset: u64,
+        /// What is wrong.
+        problem: String,
+        /// The bytes around it, if they are at hand.
+        around: Option<Around>,
+    },
+    /// An input changed while it was read.
+    Changed {
+        /// The input.
+        input: String,
+        /// What happened to it.
+        how: String,
+    },
+    /// A temporary file cannot be written or read.
+    Scratch {
+        /// The folder of temporary files.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The output is one of the inputs.
+    OutputIsInput {
+        /// The output's path.
+        path: String,
+    },
+    /// The output lies in a folder whose files are the inputs.
+    OutputInFolder {
+        /// The output's path.
+        path: String,
+        /// The folder, as it was named.
+        folder: String,
+    },
+    /// The output exists and may not be replaced.
+    OutputExists {
+        /// The output's path.
+        path: String,
+    },
+    /// Output cannot be written.
+    Write {
+        /// What was being written.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The reader of the output has gone.
+    BrokenPipe,
+    /// The memory budget is too small for anything.
+    Budget {
+        /// Bytes given.
+        given: u64,
+        /// Bytes needed at the least.
+        least: u64,
+    },
+    /// More input than offsets can address.
+    TooLarge {
+        /// Bytes of input.
+        bytes: u64,
+        /// The most there may be.
+        most: u64,
+    },
+    /// A window of time in which nothing can lie.
+    Window {
+        /// What was found instead.
+        found: String,
+    },
+}
+
+/// What an error means to whoever called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Called wrongly.
+    Usage,
+    /// The input cannot be used.
+    Input,
+    /// The system failed, or the budget is impossible.
+    System,
+    /// The reader of the output has gone: nothing to say.
+    BrokenPipe,
+}
+
+impl Error {
+    /// The facts.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// What it means to the caller.
+    pub fn class(&self) -> ErrorClass {
+        match *self.0 {
+            ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
+                ErrorClass::Input
+            }
+            ErrorKind::Profiles { .. } => ErrorClass::Input,
+            ErrorKind::OutputIsInput { .. }
+            | ErrorKind::OutputInFolder { .. }
+            | ErrorKind::OutputExists { .. }
+            | ErrorKind::Usage { .. }
+            | ErrorKind::Parts { .. }
+            | ErrorKind::Window { .. } => ErrorClass::Usage,
+            ErrorKind::Write { .. }
+            | ErrorKind::Scratch { .. }
+            | ErrorKind::Changed { .. }
+            | ErrorKind::Budget { .. }
+            | ErrorKind::TooLarge { .. } => ErrorClass::System,
+            ErrorKind::BrokenPipe => ErrorClass::BrokenPipe,
+        }
+    }
+
+    /// The bytes around the place that it names, for who can show them; its text leaves them out.
+    pub fn around(&self) -> Option<&Around> {
+        match &*self.0 {
+            ErrorKind::NotATrace { around, .. } | ErrorKind::Defect { around, .. } => {
+                around.as_ref()
+            }
+            _ => None,
+        }
+    }
+
+    /// A failed write to `path`; a closed pipe is told apart.
+    #[cold]
+    pub fn write(path: impl fmt::Display, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::BrokenPipe {
+            return ErrorKind::BrokenPipe.into();
+        }
+        ErrorKind::Write { path: path.to_string(), source }.into()
+    }
+
+    /// A failure of temporary files in `folder`.
+    #[cold]
+    pub fn scratch(folder: &Path, source: io::Error) -> Self {
+        ErrorKind::Scratch { folder: folder.display().to_string(), source }.into()
+    }
+
+    /// A failed read of `input`.
+    #[cold]
+    pub fn read(input: impl fmt::Display, source: io::Error) -> Self {
+        ErrorKind::Read { input: input.to_string(), source }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    #[cold]
+    fn from(kind: ErrorKind) -> Self {
+        Error(Box::new(kind))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
+            ErrorKind::NotATrace { input, offset, found, .. } => {
+                write!(f, "{input}: not a trace (at byte {offset}): {found}")
+            }
+            ErrorKind::Usage { problem } => f.write_str(problem),
+            ErrorKind::Profiles { found }
+            | ErrorKind::Parts { found }
+            | ErrorKind::Window { found } => f.write_str(found),
+            ErrorKind::Defect { input, offset, problem, .. } => write!(
+                f,
+                "{input}: defect at byte {offset}: {problem} (without --strict the rest is saved)"
+            ),
+            ErrorKind::Changed { input, how } => {
+                write!(f, "{input}: {how} while it was read; let its writer finish and run again")
+            }
+            ErrorKind::Scratch { folder, source } => {
+                write!(
+                    f,
+                    "cannot keep temporary files in {folder}: {source}; -T names another folder"
+                )
+            }
+            ErrorKind::OutputIsInput { path } => {
+                write!(f, "the output is one of the inputs: {path}; choose another name")
+            }
+            ErrorKind::OutputInFolder { path, folder } => write!(
+                f,
+                "the output {path} lies in the input folder {folder} and would be read with the others; \
+                 write it to another folder, or name the inputs one by one"
+            ),
+            ErrorKind::OutputExists { path } => {
+                write!(f, "the output exists: {path}; replace it with -f or choose another name")
+            }
+            ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
+            ErrorKind::BrokenPipe => f.write_str("the reader of the output has gone"),
+            ErrorKind::Budget { given, least } => write!(
+                f,
+                "the memory budget is too small: got {given} bytes, expected at least {least} (-m {}M)",
+                least >> 20
+            ),
+            ErrorKind::TooLarge { bytes, most } => write!(
+                f,
+                "too much input for one run: {bytes} bytes, at most {most}; merge in two steps"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Read { source, .. }
+            | ErrorKind::Write { source, .. }
+            | ErrorKind::Scratch { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

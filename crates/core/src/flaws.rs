@@ -1,0 +1,245 @@
+//! What is wrong with a CPU profile, counted by kind with the first place of each (contract C5).
+//!
+//! A flaw costs what it touches and no more: the rest of the profile is saved, other streams do not see it.
+
+/// Kinds of flaws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FlawKind {
+    /// No `Profile` event: thread and start are guessed from the chunks.
+    NoProfile,
+    /// More than one `Profile` event: the last one counts, as in DevTools.
+    TwoProfiles,
+    /// In no order of the chunks do all refer to earlier nodes: order of time was kept.
+    Unordered,
+    /// The start is missing or no number.
+    NoStart,
+    /// Something that should be an object or array and is not.
+    Shape,
+    /// A node without a usable id.
+    Node,
+    /// A node whose id an earlier one has: what follows it means the later one.
+    Repeated,
+    /// A node whose parent does not exist: it hangs below the root.
+    Orphan,
+    /// A list of children that names no node, or one that has another parent: one of the two was taken.
+    Child,
+    /// A node that is its own ancestor: it hangs below the root.
+    Cycle,
+    /// A sample that names no node: its time was added to the next one.
+    Sample,
+    /// Samples without times or times without samples.
+    Unpaired,
+    /// No times at all: samples were spread evenly between start and end.
+    Untimed,
+    /// A time step that is no number or longer than 292 years; it counts as 0.
+    Delta,
+    /// A time finer than a nanosecond, cut off there.
+    Rounded,
+    /// `lines` or `columns` of another length than the samples, cut or filled with 0.
+    Lines,
+    /// An entry of `trace_ids` that names no node.
+    TraceId,
+    /// A key that chunks of one profile give different values: the first was kept.
+    Key,
+    /// Text that is not JSON; odd bytes were escaped, odd words replaced by null.
+    Text,
+    /// Ids that readers in JavaScript cannot tell apart: nodes were numbered anew.
+    Renumbered,
+}
+
+impl FlawKind {
+    /// How many there are.
+    pub const COUNT: usize = FlawKind::ALL.len();
+    /// All of them, in the order of their numbers.
+    pub const ALL: [FlawKind; 20] = [
+        FlawKind::NoProfile,
+        FlawKind::TwoProfiles,
+        FlawKind::Unordered,
+        FlawKind::NoStart,
+        FlawKind::Shape,
+        FlawKind::Node,
+        FlawKind::Repeated,
+        FlawKind::Orphan,
+        FlawKind::Child,
+        FlawKind::Cycle,
+        FlawKind::Sample,
+        FlawKind::Unpaired,
+        FlawKind::Untimed,
+        FlawKind::Delta,
+        FlawKind::Rounded,
+        FlawKind::Lines,
+        FlawKind::TraceId,
+        FlawKind::Key,
+        FlawKind::Text,
+        FlawKind::Renumbered,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlawKind::NoProfile => "no-profile-event",
+            FlawKind::TwoProfiles => "two-profile-events",
+            FlawKind::Unordered => "unordered",
+            FlawKind::NoStart => "no-start",
+            FlawKind::Shape => "shape",
+            FlawKind::Node => "node",
+            FlawKind::Repeated => "repeated-id",
+            FlawKind::Orphan => "orphan",
+            FlawKind::Child => "child",
+            FlawKind::Cycle => "cycle",
+            FlawKind::Sample => "sample",
+            FlawKind::Unpaired => "unpaired",
+            FlawKind::Untimed => "untimed",
+            FlawKind::Delta => "delta",
+            FlawKind::Rounded => "rounded",
+            FlawKind::Lines => "lines",
+            FlawKind::TraceId => "trace-id",
+            FlawKind::Key => "key",
+            FlawKind::Text => "text",
+            FlawKind::Renumbered => "renumbered",
+        }
+    }
+
+    /// What it is and what became of it, for a user.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            FlawKind::NoProfile => {
+                "no Profile event: thread and start are guessed from the first chunk"
+            }
+            FlawKind::TwoProfiles => {
+                "more than one Profile event: the last one was taken, as DevTools does"
+            }
+            FlawKind::Unordered => {
+                "in no order of the chunks do all refer to earlier nodes: time order was kept"
+            }
+            FlawKind::NoStart => "no start time: it was guessed",
+            FlawKind::Shape => "something else where an object or array belongs; left out",
+            FlawKind::Node => "a node without a usable id; left out",
+            FlawKind::Repeated => {
+                "a node with the id of an earlier one: what follows it means the later one"
+            }
+            FlawKind::Orphan => "a node whose parent does not exist: put below the root",
+            FlawKind::Child => {
+                "a list of children that names no node, or one with another parent: one of the two was taken"
+            }
+            FlawKind::Cycle => "a node that is its own ancestor: put below the root",
+            FlawKind::Sample => {
+                "a sample that names no node; left out, its time added to the next one"
+            }
+            FlawKind::Unpaired => "samples without times or times without samples; left out",
+            FlawKind::Untimed => "samples without any times: spread evenly, as DevTools does",
+            FlawKind::Delta => "a time step that is no number or too long, taken as 0",
+            FlawKind::Rounded => "a time finer than a nanosecond, cut off there",
+            FlawKind::Lines => {
+                "lines or columns unlike the samples in number, cut or filled with 0"
+            }
+            FlawKind::TraceId => "a trace id that names no node; left out",
+            FlawKind::Key => "a key with several values; the first was kept",
+            FlawKind::Text => {
+                "text that is not JSON: odd bytes were escaped, odd words replaced by null"
+            }
+            FlawKind::Renumbered => {
+                "node ids that JavaScript cannot tell apart: nodes were numbered anew"
+            }
+        }
+    }
+
+    /// Whether something of the profile is gone or guessed, so that the status says so (contract C9).
+    pub fn is_loss(self) -> bool {
+        !matches!(
+            self,
+            FlawKind::TwoProfiles
+                | FlawKind::Unordered
+                | FlawKind::Repeated
+                | FlawKind::Renumbered
+                | FlawKind::Untimed
+        )
+    }
+}
+
+/// How often a kind occurs, and where first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flaw {
+    /// How often.
+    pub count: u64,
+    /// Offset of the first one, in the decoded input.
+    pub offset: u64,
+    /// The input it is in; empty where there is only one.
+    pub input: String,
+}
+
+/// All flaws of one profile; takes no room as long as there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flaws(Option<Box<[Flaw; FlawKind::COUNT]>>);
+
+impl Flaws {
+    /// Counts one more at `offset`.
+    #[cold]
+    pub fn add(&mut self, kind: FlawKind, offset: u64) {
+        self.add_many(kind, offset, 1);
+    }
+
+    pub fn add_many(&mut self, kind: FlawKind, offset: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let flaw = &mut self.0.get_or_insert_default()[kind as usize];
+        if flaw.count == 0 {
+            flaw.offset = offset;
+        }
+        flaw.count += count;
+    }
+
+    /// Takes over what a later part has.
+    pub fn append(&mut self, later: &Flaws) {
+        for (kind, flaw) in later.iter() {
+            self.add_many(kind, flaw.offset, flaw.count);
+        }
+    }
+
+    /// Kinds of which there is any.
+    pub fn iter(&self) -> impl Iterator<Item = (FlawKind, &Flaw)> {
+        let flaws = self.0.iter().flat_map(|flaws| flaws.iter());
+        FlawKind::ALL.into_iter().zip(flaws).filter(|(_, flaw)| flaw.count > 0)
+    }
+
+    /// Pieces lost or guessed.
+    pub fn lost(&self) -> u64 {
+        self.iter().filter(|(kind, _)| kind.is_loss()).map(|(_, flaw)| flaw.count).sum()
+    }
+
+    /// Whether there is none at all.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Names the places: offsets of all inputs together become offsets in one of them.
+    pub fn locate(&mut self, locate: impl Fn(u64) -> (String, u64)) {
+        let flaws = self.0.iter_mut().flat_map(|flaws| flaws.iter_mut());
+        for flaw in flaws.filter(|flaw| flaw.count > 0) {
+            (flaw.input, flaw.offset) = locate(flaw.offset);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flaws_are_counted_by_kind_with_the_first_place() {
+        let mut flaws = Flaws::default();
+        flaws.add(FlawKind::Sample, 7);
+        flaws.add(FlawKind::Repeated, 1);
+        let mut later = Flaws::default();
+        later.add_many(FlawKind::Sample, 99, 2);
+        flaws.append(&later);
+        let all: Vec<_> =
+            flaws.iter().map(|(kind, flaw)| (kind, flaw.count, flaw.offset)).collect();
+        assert_eq!(all, [(FlawKind::Repeated, 1, 1), (FlawKind::Sample, 3, 7)]);
+        assert_eq!(flaws.lost(), 3);
+        for (i, kind) in FlawKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, i);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Inputs: names to files, files to bytes, whatever they are packed in.
+//!
+//! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
+
+mod decode;
+mod original;
+mod pump;
+mod sniff;
+pub mod spool;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+use crate::os;
+use crate::source::Source;
+use original::MappedBytes;
+pub use original::{LOST, Original};
+use sniff::Packing;
+use std::fs::{File, Metadata};
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tracemill_tokenizer::Mapped;
+
+/// An input that is to be read.
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub source: Source,
+    /// Whether it was found in a folder: then it is left out if it is no trace.
+    pub found: bool,
+}
+
+impl Input {
+    pub fn name(&self) -> String {
+        self.source.to_string()
+    }
+}
+
+/// An input's bytes, about to be read.
+pub enum Opened {
+    /// Plain JSON in a file.
+    Mapped {
+        mapped: Arc<Mapped>,
+        /// Length of the byte order mark.
+        skip: usize,
+        /// The file, unless it is one of ours.
+        original: Option<Original>,
+        /// What it was in, if it is one of ours.
+        encoding: Option<&'static str>,
+    },
+    /// Anything else.
+    Stream {
+        reader: Box<dyn Read + Send>,
+        encoding: Option<&'static str>,
+        /// The file that is unpacked, and its map.
+        packed: Option<(Original, Arc<Mapped>)>,
+    },
+    /// A file of no bytes.
+    Empty,
+}
+
+/// Replaces folders by the files in them, by name; not those in folders below.
+///
+/// # Errors
+/// [`ErrorKind::Read`] for a folder that cannot be read; what a file is shows only when it is opened.
+pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
+    let mut inputs = Vec::new();
+    for source in sources {
+        let path = match source {
+            Source::Path(path) if path.is_dir() => path,
+            _ => {
+                inputs.push(Input { source: source.clone(), found: false });
+                continue;
+            }
+        };
+        let mut files = files_in(path).map_err(|e| Error::read(path.display(), e))?;
+        files.sort_unstable();
+        inputs.extend(
+            files.into_iter().map(|path| Input { source: Source::Path(path), found: true }),
+        );
+    }
+    Ok(inputs)
+}
+
+/// The files of a folder, not of those below it, in any order.
+pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Identifies the file behind a handle: device and inode.
+pub fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Opens an input and looks at its first bytes.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
+pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
+    match &input.source {
+        Source::Stdin => {
+            enlarge_pipe(&std::io::stdin());
+            open_stream(input, Box::new(std::io::stdin()), config)
+        }
+        Source::Path(path) => {
+            let failed = |e| Error::read(path.display(), e);
+            let file = File::open(path).map_err(failed)?;
+            let metadata = file.metadata().map_err(failed)?;
+            // files in /proc are regular, have no length, and hold something
+            if !metadata.is_file() || metadata.len() == 0 {
+                enlarge_pipe(&file);
+                return open_stream(input, Box::new(file), config);
+            }
+            match os::map(&file) {
+                Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
+                // file systems without mmap
+                Err(_) => open_stream(input, Box::new(file), config),
+            }
+        }
+    }
+}
+
+/// A larger pipe means fewer switches between writer and reader; where it is no pipe or may not grow, nothing happens.
+fn enlarge_pipe(pipe: &impl std::os::fd::AsFd) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
+    #[cfg(not(target_os = "linux"))]
+    let _ = pipe;
+}
+
+fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result<Opened, Error> {
+    match sniff::packing(&mapped) {
+        Packing::Plain { skip } => {
+            refuse_foreign(input, &mapped[skip..])
+                .or_else(|error| original.check(Some(&mapped)).and(Err(error)))?;
+            Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding: None })
+        }
+        packing => {
+            let bytes = Box::new(Cursor::new(MappedBytes(Arc::clone(&mapped))));
+            unpack(input, packing, bytes, Some((original, mapped)))
+        }
+    }
+}
+
+fn open_stream(
+    input: &Input,
+    mut reader: Box<dyn Read + Send>,
+    config: &Limits,
+) -> Result<Opened, Error> {
+    let mut first = Vec::new();
+    let enough = |bytes: &[u8]| bytes.len() >= sniff::LOOK;
+    while !enough(&first) {
+        let want = (sniff::LOOK - first.len()).min(config.read_size) as u64;
+        let got = (&mut reader).take(want).read_to_end(&mut first);
+        match got.map_err(|e| Error::read(&input.source, e))? {
+            0 => break,
+            _ => continue,
+        }
+    }
+    if first.is_empty() {
+        return Ok(Opened::Empty);
+    }
+    let packing = sniff::packing(&first);
+    if let Packing::Plain { skip } = packing {
+        refuse_foreign(input, &first[skip..])?;
+    }
+    unpack(input, packing, Box::new(Cursor::new(first).chain(reader)), None)
+}
+
+fn unpack(
+    input: &Input,
+    packing: Packing,
+    reader: Box<dyn Read + Send>,
+    packed: Option<(Original, Arc<Mapped>)>,
+) -> Result<Opened, Error> {
+    let encoding = packing.name();
+    let reader = decode::reader(packing, reader).map_err(|e| Error::read(&input.source, e))?;
+    Ok(Opened::Stream { reader, encoding, packed })
+}
+
+fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
+    match sniff::foreign(bytes) {
+        None => Ok(()),
+        Some(found) => {
+            let (input, found) = (input.name(), found.to_owned());
+            Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into())
+        }
+    }
+}
+
+pub use sniff::byte_order_mark;

@@ -1,0 +1,109 @@
+//! What an input is, by its first bytes, never by its name.
+
+/// How many bytes are looked at.
+pub(super) const LOOK: usize = 512;
+
+/// What the text is packed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// UTF-8, with a byte order mark of `skip` bytes.
+    Plain {
+        skip: usize,
+    },
+    Gzip,
+    Zstd,
+    Utf16 {
+        big_endian: bool,
+    },
+}
+
+impl Packing {
+    /// Its name in reports; none for plain text.
+    pub(super) fn name(self) -> Option<&'static str> {
+        match self {
+            Packing::Plain { .. } => None,
+            Packing::Gzip => Some("gzip"),
+            Packing::Zstd => Some("zstd"),
+            Packing::Utf16 { .. } => Some("utf-16"),
+        }
+    }
+}
+
+/// Length of the UTF-8 byte order mark that `bytes` begin with.
+pub fn byte_order_mark(bytes: &[u8]) -> usize {
+    if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
+}
+
+pub(super) fn packing(bytes: &[u8]) -> Packing {
+    match bytes {
+        [0x1F, 0x8B, ..] => Packing::Gzip,
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => Packing::Zstd,
+        // a skippable frame may come first
+        [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Packing::Zstd,
+        [0xFF, 0xFE, ..] => Packing::Utf16 { big_endian: false },
+        [0xFE, 0xFF, ..] => Packing::Utf16 { big_endian: true },
+        _ => Packing::Plain { skip: byte_order_mark(bytes) },
+    }
+}
+
+/// What else the bytes are, if they begin like something that is no JSON, and what to do about it.
+pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    let text = bytes.trim_ascii_start();
+    match bytes {
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => return Some("a zip archive; unpack it first"),
+        [0x7F, b'E', b'L', b'F', ..] => return Some("an ELF program"),
+        [b'B', b'Z', b'h', ..] => {
+            return Some("bzip2; unpack it first (bzip2 -dc | tracemill … -)");
+        }
+        [0xFD, b'7', b'z', b'X', b'Z', ..] => {
+            return Some("xz; unpack it first (xz -dc | tracemill … -)");
+        }
+        // field 1, length-delimited: the packets of a Perfetto trace; a text would not go on like this
+        [0x0A, len, tag, ..] if is_packet(*len, *tag, text) => {
+            return Some("a Perfetto protobuf trace; convert it first (traceconv json)");
+        }
+        _ => {}
+    }
+    match text {
+        [b'<', ..] => Some("HTML or XML; extract the JSON from it first (html2trace)"),
+        [b'#', ..] if text.starts_with(b"# tracer") => Some("an ftrace text; convert it first"),
+        _ => None,
+    }
+}
+
+/// Whether a line feed is rather the tag of a protobuf field: what follows it is then a length and another tag.
+fn is_packet(len: u8, tag: u8, text: &[u8]) -> bool {
+    let json = matches!(text.first(), None | Some(b'{' | b'[' | b'"' | b',' | b']' | b'}'));
+    !json && (len >= 0x80 || tag & 7 <= 2) && !len.is_ascii_whitespace()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packings() {
+        assert_eq!(packing(b"\x1f\x8b\x08"), Packing::Gzip);
+        assert_eq!(packing(b"\x28\xb5\x2f\xfd\0"), Packing::Zstd);
+        assert_eq!(packing(b"\xff\xfe[\0"), Packing::Utf16 { big_endian: false });
+        assert_eq!(packing(b"\xef\xbb\xbf[]"), Packing::Plain { skip: 3 });
+        assert_eq!(packing(b""), Packing::Plain { skip: 0 });
+    }
+
+    #[test]
+    fn other_formats_are_named() {
+        for (bytes, word) in [
+            (&b"<!doctype html>"[..], "HTML"),
+            (b"PK\x03\x04", "zip"),
+            (b"\x7fELF", "ELF"),
+            (b"\x0a\x84\x01\x08\x01", "Perfetto"),
+            (b"\x0a\x10\x08\x01", "Perfetto"),
+            (b"# tracer: nop\n", "ftrace"),
+        ] {
+            assert!(foreign(bytes).is_some_and(|found| found.contains(word)), "{word}");
+        }
+        for text in ["\n\n[", "\n{\"a\":1}", "", "[", "\n,{}", " \n", "\n"] {
+            assert_eq!(foreign(text.as_bytes()), None, "{text:?}");
+        }
+    }
+}

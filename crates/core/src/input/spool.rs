@@ -1,0 +1,315 @@
+//! Streams: read once, scanned while they are read, kept for the output.
+//!
+//! ```text
+//!   pipe ─ read ─> segment ─> scan          segments in memory, up to the budget
+//!                     │ full: what the scanner still needs is copied to the next one
+//!                     v
+//!                  unlinked temporary file, mapped while it grows      beyond it
+//! ```
+//!
+//! In memory every item lies in one segment; in the file trivially so. An item longer than a segment gets one of its own;
+//! one longer than the budget goes to the file, where the scanner meets it in a map. Nothing is scanned twice.
+
+use super::pump::Pump;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::limits::Progress;
+use crate::os;
+use crate::scan::{Collect, Feed};
+use crate::store::{Payload, Segment};
+use memmap2::{Advice, MmapMut};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
+
+/// A pause in the growth of the spooled file after which it is scanned.
+const SPOOL_STEP: u64 = 4 << 20;
+
+/// How much memory a stream may keep.
+pub struct SpoolLimits {
+    /// Bytes of segments; beyond that the stream goes to disk.
+    pub payload: u64,
+    pub segment: usize,
+    /// Whether the bytes are needed after they were scanned.
+    pub keep: bool,
+}
+
+/// A stream that was read to its end.
+pub struct Spooled {
+    pub payload: Payload,
+    pub bytes: u64,
+    /// Bytes that went to disk.
+    pub spooled: u64,
+    /// Why reading stopped before the end, if it did: the packing is damaged.
+    pub broken: Option<io::Error>,
+}
+
+/// Reads a stream and scans it.
+pub struct Spool<'c> {
+    config: &'c Limits,
+    name: String,
+    limits: SpoolLimits,
+    scanner: Option<Scanner>,
+    tier: Tier,
+    segments: Vec<Segment>,
+    file: Option<File>,
+    /// Offset in the stream of the file's first byte: not 0 only where nothing is kept.
+    file_base: u64,
+    /// For reads that go to the file.
+    buffer: Vec<u8>,
+    /// Bytes read so far.
+    bytes: u64,
+    /// Bytes in the file so far that were scanned.
+    mapped: u64,
+}
+
+impl<'c> Spool<'c> {
+    pub fn new(config: &'c Limits, name: String, tier: Tier, limits: SpoolLimits) -> Self {
+        Spool {
+            config,
+            name,
+            limits,
+            scanner: None,
+            tier,
+            segments: Vec::new(),
+            file: None,
+            file_base: 0,
+            buffer: Vec::new(),
+            bytes: 0,
+            mapped: 0,
+        }
+    }
+
+    /// Reads all of `reader`. After each step `part` holds its findings and `step` may take them; it is told what was read
+    /// so far, how many bytes are new, and whether that is all.
+    ///
+    /// A packing that breaks off is no error here: what could be read is kept, and the reason is in the answer.
+    pub fn read<C: Collect>(
+        mut self,
+        mut reader: Box<dyn Read + Send>,
+        part: &mut C,
+        mut step: impl FnMut(&mut C, &Payload, u64, bool) -> Result<(), Error>,
+    ) -> Result<Spooled, Error> {
+        if self.config.threads > 1 {
+            reader = Pump::start(reader, self.config.read_size);
+        }
+        let mut offered = 0;
+        let broken = loop {
+            match self.read_some(&mut *reader) {
+                Ok(0) => break None,
+                Ok(count) => Progress::add(&self.config.progress.bytes_scanned, count as u64),
+                Err(Stopped::Broken(e)) => break Some(e),
+                Err(Stopped::Failed(e)) => return Err(e),
+            }
+            if self.scan(part, false)? {
+                let new = self.bytes - std::mem::replace(&mut offered, self.bytes);
+                self.lend(|payload| step(part, payload, new, false))?;
+            }
+        };
+        self.scan(part, true)?;
+        let new = self.bytes - offered;
+        self.lend(|payload| step(part, payload, new, true))?;
+        let (bytes, spooled) = (self.bytes, if self.file.is_some() { self.bytes } else { 0 });
+        Ok(Spooled { payload: self.into_payload()?, bytes, spooled, broken })
+    }
+
+    /// Lends what was read so far.
+    fn lend(&mut self, step: impl FnOnce(&Payload) -> Result<(), Error>) -> Result<(), Error> {
+        let payload = match &self.file {
+            Some(file) => Payload::Mapped(Arc::new(self.map(file)?)),
+            None => Payload::Segments(std::mem::take(&mut self.segments)),
+        };
+        let stepped = step(&payload);
+        if let Payload::Segments(segments) = payload {
+            self.segments = segments;
+        }
+        stepped
+    }
+
+    fn read_some(&mut self, reader: &mut dyn Read) -> Result<usize, Stopped> {
+        let most = self.config.read_size;
+        if self.file.is_none() && !self.make_room()? {
+            self.move_to_disk()?;
+        }
+        let count = match &self.file {
+            Some(file) => {
+                let mut file = file;
+                self.buffer.resize(most.min(256 * 1024), 0);
+                let count = read_retrying(reader, &mut self.buffer);
+                let count = count.map_err(|e| self.stopped(e))?;
+                let written = file.write_all(&self.buffer[..count]);
+                written.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
+                count
+            }
+            None => {
+                let segment = self.segments.last_mut().expect("there is room in a segment");
+                let room = &mut segment.bytes[segment.filled..];
+                let most = most.min(room.len());
+                let count = read_retrying(reader, &mut room[..most]);
+                let count = count.map_err(|e| self.stopped(e))?;
+                self.segments.last_mut().expect("as above").filled += count;
+                count
+            }
+        };
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    /// Damage of a packing keeps what came before it; anything else is an error.
+    fn stopped(&self, error: io::Error) -> Stopped {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput => Stopped::Broken(error),
+            // zstd reports its damage like this
+            io::ErrorKind::Other => Stopped::Broken(error),
+            _ => Stopped::Failed(Error::read(&self.name, error)),
+        }
+    }
+
+    /// Makes sure that the last segment has room; false if the budget has none left.
+    fn make_room(&mut self) -> Result<bool, Error> {
+        if self.segments.last().is_some_and(|segment| segment.filled < segment.bytes.len()) {
+            return Ok(true);
+        }
+        let keep_from = self.scanner.as_ref().map_or(0, Scanner::retain_from);
+        let keep = (self.bytes - keep_from) as usize;
+        let size = self.limits.segment.max(2 * keep);
+        if !self.limits.keep
+            && let [segment] = &mut self.segments[..]
+            && segment.bytes.len() >= size
+        {
+            segment.bytes.copy_within((keep_from - segment.base) as usize..segment.filled, 0);
+            (segment.base, segment.filled) = (keep_from, keep);
+            return Ok(true);
+        }
+        let held: usize = self.segments.iter().map(|segment| segment.bytes.len()).sum();
+        if (held + size) as u64 > self.limits.payload {
+            return Ok(false);
+        }
+        let mut bytes = MmapMut::map_anon(size).map_err(|e| Error::read(&self.name, e))?;
+        // touching fresh memory costs more than reading the pipe, unless the pages are huge
+        let _ = bytes.advise(Advice::HugePage);
+        if keep > 0 {
+            let last = self.segments.last().expect("bytes are kept from a segment");
+            bytes[..keep].copy_from_slice(&last.bytes()[(keep_from - last.base) as usize..]);
+        }
+        if !self.limits.keep {
+            self.segments.clear();
+        }
+        self.segments.push(Segment { base: keep_from, bytes, filled: keep });
+        Ok(true)
+    }
+
+    /// From now on the stream goes to a file, which first gets what is in memory.
+    fn move_to_disk(&mut self) -> Result<(), Error> {
+        let failed = |e| Error::scratch(&self.config.tmp_dir, e);
+        let mut file = tempfile::tempfile_in(&self.config.tmp_dir).map_err(failed)?;
+        let mut written = self.segments.first().map_or(self.bytes, |segment| segment.base);
+        self.file_base = written;
+        for segment in &self.segments {
+            // segments overlap
+            file.write_all(&segment.bytes()[(written - segment.base) as usize..])
+                .map_err(failed)?;
+            written = segment.base + segment.filled as u64;
+        }
+        self.mapped = written;
+        self.segments = Vec::new();
+        self.file = Some(file);
+        Ok(())
+    }
+
+    fn map(&self, file: &File) -> Result<Mapped, Error> {
+        os::map(file).map_err(|e| Error::scratch(&self.config.tmp_dir, e))
+    }
+
+    /// Scans what is new; true if anything was.
+    fn scan<C: Collect>(&mut self, part: &mut C, last: bool) -> Result<bool, Error> {
+        if self.scanner.is_none() {
+            // a byte order mark is known once three bytes are there
+            if self.bytes < 3 && !last {
+                return Ok(false);
+            }
+            let map = self.file.as_ref().map(|file| self.map(file)).transpose()?;
+            let first = self.segments.first().map_or(&[][..], Segment::bytes);
+            let skip = super::byte_order_mark(map.as_deref().unwrap_or(first)) as u64;
+            self.scanner = Some(Scanner::starting_at(self.tier, skip));
+        }
+        let grown = self.bytes - self.mapped;
+        let map = match &self.file {
+            Some(_) if grown < SPOOL_STEP && !last => return Ok(false),
+            Some(file) => Some(self.map(file)?),
+            None => None,
+        };
+        let scanner = self.scanner.as_mut().expect("made above");
+        let (bytes, start) = match (&map, self.segments.last()) {
+            (Some(map), _) => (&map[..], self.file_base),
+            (None, Some(segment)) => (segment.bytes(), segment.base),
+            (None, None) => (&[][..], 0),
+        };
+        let base = scanner.retain_from();
+        let window = Window { bytes: &bytes[(base - start) as usize..], base, last };
+        let status = scanner.feed(window, Stop::NEVER, &mut Feed(part));
+        debug_assert!(last == (status == Status::End));
+        self.mapped = self.bytes;
+        Ok(true)
+    }
+
+    fn into_payload(self) -> Result<Payload, Error> {
+        match &self.file {
+            Some(file) if self.limits.keep => Ok(Payload::Mapped(Arc::new(self.map(file)?))),
+            Some(_) => Ok(Payload::Empty),
+            None if self.bytes == 0 || !self.limits.keep => Ok(Payload::Empty),
+            None => Ok(Payload::Segments(self.segments)),
+        }
+    }
+}
+
+/// Why no more bytes come.
+enum Stopped {
+    /// The packing ends early or is damaged.
+    Broken(io::Error),
+    Failed(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Stopped::Failed(error)
+    }
+}
+
+fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Writes a whole stream to an unlinked file and maps it, if there is anything in it: for strict runs, which look at every
+/// byte before anything else.
+///
+/// # Errors
+/// As [`Spool::read`], but a broken packing is an error here.
+pub fn to_file(
+    reader: &mut dyn Read,
+    name: &str,
+    config: &Limits,
+) -> Result<Option<Mapped>, Error> {
+    let failed = |e| Error::scratch(&config.tmp_dir, e);
+    let mut file = tempfile::tempfile_in(&config.tmp_dir).map_err(failed)?;
+    let mut buffer = vec![0; config.read_size.min(256 * 1024)];
+    let mut bytes = 0;
+    loop {
+        match read_retrying(reader, &mut buffer).map_err(|e| Error::read(name, e))? {
+            0 => break,
+            count => {
+                file.write_all(&buffer[..count]).map_err(failed)?;
+                bytes += count;
+            }
+        }
+    }
+    if bytes == 0 { Ok(None) } else { os::map(&file).map(Some).map_err(failed) }
+}

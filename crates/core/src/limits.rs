@@ -1,0 +1,116 @@
+//! What a run may take: threads, memory, disk. These change its cost but never its answer (contract C4).
+
+use crate::error::{Error, ErrorKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tracemill_tokenizer::Tier;
+
+/// Limits of a run, and how its inputs are read.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// The most heap the run may take, in bytes; mapped files do not count (contract C7).
+    pub memory: u64,
+    /// Folder for spilled runs and spooled pipes.
+    pub tmp_dir: PathBuf,
+    /// Instruction set of the scan; the best one if `None`.
+    pub tier: Option<Tier>,
+    /// The most bytes that one read from a pipe takes.
+    pub read_size: usize,
+    /// Stop at the first defect, and check every byte (contract C5).
+    pub strict: bool,
+    /// Counters that another thread may watch.
+    pub progress: Arc<Progress>,
+    /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
+    #[doc(hidden)]
+    pub shares: Option<Shares>,
+}
+
+/// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Bytes of pipes and packed inputs kept in memory; the rest is spooled to disk.
+    pub payload: u64,
+    /// Bytes of index entries; a bucket may take as much again.
+    pub index: u64,
+    /// Bytes that a worker scans at a time.
+    pub chunk: usize,
+    /// Bytes of a segment of a stream.
+    pub segment: usize,
+}
+
+impl Shares {
+    /// The shares of a budget for so many threads. What a worker finds in a chunk, and what the allocator keeps for it, may
+    /// take eight times the chunk: all workers have half of the memory.
+    pub fn of(memory: u64, threads: usize) -> Self {
+        let chunk = (memory / 64).min(memory / (16 * threads as u64).max(1));
+        Shares {
+            payload: memory / 4,
+            index: memory / 4,
+            chunk: chunk.clamp(256 << 10, 8 << 20) as usize,
+            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
+        }
+    }
+}
+
+impl Limits {
+    /// The smallest budget that everything works within.
+    pub const MEMORY_MIN: u64 = 32 << 20;
+
+    /// `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs are saved.
+    pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
+        Limits {
+            threads,
+            memory,
+            tmp_dir: tmp_dir.into(),
+            tier: None,
+            read_size: 256 << 10,
+            strict: false,
+            progress: Arc::default(),
+            shares: None,
+        }
+    }
+
+    /// How many there may be at once of what takes so many bytes of the budget each.
+    pub fn room_for(&self, each: u64) -> usize {
+        usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
+    }
+
+    pub fn shares(&self) -> Shares {
+        self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
+    }
+
+    /// Checks the limits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Budget`] if the memory is below [`Limits::MEMORY_MIN`].
+    pub fn check(&self) -> Result<(), Error> {
+        if self.memory < Self::MEMORY_MIN {
+            let (given, least) = (self.memory, Self::MEMORY_MIN);
+            return Err(ErrorKind::Budget { given, least }.into());
+        }
+        Ok(())
+    }
+}
+
+/// What a run has done so far. Written with relaxed ordering: for showing, not for deciding.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes of input there will be, as far as known (pipes are not).
+    pub bytes_expected: AtomicU64,
+    /// Bytes of input scanned.
+    pub bytes_scanned: AtomicU64,
+    /// Bytes of output there will be; 0 while not known.
+    pub bytes_to_write: AtomicU64,
+    /// Bytes of output written.
+    pub bytes_written: AtomicU64,
+}
+
+impl Progress {
+    pub fn add(counter: &AtomicU64, bytes: u64) {
+        counter.fetch_add(bytes, Ordering::Relaxed);
+    }
+}

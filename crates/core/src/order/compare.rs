@@ -1,0 +1,122 @@
+//! The comparator of contract C3, on the digits in the files where 16 bytes do not tell.
+
+use crate::entry::{EXACT, Entry, rank, says_all};
+use crate::place::Place;
+use crate::shift::Kind;
+use crate::store::Store;
+use std::cmp::Ordering;
+use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text};
+
+/// The comparator over a store.
+#[derive(Clone, Copy)]
+pub struct Order<'s, 'p>(pub &'s Store<'p>);
+
+impl Order<'_, '_> {
+    /// Exactly as contract C3 has it. Total: no two entries are equal.
+    pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {
+        a.time.cmp(&b.time).then_with(|| self.compare_at_one_time(a.place, b.place))
+    }
+
+    /// What stands in the index for the event at an offset. Where these are not in lists, [`i64::MIN`] is the time of
+    /// metadata, and one more that of events without one.
+    pub fn entry_at(self, offset: u64) -> Entry {
+        let event = Cursor::new(self.0.from(offset)).value();
+        let spans = fields_of(event);
+        let event = spans.of(event);
+        match event.ts().filter(|_| !event.is_metadata()) {
+            Some(ts) => {
+                let place = Place::new(offset, event.bytes.len(), rank(ts, event.dur()));
+                Entry { time: ts.floor, place }
+            }
+            None => {
+                let time = i64::MIN + i64::from(!event.is_metadata());
+                Entry { time, place: Place::new(offset, event.bytes.len(), 0) }
+            }
+        }
+    }
+
+    fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {
+        let by_offset = a.offset().cmp(&b.offset());
+        match (a.rank(), b.rank()) {
+            (EXACT, _) | (_, EXACT) => {
+                let by_ts = self.compare_field(Field::Ts, a, b);
+                by_ts.then_with(|| self.compare_field(Field::Dur, b, a)).then(by_offset)
+            }
+            (x, y) if x != y => y.cmp(&x),
+            (x, _) if says_all(x) => by_offset,
+            _ => self.compare_field(Field::Dur, b, a).then(by_offset),
+        }
+    }
+
+    /// Compares a number of two events by its digits; what is no number counts as 0.
+    #[cold]
+    fn compare_field(self, field: Field, a: Place, b: Place) -> Ordering {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let a = self.number(field, a, &mut first);
+        let b = self.number(field, b, &mut second);
+        compare(a, b)
+    }
+
+    fn number<'n>(self, field: Field, place: Place, scratch: &'n mut Vec<u8>) -> &'n [u8]
+    where
+        Self: 'n,
+    {
+        let event = self.0.event(place);
+        let value = fields_of(event).field(event, field);
+        if let (Some(shift), Some(value)) = (self.0.shift_of(place), value)
+            && shift.write(value, Kind::of(field), scratch)
+        {
+            let quoted = scratch.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+            return quoted.unwrap_or(scratch);
+        }
+        // the input may have changed under the map since it was scanned, so that there is no number any more
+        value.and_then(|value| number_text(value, scratch)).unwrap_or(b"0")
+    }
+
+    /// Puts entries that are sorted by their 16 bytes, or are in exact order already, into exact order.
+    pub fn settle(self, entries: &mut [Entry]) {
+        for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
+            if same_time.len() == 1 {
+                continue;
+            }
+            // in exact order they may stand anywhere among the others
+            if same_time.iter().any(|entry| entry.place.rank() == EXACT) {
+                same_time.sort_unstable_by(|a, b| self.compare(a, b));
+                continue;
+            }
+            for same_rank in same_time.chunk_by_mut(|a, b| a.place.rank() == b.place.rank()) {
+                if same_rank.len() > 1 && !says_all(same_rank[0].place.rank()) {
+                    self.settle_durations(same_rank);
+                }
+            }
+        }
+    }
+
+    /// Entries of one time and one rank: by duration, read once each.
+    fn settle_durations(self, entries: &mut [Entry]) {
+        /// Beyond this many, durations are read anew for each comparison, so that memory stays bounded.
+        const CACHED: usize = 1 << 16;
+        if entries.len() <= CACHED {
+            let mut keyed: Vec<(i64, Entry)> = Vec::with_capacity(entries.len());
+            for &entry in entries.iter() {
+                let event = self.0.event(entry.place);
+                let spans = fields_of(event);
+                let dur = match self.0.shift_of(entry.place) {
+                    None => spans.of(event).dur(),
+                    Some(shift) => shift.times(&spans.of(event)).and_then(|(_, dur)| dur),
+                };
+                match dur {
+                    Some(Nanos { floor, exact: true }) => keyed.push((floor, entry)),
+                    _ => break,
+                }
+            }
+            if keyed.len() == entries.len() {
+                // places of one rank compare by offset
+                keyed.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.place.cmp(&b.1.place)));
+                entries.iter_mut().zip(keyed).for_each(|(entry, keyed)| *entry = keyed.1);
+                return;
+            }
+        }
+        entries.sort_unstable_by(|a, b| self.compare(a, b));
+    }
+}

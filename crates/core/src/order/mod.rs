@@ -1,0 +1,45 @@
+//! The order of the output (contract C3) and how it is reached.
+//!
+//! Metadata events first, then events without a time, both in input order: lists of places, sorted as they come. Then
+//! the timed events: 16 bytes each ([`Entry`](crate::entry::Entry): time in nanoseconds, [`Place`](crate::place::Place)), ascending; at equal times the longer
+//! duration first, then input order.
+//!
+//! A place begins with a *rank* that orders durations coarsely ([`rank`](crate::entry::rank): exactly for whole microseconds up to 384), so nearly all ties
+//! are settled by comparing 16 bytes. What the bytes cannot settle, two durations of one rank or numbers finer than a
+//! nanosecond ([`EXACT`](crate::entry::EXACT)), is settled on the digits in the file ([`Order::settle`]): those events are read once more.
+//!
+//! ```text
+//!   part = one scanned chunk, sorted by its worker         (already sorted: one comparison an event)
+//!   bucket = a stretch of time with some 16,000 events     (cut from every part by binary search)
+//!   writer: copy a bucket's slices, sort in cache, settle, gather
+//! ```
+//!
+//! No entry is copied but into its bucket, so the heap stays at 16 bytes an event. Tried and slower: one big
+//! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
+//! Where even 16 bytes are too many, sorted runs go to disk ([`spill`]) and a loser tree merges them.
+
+mod compare;
+mod keyed;
+mod lanes;
+mod loser_tree;
+mod runs;
+mod sorted;
+mod sorter;
+mod spill;
+mod spool;
+mod stamp;
+
+pub use compare::Order;
+pub use keyed::{Keyed, KeyedRuns, KeyedSorter};
+pub use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
+pub use loser_tree::LoserTree;
+pub use runs::Buckets;
+pub use sorted::Sorted;
+pub use sorter::{Gather, Runs, Sorter, Timed};
+pub use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns, decode, encode};
+pub use spool::{Record, Spool, Spooled, word};
+pub use stamp::Stamp;
+
+/// Lists that need no sorting: metadata events and events without a time.
+pub const METADATA: usize = 0;
+pub const UNTIMED: usize = 1;

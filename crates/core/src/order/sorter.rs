@@ -1,0 +1,274 @@
+//! Entries that are collected in any order and read in the order of the output, within a budget.
+
+use super::{Buckets, Lists, MergedRuns, Order, Run, Spill, SpilledRuns};
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::place::Place;
+use crate::store::Store;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Entries read from disk at a time.
+const BATCH: usize = 8 * 1024;
+/// Parts with fewer entries become runs of this many together: each run is searched for each bucket, and thousands of small
+/// inputs would be as many (20,000 of 100 events took 10 s of CPU time instead of 1).
+const SMALL: usize = 4 * 1024;
+const GATHERED: usize = 64 * 1024;
+
+/// Collects entries; beyond its limit they go to disk as sorted runs.
+pub struct Sorter {
+    parts: Vec<Vec<Entry>>,
+    /// Entries of small parts, one part behind the other.
+    small: Vec<Entry>,
+    lists: [Vec<Vec<Place>>; 2],
+    heap: u64,
+    /// Bytes of entries and places that may be in memory.
+    limit: u64,
+    spill: Option<Spill>,
+    tmp_dir: PathBuf,
+}
+
+impl Sorter {
+    pub fn new(limit: u64, tmp_dir: &Path) -> Self {
+        let (parts, small, lists) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        Sorter { parts, small, lists, heap: 0, limit, spill: None, tmp_dir: tmp_dir.to_owned() }
+    }
+
+    /// Takes entries, which must be sorted by their 16 bytes.
+    pub fn push(&mut self, part: Vec<Entry>) {
+        debug_assert!(part.is_sorted());
+        if part.is_empty() {
+            return;
+        }
+        if part.len() < SMALL {
+            self.heap += size_of_val(&*part) as u64;
+            self.small.extend(part);
+            if self.small.len() >= GATHERED {
+                self.gather();
+            }
+            return;
+        }
+        self.heap += (part.capacity() * size_of::<Entry>()) as u64;
+        self.parts.push(part);
+    }
+
+    /// Makes a run of the small parts.
+    fn gather(&mut self) {
+        if self.small.is_empty() {
+            return;
+        }
+        let mut run = std::mem::take(&mut self.small);
+        // the stable sort finds the parts and merges them
+        run.sort();
+        run.shrink_to_fit();
+        self.parts.push(run);
+    }
+
+    /// Appends to list 0 or 1.
+    pub fn list(&mut self, list: usize, places: Vec<Place>) {
+        if !places.is_empty() {
+            self.heap += (places.capacity() * size_of::<Place>()) as u64;
+            self.lists[list].push(places);
+        }
+    }
+
+    /// Whether there is more than may be in memory.
+    pub fn is_full(&self) -> bool {
+        self.heap > self.limit
+    }
+
+    /// Writes everything that is in memory as a run.
+    pub fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
+        self.gather();
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(Spill::new(&self.tmp_dir)?),
+        };
+        spill.run(&self.parts, order)?;
+        for (list, parts) in self.lists.iter_mut().enumerate() {
+            parts.drain(..).try_for_each(|places| spill.list(list, &places))?;
+        }
+        self.parts.clear();
+        self.heap = 0;
+        Ok(())
+    }
+
+    /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
+    pub fn finish(&mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
+        if self.spill.is_some() {
+            self.spill(Order(store))?;
+        }
+        self.gather();
+        match self.spill.take() {
+            None => {
+                let lists = std::mem::take(&mut self.lists);
+                Ok((Runs::Memory(std::mem::take(&mut self.parts)), Lists::Memory(lists)))
+            }
+            Some(spill) => {
+                let (runs, lists) = spill.finish()?;
+                Ok((Runs::Disk(vec![runs]), lists))
+            }
+        }
+    }
+}
+
+/// Collects entries that come one by one.
+pub struct Gather<'s, 'p> {
+    sorter: Sorter,
+    part: Vec<Entry>,
+    order: Order<'s, 'p>,
+    /// How many there are, and their bytes.
+    pub events: u64,
+    pub bytes: u64,
+}
+
+impl<'s, 'p> Gather<'s, 'p> {
+    pub fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
+        Self::onto(Sorter::new(limit, tmp_dir), order)
+    }
+
+    /// Adds to what a sorter has, which is not counted.
+    pub fn onto(sorter: Sorter, order: Order<'s, 'p>) -> Self {
+        Gather { sorter, part: Vec::new(), order, events: 0, bytes: 0 }
+    }
+
+    pub fn push(&mut self, entry: Entry) -> Result<(), Error> {
+        self.part.push(entry);
+        self.events += 1;
+        self.bytes += self.order.0.len(entry.place);
+        if self.part.len() * size_of::<Entry>() >= 1 << 18 { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let mut part = std::mem::take(&mut self.part);
+        part.sort_unstable();
+        self.sorter.push(part);
+        if self.sorter.is_full() { self.sorter.spill(self.order) } else { Ok(()) }
+    }
+
+    pub fn finish(mut self) -> Result<Sorter, Error> {
+        self.flush()?;
+        Ok(self.sorter)
+    }
+}
+
+/// Sorted runs: in memory, or on disk.
+pub enum Runs {
+    Memory(Vec<Vec<Entry>>),
+    /// Those of several sorters, one after the other.
+    Disk(Vec<SpilledRuns>),
+}
+
+impl Runs {
+    /// How many were spilled.
+    pub fn spilled(&self) -> u64 {
+        match self {
+            Runs::Memory(_) => 0,
+            Runs::Disk(all) => all.iter().map(SpilledRuns::count).sum(),
+        }
+    }
+
+    /// The runs, each sorted by time.
+    fn runs(&self) -> Box<dyn Iterator<Item = Run<'_>> + '_> {
+        match self {
+            Runs::Memory(parts) => Box::new(parts.iter().map(|part| Run::Memory(part))),
+            Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::runs)),
+        }
+    }
+
+    /// Every entry of a time, in no particular order.
+    pub fn at(&self, time: i64) -> Vec<Entry> {
+        self.runs().flat_map(|run| run.at_time(time)).collect()
+    }
+
+    /// Every entry, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.runs().flat_map(Run::iter)
+    }
+
+    /// Every entry in the exact order of the output.
+    pub fn each_in_order(
+        &self,
+        order: Order<'_, '_>,
+        mut each: impl FnMut(Entry) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut batch = Vec::new();
+        match self.timed(order) {
+            Timed::Buckets(buckets) => {
+                for bucket in 0..buckets.count() {
+                    buckets.collect(bucket, &mut batch);
+                    order.settle(&mut batch);
+                    batch.iter().try_for_each(|&entry| each(entry))?;
+                }
+                Ok(())
+            }
+            Timed::Merged(merged) => {
+                let mut merged = merged.into_inner().unwrap_or_else(|e| e.into_inner());
+                loop {
+                    batch.clear();
+                    merged.next_batch(order, BATCH, &mut batch);
+                    if batch.is_empty() {
+                        return Ok(());
+                    }
+                    batch.iter().try_for_each(|&entry| each(entry))?;
+                }
+            }
+        }
+    }
+
+    /// As the output takes them.
+    pub fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
+        match self {
+            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
+            Runs::Disk(all) => {
+                let runs = all.iter().flat_map(SpilledRuns::runs);
+                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
+            }
+        }
+    }
+
+    /// These and others as one.
+    pub fn join(self, others: Runs, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Runs, Error> {
+        let on_disk = |runs| -> Result<Vec<SpilledRuns>, Error> {
+            match runs {
+                Runs::Disk(runs) => Ok(runs),
+                Runs::Memory(parts) => {
+                    let mut spill = Spill::new(tmp_dir)?;
+                    spill.run(&parts, order)?;
+                    Ok(vec![spill.finish()?.0])
+                }
+            }
+        };
+        match (self, others) {
+            (Runs::Memory(mut own), Runs::Memory(others)) => {
+                own.extend(others);
+                Ok(Runs::Memory(own))
+            }
+            (own, others) => {
+                let mut all = on_disk(own)?;
+                all.extend(on_disk(others)?);
+                Ok(Runs::Disk(all))
+            }
+        }
+    }
+}
+
+/// Timed events in order, to be taken a batch at a time.
+pub enum Timed<'r> {
+    /// Runs in memory: a batch is a bucket.
+    Buckets(Buckets<'r>),
+    /// Runs on disk.
+    Merged(Mutex<MergedRuns<'r>>),
+}
+
+impl<'r> Timed<'r> {
+    /// The runs, each sorted by time.
+    pub fn runs(&self) -> Vec<Run<'r>> {
+        match self {
+            Timed::Buckets(buckets) => buckets.runs().map(Run::Memory).collect(),
+            Timed::Merged(merged) => {
+                merged.lock().unwrap_or_else(|e| e.into_inner()).runs().to_vec()
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Records of fixed size in the order in which they come: in memory or, beyond a limit, on disk.
+
+use super::spill::{ENTRY, Scratch, decode, encode};
+use crate::entry::Entry;
+use crate::error::Error;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use tracemill_tokenizer::Mapped;
+
+/// What can be put on disk and read back.
+pub trait Record: Copy + Send {
+    /// Bytes of one on disk.
+    const BYTES: usize;
+
+    /// Writes it to so many bytes.
+    fn encode(&self, bytes: &mut [u8]);
+
+    /// Reads what [`Record::encode`] wrote.
+    fn decode(bytes: &[u8]) -> Self;
+}
+
+impl Record for Entry {
+    const BYTES: usize = ENTRY;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&encode(*self));
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        decode(bytes.first_chunk().unwrap_or(&[0; ENTRY]))
+    }
+}
+
+/// The word at an offset of a record.
+pub fn word(bytes: &[u8], offset: usize) -> u64 {
+    u64::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
+}
+
+/// The records in some bytes.
+pub(super) fn records<R: Record>(bytes: &[u8]) -> impl Iterator<Item = R> {
+    bytes.chunks_exact(R::BYTES).map(R::decode)
+}
+
+/// Collects records.
+pub struct Spool<R> {
+    pub(super) memory: Vec<R>,
+    scratch: Option<Scratch>,
+    /// Bytes that may be in memory.
+    limit: u64,
+    tmp_dir: PathBuf,
+}
+
+impl<R: Record> Spool<R> {
+    pub fn new(tmp_dir: &Path, limit: u64) -> Self {
+        Spool { memory: Vec::new(), scratch: None, limit, tmp_dir: tmp_dir.to_owned() }
+    }
+
+    /// Appends records.
+    pub fn extend(&mut self, records: &[R]) -> Result<(), Error> {
+        self.memory.extend_from_slice(records);
+        if self.is_full() {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is more than may be in memory.
+    pub(super) fn is_full(&self) -> bool {
+        size_of_val(&*self.memory) as u64 > self.limit
+    }
+
+    /// Whether any are on disk.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// Moves what is in memory behind what is on disk; returns the bytes that it is there.
+    pub(super) fn spill(&mut self) -> Result<Range<usize>, Error> {
+        let scratch = match &mut self.scratch {
+            Some(scratch) => scratch,
+            none => none.insert(Scratch::new(&self.tmp_dir)?),
+        };
+        let start = scratch.len() as usize;
+        let mut bytes = vec![0; R::BYTES];
+        self.memory.drain(..).try_for_each(|record| {
+            record.encode(&mut bytes);
+            scratch.write(&bytes)
+        })?;
+        Ok(start..scratch.len() as usize)
+    }
+
+    /// Ends collecting, and begins anew.
+    pub fn take(&mut self) -> Result<Spooled<R>, Error> {
+        let memory = std::mem::take(&mut self.memory);
+        let mapped = self.scratch.take().map_or(Ok(None), Scratch::into_mapped)?;
+        Ok(Spooled { mapped, memory })
+    }
+
+    /// Gives all records to `visit` and forgets them.
+    pub fn drain(&mut self, visit: impl FnMut(R) -> Result<(), Error>) -> Result<(), Error> {
+        match self.scratch {
+            // without giving up the allocation
+            None => self.memory.drain(..).try_for_each(visit),
+            Some(_) => self.take()?.iter().try_for_each(visit),
+        }
+    }
+
+    /// Forgets all records.
+    pub fn clear(&mut self) {
+        self.memory.clear();
+        self.scratch = None;
+    }
+}
+
+/// Records, to be read as often as needed.
+pub struct Spooled<R> {
+    pub(super) mapped: Option<Mapped>,
+    pub(super) memory: Vec<R>,
+}
+
+impl<R: Record> Spooled<R> {
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.mapped.is_none()
+    }
+
+    /// Bytes on disk.
+    pub fn spilled(&self) -> u64 {
+        self.mapped.as_ref().map_or(0, |mapped| mapped.len() as u64)
+    }
+
+    /// In the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = R> {
+        let spilled = records(self.mapped.as_deref().unwrap_or_default());
+        spilled.chain(self.memory.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Place;
+
+    #[test]
+    fn records_come_back_as_they_came_from_memory_and_disk() {
+        let entries: Vec<Entry> =
+            (0..100).map(|n| Entry { time: -n, place: Place::new(n as u64, 1, 0) }).collect();
+        for limit in [0, 500, u64::MAX] {
+            let mut spool = Spool::new(&std::env::temp_dir(), limit);
+            for _ in 0..2 {
+                entries.chunks(7).try_for_each(|some| spool.extend(some)).expect("room on disk");
+                let mut drained = Vec::new();
+                let take = |entry| {
+                    drained.push(entry);
+                    Ok(())
+                };
+                spool.drain(take).expect("nothing fails");
+                assert_eq!(drained, entries, "{limit}");
+            }
+            spool.extend(&entries).expect("room on disk");
+            let spooled = spool.take().expect("room on disk");
+            assert_eq!(spooled.iter().collect::<Vec<_>>(), entries);
+            assert_eq!(spooled.spilled() > 0, limit < u64::MAX);
+            spool.extend(&entries).expect("room on disk");
+            spool.clear();
+            assert!(spool.take().expect("room on disk").is_empty());
+        }
+    }
+}

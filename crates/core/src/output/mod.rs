@@ -1,0 +1,305 @@
+//! Where the bytes of the output go.
+//!
+//! A new regular file takes them at their places, from any thread, in any order: it is made as long as it will be at
+//! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Everything else (pipes, devices,
+//! packed output, formats whose length is not known before) takes them one batch after the other: a thread that has
+//! gathered its batch waits for its turn. Where lengths change while events are gathered (renamed ids), a batch has its
+//! place when the one before has ended ([`Turns`]); the file is cut at the end.
+//!
+//! ```text
+//!   worker ─ gather ─> slice of 1 MiB  ─┬─ write at its place            (new file)
+//!                                        └─ wait for the turn, then write (anything else)
+//! ```
+
+mod batch;
+mod buffer;
+mod file;
+mod gzip;
+mod place;
+mod turns;
+mod writer;
+
+use crate::error::{Error, ErrorKind};
+use crate::input::{files_in, identity};
+use crate::limits::Limits;
+use crate::limits::Progress;
+use crate::source::Source;
+use crate::target::{Compression, OutputConfig, Target};
+pub use batch::Batch;
+pub use buffer::Buffer;
+use file::AtomicFile;
+pub use file::{ScratchRemoved, remove_scratch, write_file};
+use place::{BLOCK, Places};
+use std::fs::{File, Metadata};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub use turns::Turns;
+use writer::Writer;
+pub use writer::packer;
+
+/// Bytes that a worker gathers before it writes them.
+pub const SLICE: usize = 1 << 20;
+
+/// Bytes that a worker gathers at most while it does not know where they belong.
+const UNPLACED: usize = 6 * SLICE;
+
+/// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, what the allocator keeps of both
+/// (3.3 MiB were seen), and as much again for what else there is.
+const GATHERER: u64 = 8 << 20;
+
+/// Bytes of the budget for each of twice as many threads as were asked for.
+const WAITER: u64 = 32 << 20;
+
+/// How many bytes an output will have, and all outputs of the run.
+#[derive(Clone, Copy)]
+pub enum Length {
+    /// So many: batches may be written at their places, in any order.
+    Exactly {
+        len: u64,
+        of_run: u64,
+    },
+    /// More or less: for outputs of a single batch.
+    About {
+        len: u64,
+        of_run: u64,
+    },
+    Unknown,
+}
+
+/// An output that is being written.
+pub struct Output {
+    progress: Arc<Progress>,
+    name: String,
+    sink: Sink,
+}
+
+enum Sink {
+    Placed { file: AtomicFile, places: Places },
+    InTurn { state: Mutex<InTurn>, turned: Condvar },
+}
+
+struct InTurn {
+    writer: Writer,
+    /// The batch whose turn it is.
+    turn: usize,
+    /// A worker has failed: nobody's turn will come.
+    failed: bool,
+    atomic: Option<AtomicFile>,
+}
+
+/// Looks at the target and refuses what must be refused, before anything is read.
+///
+/// # Errors
+/// [`ErrorKind::OutputExists`], [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
+pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
+    let (existing, path) = match &config.target {
+        Target::Stdout => (stdout_metadata(), "standard output".to_owned()),
+        Target::File { path, .. } => (std::fs::metadata(path).ok(), path.display().to_string()),
+    };
+    let Some(existing) = existing.filter(Metadata::is_file) else { return Ok(()) };
+    refuse_input(&existing, &path, inputs)?;
+    match &config.target {
+        Target::File { replace: false, .. } => Err(ErrorKind::OutputExists { path }.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write to `path` if that is one of `inputs`, or lies in a folder that is one, whatever names they have.
+///
+/// Cost: a look at each input, and at each file of the folders among them.
+///
+/// # Errors
+/// [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
+pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
+    match std::fs::metadata(path).ok().filter(Metadata::is_file) {
+        Some(existing) => {
+            refuse_input(&existing, &path.display().to_string(), &inputs.iter().collect::<Vec<_>>())
+        }
+        None => Ok(()),
+    }
+}
+
+fn refuse_input(existing: &Metadata, path: &str, inputs: &[&Source]) -> Result<(), Error> {
+    let output = identity(existing);
+    let is_output = |input: Metadata| input.is_file() && identity(&input) == output;
+    for source in inputs {
+        let input = match source {
+            Source::Stdin => metadata_of(&io::stdin()),
+            Source::Path(path) => std::fs::metadata(path).ok(),
+        };
+        let Some(input) = input else { continue };
+        if input.is_dir() {
+            // a folder that cannot be read is an error of its own, when it is opened
+            let files = files_in(source.path()).unwrap_or_default();
+            if files.iter().filter_map(|file| std::fs::metadata(file).ok()).any(is_output) {
+                let (path, folder) = (path.to_owned(), source.to_string());
+                return Err(ErrorKind::OutputInFolder { path, folder }.into());
+            }
+        } else if is_output(input) {
+            return Err(ErrorKind::OutputIsInput { path: path.to_owned() }.into());
+        }
+    }
+    Ok(())
+}
+
+fn stdout_metadata() -> Option<Metadata> {
+    metadata_of(&io::stdout())
+}
+
+fn metadata_of(stream: &impl std::os::fd::AsFd) -> Option<Metadata> {
+    File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
+}
+
+impl Output {
+    /// Opens the output.
+    pub fn create(output: &OutputConfig, config: &Limits, length: Length) -> Result<Self, Error> {
+        let progress = Arc::clone(&config.progress);
+        if let Length::Exactly { len, .. } = length {
+            // of several outputs the whole was said before
+            progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
+        }
+        let (path, replace) = match &output.target {
+            Target::Stdout => {
+                let stdout = Box::new(io::stdout().lock_free());
+                return Self::in_turn("standard output".into(), stdout, None, output, config);
+            }
+            Target::File { path, replace } => (path, *replace),
+        };
+        let name = path.display().to_string();
+        let existing = std::fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(|m| !m.is_file()) {
+            // a device or a pipe is written to, not replaced
+            let file =
+                File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
+            return Self::in_turn(name, Box::new(file), None, output, config);
+        }
+        let file = AtomicFile::create(path, replace, existing.as_ref())?;
+        match (length, output.compression) {
+            (
+                Length::Exactly { len, of_run } | Length::About { len, of_run },
+                Compression::None,
+            ) => {
+                let failed = |e| Error::write(&name, e);
+                if let Length::Exactly { len, .. } = length {
+                    reserve(&file.file, len).map_err(failed)?;
+                }
+                let places = Places::new(&file.file, len, of_run).map_err(failed)?;
+                let sink = Sink::Placed { file, places };
+                Ok(Output { progress, name, sink })
+            }
+            _ => {
+                let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
+                Self::in_turn(name, Box::new(bytes), Some(file), output, config)
+            }
+        }
+    }
+
+    fn in_turn(
+        name: String,
+        inner: Box<dyn Write + Send>,
+        atomic: Option<AtomicFile>,
+        output: &OutputConfig,
+        config: &Limits,
+    ) -> Result<Self, Error> {
+        let inner: Box<dyn Write + Send> = match output.compression {
+            Compression::None => inner,
+            _ => Box::new(BufWriter::with_capacity(SLICE, inner)),
+        };
+        let writer = Writer::new(inner, config, output.compression);
+        let writer = writer.map_err(|e| Error::write(&name, e))?;
+        let state = InTurn { writer, turn: 0, failed: false, atomic };
+        let sink = Sink::InTurn { state: Mutex::new(state), turned: Condvar::new() };
+        Ok(Output { progress: Arc::clone(&config.progress), name, sink })
+    }
+
+    /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
+    pub fn workers(&self, config: &Limits) -> usize {
+        let usual = config.threads.min(config.room_for(GATHERER)).max(1);
+        match &self.sink {
+            // one thread alone is asked for by who wants one
+            Sink::Placed { places, .. } if places.are_direct() && config.threads > 1 => {
+                (2 * config.threads).min(config.room_for(WAITER)).max(usual)
+            }
+            _ => usual,
+        }
+    }
+
+    /// A buffer to gather batches in.
+    pub fn buffer(&self) -> Result<Buffer, Error> {
+        Buffer::new().map_err(|e| Error::write(&self.name, e))
+    }
+
+    /// Says how long the output has become, where its length was a guess.
+    pub fn set_len(&self, len: u64) -> Result<(), Error> {
+        match &self.sink {
+            Sink::Placed { file, .. } => {
+                file.file.set_len(len).map_err(|e| Error::write(&self.name, e))
+            }
+            Sink::InTurn { .. } => Ok(()),
+        }
+    }
+
+    /// Ends the output: everything is on disk, or handed to the reader, when this returns.
+    pub fn finish(self) -> Result<(), Error> {
+        match self.sink {
+            Sink::Placed { file, places } => {
+                places.finish().map_err(|e| Error::write(&self.name, e))?;
+                file.commit()
+            }
+            Sink::InTurn { state, .. } => {
+                let InTurn { writer, atomic, .. } =
+                    state.into_inner().unwrap_or_else(|e| e.into_inner());
+                writer.finish().map_err(|e| Error::write(&self.name, e))?;
+                atomic.map_or(Ok(()), AtomicFile::commit)
+            }
+        }
+    }
+
+    /// Wakes all that wait for a turn, since it will not come.
+    pub fn give_up(&self) {
+        if let Sink::InTurn { state, turned } = &self.sink {
+            lock(state).failed = true;
+            turned.notify_all();
+        }
+    }
+}
+
+fn lock(state: &Mutex<InTurn>) -> MutexGuard<'_, InTurn> {
+    state.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Makes the file as long as it will be. Where the file system cannot, the file grows as it is written; only a full
+/// disk is an error.
+fn reserve(file: &File, len: u64) -> io::Result<()> {
+    if len == 0 {
+        return Ok(());
+    }
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) =
+            fallocate(file, FallocateFlags::empty(), 0, len)
+        {
+            return Err(full.into());
+        }
+    }
+    let _ = file;
+    Ok(())
+}
+
+/// Standard output as a plain file handle: std's own would search every slice for line ends.
+trait LockFree {
+    fn lock_free(self) -> Box<dyn Write + Send>;
+}
+
+impl LockFree for io::Stdout {
+    fn lock_free(self) -> Box<dyn Write + Send> {
+        use std::os::fd::AsFd;
+        match self.as_fd().try_clone_to_owned() {
+            Ok(fd) => Box::new(File::from(fd)),
+            Err(_) => Box::new(self),
+        }
+    }
+}

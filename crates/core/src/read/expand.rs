@@ -1,0 +1,68 @@
+//! Documents whose events are made: `.cpuprofile` inputs, for who knows what they are.
+
+use crate::flaws::Flaws;
+use crate::outline::Document;
+use crate::store::Payload;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Makes events of documents that have none.
+pub trait Expand {
+    /// All inputs there are, before the first is read.
+    fn begin(&mut self, paths: &mut dyn Iterator<Item = &Path>);
+
+    /// Whether a stream that begins with these bytes may hold such a document: its bytes are kept until that is known.
+    fn may_take(&self, first: &[u8]) -> bool;
+
+    /// Whether this is such a document.
+    fn takes(&self, document: &Document) -> bool;
+
+    /// The events of a document of the input `path`; places in it are those in `payload`.
+    fn expand(&mut self, path: &Path, payload: &Arc<Payload>, document: &Document) -> Expanded;
+
+    /// A trace that is read behind all inputs, and what it is called; `first` is the earliest time of all, in nanoseconds.
+    fn last(&mut self, first: Option<i64>) -> Option<(&'static str, Vec<u8>)>;
+}
+
+/// The events of a document.
+pub struct Expanded {
+    /// A trace, made as it is read.
+    pub events: Box<dyn Read + Send>,
+    /// Bytes of heap that it takes until it is read.
+    pub heap: u64,
+    /// What is wrong with the document: known when all is read.
+    pub flaws: Arc<Mutex<Flaws>>,
+    /// What the user should know of it.
+    pub said: Option<String>,
+}
+
+/// Bytes of a stream that are looked at.
+const LOOK: u64 = 256;
+/// Whether a stream may have to be expanded, by its first bytes: then it must be kept until that is known.
+pub(super) fn look(
+    mut stream: Box<dyn Read + Send>,
+    expand: &dyn Expand,
+) -> io::Result<(Box<dyn Read + Send>, bool)> {
+    let mut first = Vec::new();
+    let mut failure = None;
+    if let Err(error) = (&mut stream).take(LOOK).read_to_end(&mut first) {
+        // what is packed may break off: that shows again where it is read on
+        failure = Some(error);
+    }
+    let may_be = expand.may_take(&first);
+    let rest: Box<dyn Read + Send> = match failure {
+        None => stream,
+        Some(error) => Box::new(Broken(Some(error))),
+    };
+    Ok((Box::new(Cursor::new(first).chain(rest)), may_be))
+}
+
+/// A stream that has failed.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}

@@ -1,0 +1,15 @@
+//! Reading all inputs of a run: open, scan, hand the findings on, chunk by chunk. The same for every verb.
+//!
+//! Documents that hold something else than events, CPU profiles, are scanned like a trace, which finds their keys and no
+//! events; then their events are made, by who knows how ([`Expand`]), and read as a stream behind them.
+
+mod expand;
+mod numbers;
+mod reader;
+mod refuse;
+mod session;
+
+pub use expand::{Expand, Expanded};
+pub use numbers::{Doubt, Numbers};
+pub use reader::{Current, Held, Inputs, Maker, Own, Reader};
+pub use session::{read_all, read_made};

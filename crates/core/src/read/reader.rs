@@ -1,0 +1,128 @@
+//! Who takes the findings of inputs, and what is left of the inputs when all are read.
+
+use super::numbers::Numbers;
+use crate::error::{Error, ErrorKind};
+use crate::input::{self, Original};
+use crate::losses::InputReport;
+use crate::outline::Document;
+use crate::place::Long;
+use crate::scan::Collect;
+use crate::store::{Payload, Store};
+use std::sync::Arc;
+use tracemill_tokenizer::Mapped;
+
+/// Makes a part for some bytes of the input that stands at a place.
+pub type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;
+
+/// Takes the findings of the inputs, in order.
+pub trait Reader {
+    /// The findings of one chunk.
+    type Part: Collect + 'static;
+
+    /// An empty part for some bytes of the input that stands at `base`.
+    fn part(base: u64, bytes: usize) -> Self::Part;
+
+    /// Makes empty parts on the workers: as [`Reader::part`], for readers that tell their parts more.
+    fn maker(&self) -> Maker<Self::Part> {
+        let part: fn(u64, usize) -> Self::Part = Self::part;
+        Box::new(part)
+    }
+
+    /// An input of this name is read from here on.
+    fn begin(&mut self, _name: &str) {}
+
+    /// Takes a part; `current` is the input it is from, as far as it was read.
+    fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error>;
+
+    /// Documents seen so far.
+    fn documents(&mut self) -> &mut Vec<Document>;
+
+    /// Whether the bytes of streams are needed after the scan.
+    const KEEPS_STREAMS: bool;
+
+    /// Places that are kept free before those of the inputs, for what is made later.
+    const RESERVED: u64 = 0;
+}
+
+/// The payloads that exist while an input is read: those before it, and its own.
+#[derive(Clone, Copy)]
+pub struct Current<'a> {
+    pub before: &'a [Held],
+    pub base: u64,
+    pub own: Own<'a>,
+}
+
+impl<'a> Current<'a> {
+    /// Everything read so far as one address space.
+    pub fn store(self, long: Vec<Long>) -> Store<'a> {
+        let before = self.before.iter().map(|held| (held.base, &*held.payload));
+        match self.own {
+            Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
+            Own::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub enum Own<'a> {
+    Mapped(&'a Arc<Mapped>),
+    Payload(&'a Payload),
+}
+
+/// The bytes of an input, or the events made of one.
+pub struct Held {
+    /// The place at which it stands.
+    pub base: u64,
+    pub payload: Arc<Payload>,
+    /// The number of its report.
+    pub input: usize,
+    /// Whether these are events that were made of a profile, or for one.
+    pub made: bool,
+}
+
+/// All inputs of a run, read.
+#[derive(Default)]
+pub struct Inputs {
+    /// In the order of their places.
+    pub payloads: Vec<Held>,
+    pub reports: Vec<InputReport>,
+    pub spooled: u64,
+    pub warnings: Vec<String>,
+    /// Which event is which by its number.
+    pub numbers: Numbers,
+    /// The files among the inputs.
+    pub(super) originals: Vec<Original>,
+}
+
+impl Inputs {
+    /// Whether every file is what it was when it was opened: the last word before an output gets its name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] for the first that is not.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        for held in &self.payloads {
+            if let Payload::Mapped(mapped) = &*held.payload
+                && !mapped.is_intact()
+            {
+                let input = self.reports[held.input].name.clone();
+                return Err(ErrorKind::Changed { input, how: input::LOST.to_owned() }.into());
+            }
+        }
+        self.originals.iter().try_for_each(|original| original.check(None))
+    }
+
+    /// First and last time of all events.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let spans = self.reports.iter().filter_map(|report| report.span);
+        spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// The input, and the place in it, of a place among all.
+    pub fn locate(&self, offset: u64) -> (String, u64) {
+        let after = self.payloads.partition_point(|held| held.base <= offset);
+        match after.checked_sub(1).map(|at| &self.payloads[at]) {
+            Some(held) => (self.reports[held.input].name.clone(), offset - held.base),
+            None => (String::new(), offset),
+        }
+    }
+}

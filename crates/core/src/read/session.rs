@@ -1,0 +1,363 @@
+//! One input after the other: opened, scanned, its findings handed on.
+
+use super::expand::{Expand, Expanded, look};
+use super::numbers::Numbers;
+use super::reader::{Current, Held, Inputs, Own, Reader};
+use crate::error::{Error, ErrorKind};
+use crate::input::spool::{Spool, SpoolLimits, Spooled};
+use crate::input::{self, Input, Opened};
+use crate::limits::Limits;
+use crate::limits::{Progress, Shares};
+use crate::losses::InputReport;
+use crate::outline::{Document, Facts};
+use crate::scan::{Collect, Plan, scan};
+use crate::source::Source;
+use crate::store::{Payload, Store};
+use std::io::{Cursor, Read};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use tracemill_tokenizer::{Mapped, Tier};
+
+/// Reads every source to its end.
+pub fn read_all<R: Reader>(
+    sources: &[Source],
+    config: &Limits,
+    expand: &mut dyn Expand,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
+    let inputs = input::expand(sources)?;
+    expect_bytes(&inputs, config);
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    expand.begin(&mut inputs.iter().map(|input| input.source.path()));
+    let mut session =
+        Session { config, tier, shares: config.shares(), read: Inputs::default(), expand };
+    let mut base = R::RESERVED;
+    for input in &inputs {
+        base = session.read(input, base, reader)?;
+    }
+    session.read_last(base, reader)?;
+    if session.read.reports.is_empty() && !inputs.is_empty() {
+        let names: Vec<String> = sources.iter().map(Source::to_string).collect();
+        let found = "no trace among the files of the folder".to_owned();
+        let input = names.join(", ");
+        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
+    }
+    if inputs.is_empty() && !sources.is_empty() {
+        let found = "the folder holds no files".to_owned();
+        let input = sources[0].to_string();
+        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
+    }
+    Ok(session.read)
+}
+
+/// Reads a trace that was made, which lies in memory or is a map, into `reader`.
+pub fn read_made<R: Reader>(
+    text: &Payload,
+    config: &Limits,
+    reader: &mut R,
+    current: Current<'_>,
+) -> Result<(), Error> {
+    let Payload::Mapped(mapped) = text else { return Ok(()) };
+    let plan = Plan {
+        bytes: mapped,
+        skip: 0,
+        mapped: Some(mapped),
+        tier: config.tier.unwrap_or_else(Tier::best),
+        threads: config.threads,
+        chunk: config.shares().chunk,
+    };
+    let (make, mut result) = (reader.maker(), Ok(()));
+    scan(plan, &|| make(current.base, plan.chunk.min(mapped.len())), |part| {
+        if result.is_ok() {
+            result = reader.take(part, current.base, current);
+        }
+    });
+    result
+}
+
+/// Sums up the sizes of files, for progress.
+fn expect_bytes(inputs: &[Input], config: &Limits) {
+    let bytes = inputs.iter().map(size_of_input).sum();
+    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
+}
+
+fn size_of_input(input: &Input) -> u64 {
+    match &input.source {
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin => 0,
+    }
+}
+
+pub(super) struct Session<'c> {
+    pub(super) config: &'c Limits,
+    tier: Tier,
+    shares: Shares,
+    read: Inputs,
+    pub(super) expand: &'c mut dyn Expand,
+}
+
+impl Session<'_> {
+    /// Reads one input, which stands at `base`; returns where the next one stands.
+    fn read<R: Reader>(&mut self, input: &Input, base: u64, reader: &mut R) -> Result<u64, Error> {
+        let opened =
+            input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
+        let opened = match opened {
+            Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
+                self.read.warnings.push(format!("left out: {error}"));
+                return Ok(base);
+            }
+            opened => opened?,
+        };
+        let mut report = InputReport { name: input.name(), ..InputReport::default() };
+        reader.begin(&report.name);
+        let documents_before = reader.documents().len();
+        let (payload, broken) = match opened {
+            Opened::Empty => (Payload::Empty, None),
+            Opened::Mapped { mapped, skip, original, encoding } => {
+                report.encoding = encoding;
+                report.bytes = mapped.len() as u64;
+                self.check_size(base + report.bytes)?;
+                let read = self.read_mapped(&mapped, skip, base, reader, &mut report);
+                if let Some(original) = original {
+                    original.check(Some(&mapped))?;
+                    self.read.originals.push(original);
+                }
+                read?;
+                (Payload::Mapped(mapped), None)
+            }
+            Opened::Stream { reader: stream, encoding, packed } => {
+                report.encoding = encoding;
+                self.expect_less(input);
+                let (stream, keep) =
+                    look(stream, &*self.expand).map_err(|e| Error::read(input.name(), e))?;
+                let keep = keep || R::KEEPS_STREAMS;
+                let read = self.read_stream(stream, base, (keep, 0), reader, &mut report);
+                if let Some((original, mapped)) = packed {
+                    // nothing is read from it again
+                    original.check(Some(&mapped))?;
+                }
+                let read = read?;
+                report.bytes = read.bytes;
+                (read.payload, read.broken)
+            }
+        };
+        if let Some(broken) = broken {
+            self.note_broken(&broken, &mut report)?;
+        }
+        let mut documents = reader.documents().split_off(documents_before);
+        if let Err(error) = self.check_found(input, &report, &documents, &payload) {
+            if !input.found || report.events > 0 {
+                return Err(error);
+            }
+            self.read.warnings.push(format!("left out: {error}"));
+            return Ok(base);
+        }
+        let lost = report.losses.first().map(|(_, example)| base + example.offset);
+        self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
+        let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
+        let needed = report.events > 0 || !documents.is_empty();
+        reader.documents().extend(documents);
+        let next = base + report.bytes;
+        self.check_size(next)?;
+        let payload = Arc::new(payload);
+        let number = self.read.reports.len();
+        if found.is_empty() || needed {
+            let payload = Arc::clone(&payload);
+            self.read.payloads.push(Held { base, payload, input: number, made: false });
+        }
+        self.read.reports.push(report);
+        self.read_profiles(input, &payload, (base, next), &found, reader)
+    }
+
+    /// Reads the events of the profiles `found` in an input that stands from `base` to `next`; returns where the next
+    /// input stands.
+    fn read_profiles<R: Reader>(
+        &mut self,
+        input: &Input,
+        payload: &Arc<Payload>,
+        (base, mut next): (u64, u64),
+        found: &[Document],
+        reader: &mut R,
+    ) -> Result<u64, Error> {
+        let number = self.read.reports.len() - 1;
+        let several = found.len() > 1;
+        for (count, document) in found.iter().enumerate() {
+            let document = within(document, base);
+            let expanded = self.expand.expand(input.source.path(), payload, &document);
+            if let Some(said) = &expanded.said {
+                let which =
+                    if several { format!(" (number {})", count + 1) } else { String::new() };
+                self.read.warnings.push(format!("{}{which}: {said}", input.name()));
+            }
+            let Expanded { events, heap, flaws, .. } = expanded;
+            let keep = (R::KEEPS_STREAMS, heap);
+            let mut events_report = self.read.reports[number].clone();
+            let read = self.read_stream(events, next, keep, reader, &mut events_report)?;
+            self.read.payloads.push(Held {
+                base: next,
+                payload: Arc::new(read.payload),
+                input: number,
+                made: true,
+            });
+            next += read.bytes;
+            self.check_size(next)?;
+            events_report.profiles += 1;
+            events_report.flaws.append(&flaws.lock().unwrap_or_else(PoisonError::into_inner));
+            self.stop_if_flawed(&events_report, payload)?;
+            self.read.reports[number] = events_report;
+        }
+        Ok(next)
+    }
+
+    fn stop_if_flawed(&self, report: &InputReport, payload: &Payload) -> Result<(), Error> {
+        match report.flaws.iter().find(|(kind, _)| kind.is_loss()) {
+            Some((kind, flaw)) if self.config.strict => Err(ErrorKind::Defect {
+                input: report.name.clone(),
+                offset: flaw.offset,
+                problem: kind.sentence().to_owned(),
+                // offsets of a .cpuprofile's own flaws are within it
+                around: payload.around(flaw.offset),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is to be read behind all inputs.
+    fn read_last<R: Reader>(&mut self, base: u64, reader: &mut R) -> Result<(), Error> {
+        let spans = self.read.reports.iter().filter_map(|report| report.span);
+        let first = spans.map(|(first, _)| first).min();
+        let Some((name, events)) = self.expand.last(first) else { return Ok(()) };
+        let mut report = InputReport { name: name.into(), ..InputReport::default() };
+        reader.begin(&report.name);
+        let events = Box::new(Cursor::new(events));
+        let read = self.read_stream(events, base, (R::KEEPS_STREAMS, 0), reader, &mut report)?;
+        let input = self.read.reports.len();
+        self.read.payloads.push(Held { base, payload: Arc::new(read.payload), input, made: true });
+        self.read.reports.push(report);
+        Ok(())
+    }
+
+    /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
+    fn expect_less(&self, input: &Input) {
+        let expected = &self.config.progress.bytes_expected;
+        expected.fetch_sub(
+            size_of_input(input).min(expected.load(Ordering::Relaxed)),
+            Ordering::Relaxed,
+        );
+    }
+
+    fn check_size(&self, bytes: u64) -> Result<(), Error> {
+        if bytes >= Store::MOST {
+            return Err(ErrorKind::TooLarge { bytes, most: Store::MOST }.into());
+        }
+        Ok(())
+    }
+
+    fn read_mapped<R: Reader>(
+        &mut self,
+        mapped: &Arc<Mapped>,
+        skip: usize,
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(), Error> {
+        let chunk = self.shares.chunk;
+        let plan = Plan {
+            bytes: mapped,
+            skip,
+            mapped: Some(mapped),
+            tier: self.tier,
+            threads: self.config.threads,
+            chunk,
+        };
+        let progress = &self.config.progress;
+        let mut result = Ok(());
+        let mut numbers = std::mem::take(&mut self.read.numbers);
+        let make = reader.maker();
+        scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
+            note_facts(&part.outline().facts, report);
+            if result.is_ok() {
+                let current =
+                    Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
+                result = self
+                    .stop_if_strict(report, Some(mapped))
+                    .and_then(|()| take_part(reader, part, base, current, &mut numbers));
+            }
+            Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
+        });
+        self.read.numbers = numbers;
+        result
+    }
+
+    fn read_stream<R: Reader>(
+        &mut self,
+        stream: Box<dyn Read + Send>,
+        base: u64,
+        (keep, taken): (bool, u64),
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<Spooled, Error> {
+        let held: u64 = self.read.payloads.iter().map(|held| held.payload.heap()).sum();
+        let limits = SpoolLimits {
+            payload: self.shares.payload.saturating_sub(held + taken),
+            segment: self.shares.segment,
+            keep,
+        };
+        let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
+        let step_bytes = self.shares.segment;
+        let make = reader.maker();
+        let mut part = make(base, step_bytes);
+        let mut pending = 0;
+        let mut numbers = std::mem::take(&mut self.read.numbers);
+        let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
+            pending += bytes;
+            if pending < step_bytes as u64 && !last {
+                return Ok(());
+            }
+            pending = 0;
+            let mut full = std::mem::replace(part, make(base, step_bytes));
+            full.seal();
+            note_facts(&full.outline().facts, report);
+            self.stop_if_strict(report, None)?;
+            let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
+            take_part(reader, full, base, current, &mut numbers)
+        })?;
+        self.read.numbers = numbers;
+        self.read.spooled += read.spooled;
+        Ok(read)
+    }
+}
+
+/// A document with places in its input instead of among all.
+fn within(document: &Document, base: u64) -> Document {
+    let mut document = document.clone();
+    document.keys.iter_mut().for_each(|key| key.offset -= base);
+    document
+}
+
+/// Hands a part on, with its documents and events numbered over all inputs.
+fn take_part<R: Reader>(
+    reader: &mut R,
+    mut part: R::Part,
+    base: u64,
+    current: Current<'_>,
+    numbers: &mut Numbers,
+) -> Result<(), Error> {
+    let (events, documents) = (numbers.events(), reader.documents().len());
+    numbers.append(&part.outline().facts, base);
+    reader.take(part, base, current)?;
+    reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
+    Ok(())
+}
+
+fn note_facts(facts: &Facts, report: &mut InputReport) {
+    report.events += facts.events;
+    report.losses.append(facts.losses.clone());
+    report.unclosed += facts.unclosed;
+    report.odd_separators += facts.odd_separators;
+    report.span = match (report.span, facts.span) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+        (a, b) => a.or(b),
+    };
+}

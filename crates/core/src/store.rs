@@ -1,0 +1,234 @@
+//! All inputs as one address space, and where each event stands in it.
+//!
+//! Inputs stand behind each other in command-line order, so that comparing places compares (file, position). What an
+//! input's bytes lie in (a map, memory segments, a spooled file) is known here only. Segments of a pipe overlap: an item
+//! that was cut by the end of one is copied to the start of the next, so every item lies in one piece. What lies between
+//! items may lie in several.
+
+use crate::around::Around;
+use crate::place::{LONG, Long, MOST, Place};
+use crate::shift::{Shift, Shifts};
+use memmap2::MmapMut;
+use std::ops::Range;
+use std::sync::Arc;
+use tracemill_tokenizer::{Mapped, prefetch};
+
+/// How many events before its turn the bytes of an event are asked for, where events are visited out of order.
+pub const PREFETCH_AHEAD: usize = 12;
+
+/// Bytes of an event that are asked for.
+const PREFETCHED: usize = 256;
+
+/// The bytes of one input.
+pub enum Payload {
+    /// Nothing at all.
+    Empty,
+    /// A file, or a pipe that was spooled to one.
+    Mapped(Arc<Mapped>),
+    /// A pipe that fits into memory.
+    Segments(Vec<Segment>),
+}
+
+impl Payload {
+    /// Bytes, wherever they are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Payload::Empty => 0,
+            Payload::Mapped(mapped) => mapped.len() as u64,
+            Payload::Segments(segments) => {
+                segments.last().map_or(0, |last| last.base + last.filled as u64)
+            }
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes around an offset, if they are kept.
+    pub fn around(&self, offset: u64) -> Option<Around> {
+        Store::of_one(self).around(offset, 0..self.len())
+    }
+
+    /// Bytes of heap.
+    pub fn heap(&self) -> u64 {
+        match self {
+            Payload::Segments(segments) => segments.iter().map(|s| s.bytes.len() as u64).sum(),
+            Payload::Empty | Payload::Mapped(_) => 0,
+        }
+    }
+}
+
+/// A stretch of a pipe, in memory.
+pub struct Segment {
+    /// Offset in the input of the first byte.
+    pub base: u64,
+    pub bytes: MmapMut,
+    pub filled: usize,
+}
+
+impl Segment {
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+}
+
+struct Piece<'p> {
+    start: u64,
+    bytes: &'p [u8],
+}
+
+/// The address space over the payloads of all inputs.
+pub struct Store<'p> {
+    pieces: Vec<Piece<'p>>,
+    /// By offset.
+    long: Vec<Long>,
+    /// What is done to the times in it.
+    shifts: Option<Arc<Shifts>>,
+}
+
+impl<'p> Store<'p> {
+    /// Bytes of input that places can address.
+    pub const MOST: u64 = MOST;
+
+    /// `inputs` are payloads with the offset at which each stands, ascending.
+    pub fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>, mut long: Vec<Long>) -> Self {
+        let mut pieces = Vec::new();
+        for (start, payload) in inputs {
+            match payload {
+                Payload::Empty => {}
+                Payload::Mapped(mapped) => pieces.push(Piece { start, bytes: mapped }),
+                Payload::Segments(segments) => pieces.extend(
+                    segments.iter().map(|s| Piece { start: start + s.base, bytes: s.bytes() }),
+                ),
+            }
+        }
+        long.sort_unstable();
+        Store { pieces, long, shifts: None }
+    }
+
+    /// With times that change: whoever compares them by their digits is to know.
+    pub fn with_shifts(self, shifts: Option<Arc<Shifts>>) -> Self {
+        Store { shifts, ..self }
+    }
+
+    /// What is done to the times of an event.
+    pub fn shift_of(&self, place: Place) -> Option<&Shift> {
+        self.shifts.as_ref()?.at(place.offset()).map(|shift| &**shift)
+    }
+
+    /// Over one input alone: places in it.
+    pub fn of_one(payload: &'p Payload) -> Self {
+        Store::new(std::iter::once((0, payload)), Vec::new())
+    }
+
+    /// Over a map alone.
+    pub fn of_map(bytes: &'p Mapped) -> Self {
+        Store::with_map(std::iter::empty(), 0, bytes, Vec::new())
+    }
+
+    /// As [`Store::new`], with a map behind all others.
+    pub fn with_map(
+        before: impl Iterator<Item = (u64, &'p Payload)>,
+        start: u64,
+        bytes: &'p Mapped,
+        long: Vec<Long>,
+    ) -> Self {
+        let mut store = Store::new(before, long);
+        store.pieces.push(Piece { start, bytes });
+        store
+    }
+
+    /// The same with a payload behind all others, and the long events in it.
+    pub fn and(mut self, start: u64, payload: &'p Payload, long: Vec<Long>) -> Self {
+        let Store { pieces, long, .. } = Store::new(std::iter::once((start, payload)), long);
+        self.pieces.extend(pieces);
+        self.long.extend(long);
+        self
+    }
+
+    /// Behind all that it holds.
+    pub fn end(&self) -> u64 {
+        self.pieces.last().map_or(0, |piece| piece.start + piece.bytes.len() as u64)
+    }
+
+    /// The long events that it knows, by offset.
+    pub fn into_long(self) -> Vec<Long> {
+        self.long
+    }
+
+    /// The bytes from `offset` to the end of the piece that holds the item there.
+    pub fn from(&self, offset: u64) -> &'p [u8] {
+        let after = self.pieces.partition_point(|piece| piece.start <= offset);
+        let piece = &self.pieces[after - 1];
+        &piece.bytes[(offset - piece.start) as usize..]
+    }
+
+    /// The bytes of a range, whatever pieces they lie in; fewer where what is at hand ends.
+    pub fn copy(&self, range: Range<u64>) -> Vec<u8> {
+        let (mut bytes, mut at) = (Vec::new(), range.start);
+        while at < range.end {
+            let after = self.pieces.partition_point(|piece| piece.start <= at);
+            let Some(piece) = after.checked_sub(1).map(|piece| &self.pieces[piece]) else { break };
+            let rest = piece.bytes.get((at - piece.start) as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            let most = (range.end - at).min(rest.len() as u64);
+            bytes.extend_from_slice(&rest[..most as usize]);
+            at += most;
+        }
+        bytes
+    }
+
+    /// The bytes around `offset` in an input, given by its places, if they are at hand.
+    pub fn around(&self, offset: u64, input: Range<u64>) -> Option<Around> {
+        let from = offset.saturating_sub(Around::TOLD_BY).max(input.start);
+        let to = (offset + Around::TOLD_BY).min(input.end);
+        let (bytes, at) = (self.copy(from..to), (offset - from) as usize);
+        (at <= bytes.len()).then(|| Around::of(&bytes, at))
+    }
+
+    pub fn slice(&self, offset: u64, len: u64) -> &'p [u8] {
+        &self.from(offset)[..len as usize]
+    }
+
+    /// Asks for the bytes of an event that is copied soon: of the first 256, beyond which the processor asks by itself.
+    #[inline]
+    pub fn prefetch(&self, place: Place) {
+        let bytes = self.from(place.offset());
+        let len = place.short_len().map_or(PREFETCHED, |len| PREFETCHED.min(len as usize));
+        prefetch(&bytes[..len.min(bytes.len())]);
+    }
+
+    pub fn event(&self, place: Place) -> &'p [u8] {
+        self.slice(place.offset(), self.len(place))
+    }
+
+    pub fn len(&self, place: Place) -> u64 {
+        match place.0 & LONG {
+            LONG => self.long_len(place.offset()),
+            len => len,
+        }
+    }
+
+    #[cold]
+    fn long_len(&self, offset: u64) -> u64 {
+        let found = self.long.binary_search_by_key(&offset, |&(offset, _)| offset);
+        self.long[found.expect("every long event was noted when it was found")].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_events_are_looked_up() {
+        let store = Store::new(std::iter::empty(), vec![(70_000, 100_000), (5, 16_383)]);
+        assert_eq!(store.len(Place::new(5, 16_383, 0)), 16_383);
+        assert_eq!(store.len(Place::new(70_000, 100_000, 1)), 100_000);
+        assert_eq!(store.len(Place::new(6, 16_382, 1)), 16_382);
+    }
+}

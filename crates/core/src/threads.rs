@@ -1,0 +1,119 @@
+//! Work on several threads, as many of them as can be had.
+//!
+//! Where the system has no further thread (a limit on processes, no room for a stack) work that is shared out goes on
+//! with those there are, at the least with the one that asked.
+
+use crossbeam_channel::bounded;
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
+
+/// What `work` gives on each of at most `count` threads, of which this is one; its own comes last. If one panics, so does
+/// this.
+pub fn on_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
+        let others: Vec<_> = (1..count).map_while(start).collect();
+        let own = work();
+        let joined =
+            others.into_iter().map(|other| other.join().unwrap_or_else(|p| resume_unwind(p)));
+        joined.chain([own]).collect()
+    })
+}
+
+/// Does tasks `0..tasks` on at most `threads` threads, each when a thread is free for it; answers in their order.
+///
+/// # Errors
+/// That of the first task that failed; once one has, none is begun any more.
+pub fn try_each<T: Send, E: Send>(
+    threads: usize,
+    tasks: usize,
+    work: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let next = AtomicUsize::new(0);
+    let done = on_threads(threads.min(tasks), || {
+        let mut own = Vec::new();
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= tasks {
+                return own;
+            }
+            let answer = work(task);
+            if answer.is_err() {
+                next.store(tasks, Ordering::Relaxed);
+            }
+            own.push((task, answer));
+        }
+    });
+    let mut done: Vec<_> = done.into_iter().flatten().collect();
+    done.sort_unstable_by_key(|&(task, _)| task);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// How many of `count` threads, at least one, the system has now: for libraries that start threads of their own and fail
+/// if they get fewer than they were told to start.
+///
+/// # Errors
+/// What the system says if it has none.
+pub fn available(count: usize) -> io::Result<usize> {
+    let (end, ended) = bounded::<()>(0);
+    std::thread::scope(|scope| {
+        // they end with `end`, however this goes on
+        let wait = || while ended.recv().is_ok() {};
+        let start = || Builder::new().spawn_scoped(scope, wait).map(drop);
+        start()?;
+        let others = (1..count).map_while(|_| start().ok()).count();
+        drop(end);
+        Ok(1 + others)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_works_once() {
+        for (count, times) in [(0, 1), (1, 1), (3, 3)] {
+            let next = AtomicUsize::new(0);
+            let mut all = on_threads(count, || next.fetch_add(1, Ordering::Relaxed));
+            all.sort_unstable();
+            assert_eq!(all, (0..times).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_panic_of_another_thread_goes_on_here() {
+        let this = std::thread::current().id();
+        let work = || assert_eq!(std::thread::current().id(), this, "elsewhere");
+        assert!(std::panic::catch_unwind(|| on_threads(2, work)).is_err());
+    }
+
+    #[test]
+    fn answers_come_in_the_order_of_tasks_whoever_has_done_them() {
+        for threads in [1, 3] {
+            let all = try_each(threads, 100, |task| Ok::<_, ()>(task * task));
+            assert_eq!(all, Ok((0..100).map(|task| task * task).collect()));
+            assert_eq!(try_each(threads, 0, |_| Err::<(), _>("none is begun")), Ok(vec![]));
+        }
+    }
+
+    #[test]
+    fn nothing_is_begun_behind_a_failure() {
+        let begun = AtomicUsize::new(0);
+        let failed: Result<Vec<()>, usize> = try_each(1, 100, |task| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if task < 7 { Ok(()) } else { Err(task) }
+        });
+        assert_eq!((failed, begun.into_inner()), (Err(7), 8));
+        // all fail: it is the first that is told
+        assert_eq!(try_each(4, 4, Err::<(), _>), Err(0));
+    }
+
+    #[test]
+    fn there_are_threads() {
+        assert_eq!(available(0).ok(), Some(1));
+        assert_eq!(available(3).ok(), Some(3));
+    }
+}

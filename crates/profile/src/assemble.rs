@@ -1,0 +1,519 @@
+//! Chunks in stream order to one profile in columns.
+//!
+//! Samples become node numbers (4 bytes), times become steps in nanoseconds (8 bytes); both go to disk beyond their share
+//! of the budget, so what stays in memory is the call tree. A sample whose node has not come yet gets a number that stands
+//! for its id; what that means is known at the end. Times continue over chunks: the first step of one counts from the last
+//! sample of the one before (devtools-semantics §3.6).
+//!
+//! If all samples and all steps of a stream are equal in number they are paired as one list, as DevTools has it;
+//! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
+
+use super::chunk::{Extra, NO_ID, ProfileSource, Text, TraceId};
+use super::column::{Column, ColumnReader};
+use super::kept::ChunkRef;
+use super::tree::{Builder, NONE, Tree};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use tracemill_core::error::Error;
+use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::store::Store;
+
+/// Numbers from here on stand for ids that no node had so far.
+const LATER: u32 = 1 << 31;
+
+/// How samples and steps belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pairing {
+    Whole,
+    ByChunk,
+    /// There are no steps at all.
+    Untimed,
+}
+
+/// What of a profile is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// All of it; samples and what runs beside them take about `memory` bytes of heap.
+    All {
+        /// Bytes.
+        memory: u64,
+    },
+    /// The call tree, and what is wrong: its samples are looked at and forgotten.
+    Tree,
+}
+
+/// An id that samples name and no node had so far.
+struct Unknown {
+    id: u64,
+    hits: u32,
+    /// Offset of the chunk that names it first.
+    offset: u64,
+}
+
+/// Collects the chunks of one stream, in order.
+pub struct Assembler<'s, 'p> {
+    store: &'s Store<'p>,
+    keep: Keep,
+    /// How many samples were taken.
+    taken: u64,
+    tmp_dir: PathBuf,
+    builder: Builder,
+    made: Vec<u8>,
+    pairing: Pairing,
+    samples: Column<u32>,
+    deltas: Column<i64>,
+    positions: [Option<Column<i64>>; 2],
+    counted: Vec<u32>,
+    unknown: Vec<Unknown>,
+    unknown_ids: HashMap<u64, u32>,
+    trace_ids: Vec<TraceId>,
+    extras: Vec<Extra>,
+    start: Option<i64>,
+    end: Option<i64>,
+    /// From the clock of the data to that of the events.
+    shift: i64,
+    /// Offset of the first chunk.
+    first: Option<u64>,
+    source: Option<ProfileSource>,
+    flaws: Flaws,
+    /// Right if every sample names a node and has a step.
+    extent: Extent,
+    /// Whether a sample names nothing.
+    lost: bool,
+}
+
+impl<'s, 'p> Assembler<'s, 'p> {
+    /// For a stream of `samples` samples and `deltas` steps in all.
+    pub fn new(
+        store: &'s Store<'p>,
+        (samples, deltas): (u64, u64),
+        keep: Keep,
+        tmp_dir: &Path,
+    ) -> Self {
+        let pairing = match (samples, deltas) {
+            (1.., 0) => Pairing::Untimed,
+            _ if samples == deltas => Pairing::Whole,
+            _ => Pairing::ByChunk,
+        };
+        let (third, samples, deltas) = match keep {
+            Keep::All { memory } => (memory / 3, samples, deltas),
+            Keep::Tree => (0, 0, 0),
+        };
+        Assembler {
+            store,
+            keep,
+            taken: 0,
+            tmp_dir: tmp_dir.to_owned(),
+            builder: Builder::default(),
+            made: Vec::new(),
+            pairing,
+            samples: Column::new(third, samples, tmp_dir),
+            deltas: Column::new(third * 2, deltas, tmp_dir),
+            positions: [None, None],
+            counted: Vec::new(),
+            unknown: Vec::new(),
+            unknown_ids: HashMap::new(),
+            trace_ids: Vec::new(),
+            extras: Vec::new(),
+            start: None,
+            end: None,
+            shift: 0,
+            first: None,
+            source: None,
+            flaws: Flaws::default(),
+            extent: Extent::default(),
+            lost: false,
+        }
+    }
+
+    /// Takes the next chunk, of the event at `offset`.
+    pub fn add(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
+        self.first.get_or_insert(offset);
+        self.flaws.append(chunk.flaws);
+        let made = self.made.len();
+        self.made.extend_from_slice(chunk.made);
+        let moved = |text: Text| match text.made_at() {
+            Some(at) => Text { offset: text.offset + made as u64, len: at.len() as u64 },
+            None => text,
+        };
+        for node in chunk.nodes {
+            let text = moved(node.text);
+            let (store, made) = (self.store, &self.made);
+            let bytes = |text: Text| text_of(text, store, made);
+            let same = |earlier| bytes(earlier) == bytes(text);
+            self.builder.add(node, chunk.children, text, same, &mut self.flaws);
+        }
+        self.counted.resize(self.builder.len(), 0);
+        self.add_samples(chunk, offset)?;
+        self.trace_ids.extend_from_slice(chunk.trace_ids);
+        for extra in chunk.extras {
+            self.add_extra(extra);
+        }
+        self.start = self.start.or(chunk.start);
+        self.end = chunk.end.or(self.end);
+        self.source = chunk.source.or(self.source);
+        Ok(())
+    }
+
+    fn add_extra(&mut self, extra: &Extra) {
+        let bytes = |text| text_of(text, self.store, &self.made);
+        let known = self.extras.iter().find(|known| bytes(known.key) == bytes(extra.key));
+        match known {
+            None => self.extras.push(extra.clone()),
+            Some(known) if bytes(known.value) == bytes(extra.value) => {}
+            Some(_) => self.flaws.add(FlawKind::Key, extra.value.offset),
+        }
+    }
+
+    fn add_samples(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
+        let (samples, deltas) = (chunk.samples.len(), chunk.deltas.len());
+        let unpaired = match self.pairing {
+            Pairing::ByChunk => samples.abs_diff(deltas) as u64,
+            Pairing::Whole | Pairing::Untimed => 0,
+        };
+        self.flaws.add_many(FlawKind::Unpaired, offset, unpaired);
+        let take = if self.pairing == Pairing::ByChunk { samples.min(deltas) } else { samples };
+        let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
+        self.taken += (take + placeholders) as u64;
+        chunk.deltas.iter().for_each(|&delta| self.extent.add(delta));
+        for numbers in [chunk.lines, chunk.columns].into_iter().flatten() {
+            if !numbers.is_empty() && numbers.len() != samples {
+                self.flaws.add(FlawKind::Lines, offset);
+            }
+        }
+        let ids = &chunk.samples[..take];
+        match self.keep {
+            Keep::Tree => {
+                for &id in ids {
+                    self.number(id, offset);
+                }
+                Ok(())
+            }
+            Keep::All { memory } => self.keep_samples(chunk, ids, placeholders, memory, offset),
+        }
+    }
+
+    /// Adds a chunk to the columns: its samples `ids`, and `placeholders` for steps without one.
+    fn keep_samples(
+        &mut self,
+        chunk: ChunkRef<'_>,
+        ids: &[u64],
+        placeholders: usize,
+        memory: u64,
+        offset: u64,
+    ) -> Result<(), Error> {
+        let before = self.samples.len();
+        for &id in ids {
+            let number = self.number(id, offset);
+            self.samples.push(number)?;
+        }
+        self.deltas.extend(chunk.deltas)?;
+        for _ in 0..placeholders {
+            self.samples.push(NONE)?;
+        }
+        let count = self.samples.len() - before;
+        for (at, numbers) in [chunk.lines, chunk.columns].into_iter().enumerate() {
+            if numbers.is_none() && self.positions[at].is_none() {
+                continue;
+            }
+            let numbers = numbers.unwrap_or_default();
+            let column = match &mut self.positions[at] {
+                Some(column) => column,
+                none => none.insert(zeros(before, memory / 3, &self.tmp_dir)?),
+            };
+            let own = numbers.len().min(count);
+            column.extend(&numbers[..own])?;
+            (own..count).try_for_each(|_| column.push(0))?;
+        }
+        Ok(())
+    }
+
+    /// The number of a sample's node.
+    #[inline]
+    fn number(&mut self, id: u64, offset: u64) -> u32 {
+        if let Some(number) = self.builder.number(id) {
+            self.counted[number as usize] += 1;
+            return number;
+        }
+        self.unknown(id, offset)
+    }
+
+    #[cold]
+    fn unknown(&mut self, id: u64, offset: u64) -> u32 {
+        if id == NO_ID {
+            self.lost = true;
+            self.flaws.add(FlawKind::Sample, offset);
+            return NONE;
+        }
+        let next = self.unknown.len() as u32;
+        let at = *self.unknown_ids.entry(id).or_insert(next);
+        if at == next {
+            self.unknown.push(Unknown { id, hits: 0, offset });
+        }
+        self.unknown[at as usize].hits += 1;
+        LATER + at
+    }
+
+    /// Says when the profile began, if that is known: what its chunks say matters only where it is not. `own` is the
+    /// same in the clock of its data, which need not be that of the events.
+    pub fn set_start(&mut self, start: Option<i64>, own: Option<i64>) {
+        self.start = start.or(self.start);
+        self.shift = start.zip(own).map_or(0, |(start, own)| start.saturating_sub(own));
+    }
+
+    /// All chunks are there.
+    pub fn finish(mut self) -> Result<Profile<'s, 'p>, Error> {
+        let later: Vec<u32> = self
+            .unknown
+            .iter()
+            .map(|unknown| {
+                let node = self.builder.number(unknown.id);
+                match node {
+                    Some(node) => self.counted[node as usize] += unknown.hits,
+                    None => self.flaws.add_many(
+                        FlawKind::Sample,
+                        unknown.offset,
+                        u64::from(unknown.hits),
+                    ),
+                }
+                node.unwrap_or(NONE)
+            })
+            .collect();
+        let trace_ids = self.last_trace_ids();
+        let tree = self.builder.finish(&mut self.flaws);
+        let plain = self.pairing == Pairing::Whole && !self.lost && later.is_empty();
+        let mut profile = Profile {
+            plain,
+            store: self.store,
+            made: self.made,
+            tree,
+            counted: self.counted,
+            later,
+            samples: self.samples,
+            deltas: self.deltas,
+            positions: self.positions,
+            trace_ids,
+            extras: self.extras,
+            start: self.start,
+            end: self.end.map(|end| end.saturating_add(self.shift)),
+            source: self.source,
+            flaws: self.flaws,
+            extent: self.extent,
+        };
+        if self.pairing == Pairing::Untimed {
+            profile.judge_untimed(self.first.unwrap_or(0), self.taken);
+        }
+        if self.keep == Keep::Tree {
+            return Ok(profile);
+        }
+        if self.pairing == Pairing::Untimed {
+            profile.spread()?;
+        }
+        if !plain {
+            profile.measure()?;
+        }
+        Ok(profile)
+    }
+
+    /// Of one trace id the last entry counts; an entry whose node nobody is is lost.
+    fn last_trace_ids(&mut self) -> Vec<(Text, u32)> {
+        let mut last: HashMap<&[u8], usize> = HashMap::new();
+        let mut kept: Vec<(Text, u32)> = Vec::new();
+        for entry in &self.trace_ids {
+            let Some(node) = self.builder.number(entry.node) else {
+                self.flaws.add(FlawKind::TraceId, entry.key.offset);
+                continue;
+            };
+            let at = *last.entry(text_of(entry.key, self.store, &self.made)).or_insert(kept.len());
+            match kept.get_mut(at) {
+                Some(known) => known.1 = node,
+                None => kept.push((entry.key, node)),
+            }
+        }
+        kept
+    }
+}
+
+fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error> {
+    let mut column = Column::new(memory, count as u64, tmp_dir);
+    (0..count).try_for_each(|_| column.push(0))?;
+    Ok(column)
+}
+
+pub(crate) fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
+    match text.made_at() {
+        Some(at) => &made[at],
+        None => store.slice(text.offset, text.len),
+    }
+}
+
+/// A profile, whole; or, of [`Keep::Tree`], without samples, and what it says of them is not final. Times are
+/// nanoseconds.
+pub struct Profile<'s, 'p> {
+    store: &'s Store<'p>,
+    made: Vec<u8>,
+    pub tree: Tree,
+    /// Samples per node.
+    pub counted: Vec<u32>,
+    /// What the numbers from [`LATER`] on mean.
+    later: Vec<u32>,
+    samples: Column<u32>,
+    deltas: Column<i64>,
+    positions: [Option<Column<i64>>; 2],
+    /// Whether every sample names a node and has a step.
+    plain: bool,
+    pub trace_ids: Vec<(Text, u32)>,
+    pub extras: Vec<Extra>,
+    /// What the chunks themselves say, in the clock of the events.
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    pub source: Option<ProfileSource>,
+    pub flaws: Flaws,
+    pub extent: Extent,
+}
+
+impl Profile<'_, '_> {
+    /// Text of a node or key.
+    pub fn text(&self, text: Text) -> &[u8] {
+        text_of(text, self.store, &self.made)
+    }
+
+    /// The samples that name a node, each with what is wanted of it.
+    pub fn samples(&self, wanted: Wanted) -> Samples<'_> {
+        let position = match wanted {
+            Wanted::Position(which) => self.positions[which].as_ref().map(Column::reader),
+            Wanted::Nodes | Wanted::Steps => None,
+        };
+        let deltas = (wanted == Wanted::Steps).then(|| self.deltas.reader());
+        Samples { profile: self, samples: self.samples.reader(), deltas, position }
+    }
+
+    /// The columns as they are, if every sample names a node and has a step, as in all profiles that nobody damaged:
+    /// then there is nothing to skip or to look up, and no need of [`Profile::samples`].
+    pub fn columns(&self) -> Option<Columns<'_>> {
+        let [lines, columns] = self.positions.each_ref().map(Option::as_ref);
+        let all =
+            Columns { nodes: &self.samples, steps: &self.deltas, positions: [lines, columns] };
+        self.plain.then_some(all)
+    }
+
+    /// Whether it has lines, and columns.
+    pub fn has_positions(&self) -> [bool; 2] {
+        self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| column.len() > 0))
+    }
+
+    /// Says what becomes of `count` samples without any times; the first chunk is that of the event at `offset`.
+    fn judge_untimed(&mut self, offset: u64, count: u64) {
+        if self.start.is_some() && self.end.is_some() {
+            self.flaws.add(FlawKind::Untimed, offset);
+        } else {
+            self.flaws.add_many(FlawKind::Unpaired, offset, count);
+        }
+    }
+
+    /// Gives samples without any times the same distance from each other.
+    fn spread(&mut self) -> Result<(), Error> {
+        let count = self.samples.len() as i128;
+        let (Some(start), Some(end)) = (self.start, self.end) else {
+            self.samples = Column::new(0, 0, Path::new(""));
+            self.positions = [None, None];
+            self.counted.fill(0);
+            return Ok(());
+        };
+        let duration = i128::from(end.saturating_sub(start).max(0));
+        let time = |sample: i128| (duration * sample / count) as i64;
+        (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))
+    }
+
+    /// Counts what was not clear while the chunks came.
+    fn measure(&mut self) -> Result<(), Error> {
+        let mut extent = Extent::default();
+        let mut samples = self.samples(Wanted::Steps);
+        while let Some(sample) = samples.next()? {
+            extent.add(sample.delta);
+        }
+        self.extent = extent;
+        Ok(())
+    }
+}
+
+/// The columns of samples, equally long. See [`Profile::columns`].
+pub struct Columns<'a> {
+    pub nodes: &'a Column<u32>,
+    /// Nanoseconds.
+    pub steps: &'a Column<i64>,
+    /// Lines and columns, if it has them.
+    pub positions: [Option<&'a Column<i64>>; 2],
+}
+
+/// How many samples there are, and how far they reach.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// Samples that name a node.
+    pub samples: u64,
+    time: i64,
+    /// The greatest time of a sample, in nanoseconds from the start on.
+    pub last: i64,
+}
+
+impl Extent {
+    #[inline]
+    fn add(&mut self, delta: i64) {
+        self.samples += 1;
+        self.time = self.time.saturating_add(delta);
+        self.last = self.last.max(self.time);
+    }
+}
+
+/// What is read beside the node of each sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Nodes,
+    Steps,
+    /// Line (0) or column (1).
+    Position(usize),
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub node: u32,
+    /// Nanoseconds since the sample before, or the start; if wanted.
+    pub delta: i64,
+    /// Line or column; if wanted.
+    pub position: i64,
+}
+
+/// Reads samples in order.
+pub struct Samples<'a> {
+    profile: &'a Profile<'a, 'a>,
+    samples: ColumnReader<'a, u32>,
+    deltas: Option<ColumnReader<'a, i64>>,
+    position: Option<ColumnReader<'a, i64>>,
+}
+
+impl Samples<'_> {
+    /// The next sample that names a node; the steps of those that do not are added to its own.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Sample>, Error> {
+        let mut delta = 0i64;
+        while let Some(number) = self.samples.next()? {
+            if let Some(deltas) = &mut self.deltas {
+                delta = delta.saturating_add(deltas.next()?.unwrap_or(0));
+            }
+            let position = match &mut self.position {
+                Some(position) => position.next()?.unwrap_or(0),
+                None => 0,
+            };
+            let node = match number {
+                NONE => NONE,
+                LATER.. => self.profile.later[(number - LATER) as usize],
+                node => node,
+            };
+            if node != NONE {
+                return Ok(Some(Sample { node, delta, position }));
+            }
+        }
+        Ok(None)
+    }
+}

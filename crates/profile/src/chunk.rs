@@ -1,0 +1,504 @@
+//! One piece of a profile, decoded: the args of a `ProfileChunk` or `CpuProfile` event, or a whole `.cpuprofile`.
+//!
+//! Numbers go into columns; text (call frames, unknown keys) stays where it stands in the input and is referred to by
+//! place. Both ways to write a tree are read, `parent` and `children`, and the old one with nodes inside nodes (`head`),
+//! without recursion. What is no profile data is counted as a flaw at its place.
+//!
+//! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
+//! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
+
+use std::ops::Range;
+use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
+
+/// No id: ids are below it.
+pub(crate) const NO_ID: u64 = u64::MAX;
+/// No hit count of its own.
+pub(crate) const NO_HITS: u32 = u32::MAX;
+
+/// A stretch of text: in the inputs, or (with the top bit) in the text that was made while decoding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    pub offset: u64,
+    pub len: u64,
+}
+
+impl Text {
+    pub const MADE: u64 = 1 << 63;
+
+    pub fn made(range: Range<usize>) -> Self {
+        Text { offset: range.start as u64 | Self::MADE, len: range.len() as u64 }
+    }
+
+    /// Where in the made text, if it is there.
+    pub fn made_at(self) -> Option<Range<usize>> {
+        let start = (self.offset & !Self::MADE) as usize;
+        (self.offset & Self::MADE != 0).then_some(start..start + self.len as usize)
+    }
+}
+
+/// A node of the call tree, as it is written.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub id: u64,
+    /// [`NO_ID`] if there is none.
+    pub parent: u64,
+    /// Its object.
+    pub text: Text,
+    /// [`NO_HITS`] if there is none.
+    pub hits: u32,
+    /// Its `children`, in [`Chunk::children`]; `None` if it has no such key.
+    pub children: Option<Range<u32>>,
+}
+
+/// An entry of `trace_ids`.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceId {
+    /// With its quotes.
+    pub key: Text,
+    pub node: u64,
+}
+
+/// An unknown key of a profile.
+#[derive(Clone, Debug)]
+pub struct Extra {
+    /// With its quotes.
+    pub key: Text,
+    pub value: Text,
+}
+
+/// What profiles say of their origin; DevTools chooses by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileSource {
+    /// Tracing.
+    Internal,
+    /// The inspector protocol.
+    Inspector,
+    /// The JS self-profiling API.
+    SelfProfiling,
+}
+
+impl ProfileSource {
+    fn of(value: &[u8]) -> Option<Self> {
+        match value {
+            b"\"Internal\"" => Some(ProfileSource::Internal),
+            b"\"Inspector\"" => Some(ProfileSource::Inspector),
+            b"\"SelfProfiling\"" => Some(ProfileSource::SelfProfiling),
+            _ => None,
+        }
+    }
+
+    /// As it is written in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProfileSource::Internal => "Internal",
+            ProfileSource::Inspector => "Inspector",
+            ProfileSource::SelfProfiling => "SelfProfiling",
+        }
+    }
+}
+
+/// A piece of a profile. Times are nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Chunk {
+    pub nodes: Vec<Node>,
+    pub children: Vec<u64>,
+    /// Ids; [`NO_ID`] where there is none.
+    pub samples: Vec<u64>,
+    pub deltas: Vec<i64>,
+    pub lines: Option<Vec<i64>>,
+    pub columns: Option<Vec<i64>>,
+    pub trace_ids: Vec<TraceId>,
+    pub extras: Vec<Extra>,
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    pub source: Option<ProfileSource>,
+    pub made: Vec<u8>,
+    /// Absolute times of the old form, which become deltas, and where their list begins.
+    timestamps: Option<(Vec<i64>, u64)>,
+    pub flaws: Flaws,
+}
+
+impl Chunk {
+    /// Reads the args that `args` begins with, which stand at `base`. Cost: one pass over them, about 1 ns a byte.
+    pub fn read_args(&mut self, args: &[u8], base: u64) {
+        let mut decoder = Decoder { cursor: Cursor::new(args), bytes: args, base, chunk: self };
+        decoder.args();
+        decoder.note_passed();
+        self.settle();
+    }
+
+    /// The sum of its steps.
+    pub fn duration(&self) -> i64 {
+        self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
+    }
+
+    /// Forgets everything but the room that it took.
+    pub fn clear(&mut self) {
+        let Chunk { nodes, children, samples, deltas, trace_ids, extras, made, .. } =
+            std::mem::take(self);
+        *self =
+            Chunk { nodes, children, samples, deltas, trace_ids, extras, made, ..Chunk::default() };
+        self.nodes.clear();
+        self.children.clear();
+        self.samples.clear();
+        self.deltas.clear();
+        self.trace_ids.clear();
+        self.extras.clear();
+        self.made.clear();
+    }
+
+    /// Decodes one member of a whole profile, such as its nodes without its samples.
+    pub fn read_member(&mut self, key: &[u8], value: &[u8], base: u64) {
+        let cursor = Cursor::new(value);
+        let mut decoder = Decoder { cursor, bytes: value, base, chunk: self };
+        decoder.profile_member(key);
+        decoder.note_passed();
+    }
+
+    /// Reads up to `most` nodes of an array, from inside it, that stands at `base`; returns the bytes used.
+    pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        let mut decoder = Decoder { cursor: Cursor::new(rest), bytes: rest, base, chunk: self };
+        while decoder.chunk.nodes.len() < most && decoder.cursor.next_element() {
+            decoder.node();
+        }
+        decoder.note_passed();
+        decoder.cursor.offset()
+    }
+
+    /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
+    fn settle(&mut self) {
+        let Some((times, at)) = self.timestamps.take() else { return };
+        self.start = times.first().copied();
+        self.end = times.iter().copied().max();
+        let before = times.first().into_iter().chain(&times);
+        for (time, &before) in times.iter().zip(before) {
+            let delta = time.checked_sub(before);
+            if delta.is_none() {
+                self.flaws.add(FlawKind::Delta, at);
+            }
+            self.deltas.push(delta.unwrap_or(0));
+        }
+    }
+}
+
+pub(crate) struct Decoder<'b, 'c> {
+    pub cursor: Cursor<'b>,
+    /// What the cursor goes over.
+    bytes: &'b [u8],
+    /// Where that begins among all inputs.
+    base: u64,
+    pub chunk: &'c mut Chunk,
+}
+
+impl<'b> Decoder<'b, '_> {
+    pub(crate) fn here(&self) -> u64 {
+        self.base + self.cursor.offset() as u64
+    }
+
+    #[cold]
+    pub(crate) fn flaw(&mut self, kind: FlawKind) {
+        let here = self.here();
+        self.chunk.flaws.add(kind, here);
+    }
+
+    /// Counts what was stepped over.
+    fn note_passed(&mut self) {
+        if let Some((count, at)) = self.cursor.passed() {
+            self.chunk.flaws.add_many(FlawKind::Text, self.base + at as u64, count);
+        }
+    }
+
+    /// Enters the bracket that belongs here; counts anything else but `null`, and takes it.
+    pub(crate) fn expect(&mut self, bracket: u8) -> bool {
+        if self.cursor.enter(bracket) {
+            return true;
+        }
+        let at = self.here();
+        if self.cursor.value() != b"null" {
+            self.chunk.flaws.add(FlawKind::Shape, at);
+        }
+        false
+    }
+
+    fn args(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while let Some(key) = self.cursor.next_key() {
+            match &*key {
+                b"data" => self.data(),
+                _ => {
+                    self.cursor.value();
+                }
+            }
+        }
+    }
+
+    fn data(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while let Some(key) = self.cursor.next_key() {
+            match &*key {
+                b"cpuProfile" => self.profile(),
+                b"source" => self.source(),
+                key => self.profile_member(key),
+            }
+        }
+    }
+
+    fn source(&mut self) {
+        let at = self.here();
+        match ProfileSource::of(self.cursor.value()) {
+            Some(source) => self.chunk.source = Some(source),
+            None => self.chunk.flaws.add(FlawKind::Shape, at),
+        }
+    }
+
+    fn profile(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while let Some(key) = self.cursor.next_key() {
+            self.profile_member(&key);
+        }
+    }
+
+    /// A key of a profile, or of the data that hold it: producers differ in where they put some of them.
+    fn profile_member(&mut self, key: &[u8]) {
+        match key {
+            b"nodes" => self.nodes(),
+            b"head" => self.head(),
+            b"samples" => self.samples(),
+            b"timeDeltas" => {
+                let mut deltas = std::mem::take(&mut self.chunk.deltas);
+                self.times(&mut deltas);
+                self.chunk.deltas = deltas;
+            }
+            b"timestamps" => {
+                let here = self.here();
+                let (mut times, at) = self.chunk.timestamps.take().unwrap_or((Vec::new(), here));
+                self.times(&mut times);
+                self.chunk.timestamps = Some((times, at));
+            }
+            b"lines" => self.chunk.lines = self.positions(),
+            b"columns" => self.chunk.columns = self.positions(),
+            b"trace_ids" | b"traceIds" => self.trace_ids(),
+            b"startTime" => self.chunk.start = self.time(),
+            b"endTime" => self.chunk.end = self.time(),
+            _ => self.extra(),
+        }
+    }
+
+    /// The text that begins at `at`, as far as the cursor has come.
+    fn text_from(&self, at: u64) -> Text {
+        let start = (at - self.base) as usize;
+        let text = self.bytes[start..self.cursor.offset()].trim_ascii_end();
+        Text { offset: at, len: text.len() as u64 }
+    }
+
+    fn extra(&mut self) {
+        let key = self.key();
+        let value = Text { offset: self.here(), len: self.cursor.value().len() as u64 };
+        self.chunk.extras.push(Extra { key, value });
+    }
+
+    /// The last key, as it is written.
+    fn key(&self) -> Text {
+        let (key, at) = self.cursor.key();
+        Text { offset: self.base + at as u64, len: key.len() as u64 }
+    }
+
+    fn nodes(&mut self) {
+        if !self.expect(b'[') {
+            return;
+        }
+        while self.cursor.next_element() {
+            self.node();
+        }
+    }
+
+    fn node(&mut self) {
+        let at = self.here();
+        if !self.cursor.enter(b'{') {
+            self.flaw(FlawKind::Node);
+            self.cursor.value();
+            return;
+        }
+        let text = Text::default();
+        let mut node = Node { id: NO_ID, parent: NO_ID, text, hits: NO_HITS, children: None };
+        while let Some(key) = self.cursor.next_key() {
+            match &*key {
+                b"id" => node.id = self.id().unwrap_or(NO_ID),
+                b"parent" => node.parent = self.parent(),
+                b"hitCount" => node.hits = self.hits(),
+                b"children" => node.children = self.children(),
+                _ => {
+                    self.cursor.value();
+                }
+            }
+        }
+        node.text = self.text_from(at);
+        if node.id == NO_ID {
+            return self.chunk.flaws.add(FlawKind::Node, at);
+        }
+        self.chunk.nodes.push(node);
+    }
+
+    /// A node id: a whole number that is not negative, of up to 64 bits, possibly in quotes.
+    #[inline]
+    pub(crate) fn id(&mut self) -> Option<u64> {
+        match self.cursor.integer() {
+            Some(id) => u64::try_from(id).ok(),
+            None => odd_id(self.cursor.value()),
+        }
+    }
+
+    /// `null` is no parent; what is no id names a node that does not exist.
+    fn parent(&mut self) -> u64 {
+        if self.cursor.peek() == b'n' {
+            self.cursor.value();
+            return NO_ID;
+        }
+        self.id().unwrap_or(NO_ID - 1)
+    }
+
+    pub(crate) fn hits(&mut self) -> u32 {
+        match self.cursor.integer() {
+            Some(hits) => u32::try_from(hits).unwrap_or(NO_HITS),
+            None => {
+                self.cursor.value();
+                NO_HITS
+            }
+        }
+    }
+
+    fn children(&mut self) -> Option<Range<u32>> {
+        if !self.expect(b'[') {
+            return None;
+        }
+        let start = self.chunk.children.len() as u32;
+        while self.cursor.next_element() {
+            let at = self.here();
+            match self.id() {
+                Some(id) => self.chunk.children.push(id),
+                None => self.chunk.flaws.add(FlawKind::Child, at),
+            }
+        }
+        Some(start..self.chunk.children.len() as u32)
+    }
+
+    fn samples(&mut self) {
+        if !self.expect(b'[') {
+            return;
+        }
+        // what is no id still has a time: it is counted when it is found to name nobody
+        loop {
+            let samples = &mut self.chunk.samples;
+            self.cursor.integers(|id| samples.push(u64::try_from(id).unwrap_or(NO_ID)));
+            if !self.cursor.next_element() {
+                return;
+            }
+            let id = self.id().unwrap_or(NO_ID);
+            self.chunk.samples.push(id);
+        }
+    }
+
+    fn times(&mut self, out: &mut Vec<i64>) {
+        if !self.expect(b'[') {
+            return;
+        }
+        loop {
+            self.cursor.integers(|micros| out.push(micros * 1000));
+            if !self.cursor.next_element() {
+                return;
+            }
+            let at = self.here();
+            let time = self.time();
+            if time.is_none() {
+                self.chunk.flaws.add(FlawKind::Delta, at);
+            }
+            out.push(time.unwrap_or(0));
+        }
+    }
+
+    /// Microseconds to nanoseconds.
+    #[inline]
+    fn time(&mut self) -> Option<i64> {
+        if let Some(micros) = self.cursor.integer() {
+            return micros.checked_mul(1000);
+        }
+        let at = self.here();
+        let value = self.cursor.value();
+        let (time, exact) = whole_nanos(value)?;
+        if !exact {
+            self.chunk.flaws.add(FlawKind::Rounded, at);
+        }
+        Some(time)
+    }
+
+    fn positions(&mut self) -> Option<Vec<i64>> {
+        if !self.expect(b'[') {
+            return None;
+        }
+        let mut positions = Vec::with_capacity(self.chunk.samples.len());
+        loop {
+            self.cursor.integers(|position| positions.push(position));
+            if !self.cursor.next_element() {
+                return Some(positions);
+            }
+            let position = self.cursor.integer();
+            if position.is_none() {
+                self.flaw(FlawKind::Lines);
+                self.cursor.value();
+            }
+            positions.push(position.unwrap_or(0));
+        }
+    }
+
+    fn trace_ids(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while self.cursor.next_key().is_some() {
+            let key = self.key();
+            match self.id() {
+                Some(node) => self.chunk.trace_ids.push(TraceId { key, node }),
+                None => self.chunk.flaws.add(FlawKind::TraceId, key.offset),
+            }
+        }
+    }
+}
+
+/// A time in nanoseconds, and whether that is all of it; `None` if it is no number or centuries away.
+pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
+    let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
+    (floor.abs() < Nanos::MAX).then_some((floor, exact))
+}
+
+/// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.
+#[cold]
+pub(crate) fn odd_id(value: &[u8]) -> Option<u64> {
+    let mut scratch = Vec::new();
+    let text = number_text(value, &mut scratch)?;
+    let whole = || match nanos(text)? {
+        // 2.0 and 2e0 are 2
+        Nanos { floor, exact: true } if floor % 1000 == 0 => u64::try_from(floor / 1000).ok(),
+        _ => None,
+    };
+    let id = parse(text).or_else(whole)?;
+    (id < NO_ID - 1).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_as_long_as_it_is() {
+        let long = 7..(5 << 30);
+        assert_eq!(Text::made(long.clone()).made_at(), Some(long));
+        assert_eq!(size_of::<Text>(), 16, "a tree has one a node");
+    }
+}

@@ -1,0 +1,214 @@
+//! One pass over all inputs for their CPU profiles, and each profile put together.
+
+use super::assemble::{Assembler, Keep, Profile};
+use super::chunk::ProfileSource;
+use super::contents::{Contents, decode};
+use super::names::Names;
+use super::order::{ChunkOrder, SortSpace, settle};
+use super::router::Router;
+use super::streams::{Group, Room, Streams};
+use super::write::Bounds;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::json::micros;
+use tracemill_core::limits::Limits;
+use tracemill_core::order::Order;
+use tracemill_core::outline::{Document, Outline};
+use tracemill_core::read::{Current, Reader};
+use tracemill_core::scan::Collect;
+use tracemill_core::store::Store;
+use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
+
+/// What is found of profiles.
+pub struct Collector {
+    pub streams: Streams,
+    pub names: Names,
+    documents: Vec<Document>,
+}
+
+/// The findings of a stretch of an input.
+#[derive(Default)]
+pub struct Part {
+    outline: Outline,
+    streams: Router,
+    names: Names,
+}
+
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        self.outline.facts.events += 1;
+        if event.is_metadata() {
+            return self.names.note(event);
+        }
+        self.streams.note(event, self.outline.base + event.offset);
+    }
+}
+
+impl Reader for Collector {
+    type Part = Part;
+
+    fn part(base: u64, _bytes: usize) -> Part {
+        Part { outline: Outline::at(base), ..Part::default() }
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
+        self.streams.append(part.streams, base)?;
+        self.names.append(part.names);
+        part.outline.append_to(&mut self.documents);
+        Ok(())
+    }
+}
+
+impl Collector {
+    pub fn new(config: &Limits) -> Self {
+        // a small list takes more than what it holds
+        let share = config.shares().index;
+        let room = Room { decoded: share / 2, places: share / 4 };
+        let streams = Streams::new(room, &config.tmp_dir);
+        Collector { streams, names: Names::default(), documents: Vec::new() }
+    }
+
+    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools.
+    pub fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
+        let keys = self.documents.iter().flat_map(|document| &document.keys);
+        let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
+        metadata
+            .filter_map(|key| {
+                let value = store.slice(key.offset, key.len);
+                let (_, start) = members(value).find(|(key, _)| string_is(key, b"startTime"))?;
+                date_and_time(to_text(start).trim_matches('"'))
+            })
+            .next()
+    }
+}
+
+/// Of `2026-11-21T01:58:12.000Z`.
+fn date_and_time(text: &str) -> Option<(String, String)> {
+    let digits = |text: &str, separator, len| {
+        let plain: String = text.split(separator).collect();
+        (plain.len() == len && plain.bytes().all(|b| b.is_ascii_digit())).then_some(plain)
+    };
+    let (date, time) = text.split_once('T')?;
+    Some((digits(date, '-', 8)?, digits(time.get(..8)?, ':', 6)?))
+}
+
+/// A profile with what is known beside it.
+pub struct Whole<'s, 'p> {
+    pub profile: Profile<'s, 'p>,
+    pub bounds: Bounds,
+    /// Nanoseconds.
+    pub start: i64,
+    pub order: ChunkOrder,
+}
+
+/// Start of a profile: nanoseconds, and as it is written.
+type Start = (i64, Vec<u8>);
+
+impl Group<'_> {
+    /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
+    /// they are not in order of time (see `order`).
+    pub fn assemble<'s, 'p>(
+        self,
+        store: &'s Store<'p>,
+        keep: Keep,
+        config: &Limits,
+    ) -> Result<Whole<'s, 'p>, Error> {
+        let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
+        let limit = config.shares().index / 8 / config.threads.max(1) as u64;
+        let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
+        let settled = settle(self.chunks(), order, &mut contents, space)?;
+        let counts = (self.own.sums.samples, self.own.sums.deltas);
+        let mut assembler = Assembler::new(store, counts, keep, &config.tmp_dir);
+        let mut first = None;
+        settled.each(order, |entry| {
+            first.get_or_insert(entry);
+            assembler.add(contents.get(entry), entry.place.offset())
+        })?;
+        self.finish(assembler, settled.order, first, store)
+    }
+
+    /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
+    pub fn finish<'s, 'p>(
+        self,
+        mut assembler: Assembler<'s, 'p>,
+        order: ChunkOrder,
+        first: Option<Entry>,
+        store: &'s Store<'p>,
+    ) -> Result<Whole<'s, 'p>, Error> {
+        let mut flaws = Flaws::default();
+        let start = self.start(store, first, &mut flaws);
+        if let (ChunkOrder::Neither, Some(first)) = (order, first) {
+            flaws.add(FlawKind::Unordered, first.place.offset());
+        }
+        assembler.set_start(start.as_ref().map(|(start, _)| *start), self.own_start());
+        let mut profile = assembler.finish()?;
+        let (start, text) = start.unwrap_or_else(|| self.guess(&profile, store, &mut flaws));
+        profile.flaws.append(&flaws);
+        // that of the latest sample, or what the stream says, if that is later
+        let last = start.saturating_add(profile.extent.last);
+        let end = profile.end.map_or(last, |end| end.max(last));
+        let bounds = Bounds { start: text, end };
+        Ok(Whole { profile, bounds, start, order })
+    }
+
+    /// The start: the time of the last `Profile` event, as in DevTools.
+    fn start(self, store: &Store<'_>, first: Option<Entry>, flaws: &mut Flaws) -> Option<Start> {
+        if let Some(whole) = &self.own.whole {
+            let start = whole.start.map(|start| (start, micros(start)));
+            return start.or_else(|| start_at(first?, store));
+        }
+        if let Some(second) = self.own.heads.get(1) {
+            flaws.add(FlawKind::TwoProfiles, second.entry.place.offset());
+        }
+        match self.own.heads.last() {
+            Some(head) => start_at(head.entry, store),
+            None => {
+                let offset = first.map_or(0, |entry| entry.place.offset());
+                flaws.add(FlawKind::NoProfile, offset);
+                None
+            }
+        }
+    }
+
+    /// The start in the clock of the data.
+    pub fn own_start(self) -> Option<i64> {
+        self.own.heads.last()?.origin.start
+    }
+
+    /// Without a `Profile` event: what the chunks say, else the first chunk's time less its steps.
+    fn guess(self, profile: &Profile<'_, '_>, store: &Store<'_>, flaws: &mut Flaws) -> Start {
+        let own = profile.start.filter(|&start| start > 0);
+        let start = own.unwrap_or_else(|| {
+            let Some(first) = self.chunks().first() else { return 0 };
+            flaws.add(FlawKind::NoStart, first.place.offset());
+            first.time.max(0).saturating_sub(decode(first, store).duration()).max(1000)
+        });
+        (start, micros(start))
+    }
+}
+
+/// The time of an event, if it has one.
+pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
+    let event = store.event(entry.place);
+    let value = fields_of(event).field(event, Field::Ts)?;
+    let mut scratch = Vec::new();
+    let text = number_text(value, &mut scratch)?;
+    Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
+}
+
+/// Where a profile came from, and what it holds.
+pub fn source_of(whole: &Whole<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
+    whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
+}

@@ -1,0 +1,62 @@
+//! What the chunks of events hold, as they are asked for: kept since the scan, or decoded again.
+
+use super::chunk::Chunk;
+use super::kept::{ChunkRef, Kept};
+use tracemill_core::entry::Entry;
+use tracemill_core::store::Store;
+use tracemill_tokenizer::{Event, Field, fields_of};
+
+/// See the module doc.
+pub struct Contents<'k, 's, 'p> {
+    kept: &'k [Kept],
+    store: &'s Store<'p>,
+    /// The stretch and the number of the chunk found last.
+    last: (usize, usize),
+    scratch: Chunk,
+}
+
+impl<'k, 's, 'p> Contents<'k, 's, 'p> {
+    /// Of those in `kept`, which are in the order of the inputs, and of any others.
+    pub fn new(kept: &'k [Kept], store: &'s Store<'p>) -> Self {
+        Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
+    }
+
+    /// What the event holds, which is one of a profile. Quickest in the order of the inputs.
+    pub fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
+        let offset = entry.place.offset();
+        if let Some((stretch, number)) = self.find(offset) {
+            self.last = (stretch, number);
+            return self.kept[stretch].get(number, &mut self.scratch);
+        }
+        let event = self.store.event(entry.place);
+        decode_into(&fields_of(event).of(event), offset, &mut self.scratch);
+        self.scratch.view()
+    }
+
+    fn find(&self, offset: u64) -> Option<(usize, usize)> {
+        let (stretch, number) = self.last;
+        let is_here = |at: usize| self.kept.get(at).is_some_and(|own| own.begins_before(offset));
+        if is_here(stretch) && !is_here(stretch + 1) {
+            return Some((stretch, self.kept[stretch].number_of(offset, number)?));
+        }
+        let behind = self.kept.partition_point(|own| own.begins_before(offset));
+        let stretch = behind.checked_sub(1)?;
+        Some((stretch, self.kept[stretch].number_of(offset, 0)?))
+    }
+}
+
+/// Decodes an event once more.
+pub(crate) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
+    let (event, mut chunk) = (store.event(entry.place), Chunk::default());
+    decode_into(&fields_of(event).of(event), entry.place.offset(), &mut chunk);
+    chunk
+}
+
+/// Decodes the args of an event that begins at `offset` into `chunk`, which is emptied before.
+pub fn decode_into(event: &Event<'_>, offset: u64, chunk: &mut Chunk) {
+    chunk.clear();
+    if let Some(args) = event.field_and_rest(Field::Args) {
+        let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
+        chunk.read_args(args, offset + within as u64);
+    }
+}

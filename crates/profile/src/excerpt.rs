@@ -1,0 +1,287 @@
+//! Of a CPU profile stream, what windows of time need: the samples inside, and the nodes that those need.
+//!
+//! ```text
+//!   chunks       1      2      3      4 │    5    │ 6      7 …
+//!   skimmed   times  times  times  times│  times  │times  times     (on the scan's workers)
+//!   decoded     x             x         │    x    │                 samples of 5; nodes that they need, in 1 and 3
+//! ```
+//!
+//! Times count from sample to sample over all chunks, so each chunk's sum of steps must be known; but samples and nodes
+//! only of the few chunks that reach into a window, or define a node that is needed. Which those are their ids tell
+//! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
+//! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
+//!
+//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed. Heap: 16 bytes for each
+//! node in chunks that were looked at, and some more for each that is needed.
+
+use super::assemble::{Assembler, Keep};
+use super::chunk::{Chunk, NO_ID, Node};
+use super::collect::{Whole, start_at};
+use super::contents::{Contents, decode};
+use super::order::{ChunkOrder, is_sorted};
+use super::skim::Skim;
+use super::streams::Group;
+use std::collections::{BTreeMap, BTreeSet};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::flaws::FlawKind;
+use tracemill_core::limits::Limits;
+use tracemill_core::order::Order;
+use tracemill_core::store::Store;
+use tracemill_core::windows::Windows;
+
+/// A chunk on its way into the excerpt.
+#[derive(Clone, Copy)]
+struct Piece {
+    /// Of all in the stream.
+    number: usize,
+    entry: Entry,
+    skim: Skim,
+    /// Nanoseconds: the time of the last sample before it.
+    before: i64,
+}
+
+/// What windows need of a stream.
+struct Excerpt<'c, 's, 'p> {
+    group: Group<'c>,
+    contents: Contents<'c, 's, 'p>,
+    store: &'s Store<'p>,
+    windows: &'c Windows,
+    /// Nanoseconds.
+    start: i64,
+    /// Ids of nodes.
+    needed: BTreeSet<u64>,
+    /// Ids and parents of the nodes of chunks that were looked at, where there are any, by the numbers of the chunks.
+    looked_at: BTreeMap<usize, Box<[(u64, u64)]>>,
+    /// Samples in chunks that may lie in windows.
+    samples: u64,
+    /// The greatest time of a sample.
+    last: i64,
+    /// Whether there are lines, and columns.
+    positions: [bool; 2],
+}
+
+/// Puts together what the windows need of a profile; `None` if all of it must be put together instead, since its chunks
+/// are not in order, say odd things, or lie in the windows for the most part.
+pub(crate) fn excerpt<'s, 'p>(
+    group: Group<'_>,
+    windows: &Windows,
+    store: &'s Store<'p>,
+    memory: u64,
+    config: &Limits,
+) -> Result<Option<Whole<'s, 'p>>, Error> {
+    let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
+    excerpt.find_needed();
+    let counts = (excerpt.samples, excerpt.samples);
+    let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
+    let mut pending = 0;
+    for piece in excerpt.pieces() {
+        if let Some(chunk) = excerpt.cut(piece, &mut pending) {
+            assembler.add(chunk.view(), piece.entry.place.offset())?;
+        }
+    }
+    let first = group.chunks().first();
+    let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
+    let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
+    whole.bounds.end = end;
+    Ok(Some(whole))
+}
+
+impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
+    /// `None` if the stream is not such that parts of it can be told apart.
+    fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
+        let is_plain = || group.own.whole.is_none() && group.skims().iter().all(|s| s.is_even);
+        // a stream that lies in windows with all its events may lie there with all its samples
+        let mut times = group.events().map(|event| event.time);
+        let outside = times.any(|time| time != i64::MIN && windows.at(time).is_none());
+        if !outside || !is_plain() || !is_sorted(group.chunks(), Order(store)) {
+            return None;
+        }
+        let start = start_at(group.own.heads.last()?.entry, store)?.0;
+        let mut excerpt = Excerpt {
+            group,
+            contents: Contents::new(group.kept, store),
+            store,
+            windows,
+            start,
+            needed: BTreeSet::new(),
+            looked_at: BTreeMap::new(),
+            samples: 0,
+            last: start,
+            positions: [false; 2],
+        };
+        for piece in excerpt.pieces() {
+            excerpt.measure(piece)?;
+        }
+        // who needs half of a profile needs most of its nodes
+        let some = excerpt.samples <= group.own.sums.samples / 2;
+        (some && excerpt.needs_root()).then_some(excerpt)
+    }
+
+    /// All chunks, in order.
+    fn pieces(&self) -> impl Iterator<Item = Piece> + use<'c, 's, 'p> {
+        let mut time = self.start;
+        let both = self.group.chunks().iter().zip(self.group.skims().iter());
+        both.enumerate().map(move |(number, (entry, skim))| {
+            let before = time;
+            time = time.saturating_add(skim.duration());
+            Piece { number, entry, skim, before }
+        })
+    }
+
+    /// The least and the greatest time of a sample in a chunk that was skimmed.
+    fn bounds(piece: Piece) -> (i64, i64) {
+        let at = |time| piece.before.saturating_add(time);
+        (at(piece.skim.low), at(piece.skim.high))
+    }
+
+    /// Whether a sample may lie in a window.
+    fn is_inside(&self, piece: Piece) -> bool {
+        let (low, high) = Self::bounds(piece);
+        piece.skim.is_other || piece.skim.samples() > 0 && self.windows.touch(low, high)
+    }
+
+    /// Notes what there is in a chunk; `None` if it says odd things.
+    fn measure(&mut self, piece: Piece) -> Option<()> {
+        if self.is_inside(piece) {
+            self.samples += piece.skim.samples();
+        }
+        if !piece.skim.is_other {
+            if piece.skim.samples() > 0 {
+                self.last = self.last.max(Self::bounds(piece).1);
+            }
+            for (has, own) in self.positions.iter_mut().zip(piece.skim.positions) {
+                *has |= own;
+            }
+            return Some(());
+        }
+        let chunk = self.contents.get(piece.entry);
+        if chunk.nodes.iter().any(|node| node.children.is_some()) {
+            return None;
+        }
+        let mut time = piece.before;
+        for delta in chunk.deltas {
+            time = time.saturating_add(*delta);
+            self.last = self.last.max(time);
+        }
+        for (has, numbers) in self.positions.iter_mut().zip([chunk.lines, chunk.columns]) {
+            *has |= numbers.is_some();
+        }
+        let nodes = nodes_of(chunk.nodes);
+        self.note_nodes(piece.number, nodes);
+        Some(())
+    }
+
+    /// Notes what nodes a chunk has.
+    fn note_nodes(&mut self, number: usize, nodes: Box<[(u64, u64)]>) {
+        if !nodes.is_empty() {
+            self.looked_at.insert(number, nodes);
+        }
+    }
+
+    /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
+    fn needs_root(&mut self) -> bool {
+        let looked_at = &self.looked_at;
+        let has_nodes =
+            |piece: &Piece| piece.skim.has_nodes() || looked_at.contains_key(&piece.number);
+        let Some(first) = self.pieces().find(has_nodes) else { return true };
+        match self.contents.get(first.entry).nodes.first() {
+            Some(root) if root.parent == NO_ID => {
+                self.needed.insert(root.id);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Finds the nodes that are needed, and the chunks that have them.
+    fn find_needed(&mut self) {
+        for piece in self.pieces() {
+            if !self.is_inside(piece) {
+                continue;
+            }
+            let chunk = self.contents.get(piece.entry);
+            let mut time = piece.before;
+            for (&id, delta) in chunk.samples.iter().zip(chunk.deltas) {
+                time = time.saturating_add(*delta);
+                if self.windows.at(time).is_some() {
+                    self.needed.insert(id);
+                }
+            }
+            self.needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
+            let nodes = nodes_of(chunk.nodes);
+            self.note_nodes(piece.number, nodes);
+        }
+        // parents mostly come before their children: from the end on, one walk finds them all, and another that it did
+        while self.find_parents() {}
+    }
+
+    /// Walks over all chunks from the end on and notes parents of nodes that are needed; whether any was not known.
+    fn find_parents(&mut self) -> bool {
+        let known = self.needed.len();
+        let (chunks, skims) = (self.group.chunks(), self.group.skims());
+        let both = chunks.iter().rev().zip(skims.iter().rev());
+        for (number, (entry, skim)) in (0..chunks.count() as usize).rev().zip(both) {
+            if !skim.has_nodes() && !skim.is_other {
+                continue;
+            }
+            if !self.looked_at.contains_key(&number)
+                && skim.has_nodes()
+                && self.needed.range(skim.ids()).next().is_some()
+            {
+                let nodes = nodes_of(self.contents.get(entry).nodes);
+                self.note_nodes(number, nodes);
+            }
+            for &(id, parent) in self.looked_at.get(&number).into_iter().flatten().rev() {
+                if parent != NO_ID && self.needed.contains(&id) {
+                    self.needed.insert(parent);
+                }
+            }
+        }
+        self.needed.len() > known
+    }
+
+    /// A chunk with what is needed of it; `None` if that is nothing. `pending` is the time of the last sample taken, as
+    /// far as no sample has it.
+    fn cut(&self, piece: Piece, pending: &mut i64) -> Option<Chunk> {
+        let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
+        let has_nodes = nodes.any(|(id, _)| self.needed.contains(id));
+        if !self.is_inside(piece) && !has_nodes {
+            *pending = pending.saturating_add(piece.skim.duration());
+            return None;
+        }
+        let mut chunk = decode(piece.entry, self.store);
+        chunk.nodes.retain(|node| self.needed.contains(&node.id));
+        let (samples, deltas) =
+            (std::mem::take(&mut chunk.samples), std::mem::take(&mut chunk.deltas));
+        let positions = [chunk.lines.take(), chunk.columns.take()];
+        let mut kept = [Vec::new(), Vec::new()];
+        for numbers in positions.iter().flatten() {
+            if !numbers.is_empty() && numbers.len() != samples.len() {
+                chunk.flaws.add(FlawKind::Lines, piece.entry.place.offset());
+            }
+        }
+        let mut time = piece.before;
+        for (at, (id, delta)) in samples.into_iter().zip(deltas).enumerate() {
+            time = time.saturating_add(delta);
+            *pending = pending.saturating_add(delta);
+            if self.windows.at(time).is_none() {
+                continue;
+            }
+            chunk.samples.push(id);
+            chunk.deltas.push(std::mem::take(pending));
+            for (kept, numbers) in kept.iter_mut().zip(&positions) {
+                let number = numbers.as_ref().and_then(|numbers| numbers.get(at));
+                kept.push(number.copied().unwrap_or(0));
+            }
+        }
+        let [lines, columns] = kept;
+        chunk.lines = self.positions[0].then_some(lines);
+        chunk.columns = self.positions[1].then_some(columns);
+        Some(chunk)
+    }
+}
+
+fn nodes_of(nodes: &[Node]) -> Box<[(u64, u64)]> {
+    nodes.iter().map(|node| (node.id, node.parent)).collect()
+}

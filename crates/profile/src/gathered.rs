@@ -1,0 +1,104 @@
+//! What is known of one profile before it is put together.
+
+use super::chunk::{Chunk, ProfileSource};
+use super::key::Written;
+use super::series::{Series, Shelf};
+use super::skim::Skim;
+use std::ops::AddAssign;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_tokenizer::{Event, Field};
+
+/// What an event says of start and origin of a profile.
+pub struct Origin {
+    pub start: Option<i64>,
+    pub source: Option<ProfileSource>,
+}
+
+/// A `Profile` event.
+pub struct Head {
+    pub entry: Entry,
+    /// As it is written; empty if missing.
+    pub tid: Written,
+    pub origin: Origin,
+}
+
+/// How much there is in the chunks of a profile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sums {
+    pub nodes: u64,
+    pub samples: u64,
+    /// Steps of time.
+    pub deltas: u64,
+    /// Bytes of the events.
+    pub bytes: u64,
+}
+
+impl Sums {
+    pub fn of(chunk: &Chunk, event: &Event<'_>) -> Self {
+        Sums {
+            nodes: chunk.nodes.len() as u64,
+            samples: chunk.samples.len() as u64,
+            deltas: chunk.deltas.len() as u64,
+            bytes: event.bytes.len() as u64,
+        }
+    }
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Sums) {
+        self.nodes += other.nodes;
+        self.samples += other.samples;
+        self.deltas += other.deltas;
+        self.bytes += other.bytes;
+    }
+}
+
+/// The events of one profile, or of a stretch of one, in input order. Of each chunk there are its 16 bytes, and 40 more
+/// where it was skimmed: there may be millions.
+#[derive(Default)]
+pub struct Gathered {
+    pub heads: Vec<Head>,
+    pub chunks: Series<Entry>,
+    /// Beside each chunk, with [`super::router::Detail::Times`]; nothing otherwise.
+    pub skims: Series<Skim>,
+    /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
+    pub whole: Option<Origin>,
+    pub sums: Sums,
+}
+
+impl Gathered {
+    /// Takes over later events.
+    pub fn append(&mut self, later: Gathered) {
+        self.heads.extend(later.heads);
+        self.chunks.append(later.chunks);
+        self.skims.append(later.skims);
+        self.whole = self.whole.take().or(later.whole);
+        self.sums += later.sums;
+    }
+
+    /// Bytes that spilling frees.
+    pub fn heap(&self) -> u64 {
+        self.chunks.heap() + self.skims.heap()
+    }
+
+    pub fn spill(&mut self, shelf: &mut Shelf) -> Result<(), Error> {
+        shelf.spill(&mut self.chunks)?;
+        shelf.spill(&mut self.skims)
+    }
+}
+
+/// Whose a stream is, as written in its first event; empty where missing.
+pub struct Owner {
+    pub pid: Written,
+    pub tid: Written,
+    pub id: Written,
+}
+
+impl Owner {
+    pub fn of(event: &Event<'_>) -> Self {
+        let field = |field| Box::from(event.field(field).unwrap_or_default());
+        let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
+        Owner { pid: field(Field::Pid), tid: field(Field::Tid), id: id.into() }
+    }
+}

@@ -1,0 +1,46 @@
+//! What threads and processes are called.
+
+use super::key::{Written, printable};
+use std::collections::HashMap;
+use tracemill_tokenizer::{Event, Field, string_is};
+
+/// Names of threads and processes, by (pid, tid) as written.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    pub processes: HashMap<Written, Written>,
+    pub threads: HashMap<(Written, Written), Written>,
+}
+
+impl Names {
+    /// Looks at a metadata event; of two names the later one counts.
+    pub fn note(&mut self, event: &Event<'_>) {
+        let process = event.is_string(Field::Name, b"process_name");
+        if !process && !event.is_string(Field::Name, b"thread_name") {
+            return;
+        }
+        let Some(args) = event.field(Field::Args) else { return };
+        let mut members = tracemill_tokenizer::members(args);
+        let Some((_, name)) = members.find(|(key, _)| string_is(key, b"name")) else { return };
+        let field = |field| Box::<[u8]>::from(event.field(field).unwrap_or_default());
+        if process {
+            self.processes.insert(field(Field::Pid), name.into());
+        } else {
+            self.threads.insert((field(Field::Pid), field(Field::Tid)), name.into());
+        }
+    }
+
+    /// The name of a process, given its pid as written.
+    pub fn process(&self, pid: &[u8]) -> Option<String> {
+        self.processes.get(pid).map(|name| printable(name))
+    }
+
+    /// The name of a thread, given its pid and tid as written.
+    pub fn thread(&self, pid: &[u8], tid: &[u8]) -> Option<String> {
+        self.threads.get(&(pid.into(), tid.into())).map(|name| printable(name))
+    }
+
+    pub fn append(&mut self, later: Names) {
+        self.processes.extend(later.processes);
+        self.threads.extend(later.threads);
+    }
+}

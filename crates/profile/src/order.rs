@@ -1,0 +1,140 @@
+//! The order of the chunks of one stream (contract C6): order of time if every node and sample then refers to nodes that
+//! are defined already; else input order if that satisfies it; else order of time, and the user is told.
+//!
+//! Most streams stand in order of time: one look at their places tells, and nothing is sorted. For the others the places
+//! are sorted, on disk beyond a limit, and chunks are read one after the other in the order in question; what is held then
+//! are the ids of the profile's nodes.
+
+use super::chunk::NO_ID;
+use super::contents::Contents;
+use super::series::Records;
+use std::collections::HashSet;
+use std::path::Path;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Gather, Order, Runs};
+
+/// The order that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChunkOrder {
+    /// By time, which is the order in the input too.
+    Both,
+    /// By time.
+    Time,
+    /// As in the input: by time, chunks would refer to nodes that come later.
+    Input,
+    /// By time, though in no order do all refer to earlier nodes.
+    Neither,
+}
+
+impl ChunkOrder {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChunkOrder::Both => "both",
+            ChunkOrder::Time => "time",
+            ChunkOrder::Input => "input",
+            ChunkOrder::Neither => "neither",
+        }
+    }
+}
+
+/// The chunks of a stream in its own order.
+pub struct Settled<'c> {
+    pub order: ChunkOrder,
+    by_input: Records<'c, Entry>,
+    /// By time, unless that is the same.
+    by_time: Option<Runs>,
+}
+
+/// Where places are sorted.
+#[derive(Clone, Copy)]
+pub struct SortSpace<'c> {
+    /// Bytes of them that may be in memory, about.
+    pub limit: u64,
+    /// Where the others go.
+    pub tmp_dir: &'c Path,
+}
+
+/// Decides on the order of the chunks of a stream, given in input order, and what they hold.
+///
+/// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two.
+pub fn settle<'c>(
+    chunks: Records<'c, Entry>,
+    order: Order<'_, '_>,
+    contents: &mut Contents<'_, '_, '_>,
+    space: SortSpace<'_>,
+) -> Result<Settled<'c>, Error> {
+    let by_input = chunks;
+    if is_sorted(chunks, order) {
+        return Ok(Settled { order: ChunkOrder::Both, by_input, by_time: None });
+    }
+    let mut sorted = Gather::new(space.limit, space.tmp_dir, order);
+    chunks.iter().try_for_each(|chunk| sorted.push(chunk))?;
+    let (by_time, _) = sorted.finish()?.finish(order.0)?;
+    let mut references = References::default();
+    by_time.each_in_order(order, |chunk| {
+        references.follow(chunk, contents);
+        Ok(())
+    })?;
+    if references.all_back() {
+        return Ok(Settled { order: ChunkOrder::Time, by_input, by_time: Some(by_time) });
+    }
+    let mut references = References::default();
+    chunks.iter().for_each(|chunk| references.follow(chunk, contents));
+    Ok(match references.all_back() {
+        true => Settled { order: ChunkOrder::Input, by_input, by_time: None },
+        false => Settled { order: ChunkOrder::Neither, by_input, by_time: Some(by_time) },
+    })
+}
+
+/// Whether chunks stand in order of time.
+pub(crate) fn is_sorted(chunks: Records<'_, Entry>, order: Order<'_, '_>) -> bool {
+    chunks.iter().is_sorted_by(|a, b| order.compare(a, b).is_lt())
+}
+
+impl Settled<'_> {
+    /// Gives every chunk in the order that was chosen.
+    pub fn each(
+        &self,
+        order: Order<'_, '_>,
+        mut each: impl FnMut(Entry) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match &self.by_time {
+            None => self.by_input.iter().try_for_each(each),
+            Some(runs) => runs.each_in_order(order, &mut each),
+        }
+    }
+}
+
+/// Whether every parent and sample refers to a node of its own or an earlier chunk.
+///
+/// What is no id refers to nothing and defines nothing.
+#[derive(Default)]
+struct References {
+    known: HashSet<u64>,
+    /// Whether one referred to a later node, or to none.
+    failed: bool,
+}
+
+impl References {
+    /// Looks at the next chunk, if that can change the answer.
+    fn follow(&mut self, chunk: Entry, contents: &mut Contents<'_, '_, '_>) {
+        if self.failed {
+            return;
+        }
+        let chunk = contents.get(chunk);
+        let known = &mut self.known;
+        let is_known = |known: &HashSet<u64>, id| id == NO_ID || known.contains(&id);
+        let nodes = chunk.nodes.iter().all(|node| {
+            let parent = is_known(known, node.parent);
+            known.insert(node.id);
+            parent
+        });
+        self.failed = !nodes || !chunk.samples.iter().all(|&sample| is_known(known, sample));
+    }
+
+    fn all_back(&self) -> bool {
+        !self.failed
+    }
+}

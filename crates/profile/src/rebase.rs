@@ -1,0 +1,380 @@
+//! A CPU profile stream re-based: what of it lies in windows of time, as a stream that begins there.
+//!
+//! ```text
+//!   stream      Profile @10   samples  12 15 18 │ 21 24 27 │ 30 …      window │20 … 30│
+//!   re-based    Profile @20   samples             21 24 27             first step 1, then as they were
+//! ```
+//!
+//! A re-based stream has the samples inside, with their exact times, lines and columns; the nodes that they name with all
+//! ancestors, as they are written; and the `trace_ids` of those. `ts` of its `Profile` event is the start of the window
+//! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000
+//! (devtools-semantics §1.12), each with the nodes that it needs first.
+//!
+//! Cost: the profile is put together (see `assemble`), and its samples are read once more. Heap: its call tree.
+
+use super::assemble::{Profile, Sample, Samples, Wanted};
+use super::collect::Whole;
+use super::streams::Group;
+use super::tree::NONE;
+use tracemill_core::error::Error;
+use tracemill_core::exact::Exact;
+use tracemill_core::json::member;
+use tracemill_core::json::{push_integer, push_micros};
+use tracemill_core::splice::Splice;
+use tracemill_core::store::Store;
+use tracemill_core::windows::Windows;
+use tracemill_tokenizer::{Field, fields_of, members, string_is};
+
+/// Samples, and nodes, of a chunk at most.
+const MOST: usize = 10_000;
+
+/// A stream on its way into the windows.
+pub(crate) struct Rebase<'g, 's, 'p> {
+    group: Group<'g>,
+    whole: &'g Whole<'s, 'p>,
+    windows: &'g Windows,
+    store: &'g Store<'p>,
+    /// Where each node stands among all, parents first.
+    position: Vec<u32>,
+    sent: Vec<bool>,
+    /// What ends an event, up to its time.
+    tail: Vec<u8>,
+    /// Whether a chunk has said where the profile is from.
+    begun: bool,
+    /// Nanoseconds: of the last event.
+    ts: i64,
+    out: Vec<u8>,
+}
+
+/// Samples of a chunk.
+#[derive(Default)]
+struct Batch {
+    nodes: Vec<u32>,
+    deltas: Vec<i64>,
+    positions: [Vec<i64>; 2],
+    /// Time of the first.
+    first: i64,
+}
+
+/// Samples with their times and positions.
+struct Walk<'a> {
+    steps: Samples<'a>,
+    positions: [Option<Samples<'a>>; 2],
+    time: i64,
+}
+
+impl Walk<'_> {
+    /// The next sample, its time, its line and column.
+    fn next(&mut self) -> Result<Option<(Sample, i64, [i64; 2])>, Error> {
+        let Some(sample) = self.steps.next()? else { return Ok(None) };
+        self.time = self.time.saturating_add(sample.delta);
+        let mut positions = [0; 2];
+        for (own, samples) in positions.iter_mut().zip(&mut self.positions) {
+            if let Some(samples) = samples {
+                *own = samples.next()?.map_or(0, |sample| sample.position);
+            }
+        }
+        Ok(Some((sample, self.time, positions)))
+    }
+}
+
+impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
+    pub(crate) fn new(
+        group: Group<'g>,
+        whole: &'g Whole<'s, 'p>,
+        windows: &'g Windows,
+        store: &'g Store<'p>,
+    ) -> Self {
+        let tree = &whole.profile.tree;
+        let mut position: Vec<u32> = (0..tree.len() as u32).collect();
+        for (at, node) in (0..).zip(tree.parents_first().into_iter().flatten()) {
+            position[node as usize] = at;
+        }
+        let (sent, ts) = (vec![false; tree.len()], i64::MIN);
+        let (tail, out, begun) = (Vec::new(), Vec::new(), false);
+        Rebase { group, whole, windows, store, position, sent, tail, begun, ts, out }
+    }
+
+    fn profile(&self) -> &'g Profile<'s, 'p> {
+        &self.whole.profile
+    }
+
+    fn walk(&self) -> Walk<'g> {
+        let profile = self.profile();
+        let [lines, columns] = profile.has_positions();
+        let of = |which, has: bool| has.then(|| profile.samples(Wanted::Position(which)));
+        let positions = [of(0, lines), of(1, columns)];
+        Walk { steps: profile.samples(Wanted::Steps), positions, time: self.whole.start }
+    }
+
+    /// Makes its events; returns the samples in them.
+    pub(crate) fn write(
+        mut self,
+        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let start = self.start()?;
+        self.write_head(start, made)?;
+        self.tail = self.envelope();
+        let (mut walk, mut batch) = (self.walk(), Batch::default());
+        let (mut before, mut count, mut last) = (start, 0, start);
+        while let Some((sample, time, positions)) = walk.next()? {
+            if self.windows.at(time).is_none() {
+                continue;
+            }
+            if batch.nodes.is_empty() {
+                batch.first = time;
+            }
+            batch.nodes.push(sample.node);
+            batch.deltas.push(time.saturating_sub(before));
+            for (list, position) in batch.positions.iter_mut().zip(positions) {
+                list.push(position);
+            }
+            (before, count, last) = (time, count + 1, last.max(time));
+            if batch.nodes.len() == MOST {
+                self.write_chunk(&std::mem::take(&mut batch), made)?;
+            }
+        }
+        if !batch.nodes.is_empty() {
+            self.write_chunk(&batch, made)?;
+        }
+        self.write_end(last, made)?;
+        Ok(count)
+    }
+
+    /// The start: its own, or that of the window of the first sample.
+    fn start(&self) -> Result<i64, Error> {
+        let own = self.whole.start;
+        if self.windows.at(own).is_some() {
+            return Ok(own);
+        }
+        let mut walk = self.walk();
+        while let Some((_, time, _)) = walk.next()? {
+            if let Some(window) = self.windows.at(time) {
+                let from = self.windows.0[window].0;
+                // a window without a limit has no first moment
+                return Ok(if from == i64::MIN { time } else { from });
+            }
+        }
+        Ok(own)
+    }
+
+    /// The `Profile` event that counts, with its start moved.
+    fn write_head(
+        &mut self,
+        start: i64,
+        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.ts = start;
+        let Some(head) = self.group.own.heads.last() else { return Ok(()) };
+        let bytes = self.store.event(head.entry.place);
+        if start == self.whole.start {
+            return made(bytes);
+        }
+        let spans = fields_of(bytes);
+        let event = spans.of(bytes);
+        let mut splice = Splice::default();
+        let ts = event.field(Field::Ts).and_then(Exact::of);
+        let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
+        if let Some(value) = data.and_then(|data| member(data, b"startTime"))
+            && let Some(moved) = ts.and_then(|ts| Exact::of(value)?.plus(&ts.until(start)?))
+        {
+            let mut text = Vec::new();
+            moved.push(&mut text);
+            splice.number(bytes, value, &text);
+        }
+        let mut text = Vec::new();
+        push_micros(start, &mut text);
+        splice.field(&event, Field::Ts, &text);
+        made(&splice.apply(bytes))
+    }
+
+    /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`
+    fn envelope(&self) -> Vec<u8> {
+        let head = || self.group.own.heads.last().map(|head| head.entry);
+        let Some(first) = self.group.chunks().first().or_else(head) else { return Vec::new() };
+        let bytes = self.store.event(first.place);
+        let spans = fields_of(bytes);
+        let mut tail = Vec::new();
+        for field in [Field::Cat, Field::Id, Field::Id2] {
+            if let Some(value) = spans.field(bytes, field) {
+                tail.extend_from_slice(format!(",\"{}\":", field.key()).as_bytes());
+                tail.extend_from_slice(value);
+            }
+        }
+        tail.extend_from_slice(b",\"name\":\"ProfileChunk\",\"ph\":\"P\"");
+        for field in [Field::Pid, Field::Tid] {
+            if let Some(value) = spans.field(bytes, field) {
+                tail.extend_from_slice(format!(",\"{}\":", field.key()).as_bytes());
+                tail.extend_from_slice(value);
+            }
+        }
+        tail.extend_from_slice(b",\"ts\":");
+        tail
+    }
+
+    fn end_event(&mut self, made: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.out.extend_from_slice(&self.tail);
+        push_micros(self.ts, &mut self.out);
+        self.out.push(b'}');
+        made(&self.out)
+    }
+
+    fn write_chunk(
+        &mut self,
+        batch: &Batch,
+        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut nodes = self.needed(batch);
+        while nodes.len() > MOST {
+            let rest = nodes.split_off(MOST);
+            self.begin_nodes(&nodes);
+            self.out.extend_from_slice(b"}}}");
+            self.end_event(made)?;
+            nodes = rest;
+        }
+        self.ts = self.ts.max(batch.first);
+        self.begin_nodes(&nodes);
+        self.out.extend_from_slice(if nodes.is_empty() { b"" } else { b"," });
+        let tree = &self.profile().tree;
+        self.list("\"samples\":[", &batch.nodes, |&node, out| push_integer(tree.id(node), out));
+        self.out.push(b'}');
+        let has = self.profile().has_positions();
+        for (number, key) in [",\"lines\":[", ",\"columns\":["].into_iter().enumerate() {
+            if has[number] {
+                self.list(key, &batch.positions[number], |&number, out| push_integer(number, out));
+            }
+        }
+        self.list(",\"timeDeltas\":[", &batch.deltas, |&ns, out| push_micros(ns, out));
+        self.out.extend_from_slice(b"}}");
+        self.end_event(made)
+    }
+
+    fn list<T>(&mut self, open: &str, items: &[T], push: impl Fn(&T, &mut Vec<u8>)) {
+        self.out.extend_from_slice(open.as_bytes());
+        for (number, item) in items.iter().enumerate() {
+            if number > 0 {
+                self.out.push(b',');
+            }
+            push(item, &mut self.out);
+        }
+        self.out.push(b']');
+    }
+
+    /// Nodes that a batch is the first to need, with all ancestors, parents first.
+    fn needed(&mut self, batch: &Batch) -> Vec<u32> {
+        let tree = &self.whole.profile.tree;
+        let mut nodes = Vec::new();
+        for &node in &batch.nodes {
+            let mut node = node;
+            while node != NONE && !std::mem::replace(&mut self.sent[node as usize], true) {
+                nodes.push(node);
+                node = tree.parents[node as usize];
+            }
+        }
+        nodes.sort_unstable_by_key(|&node| self.position[node as usize]);
+        nodes
+    }
+
+    /// Begins a chunk, with these nodes.
+    fn begin_nodes(&mut self, nodes: &[u32]) {
+        self.out.clear();
+        self.out.extend_from_slice(b"{\"args\":{\"data\":{");
+        if let Some(source) = self.profile().source
+            && !std::mem::replace(&mut self.begun, true)
+        {
+            self.out.extend_from_slice(format!("\"source\":\"{}\",", source.name()).as_bytes());
+        }
+        self.out.extend_from_slice(b"\"cpuProfile\":{");
+        if nodes.is_empty() {
+            return;
+        }
+        let profile = self.profile();
+        self.list("\"nodes\":[", nodes, |&node, out| push_node(profile, node, out));
+    }
+
+    /// The end: what is known of the whole profile.
+    fn write_end(
+        &mut self,
+        last: i64,
+        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let profile = self.profile();
+        let ids = profile.trace_ids.iter().filter(|(_, node)| self.sent[*node as usize]);
+        let mut inner: Vec<u8> = Vec::new();
+        for (number, &(key, node)) in ids.enumerate() {
+            inner.extend_from_slice(if number == 0 { b"\"trace_ids\":{" } else { b"," });
+            inner.extend_from_slice(profile.text(key));
+            inner.push(b':');
+            push_integer(profile.tree.id(node), &mut inner);
+        }
+        inner.extend_from_slice(if inner.is_empty() { b"" } else { b"}" });
+        for extra in &profile.extras {
+            inner.extend_from_slice(if inner.is_empty() { b"" } else { b"," });
+            inner.extend_from_slice(profile.text(extra.key));
+            inner.push(b':');
+            inner.extend_from_slice(profile.text(extra.value));
+        }
+        if inner.is_empty() && profile.end.is_none() {
+            return Ok(());
+        }
+        self.ts = self.ts.max(last);
+        self.out.clear();
+        self.out.extend_from_slice(b"{\"args\":{\"data\":{");
+        if !inner.is_empty() {
+            self.out.extend_from_slice(b"\"cpuProfile\":{");
+            self.out.extend_from_slice(&inner);
+            self.out.push(b'}');
+        }
+        if profile.end.is_some() {
+            self.out.extend_from_slice(if inner.is_empty() { b"" } else { b"," });
+            self.out.extend_from_slice(b"\"endTime\":");
+            push_micros(self.end(last), &mut self.out);
+        }
+        self.out.extend_from_slice(b"}}");
+        self.end_event(made)
+    }
+
+    /// The end as the data has it, which need not be of the clock of the events: no later than the window.
+    fn end(&self, last: i64) -> i64 {
+        let end = match self.windows.at(last) {
+            Some(window) => self.whole.bounds.end.min(self.windows.0[window].1),
+            None => self.whole.bounds.end,
+        };
+        match self.group.own_start() {
+            Some(own) => own.saturating_add(end.saturating_sub(self.whole.start)),
+            None => end,
+        }
+    }
+}
+
+/// A node as it is written, if that says the same once others are gone; otherwise with its id and parent made anew.
+fn push_node(profile: &Profile<'_, '_>, node: u32, out: &mut Vec<u8>) {
+    let tree = &profile.tree;
+    let text = profile.text(tree.texts[node as usize]);
+    let parent = tree.parents[node as usize];
+    let parent = (parent != NONE).then(|| tree.id(parent).to_string());
+    let has = |name: &[u8]| member(text, name);
+    let stays = !tree.renumber
+        && has(b"children").is_none()
+        && has(b"hitCount").is_none()
+        && has(b"parent") == parent.as_deref().map(str::as_bytes);
+    if stays {
+        return out.extend_from_slice(text);
+    }
+    out.extend_from_slice(b"{\"id\":");
+    push_integer(tree.id(node), out);
+    if let Some(parent) = parent {
+        out.extend_from_slice(b",\"parent\":");
+        out.extend_from_slice(parent.as_bytes());
+    }
+    const MADE: [&[u8]; 4] = [b"id", b"parent", b"children", b"hitCount"];
+    for (key, value) in
+        members(text).filter(|(key, _)| !MADE.iter().any(|made| string_is(key, made)))
+    {
+        out.push(b',');
+        out.extend_from_slice(key);
+        out.push(b':');
+        out.extend_from_slice(value);
+    }
+    out.push(b'}');
+}

@@ -1,0 +1,227 @@
+//! Every `Profile`, `ProfileChunk` and `CpuProfile` event of a stretch of an input to its stream, and its args decoded, by
+//! the worker that scans the stretch.
+//!
+//! ```text
+//!   scan worker ─ finds a chunk ─> decodes it there and then, while its bytes are in cache
+//!        │ Router, in input order, over the scan's bounded channel
+//!        v
+//!   Streams: (pid, id) ─> profiles ─> places of their chunks     (see `streams`)
+//! ```
+//!
+//! No pool of decoders stands beside the scan's workers: the worker that finds a chunk decodes it, so decoding is as
+//! parallel as the scan and needs no queue of its own.
+
+use super::chunk::Chunk;
+use super::contents::decode_into;
+use super::gathered::{Gathered, Head, Origin, Owner, Sums};
+use super::kept::Kept;
+use super::key::{StreamKey, Written, stream_key};
+use super::skim::Skim;
+use std::collections::HashMap;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::place::{Long, Place};
+use tracemill_core::tally::Tally;
+use tracemill_tokenizer::{Event, Field};
+
+/// What an event is to its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `Profile`: thread and start.
+    Head,
+    /// `ProfileChunk`
+    Chunk,
+    /// `CpuProfile`: a whole profile in one event.
+    Whole,
+}
+
+impl Role {
+    /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X).
+    #[inline]
+    pub fn of(event: &Event<'_>) -> Option<Role> {
+        // nearly all names are none of these: one look at how they begin tells
+        let name = event.field_and_rest(Field::Name)?;
+        if !matches!(name, [b'"', b'P' | b'C' | b'\\', ..]) {
+            return None;
+        }
+        if event.is_string(Field::Name, b"ProfileChunk") {
+            return Some(Role::Chunk);
+        }
+        if event.is_string(Field::Name, b"Profile") {
+            return Some(Role::Head);
+        }
+        let whole = event.is_string(Field::Name, b"CpuProfile") && event.is_string(Field::Ph, b"X");
+        whole.then_some(Role::Whole)
+    }
+}
+
+/// How much of the args of chunks is found while they are scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Everything.
+    All,
+    /// Times and ids of nodes, where that is quick to find; everything elsewhere (see `skim`).
+    Times,
+}
+
+/// Chunks of lengths that `check` tells of.
+#[derive(Clone, Copy, Default)]
+pub struct OddLengths {
+    /// Of more samples, nodes or steps than is safe.
+    pub large: Tally,
+    /// Of as many samples as steps they have not.
+    pub uneven: Tally,
+}
+
+/// Samples, nodes or steps that DevTools takes in one chunk without risk (`devtools-semantics.md` §1.12).
+const SAMPLES: usize = 10_000;
+
+/// Streams of a stretch of an input.
+#[derive(Default)]
+pub struct Router {
+    /// In order of their first events.
+    pub found: Vec<(StreamKey, Owner, Gathered)>,
+    numbers: HashMap<StreamKey, usize>,
+    pub long: Vec<Long>,
+    /// What was decoded; heads, which are few and small, keep what matters themselves.
+    pub kept: Vec<Kept>,
+    pub odd: OddLengths,
+    scratch: Chunk,
+    /// Streams of the last events, by their ids as written.
+    recent: Vec<(WrittenIds, usize)>,
+}
+
+/// pid, id, id2
+type WrittenIds = [Option<Written>; 3];
+
+/// Streams that are known by their ids as written: a few are recorded at one time.
+const RECENT: usize = 16;
+
+impl Router {
+    /// Takes an event if it is part of a stream; `offset` is its place among all inputs.
+    #[inline]
+    pub fn note(&mut self, event: &Event<'_>, offset: u64) {
+        if let Some(role) = Role::of(event)
+            && !event.is_metadata()
+        {
+            self.take(event, offset, role, Detail::All);
+        }
+    }
+
+    /// As [`Router::note`], of an event whose role is known.
+    pub fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) {
+        let len = event.bytes.len();
+        if Place::is_long(len) {
+            self.long.push((offset, len as u64));
+        }
+        let entry = match event.ts() {
+            Some(ts) => {
+                let place = Place::new(offset, len, rank(ts, event.dur()));
+                Entry { time: ts.floor, place }
+            }
+            None => Entry { time: i64::MIN, place: Place::new(offset, len, 0) },
+        };
+        match role {
+            Role::Head => self.head(event, entry),
+            Role::Whole => self.whole(event, entry),
+            Role::Chunk if detail == Detail::Times => self.skimmed(event, entry),
+            Role::Chunk => self.chunk(event, entry),
+        }
+    }
+
+    fn head(&mut self, event: &Event<'_>, entry: Entry) {
+        let origin = self.decode(event, entry);
+        let tid = event.field(Field::Tid).unwrap_or_default().into();
+        let at = self.number_of(event);
+        self.found[at].2.heads.push(Head { entry, tid, origin });
+    }
+
+    /// Each is a profile of its own.
+    fn whole(&mut self, event: &Event<'_>, entry: Entry) {
+        let origin = self.decode(event, entry);
+        self.keep(entry);
+        let mut key = stream_key(event);
+        key.extend_from_slice(&entry.place.offset().to_le_bytes());
+        let at = self.stream(key, || Owner::of(event));
+        self.found[at].2.whole = Some(origin);
+        self.add(at, entry, Sums::of(&self.scratch, event));
+    }
+
+    fn chunk(&mut self, event: &Event<'_>, entry: Entry) {
+        self.decode(event, entry);
+        self.keep(entry);
+        let at = self.number_of(event);
+        self.add(at, entry, Sums::of(&self.scratch, event));
+        let Chunk { nodes, samples, deltas, .. } = &self.scratch;
+        if samples.len().max(nodes.len()).max(deltas.len()) > SAMPLES {
+            self.odd.large.add(entry.place.offset());
+        }
+        if samples.len() != deltas.len() {
+            self.odd.uneven.add(entry.place.offset());
+        }
+    }
+
+    /// A chunk that is decoded only where it must be.
+    fn skimmed(&mut self, event: &Event<'_>, entry: Entry) {
+        let (skim, sums) = match Skim::of(event) {
+            Some(skim) => {
+                let (samples, bytes) = (skim.samples(), event.bytes.len() as u64);
+                (skim, Sums { nodes: 0, samples, deltas: samples, bytes })
+            }
+            None => {
+                self.decode(event, entry);
+                self.keep(entry);
+                (Skim::of_decoded(&self.scratch), Sums::of(&self.scratch, event))
+            }
+        };
+        let at = self.number_of(event);
+        self.found[at].2.skims.push(skim);
+        self.add(at, entry, sums);
+    }
+
+    /// Decodes what an event holds, into the scratch.
+    fn decode(&mut self, event: &Event<'_>, entry: Entry) -> Origin {
+        decode_into(event, entry.place.offset(), &mut self.scratch);
+        Origin { start: self.scratch.start, source: self.scratch.source }
+    }
+
+    /// Adds a chunk to a stream.
+    fn add(&mut self, at: usize, entry: Entry, sums: Sums) {
+        let own = &mut self.found[at].2;
+        own.chunks.push(entry);
+        own.sums += sums;
+    }
+
+    /// Keeps a copy of what was decoded last, if it can be kept.
+    fn keep(&mut self, entry: Entry) {
+        if !self.kept.last().is_some_and(Kept::has_room) {
+            self.kept.push(Kept::default());
+        }
+        let last = self.kept.len() - 1;
+        self.kept[last].push(&self.scratch, entry.place.offset());
+    }
+
+    /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
+    /// same.
+    fn number_of(&mut self, event: &Event<'_>) -> usize {
+        let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
+        let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
+        if let Some(&(_, at)) = self.recent.iter().find(same) {
+            return at;
+        }
+        let at = self.stream(stream_key(event), || Owner::of(event));
+        if self.recent.len() == RECENT {
+            self.recent.clear();
+        }
+        self.recent.push((ids.map(|id| id.map(Box::from)), at));
+        at
+    }
+
+    fn stream(&mut self, key: StreamKey, owner: impl FnOnce() -> Owner) -> usize {
+        if let Some(&at) = self.numbers.get(&key) {
+            return at;
+        }
+        self.numbers.insert(key.clone(), self.found.len());
+        self.found.push((key, owner(), Gathered::default()));
+        self.found.len() - 1
+    }
+}

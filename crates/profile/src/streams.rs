@@ -1,0 +1,294 @@
+//! All CPU profile streams of a run: of each its profiles, and of these the places of their chunks.
+//!
+//! ```text
+//!   stream (pid, id)    input 1           input 2      input 3
+//!                       Profile █ █ █     █ █          Profile █ █
+//!   profiles            └───── one ─────────┘          └─ another ┘
+//! ```
+//!
+//! A stream goes on in later inputs (rotated logs) unless that input has a `Profile` event of its own for the key: then it
+//! is another profile that happens to have the same ids.
+//!
+//! Memory: 16 bytes a chunk, 56 where it was skimmed, on disk beyond their share of the budget (`series`). What was
+//! decoded is kept within another share; the rest is decoded again when its profile is put together.
+
+use super::gathered::{Gathered, Owner};
+use super::kept::Kept;
+use super::key::StreamKey;
+use super::router::{OddLengths, Router};
+use super::series::{Records, Shelf};
+use super::skim::Skim;
+use super::time_order::may_swap;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::place::Long;
+use tracemill_tokenizer::Mapped;
+
+/// Shares of the budget, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// For what was decoded.
+    pub decoded: u64,
+    /// For places of chunks.
+    pub places: u64,
+}
+
+/// One stream.
+struct Stream {
+    owner: Owner,
+    /// In input order. The last one has the events of the current input, and may turn out to belong to the one before.
+    profiles: Vec<Gathered>,
+    /// Where the input of the last events begins.
+    input: u64,
+}
+
+impl Stream {
+    /// Takes over events of the input that begins at `input`.
+    fn append(&mut self, later: Gathered, input: u64) {
+        if self.input != input {
+            self.end_input();
+            self.input = input;
+            self.profiles.reserve_exact(1);
+            self.profiles.push(later);
+        } else if let Some(last) = self.profiles.last_mut() {
+            last.append(later);
+        }
+    }
+
+    /// What the input has goes on what was there before, unless it has a `Profile` event, and that too.
+    fn end_input(&mut self) {
+        if let [.., before, last] = &mut self.profiles[..]
+            && (before.heads.is_empty() || last.heads.is_empty())
+        {
+            before.append(std::mem::take(last));
+            self.profiles.pop();
+        }
+    }
+}
+
+/// All streams.
+pub struct Streams {
+    /// In order of their first events.
+    all: Vec<(StreamKey, Stream)>,
+    numbers: HashMap<StreamKey, usize>,
+    pub long: Vec<Long>,
+    /// Decoded chunks, by stretches of the inputs, and their bytes.
+    kept: Vec<Kept>,
+    decoded: u64,
+    room: Room,
+    shelf: Shelf,
+    /// How often places went to disk.
+    pub spilled: u64,
+    /// What went to disk, once all inputs were read.
+    file: Option<Mapped>,
+    pub odd: OddLengths,
+}
+
+impl Streams {
+    pub fn new(room: Room, tmp_dir: &Path) -> Self {
+        Streams {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+            long: Vec::new(),
+            kept: Vec::new(),
+            decoded: 0,
+            room,
+            shelf: Shelf::new(room.places, tmp_dir),
+            spilled: 0,
+            file: None,
+            odd: OddLengths::default(),
+        }
+    }
+
+    /// Takes over what a later part of the input that begins at `input` has.
+    pub fn append(&mut self, later: Router, input: u64) -> Result<(), Error> {
+        self.long.extend(later.long);
+        self.odd.large.append(&later.odd.large);
+        self.odd.uneven.append(&later.odd.uneven);
+        let heap: u64 = later.kept.iter().map(|kept| kept.heap() as u64).sum();
+        if self.decoded + heap <= self.room.decoded {
+            self.decoded += heap;
+            self.kept.extend(later.kept.into_iter().filter(|kept| !kept.is_empty()));
+        }
+        for (key, owner, gathered) in later.found {
+            self.shelf.heap += gathered.heap();
+            let at = self.stream(key, owner, input);
+            self.all[at].1.append(gathered, input);
+        }
+        if self.shelf.is_full() { self.spill() } else { Ok(()) }
+    }
+
+    fn stream(&mut self, key: StreamKey, owner: Owner, input: u64) -> usize {
+        if let Some(&at) = self.numbers.get(&key) {
+            return at;
+        }
+        self.numbers.insert(key.clone(), self.all.len());
+        let profiles = vec![Gathered::default()];
+        self.all.push((key, Stream { owner, profiles, input }));
+        self.all.len() - 1
+    }
+
+    fn spill(&mut self) -> Result<(), Error> {
+        self.spilled += 1;
+        let profiles = self.all.iter_mut().flat_map(|(_, stream)| &mut stream.profiles);
+        profiles.into_iter().try_for_each(|profile| profile.spill(&mut self.shelf))
+    }
+
+    /// All inputs were read: from now on it can be asked.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.all.iter_mut().for_each(|(_, stream)| stream.end_input());
+        self.file = self.shelf.finish()?;
+        Ok(())
+    }
+
+    /// All profiles, in the order in which their streams and they begin in the inputs.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        self.all.iter().flat_map(|(key, stream)| self.groups_of(key, stream)).collect()
+    }
+
+    fn groups_of<'c>(
+        &'c self,
+        key: &'c StreamKey,
+        stream: &'c Stream,
+    ) -> impl Iterator<Item = Group<'c>> {
+        let file = self.file.as_deref().unwrap_or_default();
+        let (owner, kept) = (&stream.owner, &*self.kept);
+        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file })
+    }
+
+    /// Streams whose chunks may not stand in time order (see `crate::streams`).
+    pub fn suspects(&self) -> HashSet<StreamKey> {
+        let may_swap = |(key, stream): &&(StreamKey, Stream)| {
+            let mut last = None;
+            self.groups_of(key, stream).filter(|group| group.own.whole.is_none()).any(|group| {
+                let mut chunks = group.chunks().iter();
+                chunks.any(|chunk| last.replace(chunk).is_some_and(|last| may_swap(last, chunk)))
+            })
+        };
+        self.all.iter().filter(may_swap).map(|(key, _)| key.clone()).collect()
+    }
+}
+
+/// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own.
+#[derive(Clone, Copy)]
+pub struct Group<'c> {
+    pub key: &'c StreamKey,
+    pub owner: &'c Owner,
+    pub own: &'c Gathered,
+    pub kept: &'c [Kept],
+    /// What went to disk.
+    file: &'c [u8],
+}
+
+impl<'c> Group<'c> {
+    /// Its chunks in input order, or the event that it is.
+    pub fn chunks(self) -> Records<'c, Entry> {
+        self.own.chunks.records(self.file)
+    }
+
+    /// What was skimmed of each chunk, where that was asked for.
+    pub fn skims(self) -> Records<'c, Skim> {
+        self.own.skims.records(self.file)
+    }
+
+    /// All of its events, heads first.
+    pub fn events(self) -> impl Iterator<Item = Entry> + 'c {
+        self.own.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
+    }
+
+    /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
+    /// that of its first chunk.
+    pub fn tid(self) -> &'c [u8] {
+        self.own.heads.last().map_or(&self.owner.tid, |head| &head.tid)
+    }
+
+    /// When it begins, as far as one event tells.
+    pub fn first_time(self) -> i64 {
+        let head = self.own.heads.last().map(|head| head.entry);
+        head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    /// Offsets of heads and of chunks.
+    type Offsets = (Vec<u64>, Vec<u64>);
+
+    /// Events of three streams in several inputs, by a simple generator: input, stream, whether it is a head.
+    fn events(seed: u64) -> Vec<(u64, u64, bool)> {
+        let mut state = seed;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_041);
+            (state >> 33) % below
+        };
+        let mut input = 0;
+        let event = |_| {
+            input += u64::from(random(6) == 0);
+            (input, random(3), random(5) == 0)
+        };
+        (0..40).map(event).collect()
+    }
+
+    /// By the rule as it is said: an input goes on what was there before, unless both have heads.
+    fn expected(events: &[(u64, u64, bool)]) -> Vec<Offsets> {
+        let mut order: Vec<u64> = events.iter().map(|event| event.1).collect();
+        let mut seen = HashSet::new();
+        order.retain(|&stream| seen.insert(stream));
+        let mut all = Vec::new();
+        for stream in order {
+            let mut own: Vec<Offsets> = vec![Default::default()];
+            for input in 0..=events.len() as u64 {
+                let numbered = (0..).zip(events).filter(|(_, e)| (e.0, e.1) == (input, stream));
+                let of_input: Vec<(u64, bool)> = numbered.map(|(at, e)| (at, e.2)).collect();
+                let has_head = of_input.iter().any(|event| event.1);
+                if has_head && own.last().is_some_and(|last| !last.0.is_empty()) {
+                    own.push(Default::default());
+                }
+                let last = own.len() - 1;
+                for (at, is_head) in of_input {
+                    if is_head { own[last].0.push(at) } else { own[last].1.push(at) }
+                }
+            }
+            all.extend(own);
+        }
+        all
+    }
+
+    /// Streams are cut where an input has a profile of its own, whatever went to disk before that was known.
+    #[test]
+    fn profiles_go_on_over_inputs() {
+        for seed in 0..200 {
+            let events = events(seed);
+            for (limit, part) in [(0, 1), (40, 3), (300, 7), (u64::MAX, 5)] {
+                let room = Room { decoded: limit, places: limit };
+                let mut streams = Streams::new(room, &std::env::temp_dir());
+                let numbered: Vec<_> = (0..).zip(&events).collect();
+                for of_input in numbered.chunk_by(|a, b| a.1.0 == b.1.0) {
+                    for some in of_input.chunks(part) {
+                        let mut router = Router::default();
+                        for (offset, (_, stream, is_head)) in some {
+                            let name = if *is_head { "Profile" } else { "ProfileChunk" };
+                            let text = format!(r#"{{"name":"{name}","pid":{stream},"ts":5}}"#);
+                            let bytes = text.as_bytes();
+                            router.note(&fields_of(bytes).of(bytes), *offset);
+                        }
+                        streams.append(router, some[0].1.0).unwrap();
+                    }
+                }
+                streams.finish().unwrap();
+                assert_eq!(streams.spilled > 0, limit < u64::MAX);
+                let found = streams.groups().into_iter().map(|group| {
+                    let heads = group.own.heads.iter().map(|head| head.entry.place.offset());
+                    let chunks = group.chunks().iter().map(|chunk| chunk.place.offset());
+                    (heads.collect(), chunks.collect())
+                });
+                assert_eq!(found.collect::<Vec<Offsets>>(), expected(&events), "seed {seed}");
+            }
+        }
+    }
+}

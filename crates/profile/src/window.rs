@@ -1,0 +1,144 @@
+//! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
+
+use super::assemble::{Keep, Wanted};
+use super::collect::Whole;
+use super::excerpt::excerpt;
+use super::rebase::Rebase;
+use super::streams::{Group, Streams};
+use tracemill_core::error::Error;
+use tracemill_core::flaws::Flaws;
+use tracemill_core::limits::Limits;
+use tracemill_core::store::Store;
+use tracemill_core::threads::try_each;
+use tracemill_core::windows::Edges;
+use tracemill_core::windows::Windows;
+
+/// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
+/// all shares.
+const STREAM: u64 = 64 << 20;
+
+/// What became of the streams of a trace.
+#[derive(Default)]
+pub struct Cut {
+    /// Of each profile, whether its events stay as they are.
+    pub stays: Vec<bool>,
+    /// Streams re-based, and the samples in them.
+    pub rebased: u64,
+    pub samples: u64,
+    /// Streams that reach beyond the windows and were kept whole, since they cannot be re-based.
+    pub whole: u64,
+    /// What is wrong with those re-based.
+    pub flaws: Flaws,
+}
+
+impl Cut {
+    /// The profiles whose events stay as they are, or the others.
+    pub fn groups<'c>(
+        &'c self,
+        streams: &'c Streams,
+        stay: bool,
+    ) -> impl Iterator<Item = Group<'c>> {
+        let all = streams.groups().into_iter().zip(&self.stays);
+        all.filter(move |(_, own)| **own == stay).map(|(group, _)| group)
+    }
+}
+
+/// What becomes of a stream.
+enum Fate {
+    Kept,
+    Whole,
+    Dropped,
+    Rebased,
+}
+
+/// Decides on every profile of `streams`; events of those re-based go to `made`.
+pub fn cut_streams(
+    streams: &Streams,
+    windows: &Windows,
+    edges: Edges,
+    store: &Store<'_>,
+    config: &Limits,
+    made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<Cut, Error> {
+    let mut cut = Cut::default();
+    let memory = config.shares().payload / 2;
+    let groups = streams.groups();
+    let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
+    for some in groups.chunks(at_once as usize) {
+        let found = try_each(some.len(), some.len(), |number| {
+            let group = some[number];
+            let memory = memory / some.len() as u64;
+            let part = match edges {
+                Edges::Clip => excerpt(group, windows, store, memory, config)?,
+                Edges::Keep | Edges::Drop => None,
+            };
+            let whole = match part {
+                Some(part) => part,
+                None => group.assemble(store, Keep::All { memory }, config)?,
+            };
+            Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
+        })?;
+        for (&group, (fate, whole)) in some.iter().zip(found) {
+            if matches!(fate, Fate::Rebased) {
+                cut.rebased += 1;
+                cut.samples += Rebase::new(group, &whole, windows, store).write(made)?;
+                cut.flaws.append(&whole.profile.flaws);
+            }
+            cut.whole += u64::from(matches!(fate, Fate::Whole));
+            cut.stays.push(matches!(fate, Fate::Kept | Fate::Whole));
+        }
+    }
+    Ok(cut)
+}
+
+/// Times of a stream.
+#[derive(Default)]
+struct Seen {
+    extent: Option<(i64, i64)>,
+    /// Whether any lies in no window.
+    outside: bool,
+}
+
+impl Seen {
+    /// Notes a time; whether it lies in a window.
+    fn note(&mut self, time: i64, windows: &Windows) -> bool {
+        let inside = windows.at(time).is_some();
+        self.outside |= !inside;
+        self.extent = Some(self.extent.map_or((time, time), |(a, b)| (a.min(time), b.max(time))));
+        inside
+    }
+}
+
+fn fate(
+    group: Group<'_>,
+    whole: &Whole<'_, '_>,
+    windows: &Windows,
+    edges: Edges,
+) -> Result<Fate, Error> {
+    let times = group.events().map(|event| event.time);
+    let times = times.filter(|&time| time != i64::MIN);
+    let mut seen = Seen::default();
+    times.for_each(|time| {
+        seen.note(time, windows);
+    });
+    let (mut time, mut inside) = (whole.start, false);
+    let mut samples = whole.profile.samples(Wanted::Steps);
+    while let Some(sample) = samples.next()? {
+        time = time.saturating_add(sample.delta);
+        inside |= seen.note(time, windows);
+    }
+    let Some((first, last)) = seen.extent else { return Ok(Fate::Kept) };
+    let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].1);
+    if in_one || edges == Edges::Clip && !seen.outside {
+        return Ok(Fate::Kept);
+    }
+    let is_stream = !group.own.heads.is_empty() && group.own.whole.is_none();
+    Ok(match edges {
+        Edges::Drop => Fate::Dropped,
+        Edges::Keep if windows.touch(first, last) => Fate::Kept,
+        Edges::Keep => Fate::Dropped,
+        Edges::Clip if is_stream && inside => Fate::Rebased,
+        Edges::Clip if is_stream || !windows.touch(first, last) => Fate::Dropped,
+        Edges::Clip => Fate::Whole,
+    })
+}
