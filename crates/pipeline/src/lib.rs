@@ -69,6 +69,7 @@ mod early;
 mod emit;
 mod extract;
 mod filter;
+mod findings;
 mod identity;
 mod ids;
 mod info;
@@ -97,6 +98,9 @@ pub use extract::{
     list_profiles,
 };
 pub use filter::{Filter, filter};
+pub use findings::{
+    Findings, PieceNode, ProfileFacts, ProfilePiece, Scanned, Stretch, scan_inputs,
+};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,

@@ -340,7 +340,7 @@ fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error
     Ok(column)
 }
 
-pub(crate) fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
+pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
     match text.made_at() {
         Some(at) => &made[at],
         None => store.slice(text.offset, text.len),

@@ -12,7 +12,7 @@ use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
 
 /// No id: ids are below it.
-pub(crate) const NO_ID: u64 = u64::MAX;
+pub const NO_ID: u64 = u64::MAX;
 /// No hit count of its own.
 pub(crate) const NO_HITS: u32 = u32::MAX;
 
@@ -167,7 +167,7 @@ impl Chunk {
     }
 
     /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
-    fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let Some((times, at)) = self.timestamps.take() else { return };
         self.start = times.first().copied();
         self.end = times.iter().copied().max();

@@ -3,6 +3,7 @@
 use super::assemble::{Assembler, Keep, Profile};
 use super::chunk::ProfileSource;
 use super::contents::{Contents, decode};
+use super::key::Written;
 use super::names::Names;
 use super::order::{ChunkOrder, SortSpace, settle};
 use super::router::Router;
@@ -206,6 +207,21 @@ pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
     let mut scratch = Vec::new();
     let text = number_text(value, &mut scratch)?;
     Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
+}
+
+/// What its last `Profile` event, which counts, says of a stream: thread, origin and time, as written.
+pub fn head_of(
+    group: Group<'_>,
+    store: &Store<'_>,
+) -> (Option<Written>, Option<ProfileSource>, Option<Written>) {
+    let start = |entry| start_at(entry, store).map(|(_, text)| text.into_boxed_slice());
+    if let Some(whole) = &group.own.whole {
+        let chunk = group.chunks().first().map(|entry| decode(entry, store));
+        let start = chunk.and_then(|chunk| chunk.start).map(|start| micros(start).into());
+        return (Some(group.owner.tid.clone()), whole.source, start);
+    }
+    let Some(head) = group.own.heads.last() else { return (None, None, None) };
+    (Some(head.tid.clone()), head.origin.source, start(head.entry))
 }
 
 /// Where a profile came from, and what it holds.

@@ -71,7 +71,7 @@ impl NameParts {
 
 /// Who a profile is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     pub pid: u64,
     pub tid: u64,
     /// With the `0x` that V8 writes.
@@ -85,7 +85,7 @@ pub(crate) struct Identity {
 }
 
 /// Gives out identities; knows the names of all inputs beforehand, so that what is assigned collides with none.
-pub(crate) struct Identities {
+pub struct Identities {
     options: ProfileInputs,
     one_process: bool,
     /// Pairs that names claim.
@@ -99,7 +99,7 @@ pub(crate) struct Identities {
 }
 
 impl Identities {
-    pub(crate) fn new<'i>(
+    pub fn new<'i>(
         inputs: impl Iterator<Item = &'i Path>,
         options: &ProfileInputs,
         one_process: bool,
@@ -142,7 +142,7 @@ impl Identities {
     }
 
     /// The identity of the next profile, of the input `path`; `content` is what tells it from others.
-    pub(crate) fn next(&mut self, path: &Path, content: &[u8]) -> Identity {
+    pub fn next(&mut self, path: &Path, content: &[u8]) -> Identity {
         let parts = NameParts::parse(path);
         let stated = self.stated(path, parts.as_ref());
         let (pid, tid) = stated.unwrap_or_else(|| {

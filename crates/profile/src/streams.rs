@@ -183,6 +183,16 @@ pub struct Group<'c> {
 }
 
 impl<'c> Group<'c> {
+    /// pid and id of its stream, as written.
+    pub fn owner_ids(self) -> (Box<[u8]>, Box<[u8]>) {
+        (self.owner.pid.clone(), self.owner.id.clone())
+    }
+
+    /// Chunks of all streams that were kept decoded.
+    pub fn kept_chunks(self) -> &'c [Kept] {
+        self.kept
+    }
+
     /// Its chunks in input order, or the event that it is.
     pub fn chunks(self) -> Records<'c, Entry> {
         self.own.chunks.records(self.file)

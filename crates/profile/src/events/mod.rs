@@ -93,7 +93,7 @@ pub(crate) fn is_profile(document: &Document) -> bool {
 }
 
 /// What tells a profile from others, for its stream's id.
-pub(crate) fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
+pub fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
     let short = document.keys.iter().filter(|key| key.len < 64);
     let mut content: Vec<u8> =
         short.flat_map(|key| [&key.key, store.slice(key.offset, key.len)].concat()).collect();

@@ -1,0 +1,255 @@
+//! Calls of a thread from the samples of its profile and its events: `SamplesIntegrator` (devtools-semantics §6) in one
+//! pass.
+//!
+//! DevTools gives every open call a new duration whenever the stack changes. Here only the last one is worked out, when a
+//! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
+
+use crate::entries::{Call, Entry};
+use crate::kinds::flag;
+use crate::model::{Model, NATIVE, NONE};
+use std::cmp::Ordering;
+
+/// The sample of a call that was taken for an event.
+pub(crate) const NO_SAMPLE: u32 = u32::MAX;
+
+/// A sample of the profile, merged with events.
+#[derive(Clone, Copy)]
+struct Sample {
+    ts: f64,
+    node: u32,
+    index: u32,
+    /// The node whose stack a GC sample stands on.
+    below: u32,
+}
+
+/// A call on the stack.
+struct Open {
+    index: usize,
+    ts: f64,
+    class: u32,
+    /// How many cuts there were before.
+    cuts: u64,
+}
+
+/// See the module doc.
+struct Integrator<'m> {
+    model: &'m Model,
+    flags: &'m [u16],
+    out: Vec<Call>,
+    js: Vec<Open>,
+    locked: Vec<usize>,
+    fake: bool,
+    cuts: u64,
+    last: f64,
+    /// Nodes of the stack that is put in.
+    stack: Vec<u32>,
+}
+
+/// The calls of a thread, in the order in which they are made. `entries` are its events, sorted; `trace_id` gives the
+/// node of an event's sample.
+///
+/// Cost: the events and samples, and the frames that are pushed.
+pub(crate) fn integrate(
+    entries: &[Entry],
+    model: &Model,
+    flags: &[u16],
+    trace_id: impl Fn(&Entry) -> Option<Option<u32>>,
+) -> Vec<Call> {
+    let mut this = Integrator {
+        model,
+        flags,
+        out: Vec::new(),
+        js: Vec::new(),
+        locked: Vec::new(),
+        fake: false,
+        cuts: 0,
+        last: 0.0,
+        stack: Vec::new(),
+    };
+    let mut open: Vec<Entry> = Vec::new();
+    let mut samples = samples(model).peekable();
+    let mut events = entries.iter().peekable();
+    loop {
+        let sample_first = match (events.peek(), samples.peek()) {
+            (None, None) => break,
+            (Some(_), None) => false,
+            (None, Some(_)) => true,
+            (Some(event), Some(sample)) => is_after(event, sample.ts),
+        };
+        if sample_first {
+            let Some(sample) = samples.next() else { break };
+            this.end_before(&mut open, sample.ts);
+            this.sample(sample, open.last());
+            continue;
+        }
+        let Some(event) = events.next() else { break };
+        let traced = trace_id(event);
+        if event.is_instant() && traced.is_none() {
+            continue;
+        }
+        this.end_before(&mut open, event.ts);
+        this.start(event, open.last(), traced);
+        open.push(*event);
+    }
+    while let Some(event) = open.pop() {
+        this.end(&event);
+    }
+    this.finish()
+}
+
+/// Whether an event comes after a sample (§2.2): later, or at the same time and not longer.
+fn is_after(event: &Entry, time: f64) -> bool {
+    match event.ts.partial_cmp(&time) {
+        Some(Ordering::Greater) => true,
+        Some(Ordering::Equal) => event.end() <= time,
+        _ => false,
+    }
+}
+
+/// The samples that name a node.
+fn samples(model: &Model) -> impl Iterator<Item = Sample> + '_ {
+    let mut before = NONE;
+    let all = (0..).zip(&model.samples).zip(&model.times);
+    all.filter(|((_, node), _)| **node != NONE).map(move |((index, &node), &ms)| {
+        let below = before;
+        // a leading GC sample stands on itself
+        if Some(node) != model.gc || before == NONE {
+            before = node;
+        }
+        Sample { ts: ms * 1000.0, node, index, below }
+    })
+}
+
+impl Integrator<'_> {
+    fn flags(&self, event: &Entry) -> u16 {
+        self.flags[event.kind as usize]
+    }
+
+    fn is_js(&self, event: Option<&Entry>) -> bool {
+        event.is_some_and(|event| self.flags(event) & flag::JS_INVOCATION != 0)
+    }
+
+    /// Ends what is open and ends at or before `time`.
+    fn end_before(&mut self, open: &mut Vec<Entry>, time: f64) {
+        while let Some(event) = open.last()
+            && time >= event.end()
+        {
+            self.end(event);
+            open.pop();
+        }
+    }
+
+    fn end(&mut self, event: &Entry) {
+        let depth = self.locked.pop().unwrap_or(0);
+        self.cut(depth, event.end());
+    }
+
+    fn start(&mut self, event: &Entry, parent: Option<&Entry>, traced: Option<Option<u32>>) {
+        if self.flags(event) & flag::EMPTIES_STACK != 0 {
+            self.locked.clear();
+            self.cut(0, event.ts);
+            self.fake = false;
+        }
+        if self.fake {
+            let depth = self.locked.pop().unwrap_or(0);
+            self.cut(depth, event.ts);
+            self.fake = false;
+        }
+        match traced {
+            Some(Some(node)) => {
+                self.stack.clear();
+                if Some(node) != self.model.gc {
+                    self.push_stack(node);
+                }
+                self.extract(event.ts, NO_SAMPLE);
+            }
+            // the stack is its own: nothing leaves it but what lies above a lock
+            Some(None) | None => self.cut(self.js.len(), event.ts),
+        }
+        if traced.is_some() && !self.is_js(parent) {
+            self.fake = true;
+        }
+        self.locked.push(self.js.len());
+    }
+
+    fn sample(&mut self, sample: Sample, parent: Option<&Entry>) {
+        let starts = !(self.is_js(parent) || self.fake);
+        if starts && !self.js.is_empty() {
+            return;
+        }
+        if starts {
+            self.fake = true;
+        }
+        self.stack.clear();
+        if Some(sample.node) == self.model.gc {
+            if sample.below != NONE {
+                self.push_stack(sample.below);
+                self.stack.push(sample.node);
+            }
+        } else {
+            self.push_stack(sample.node);
+        }
+        self.extract(sample.ts, sample.index);
+        if starts {
+            self.locked.push(0);
+        }
+    }
+
+    /// Puts a node and its ancestors on the stack that is put in; native frames are left out.
+    fn push_stack(&mut self, mut node: u32) {
+        while node != 0 && node != NONE {
+            self.stack.push(node);
+            node = self.model.parents[node as usize];
+        }
+        self.stack.reverse();
+        let frames = &self.model.frames;
+        self.stack.retain(|&node| frames[node as usize].url != NATIVE);
+    }
+
+    /// Makes the stack that was put in the current one: what is equal stays, what is not ends at `time`.
+    fn extract(&mut self, time: f64, sample: u32) {
+        let mut same = self.locked.last().copied().unwrap_or(0);
+        let class = |node: u32| self.model.frames[node as usize].class;
+        while same < self.stack.len().min(self.js.len())
+            && class(self.stack[same]) == self.js[same].class
+        {
+            same += 1;
+        }
+        self.cut(same, time);
+        for at in same..self.stack.len() {
+            let node = self.stack[at];
+            if self.model.is_no_call(node) {
+                continue;
+            }
+            let class = self.model.frames[node as usize].class;
+            self.js.push(Open { index: self.out.len(), ts: time, class, cuts: self.cuts });
+            self.out.push(Call { ts: time, dur: 0.0, node, sample });
+        }
+    }
+
+    /// Ends the calls above `depth` at `time`. A lock holds what lies below it.
+    fn cut(&mut self, mut depth: usize, time: f64) {
+        if let Some(&lock) = self.locked.last()
+            && lock != 0
+            && depth < lock
+        {
+            depth = lock;
+        }
+        depth = depth.min(self.js.len());
+        self.cuts += 1;
+        self.last = time;
+        for call in self.js.drain(depth..) {
+            self.out[call.index].dur = (time - call.ts).max(0.0);
+        }
+    }
+
+    /// What is still open ends where the stack was last looked at.
+    fn finish(mut self) -> Vec<Call> {
+        for call in self.js.drain(..) {
+            if call.cuts < self.cuts {
+                self.out[call.index].dur = (self.last - call.ts).max(0.0);
+            }
+        }
+        self.out
+    }
+}

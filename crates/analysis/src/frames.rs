@@ -1,0 +1,136 @@
+//! Calls of a CPU profile that stands alone: `forEachFrame` (devtools-semantics §5).
+
+use crate::entries::Call;
+use crate::model::{Model, NONE};
+
+/// A call with what the flame chart needs.
+pub(crate) struct FrameCall {
+    pub(crate) call: Call,
+    /// Calls that were open when it began.
+    pub(crate) depth: u32,
+    /// Microseconds.
+    pub(crate) own: f64,
+}
+
+/// What is open, and what is done.
+struct Walk<'m> {
+    model: &'m Model,
+    out: Vec<FrameCall>,
+    /// Calls that are open.
+    open: Vec<usize>,
+    /// When each began, and how long its children took; the first is the root's.
+    starts: Vec<f64>,
+    children: Vec<f64>,
+}
+
+impl Walk<'_> {
+    fn open(&mut self, node: u32, sample: u32, ms: f64) {
+        let depth = self.open.len() as u32;
+        self.open.push(self.out.len());
+        let call = Call { ts: ms * 1000.0, dur: 0.0, node, sample };
+        self.out.push(FrameCall { call, depth, own: 0.0 });
+        self.starts.push(ms);
+        self.children.push(0.0);
+    }
+
+    fn close(&mut self, ms: f64) {
+        let (Some(start), Some(children)) = (self.starts.pop(), self.children.pop()) else {
+            return;
+        };
+        let duration = ms - start;
+        if let Some(parent) = self.children.last_mut() {
+            *parent += duration;
+        }
+        if let Some(index) = self.open.pop() {
+            self.out[index].call.dur = duration * 1000.0;
+            self.out[index].own = (duration - children) * 1000.0;
+        }
+    }
+
+    fn depth(&self, node: u32) -> i32 {
+        self.model.depths[node as usize]
+    }
+
+    fn parent(&self, node: u32) -> Option<u32> {
+        Some(self.model.parents[node as usize]).filter(|&parent| parent != NONE)
+    }
+
+    /// Closes and opens what lies between two stacks; gives the node that is last looked at.
+    fn change(&mut self, from: u32, to: Option<u32>, sample: u32, ms: f64) -> Option<u32> {
+        let mut opened = Vec::new();
+        let (mut node, mut before) = (to, Some(from));
+        while let Some(own) = node
+            && self.depth(own) > self.depth(from)
+        {
+            opened.push(own);
+            node = self.parent(own);
+        }
+        while let Some(own) = before
+            && before != node
+        {
+            self.close(ms);
+            if let Some(other) = node
+                && self.depth(other) == self.depth(own)
+            {
+                opened.push(other);
+                node = self.parent(other);
+            }
+            before = self.parent(own);
+        }
+        while let Some(own) = opened.pop() {
+            node = Some(own);
+            self.open(own, sample, ms);
+        }
+        node
+    }
+}
+
+/// The calls, in the order in which they begin, which is that of the flame chart.
+pub(crate) fn frames(model: &Model) -> Vec<FrameCall> {
+    let mut walk =
+        Walk { model, out: Vec::new(), open: Vec::new(), starts: Vec::new(), children: vec![0.0] };
+    let (mut before, mut below_gc, mut node) = (0u32, None, None);
+    if model.samples.is_empty() {
+        return walk.out;
+    }
+    for (sample, &own) in (0..).zip(&model.samples) {
+        let ms = model.times[sample as usize];
+        // what names nothing closes everything, and nothing opens again (§5)
+        if own == before || before == NONE {
+            continue;
+        }
+        node = Some(own).filter(|&own| own != NONE);
+        if model.gc.is_some() && node == model.gc {
+            below_gc = Some(before);
+            walk.open(own, sample, ms);
+            before = own;
+            continue;
+        }
+        let mut from = before;
+        if model.gc == Some(before)
+            && let Some(below) = below_gc.take()
+        {
+            walk.close(ms);
+            from = below;
+        }
+        node = walk.change(from, node, sample, ms);
+        before = own;
+    }
+    let end = model.times.get(model.samples.len()).copied();
+    let end = end.filter(|&end| end != 0.0 && !end.is_nan()).unwrap_or(model.end);
+    if node.is_some()
+        && model.gc == Some(before)
+        && let Some(below) = below_gc
+    {
+        walk.close(end);
+        before = below;
+    }
+    let mut last = Some(before).filter(|&before| before != NONE);
+    while let Some(own) = last
+        && let Some(parent) = walk.parent(own)
+    {
+        walk.close(end);
+        last = Some(parent);
+    }
+    walk.out
+}

@@ -1,0 +1,334 @@
+//! Groups and labels of rows: what DevTools' UI classes make of events (`TimelineTreeView`, `TimelineUIUtils`).
+
+use crate::entries::Entry;
+use crate::kinds::{NO_CAT, flag};
+use crate::model::{IDLE, Model, NATIVE, native_group};
+use crate::names::Names;
+use crate::styles::style;
+use crate::trace::{Thread, Trace};
+use crate::urls::Url;
+use crate::views::{Identify, Received, ReceivedKind};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// By what rows are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GroupBy {
+    /// Not at all.
+    #[default]
+    None,
+    /// By what DevTools calls an event.
+    Activity,
+    /// By what DevTools counts it as.
+    Category,
+    /// By the last two labels of the host of its URL.
+    Domain,
+    /// By frame.
+    Frame,
+    /// By host.
+    Subdomain,
+    /// By URL.
+    Url,
+}
+
+impl GroupBy {
+    /// All of them.
+    pub const ALL: [GroupBy; 7] = [
+        GroupBy::None,
+        GroupBy::Activity,
+        GroupBy::Category,
+        GroupBy::Domain,
+        GroupBy::Frame,
+        GroupBy::Subdomain,
+        GroupBy::Url,
+    ];
+
+    /// Its name, as options have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GroupBy::None => "none",
+            GroupBy::Activity => "activity",
+            GroupBy::Category => "category",
+            GroupBy::Domain => "domain",
+            GroupBy::Frame => "frame",
+            GroupBy::Subdomain => "subdomain",
+            GroupBy::Url => "url",
+        }
+    }
+}
+
+/// Category names as shown.
+const CATEGORIES: [(&str, &str); 11] = [
+    ("drawing", "Drawing"),
+    ("rasterizing", "Rasterizing"),
+    ("layout", "Layout"),
+    ("loading", "Loading"),
+    ("experience", "Experience"),
+    ("messaging", "Messaging"),
+    ("scripting", "Scripting"),
+    ("rendering", "Rendering"),
+    ("painting", "Painting"),
+    ("gpu", "GPU"),
+    ("async", "Async"),
+];
+
+/// By what an entry's group is kept: whether it is a call, its kind or node, its details.
+type Asked = (bool, u32, u32);
+
+/// Ids, groups and labels of the entries of a thread.
+pub(crate) struct Ids<'t> {
+    trace: &'t Trace,
+    thread: &'t Thread,
+    by: GroupBy,
+    /// Whether an event without categories has no label, over which DevTools fails.
+    needs_cat: bool,
+    /// Ids of groups, and those of entries that were asked for.
+    groups: RefCell<(Names, HashMap<Asked, u32>)>,
+}
+
+impl<'t> Ids<'t> {
+    pub(crate) fn new(
+        trace: &'t Trace,
+        thread: &'t Thread,
+        by: GroupBy,
+        as_devtools: bool,
+    ) -> Self {
+        Ids { trace, thread, by, needs_cat: as_devtools, groups: RefCell::default() }
+    }
+
+    pub(crate) fn model(&self) -> Option<&'t Model> {
+        self.thread.model.as_ref()
+    }
+
+    fn name(&self, entry: &Entry) -> &'t [u8] {
+        self.trace.names.bytes_of(self.trace.kinds.all[entry.kind as usize].name)
+    }
+
+    fn cat(&self, entry: &Entry) -> &'t [u8] {
+        match self.trace.kinds.all[entry.kind as usize].cat {
+            NO_CAT => b"",
+            cat => self.trace.names.bytes_of(cat),
+        }
+    }
+
+    /// The frame of a call.
+    pub(crate) fn frame(&self, entry: &Entry) -> Option<&'t crate::model::Frame> {
+        if !entry.is_call() {
+            return None;
+        }
+        self.model()?.frames.get(entry.kind as usize)
+    }
+
+    /// `eventStyle`: title and category.
+    fn style(&self, entry: &Entry) -> (String, &'static str) {
+        if let Some(frame) = self.frame(entry) {
+            return match frame.function {
+                IDLE => ("ProfileCall".to_owned(), "idle"),
+                _ => ("JS frame".to_owned(), "scripting"),
+            };
+        }
+        let name = self.name(entry);
+        let plain = || String::from_utf8_lossy(name).into_owned();
+        if matches!(self.cat(entry), b"blink.console" | b"blink.user_timing") {
+            return (plain(), "scripting");
+        }
+        match style(name) {
+            Some(style) => (style.title.to_owned(), style.category),
+            None => (plain(), "other"),
+        }
+    }
+
+    /// What the panel counts an entry as.
+    pub(crate) fn category(&self, entry: &Entry) -> &'static str {
+        self.style(entry).1
+    }
+
+    fn url(&self, entry: &Entry) -> &'t [u8] {
+        if let Some(frame) = self.frame(entry) {
+            return self.trace.names.bytes_of(frame.url);
+        }
+        let details = self.trace.details.all[entry.details as usize];
+        match (details.url, details.request) {
+            (0, 0) => b"",
+            (0, request) => {
+                let id = self.trace.names.bytes_of(request);
+                self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
+            }
+            (url, _) => self.trace.names.bytes_of(url),
+        }
+    }
+
+    /// `domainByEvent`
+    fn domain(&self, entry: &Entry) -> Vec<u8> {
+        let url = self.url(entry);
+        for special in [&b"extensions::"[..], b"native "] {
+            if url.starts_with(special) {
+                return special.to_vec();
+            }
+        }
+        let Some(parts) = Url::parse(url) else { return Vec::new() };
+        if parts.scheme == b"chrome-extension" {
+            return [&*parts.scheme, b"://", parts.host].concat();
+        }
+        parts.domain(self.by == GroupBy::Subdomain).to_vec()
+    }
+
+    fn group_text(&self, entry: &Entry) -> Vec<u8> {
+        match self.by {
+            GroupBy::None => Vec::new(),
+            GroupBy::Activity => self.style(entry).0.into_bytes(),
+            GroupBy::Category => self.style(entry).1.as_bytes().to_vec(),
+            GroupBy::Url => self.url(entry).to_vec(),
+            GroupBy::Domain | GroupBy::Subdomain => self.domain(entry),
+            GroupBy::Frame => {
+                let own = match entry.is_call() {
+                    true => 0,
+                    false => self.trace.details.all[entry.details as usize].frame,
+                };
+                match own {
+                    0 => self.trace.meta.main_frame.clone().unwrap_or_default(),
+                    own => self.trace.names.bytes_of(own).to_vec(),
+                }
+            }
+        }
+    }
+
+    /// The id of a group.
+    pub(crate) fn group_id(&self, group: u32) -> String {
+        self.groups.borrow().0.text(group)
+    }
+
+    /// What the panel writes for a group, of which `first` is the first entry.
+    pub(crate) fn group_label(&self, id: &str, first: &Entry) -> Option<String> {
+        let or_unattributed = || Some(if id.is_empty() { "[unattributed]" } else { id }.to_owned());
+        match self.by {
+            GroupBy::Activity => self.label(first),
+            GroupBy::Category => {
+                let known = CATEGORIES.iter().find(|(name, _)| *name == id);
+                Some(match (known, id) {
+                    (Some((_, title)), _) => (*title).to_owned(),
+                    (None, "idle") => "Idle".to_owned(),
+                    (None, "other") => "System".to_owned(),
+                    _ => "[unattributed]".to_owned(),
+                })
+            }
+            GroupBy::Frame => {
+                let frame = self.trace.meta.frame_titles.get(id.as_bytes());
+                let Some((name, url)) = frame.filter(|_| !id.is_empty()) else {
+                    return Some("Page".to_owned());
+                };
+                if url.starts_with(b"about:") {
+                    return Some(format!(
+                        "\"{}\"",
+                        trim_middle(&String::from_utf8_lossy(name), 80)
+                    ));
+                }
+                Some(String::from_utf8_lossy(url).chars().take(80).collect())
+            }
+            GroupBy::Domain | GroupBy::Subdomain if id.starts_with("extensions::") => {
+                Some("[Chrome extensions overhead]".to_owned())
+            }
+            GroupBy::Domain | GroupBy::Subdomain if id.starts_with("native ") => {
+                Some("[V8 runtime]".to_owned())
+            }
+            GroupBy::Domain | GroupBy::Subdomain if id.starts_with("chrome-extension") => {
+                Some(id.split_once("://").map_or(id, |(_, host)| host).to_owned())
+            }
+            _ => or_unattributed(),
+        }
+    }
+
+    /// The column "Activity" of the tree views (`eventTitle`).
+    pub(crate) fn label(&self, entry: &Entry) -> Option<String> {
+        if let Some(frame) = self.frame(entry) {
+            let name = self.trace.names.bytes_of(frame.function);
+            return Some(match (frame.url, native_group(name)) {
+                (NATIVE, "null") => String::from_utf8_lossy(name).into_owned(),
+                (NATIVE, group) => group.to_owned(),
+                _ if name.is_empty() => "(anonymous)".to_owned(),
+                _ => String::from_utf8_lossy(name).into_owned(),
+            });
+        }
+        if self.needs_cat && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
+            return None;
+        }
+        let title = self.style(entry).0;
+        if self.cat(entry).split(|&byte| byte == b',').any(|part| part == b"blink.console") {
+            return Some(title);
+        }
+        let detail = self.trace.details.all[entry.details as usize].title;
+        Some(match detail {
+            0 => title,
+            detail => format!("{title}: {}", self.trace.names.text(detail)),
+        })
+    }
+
+    /// What stands in the flame chart (`Name.forEntry`).
+    pub(crate) fn flame_label(&self, entry: &Entry) -> Option<String> {
+        if let Some(frame) = self.frame(entry) {
+            let name = self.trace.names.text(frame.function);
+            return Some(if name.is_empty() { "(anonymous)".to_owned() } else { name });
+        }
+        let name = self.name(entry);
+        let detail = self.trace.details.all[entry.details as usize].title;
+        if name == b"EventDispatch" && entry.is_complete() {
+            return (detail != 0).then(|| format!("Event: {}", self.trace.names.text(detail)));
+        }
+        let title = style(name).map(|style| style.title.to_owned());
+        Some(title.unwrap_or_else(|| String::from_utf8_lossy(name).into_owned()))
+    }
+}
+
+impl Identify for Ids<'_> {
+    #[inline]
+    fn id(&self, entry: &Entry) -> u32 {
+        if entry.is_call() {
+            return self.frame(entry).map_or(0, |frame| frame.row);
+        }
+        match self.trace.details.all[entry.details as usize].row {
+            0 => self.trace.kinds.all[entry.kind as usize].name,
+            row => row,
+        }
+    }
+
+    fn group(&self, entry: &Entry) -> u32 {
+        // samples of calls say nothing of groups
+        let details = if entry.is_call() { 0 } else { entry.details };
+        let key = (entry.is_call(), entry.kind, details);
+        if let Some(&known) = self.groups.borrow().1.get(&key) {
+            return known;
+        }
+        let text = self.group_text(entry);
+        let (names, known) = &mut *self.groups.borrow_mut();
+        let number = names.number(&text);
+        known.insert(key, number);
+        number
+    }
+
+    #[inline]
+    fn received(&self, entry: &Entry) -> Option<Received> {
+        if entry.is_call() || self.trace.flags[entry.kind as usize] & flag::RECEIVED == 0 {
+            return None;
+        }
+        let details = &self.trace.details.all[entry.details as usize];
+        let kind = match self.name(entry) {
+            b"ResourceReceivedData" => ReceivedKind::Data,
+            b"ResourceFinish" => ReceivedKind::Finish,
+            _ => ReceivedKind::Response,
+        };
+        let (bytes, is_cached) = (f64::from_bits(details.bytes), details.is_cached);
+        Some(Received { bytes, kind, is_cached })
+    }
+}
+
+/// `StringUtilities.trimMiddle`, by characters.
+fn trim_middle(text: &str, most: usize) -> String {
+    let all: Vec<char> = text.chars().collect();
+    if all.len() <= most {
+        return text.to_owned();
+    }
+    let (left, right) = (most / 2, most - most / 2 - 1);
+    let head: String = all[..left].iter().collect();
+    let tail: String = all[all.len() - right..].iter().collect();
+    format!("{head}…{tail}")
+}

@@ -1,0 +1,260 @@
+//! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
+
+use crate::value::{elements, is_true, member, number, string, template};
+use std::collections::HashMap;
+use tracemill_tokenizer::{Event, Field};
+
+/// Events that names, frames and bounds are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    ThreadName,
+    ProcessName,
+    StartedInBrowser,
+    StartedInPage,
+    SessionForWorker,
+    CpuProfile,
+    FrameCommitted,
+    CommitLoad,
+    SendRequest,
+}
+
+/// One of them, as far as it matters.
+pub(crate) struct Notable {
+    role: Role,
+    pid: Box<[u8]>,
+    tid: Box<[u8]>,
+    ts: Option<f64>,
+    args: Box<[u8]>,
+}
+
+impl Notable {
+    #[inline]
+    pub(crate) fn of(event: &Event<'_>) -> Option<Self> {
+        let name = event.field_and_rest(Field::Name)?;
+        if !matches!(name, [b'"', b't' | b'p' | b'T' | b'C' | b'F' | b'R' | b'\\', ..]) {
+            return None;
+        }
+        let name = match event.field(Field::Name)? {
+            [b'"', content @ .., b'"'] => content,
+            _ => return None,
+        };
+        let role = match name {
+            b"thread_name" => Role::ThreadName,
+            b"process_name" => Role::ProcessName,
+            b"TracingStartedInBrowser" => Role::StartedInBrowser,
+            b"TracingStartedInPage" => Role::StartedInPage,
+            b"TracingSessionIdForWorker" => Role::SessionForWorker,
+            b"CpuProfile" => Role::CpuProfile,
+            b"FrameCommittedInBrowser" => Role::FrameCommitted,
+            b"CommitLoad" => Role::CommitLoad,
+            b"ResourceSendRequest" => Role::SendRequest,
+            _ => return None,
+        };
+        let field = |field| event.field(field).unwrap_or_default();
+        let args = if role == Role::CpuProfile { b"" } else { field(Field::Args) };
+        Some(Notable {
+            role,
+            pid: field(Field::Pid).into(),
+            tid: field(Field::Tid).into(),
+            ts: event.field(Field::Ts).and_then(number),
+            args: args.into(),
+        })
+    }
+
+    /// Whether it is one that Chrome writes for DevTools only.
+    pub(crate) fn is_web(&self) -> bool {
+        use Role::*;
+        matches!(self.role, StartedInBrowser | StartedInPage | SessionForWorker | CpuProfile)
+    }
+}
+
+/// URLs of requests that DevTools follows.
+const PROTOCOLS: [&[u8]; 5] = [b"blob:", b"file:", b"filesystem:", b"http:", b"https:"];
+
+/// A process that shows frames.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) url: Option<Vec<u8>>,
+    pub(crate) is_on_main_frame: bool,
+}
+
+/// pid and tid, as written.
+pub(crate) type ThreadId = (Box<[u8]>, Box<[u8]>);
+
+/// A process that shows a frame, and the frame's URL.
+type Shown = (Box<[u8]>, Vec<u8>);
+
+/// What all of these events say.
+#[derive(Default)]
+pub(crate) struct Meta {
+    /// By (pid, tid), in the order of the first of each.
+    pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
+    /// Where each of them stands.
+    thread_numbers: HashMap<ThreadId, usize>,
+    pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
+    /// Processes that show frames, in order.
+    pub(crate) pages: Vec<(Box<[u8]>, Page)>,
+    pub(crate) main_frame: Option<Vec<u8>>,
+    /// The time of the last `TracingStartedInBrowser`.
+    pub(crate) started: Option<f64>,
+    /// URLs of requests by their ids.
+    pub(crate) requests: HashMap<Vec<u8>, Vec<u8>>,
+    /// Of each frame the processes and their URLs, in order.
+    frames: Vec<(Vec<u8>, Vec<Shown>)>,
+    /// Where each of them stands.
+    frame_numbers: HashMap<Vec<u8>, usize>,
+    /// Names and URLs of the frames there were at the start, by the last word on each.
+    pub(crate) frame_titles: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
+}
+
+impl Meta {
+    pub(crate) fn of(notable: &[Notable]) -> Self {
+        let mut meta = Meta::default();
+        notable.iter().for_each(|event| meta.note(event));
+        meta.finish();
+        meta
+    }
+
+    fn note(&mut self, event: &Notable) {
+        let args = &*event.args;
+        let data = member(args, b"data");
+        match event.role {
+            Role::ThreadName => {
+                let name = member(args, b"name").map(|name| template(Some(name)));
+                let name = name.unwrap_or_else(|| template(Some(&event.tid)));
+                if name == b"CrGpuMain" {
+                    return;
+                }
+                let key = (event.pid.clone(), event.tid.clone());
+                let next = self.thread_names.len();
+                match *self.thread_numbers.entry(key.clone()).or_insert(next) {
+                    new if new == next => self.thread_names.push((key, name)),
+                    known => self.thread_names[known].1 = name,
+                }
+            }
+            Role::ProcessName => {
+                if let Some(name) = member(args, b"name") {
+                    self.process_names.insert(event.pid.clone(), template(Some(name)));
+                }
+            }
+            Role::StartedInBrowser => {
+                self.started = event.ts;
+                let frames = data.and_then(|data| member(data, b"frames")).map(elements);
+                for frame in frames.unwrap_or_default() {
+                    self.frame(frame, pid_of(frame));
+                    self.judge_main(frame);
+                    let text = |key: &[u8]| member(frame, key).and_then(string);
+                    let title =
+                        (text(b"name").unwrap_or_default(), text(b"url").unwrap_or_default());
+                    self.frame_titles.insert(text(b"frame").unwrap_or_default(), title);
+                }
+            }
+            Role::FrameCommitted => {
+                if let Some(frame) = data {
+                    self.frame(frame, pid_of(frame));
+                }
+            }
+            Role::CommitLoad => {
+                if let Some(frame) = data {
+                    self.frame(frame, event.pid.clone());
+                    let text = |key: &[u8]| member(frame, key).and_then(string).unwrap_or_default();
+                    if let Some((name, url)) = self.frame_titles.get_mut(&text(b"frame")) {
+                        *name = text(b"name");
+                        *url = Some(text(b"url")).filter(|u| !u.is_empty()).unwrap_or(url.clone());
+                    }
+                }
+            }
+            Role::SendRequest => {
+                let text = |key: &[u8]| data.and_then(|data| member(data, key));
+                if let (Some(id), Some(url)) = (text(b"requestId"), text(b"url").and_then(string)) {
+                    // the last one counts, also if it is one that DevTools does not follow
+                    let id = template(Some(id));
+                    match PROTOCOLS.iter().any(|own| url.starts_with(own)) {
+                        true => self.requests.insert(id, url),
+                        false => self.requests.remove(&id),
+                    };
+                }
+            }
+            Role::StartedInPage | Role::SessionForWorker | Role::CpuProfile => {}
+        }
+    }
+
+    /// `updateRendererProcessByFrame`
+    fn frame(&mut self, frame: &[u8], pid: Box<[u8]>) {
+        let text = |key: &[u8]| member(frame, key).and_then(string).unwrap_or_default();
+        let (id, url) = (text(b"frame"), text(b"url"));
+        let at = *self.frame_numbers.entry(id.clone()).or_insert_with(|| {
+            self.frames.push((id, Vec::new()));
+            self.frames.len() - 1
+        });
+        self.frames[at].1.push((pid, url));
+    }
+
+    /// `MetaHandler`: flags say which is the main frame, or that it has no parent.
+    fn judge_main(&mut self, frame: &[u8]) {
+        let flag = |key: &[u8]| member(frame, key);
+        let (primary, outermost) = (flag(b"isInPrimaryMainFrame"), flag(b"isOutermostMainFrame"));
+        let is_main = match (primary, outermost) {
+            (Some(_), Some(_)) => is_true(primary) && is_true(outermost),
+            (None, Some(_)) => is_true(outermost),
+            _ => !is_true(flag(b"parent")) && is_true(flag(b"url")),
+        };
+        if is_main {
+            self.main_frame = flag(b"frame").and_then(string);
+        }
+    }
+
+    /// `assignOrigin`, `assignIsMainFrame`
+    fn finish(&mut self) {
+        for (id, processes) in &self.frames {
+            // grouped by process, in the order of the first of each
+            let mut order: Vec<&[u8]> = Vec::new();
+            for (pid, _) in processes {
+                if !order.contains(&&**pid) {
+                    order.push(pid);
+                }
+            }
+            for pid in order {
+                let at = self.pages.iter().position(|(known, _)| **known == *pid);
+                let at = at.unwrap_or_else(|| {
+                    self.pages.push((pid.into(), Page::default()));
+                    self.pages.len() - 1
+                });
+                let page = &mut self.pages[at].1;
+                for (_, url) in processes.iter().filter(|(own, _)| **own == *pid) {
+                    if page.url.as_deref().is_none_or(|url| url == b"about:blank") {
+                        page.url = is_url(url).then(|| url.clone());
+                    }
+                }
+                page.is_on_main_frame |= self.main_frame.as_ref() == Some(id);
+            }
+        }
+    }
+
+    /// The page of a process.
+    pub(crate) fn page(&self, pid: &[u8]) -> Option<&Page> {
+        self.pages.iter().find(|(own, _)| **own == *pid).map(|(_, page)| page)
+    }
+
+    pub(crate) fn thread_name(&self, pid: &[u8], tid: &[u8]) -> Option<&[u8]> {
+        let at = *self.thread_numbers.get(&(pid.into(), tid.into()))?;
+        Some(&self.thread_names[at].1)
+    }
+}
+
+fn pid_of(frame: &[u8]) -> Box<[u8]> {
+    member(frame, b"processId").unwrap_or_default().into()
+}
+
+/// Whether `new URL` takes it: a scheme, and a host where the scheme needs one.
+fn is_url(url: &[u8]) -> bool {
+    let Some(colon) = url.iter().position(|&byte| byte == b':') else { return false };
+    let (scheme, rest) = (&url[..colon], &url[colon + 1..]);
+    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    let needs_host = [&b"http"[..], b"https", b"ws", b"wss", b"ftp"]
+        .iter()
+        .any(|special| scheme.eq_ignore_ascii_case(special));
+    let host = rest.iter().find(|&&byte| byte != b'/' && byte != b'\\');
+    is_scheme && (!needs_host || host.is_some())
+}

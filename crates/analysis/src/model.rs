@@ -1,0 +1,342 @@
+//! A CPU profile as DevTools models it (devtools-semantics §3, §4): nodes, and samples with times in milliseconds.
+//!
+//! All sums are doubles in the order of `CPUProfileDataModel`, so they are the same to the bit. Times come as whole
+//! nanoseconds; a microsecond with up to three decimals is the same double either way.
+
+use crate::names::Names;
+use crate::value::{is_true, member, number, string, template};
+use std::collections::HashMap;
+use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
+
+/// No node.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A function as a node names it, by numbers of texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Frame {
+    pub(crate) function: u32,
+    /// `String(scriptId)`, empty where that is no condition.
+    pub(crate) script: u32,
+    pub(crate) url: u32,
+    /// As in a template: `undefined` where it is missing.
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    /// The id of its row in trees.
+    pub(crate) row: u32,
+    /// Frames of one class are one call: script, function and line.
+    pub(crate) class: u32,
+}
+
+/// Pieces of a profile, put together as they come.
+#[derive(Default)]
+pub(crate) struct Raw {
+    nodes: Vec<RawNode>,
+    children: Vec<u64>,
+    frames: Vec<Frame>,
+    samples: Vec<u64>,
+    steps: Vec<i64>,
+    trace_ids: Vec<(u32, u64)>,
+    pub(crate) source: Option<ProfileSource>,
+}
+
+struct RawNode {
+    id: u64,
+    parent: Option<u64>,
+    children: Option<(usize, usize)>,
+}
+
+/// See the module doc.
+#[derive(Default)]
+pub(crate) struct Model {
+    pub(crate) ids: Vec<u64>,
+    /// [`NONE`] for the root and for nodes that are not below it.
+    pub(crate) parents: Vec<u32>,
+    /// −1 for the root.
+    pub(crate) depths: Vec<i32>,
+    pub(crate) frames: Vec<Frame>,
+    /// Whether a node is below the root, or the root itself.
+    known: Vec<bool>,
+    pub(crate) gc: Option<u32>,
+    pub(crate) program: Option<u32>,
+    pub(crate) idle: Option<u32>,
+    /// Nodes; [`NONE`] where a sample names none.
+    pub(crate) samples: Vec<u32>,
+    /// Milliseconds; one more than samples, if each sample has one.
+    pub(crate) times: Vec<f64>,
+    /// When the last frame ends if no time says so.
+    pub(crate) end: f64,
+    /// Nodes by trace id (a text).
+    pub(crate) trace_ids: HashMap<u32, u32>,
+    /// Samples that name no node.
+    pub(crate) unknown: u64,
+}
+
+impl Raw {
+    /// Takes the next piece; `is_whole` for one of a `.cpuprofile`, whose frames are taken as they are.
+    pub(crate) fn add(&mut self, piece: &ProfilePiece<'_>, is_whole: bool, names: &mut Names) {
+        for node in piece.nodes() {
+            self.add_node(node, is_whole, names);
+        }
+        self.samples.extend_from_slice(piece.samples);
+        self.steps.extend_from_slice(piece.steps);
+        for (key, node) in piece.trace_ids() {
+            let key = string(key).unwrap_or_default();
+            self.trace_ids.push((names.number(&key), node));
+        }
+        if self.samples.len() == self.steps.len() {
+            self.source = piece.source.or(self.source);
+        }
+    }
+
+    fn add_node(&mut self, node: PieceNode<'_>, is_whole: bool, names: &mut Names) {
+        let children = node.children.map(|ids| {
+            let start = self.children.len();
+            self.children.extend_from_slice(ids);
+            (start, self.children.len())
+        });
+        self.nodes.push(RawNode { id: node.id, parent: node.parent, children });
+        self.frames.push(frame_of(node.text, is_whole, names));
+    }
+
+    /// Makes the model; `start` and `end` are microseconds.
+    pub(crate) fn model(self, start: f64, end: f64) -> Model {
+        if self.nodes.is_empty() {
+            return Model::default();
+        }
+        let by_id: HashMap<u64, u32> = (0..).zip(&self.nodes).map(|(at, n)| (n.id, at)).collect();
+        let lists = self.lists(&by_id);
+        let count = self.nodes.len();
+        let mut model = Model {
+            ids: self.nodes.iter().map(|node| node.id).collect(),
+            parents: vec![NONE; count],
+            depths: vec![-1; count],
+            known: vec![false; count],
+            frames: self.frames,
+            end: end / 1000.0,
+            ..Model::default()
+        };
+        model.known[0] = true;
+        let mut open = vec![0u32];
+        let mut top = Vec::new();
+        while let Some(parent) = open.pop() {
+            for &child in lists.of(parent) {
+                if std::mem::replace(&mut model.known[child as usize], true) {
+                    continue; // a cycle, or a node with two parents: the first one that is met
+                }
+                model.parents[child as usize] = parent;
+                model.depths[child as usize] = model.depths[parent as usize] + 1;
+                open.push(child);
+            }
+            if parent == 0 {
+                top.clone_from(&open);
+            }
+        }
+        model.trace_ids = self
+            .trace_ids
+            .iter()
+            .filter(|(_, node)| *node != 0)
+            .filter_map(|(key, node)| Some((*key, model.node(*by_id.get(node)?)?)))
+            .collect();
+        model.find_meta_nodes(&top);
+        model.take_samples(&self.samples, &self.steps, start, &by_id);
+        model
+    }
+
+    /// Children of each node: as listed, if the first node has a list, else by parents (§4.2).
+    fn lists(&self, by_id: &HashMap<u64, u32>) -> Lists {
+        let listed = self.nodes[0].children.is_some();
+        let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(self.nodes.len());
+        for (at, node) in (0..).zip(&self.nodes) {
+            // of nodes of one id the last is that node
+            if by_id.get(&node.id) != Some(&at) && at != 0 {
+                continue;
+            }
+            let (from, to) = node.children.unwrap_or_default();
+            let known = self.children[from..to].iter().filter_map(|id| by_id.get(id));
+            pairs.extend(known.map(|&child| (at, child)));
+        }
+        if !listed {
+            for node in self.nodes.iter().skip(1) {
+                if let Some(parent) = node.parent.and_then(|id| by_id.get(&id)) {
+                    pairs.push((*parent, by_id[&node.id]));
+                }
+            }
+        }
+        pairs.sort_by_key(|&(parent, _)| parent);
+        Lists { pairs }
+    }
+}
+
+/// Children, by parent.
+struct Lists {
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Lists {
+    fn of(&self, parent: u32) -> impl Iterator<Item = &u32> {
+        let first = self.pairs.partition_point(|&(own, _)| own < parent);
+        let own = self.pairs[first..].iter().take_while(move |&&(own, _)| own == parent);
+        own.map(|(_, child)| child)
+    }
+}
+
+impl Model {
+    /// The node of this number, if it is below the root or the root.
+    fn node(&self, number: u32) -> Option<u32> {
+        self.known[number as usize].then_some(number)
+    }
+
+    /// §4.4: the root's children are searched from the last to the first.
+    fn find_meta_nodes(&mut self, top: &[u32]) {
+        for &node in top.iter().rev() {
+            if self.gc.is_some() && self.program.is_some() && self.idle.is_some() {
+                return;
+            }
+            match self.frames[node as usize].function {
+                GC => self.gc = Some(node),
+                PROGRAM => self.program = Some(node),
+                IDLE => self.idle = Some(node),
+                _ => {}
+            }
+        }
+    }
+
+    fn take_samples(&mut self, ids: &[u64], steps: &[i64], start: f64, by_id: &HashMap<u64, u32>) {
+        if ids.is_empty() {
+            return;
+        }
+        let mut time = start;
+        let stamps = steps.iter().map(|&step| {
+            time += step as f64 / 1000.0;
+            time
+        });
+        self.times = stamps.collect();
+        // as many samples as times: what is missing names nothing, what is too much is cut (§4.5)
+        let node = |at: usize| -> u32 {
+            let number = ids.get(at).and_then(|id| by_id.get(id)).copied();
+            number.filter(|&number| self.known[number as usize]).unwrap_or(NONE)
+        };
+        let mut order: Vec<u32> = (0..self.times.len() as u32).collect();
+        if !self.times.is_sorted() {
+            order.sort_by(|&a, &b| self.times[a as usize].total_cmp(&self.times[b as usize]));
+            self.times = order.iter().map(|&at| self.times[at as usize]).collect();
+        }
+        self.samples = order.iter().map(|&at| node(at as usize)).collect();
+        self.unknown = self.samples.iter().filter(|&&node| node == NONE).count() as u64;
+        self.times.iter_mut().for_each(|time| *time /= 1000.0);
+        self.add_end();
+        self.fix_missing();
+    }
+
+    /// The time at which the last sample ends: the average distance later.
+    fn add_end(&mut self) {
+        let Some((&first, &last)) = self.times.first().zip(self.times.last()) else { return };
+        let average = (last - first) / (self.times.len() - 1) as f64;
+        let end = last + average;
+        self.times.push(end);
+        if end != 0.0 && !end.is_nan() {
+            self.end = end;
+        }
+    }
+
+    /// §4.7: a single `(program)` between two samples of one stack is taken for the one before.
+    fn fix_missing(&mut self) {
+        let count = self.samples.len();
+        let Some(program) = self.program.filter(|_| count >= 3) else { return };
+        let is_system =
+            |node: u32| node == program || Some(node) == self.gc || Some(node) == self.idle;
+        let (mut before, mut own) = (self.samples[0], self.samples[1]);
+        for at in 1..count - 1 {
+            let next = self.samples[at + 1];
+            if before == NONE || next == NONE {
+                continue;
+            }
+            let bridges = own == program && !is_system(before) && !is_system(next);
+            if bridges && self.bottom(before) == self.bottom(next) {
+                self.samples[at] = before;
+            }
+            (before, own) = (own, next);
+        }
+    }
+
+    /// The ancestor that is a child of the root.
+    fn bottom(&self, mut node: u32) -> u32 {
+        while self.parents[node as usize] != NONE
+            && self.parents[self.parents[node as usize] as usize] != NONE
+        {
+            node = self.parents[node as usize];
+        }
+        node
+    }
+
+    /// Whether a node is the root, or one that is no call beside a trace.
+    pub(crate) fn is_no_call(&self, node: u32) -> bool {
+        node == 0 || Some(node) == self.program || Some(node) == self.idle || Some(node) == self.gc
+    }
+}
+
+/// Names of meta nodes: texts that come first of all.
+pub(crate) const GC: u32 = 1;
+pub(crate) const PROGRAM: u32 = 2;
+pub(crate) const IDLE: u32 = 3;
+pub(crate) const NATIVE: u32 = 4;
+
+/// Gives the texts above their numbers.
+pub(crate) fn meta_names() -> Names {
+    let mut names = Names::default();
+    for text in [&b"(garbage collector)"[..], b"(program)", b"(idle)", b"native V8Runtime"] {
+        names.number(text);
+    }
+    names
+}
+
+/// The frame of a node: `callFrame`, or the node itself in the old form.
+fn frame_of(text: &[u8], is_whole: bool, names: &mut Names) -> Frame {
+    let frame = member(text, b"callFrame").unwrap_or(text);
+    let value = |key: &[u8]| member(frame, key);
+    let function = template(value(b"functionName"));
+    let url = value(b"url").and_then(string).unwrap_or_default();
+    let script_id = value(b"scriptId");
+    // a trace's are made texts first, so that 0 is a condition there
+    let script = match is_whole {
+        true if !is_true(script_id) => Vec::new(),
+        _ => template(script_id),
+    };
+    let position = |key: &[u8]| match value(key) {
+        None if is_whole => b"undefined".to_vec(),
+        None => b"-1".to_vec(),
+        own => template(own),
+    };
+    let (line, column) = (position(b"lineNumber"), position(b"columnNumber"));
+    let place: &[u8] = if script.is_empty() { &url } else { &script };
+    let is_native = url == b"native V8Runtime";
+    let title = if is_native { native_group(&function).as_bytes() } else { &*function };
+    let row = [b"f:", title, b"@", place, b":", &*line, b":", &*column].concat();
+    let class = [&*script, b"\0", &*function, b"\0", &*line].concat();
+    Frame {
+        // rows and classes say `undefined`, labels do not
+        function: if value(b"functionName").is_some() { names.number(&function) } else { 0 },
+        script: names.number(&script),
+        url: names.number(&url),
+        line: names.number(&line),
+        column: names.number(&column),
+        row: names.number(&row),
+        class: names.number(&class),
+    }
+}
+
+/// What DevTools calls functions of V8 itself; `null` for others.
+pub(crate) fn native_group(function: &[u8]) -> &'static str {
+    if function.starts_with(b"Parse") {
+        "Parse"
+    } else if function.starts_with(b"Compile") || function.starts_with(b"Recompile") {
+        "Compile"
+    } else {
+        "null"
+    }
+}
+
+/// A time as written, in microseconds.
+pub(crate) fn micros(text: Option<&[u8]>) -> Option<f64> {
+    text.and_then(number)
+}

@@ -1,0 +1,84 @@
+//! Texts as numbers: each distinct one is kept once.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// Texts, numbered in the order in which they came; number 0 is the empty one.
+pub(crate) struct Names {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+    table: HashTable<u32>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let mut names = Names { bytes: Vec::new(), ends: Vec::new(), table: HashTable::new() };
+        names.number(b"");
+        names
+    }
+}
+
+impl Names {
+    /// The number of a text.
+    #[inline]
+    pub(crate) fn number(&mut self, text: &[u8]) -> u32 {
+        let hash = FixedState::default().hash_one(text);
+        let Names { bytes, ends, table } = self;
+        let same = |&number: &u32| of(bytes, ends, number) == text;
+        if let Some(&number) = table.find(hash, same) {
+            return number;
+        }
+        let number = ends.len() as u32;
+        bytes.extend_from_slice(text);
+        ends.push(bytes.len());
+        let (bytes, ends) = (&*bytes, &*ends);
+        table.insert_unique(hash, number, |&other| {
+            FixedState::default().hash_one(of(bytes, ends, other))
+        });
+        number
+    }
+
+    /// The text of a number.
+    pub(crate) fn bytes_of(&self, number: u32) -> &[u8] {
+        of(&self.bytes, &self.ends, number)
+    }
+
+    /// The text of a number; what is no UTF-8 is replaced.
+    pub(crate) fn text(&self, number: u32) -> String {
+        String::from_utf8_lossy(self.bytes_of(number)).into_owned()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Takes over the texts of another; gives their numbers here.
+    pub(crate) fn append(&mut self, other: &Names) -> Vec<u32> {
+        (0..other.len() as u32).map(|number| self.number(other.bytes_of(number))).collect()
+    }
+}
+
+fn of<'b>(bytes: &'b [u8], ends: &[usize], number: u32) -> &'b [u8] {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &bytes[start..ends[number]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_has_one_number() {
+        let (mut names, mut later) = (Names::default(), Names::default());
+        assert_eq!([names.number(b"a"), names.number(b"b"), names.number(b"a")], [1, 2, 1]);
+        assert_eq!((names.number(b""), names.text(2)), (0, "b".to_owned()));
+        later.number(b"c");
+        later.number(b"b");
+        assert_eq!(names.append(&later), [0, 3, 2]);
+        assert_eq!((names.text(3), names.len()), ("c".to_owned(), 4));
+    }
+}

@@ -1,0 +1,92 @@
+//! URLs as DevTools takes them apart (`ParsedURL`).
+
+use regex::bytes::Regex;
+use std::sync::LazyLock;
+
+/// The parts that groups and the ignore list ask for.
+pub(crate) struct Url<'u> {
+    /// In lower case.
+    pub(crate) scheme: Vec<u8>,
+    pub(crate) host: &'u [u8],
+    pub(crate) path: &'u [u8],
+}
+
+static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let expression = concat!(
+        r"^([A-Za-z][A-Za-z0-9+.-]*)://",
+        r"(?:[A-Za-z0-9\-._~%!$&'()*+,;=:]*@)?",
+        r"((?:\[::\d?\])|(?:[^\s/:]*))",
+        r"(?::[\d]+)?(/[^#?]*)?(?:\?[^#]*)?(?:#.*)?$"
+    );
+    Regex::new(expression).ok()
+});
+
+impl<'u> Url<'u> {
+    pub(crate) fn parse(url: &'u [u8]) -> Option<Self> {
+        let (is_blob, rest) = match url.strip_prefix(b"blob:") {
+            Some(rest) => (true, rest),
+            None => (false, url),
+        };
+        let found = URL.as_ref()?.captures(rest)?;
+        let part = |number| found.get(number).map(|part| part.as_bytes());
+        let scheme = part(1).unwrap_or_default().to_ascii_lowercase();
+        Some(Url {
+            scheme: if is_blob { b"blob".to_vec() } else { scheme },
+            host: part(2).unwrap_or_default(),
+            path: part(3).unwrap_or(b"/"),
+        })
+    }
+
+    /// The last two labels of the host; all of it if it is an address, or with `whole`.
+    pub(crate) fn domain(&self, whole: bool) -> &'u [u8] {
+        let host = self.host;
+        let is_address = !host.is_empty() && host.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+        if whole || is_address {
+            return host;
+        }
+        let mut dots = host.iter().enumerate().rev().filter(|(_, byte)| **byte == b'.');
+        match (dots.next(), dots.next()) {
+            (Some(_), Some((second, _))) => &host[second + 1..],
+            _ => host,
+        }
+    }
+}
+
+/// Whether a URL is on the ignore list as DevTools has it when nobody changed it.
+pub(crate) fn is_ignored(url: &[u8]) -> bool {
+    let listed =
+        memchr::memmem::find(url, b"/node_modules/").is_some() || url.starts_with(b"node:");
+    if !listed || url == b"about:blank" {
+        return false;
+    }
+    match Url::parse(url) {
+        Some(url) => url.path.len() > 1 || !url.host.is_empty(),
+        None => !url.starts_with(b"data:"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_have_hosts_and_domains() {
+        let domain = |url: &'static str, whole| {
+            Url::parse(url.as_bytes())
+                .map(|url| String::from_utf8_lossy(url.domain(whole)).into_owned())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(domain("https://a.b.example.org:80/x?y#z", false), some("example.org"));
+        assert_eq!(domain("https://a.b.example.org/", true), some("a.b.example.org"));
+        assert_eq!(domain("http://127.0.0.1:8000", false), some("127.0.0.1"));
+        assert_eq!(domain("node:internal/modules", false), None);
+        assert_eq!(domain("file:///home/x.js", false), some(""));
+    }
+
+    #[test]
+    fn the_ignore_list_is_that_of_devtools() {
+        assert!(is_ignored(b"node:internal/fs"));
+        assert!(is_ignored(b"file:///a/node_modules/b.js"));
+        assert!(!is_ignored(b"https://app.test/app.js"));
+    }
+}

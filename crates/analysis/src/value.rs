@@ -1,0 +1,132 @@
+//! Values of JSON as JavaScript has them: doubles, texts without escapes, members by name.
+
+use tracemill_tokenizer::{members, number_text, string_is, unescape};
+
+/// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
+pub(crate) fn number(value: &[u8]) -> Option<f64> {
+    quick(value).or_else(|| {
+        let mut scratch = Vec::new();
+        std::str::from_utf8(number_text(value, &mut scratch)?).ok()?.parse().ok()
+    })
+}
+
+/// Up to 15 digits with up to 15 of them decimals: both parts are exact doubles, so one division rounds right.
+#[inline]
+fn quick(value: &[u8]) -> Option<f64> {
+    const TENS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (negative, digits) = match value {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, value),
+    };
+    if digits.len() > 16 || !digits.first()?.is_ascii_digit() || !digits.last()?.is_ascii_digit() {
+        return None;
+    }
+    let (mut whole, mut decimals, mut count) = (0u64, None, 0);
+    for (at, &byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => {
+                whole = whole * 10 + u64::from(byte - b'0');
+                count += 1;
+            }
+            b'.' if decimals.is_none() => decimals = Some(digits.len() - at - 1),
+            _ => return None,
+        }
+    }
+    if count > 15 || (digits.len() > 1 && digits[0] == b'0' && digits[1] != b'.') {
+        return None;
+    }
+    let value = whole as f64 / TENS[decimals.unwrap_or(0)];
+    Some(if negative { -value } else { value })
+}
+
+/// The last member of an object that has this name.
+pub(crate) fn member<'v>(object: &'v [u8], name: &[u8]) -> Option<&'v [u8]> {
+    let found = members(object).filter(|(key, _)| string_is(key, name)).last();
+    found.map(|(_, value)| value)
+}
+
+/// The value at the end of a path of names.
+pub(crate) fn at<'v>(object: &'v [u8], path: &[&[u8]]) -> Option<&'v [u8]> {
+    path.iter().try_fold(object, |object, name| member(object, name))
+}
+
+/// The content of a string.
+pub(crate) fn string(value: &[u8]) -> Option<Vec<u8>> {
+    let [b'"', content @ .., b'"'] = value else { return None };
+    let mut text = Vec::with_capacity(content.len());
+    unescape(content, &mut text);
+    Some(text)
+}
+
+/// What JavaScript makes of a value in a template: strings without quotes, numbers in their shortest form.
+pub(crate) fn template(value: Option<&[u8]>) -> Vec<u8> {
+    let Some(value) = value else { return b"undefined".to_vec() };
+    string(value).unwrap_or_else(|| match number(value) {
+        Some(number) => shortest(number).into_bytes(),
+        None => value.to_vec(),
+    })
+}
+
+/// A double as JavaScript prints it, for magnitudes that ids and lines have.
+pub(crate) fn shortest(number: f64) -> String {
+    if number == 0.0 { "0".to_owned() } else { number.to_string() }
+}
+
+/// Whether a condition takes a value for true.
+pub(crate) fn is_true(value: Option<&[u8]>) -> bool {
+    let Some(value) = value else { return false };
+    match value {
+        b"" | b"null" | b"false" | b"\"\"" => false,
+        [b'"' | b'{' | b'[', ..] => true,
+        _ => number(value) != Some(0.0),
+    }
+}
+
+/// The elements of an array.
+pub(crate) fn elements(array: &[u8]) -> Vec<&[u8]> {
+    let mut cursor = tracemill_tokenizer::Cursor::new(array);
+    let mut found = Vec::new();
+    if cursor.enter(b'[') {
+        while cursor.next_element() {
+            found.push(cursor.value());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The quick way gives the bits of the slow one.
+    #[test]
+    fn quick_numbers_are_right_to_the_bit() {
+        let mut state = 1u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let digits = state >> 33;
+            let text =
+                format!("{}{}.{:03}", ["", "-"][(state >> 20) as usize % 2], digits, state >> 54);
+            let slow: f64 = text.parse().expect("a number");
+            assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(slow.to_bits()), "{text}");
+        }
+        for odd in ["1e3", "\"12.5\"", "123456789012345678", "-0", "0.1"] {
+            let slow: f64 = odd.trim_matches('"').parse().expect("a number");
+            assert_eq!(number(odd.as_bytes()).map(f64::to_bits), Some(slow.to_bits()), "{odd}");
+        }
+        for none in ["", "-", "NaN", "01", "1.", ".5", "null", "\"1 ms\""] {
+            assert_eq!(number(none.as_bytes()), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn values_are_as_in_javascript() {
+        let args = br#"{"data":{"url":"a\/b","n":12,"url":"c"}}"#;
+        assert_eq!(at(args, &[b"data", b"url"]), Some(&b"\"c\""[..]));
+        assert_eq!(template(Some(b"12.0")), b"12");
+        assert_eq!(template(None), b"undefined");
+        assert!(is_true(Some(b"1")) && !is_true(Some(b"0.0")) && !is_true(Some(b"\"\"")));
+        assert_eq!(elements(b"[1, {\"a\":[2]}]"), [&b"1"[..], b"{\"a\":[2]}"]);
+    }
+}

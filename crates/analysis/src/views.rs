@@ -1,0 +1,273 @@
+//! The tree views as visitors of the walk: call tree, event log, bottom-up (devtools-semantics §7.5 to §7.7). Each is complete
+//! after one walk; every sum is made in the order in which DevTools makes it.
+
+use crate::entries::Entry;
+use crate::tree::{Key, NONE, Rows};
+use crate::walk::{Visit, Window};
+use std::collections::HashMap;
+
+/// What rows an event belongs to.
+pub(crate) trait Identify {
+    /// The text of its row's id.
+    fn id(&self, entry: &Entry) -> u32;
+    /// The text of its group's id; 0 for none.
+    fn group(&self, entry: &Entry) -> u32;
+    /// Bytes it tells of, if it tells of a request.
+    fn received(&self, entry: &Entry) -> Option<Received>;
+}
+
+/// What an event says of the bytes of a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Received {
+    pub(crate) bytes: f64,
+    pub(crate) kind: ReceivedKind,
+    pub(crate) is_cached: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReceivedKind {
+    Data,
+    Finish,
+    Response,
+}
+
+/// Call tree, or with `each` the event log: a row for each event.
+pub(crate) struct TopDown<'i, I> {
+    pub(crate) rows: Rows,
+    ids: &'i I,
+    each: bool,
+    grouped: bool,
+    as_devtools: bool,
+    /// Rows of the open events, and whether DevTools finds anything below them.
+    open: Vec<(u32, bool)>,
+}
+
+impl<'i, I: Identify> TopDown<'i, I> {
+    pub(crate) fn new(ids: &'i I, each: bool, grouped: bool, as_devtools: bool) -> Self {
+        let open = vec![(0, true)];
+        TopDown { rows: Rows::default(), ids, each, grouped, as_devtools, open }
+    }
+
+    fn enter(&mut self, at: usize, entry: &Entry, ms: f64) {
+        let (parent, matched) = self.open[self.open.len() - 1];
+        if parent != NONE && parent != 0 {
+            let row = &mut self.rows.all[parent as usize];
+            row.own -= ms;
+            row.expandable = true;
+        }
+        let row = if parent != NONE && matched {
+            let group = if self.grouped { self.ids.group(entry) } else { 0 };
+            let key = Key { id: self.ids.id(entry), group };
+            match self.each {
+                true => self.rows.add(parent, key, at as u32),
+                false => self.rows.row(parent, key, at as u32).0,
+            }
+        } else {
+            NONE
+        };
+        if row != NONE {
+            let row = &mut self.rows.all[row as usize];
+            row.count += 1;
+            row.own += ms;
+            row.total += ms;
+        }
+        // in DevTools an event that ends at 0 has no end, and nothing is found below it
+        let matched = !self.as_devtools || entry.end() / 1000.0 != 0.0 && !entry.end().is_nan();
+        self.open.push((row, matched));
+    }
+
+    /// The rows, with the root's times: the window, and what no row covers.
+    pub(crate) fn finish(mut self, window: Window) -> Rows {
+        let total = window.to - window.from;
+        let own = self.rows.children(0).collect::<Vec<_>>().into_iter();
+        let rest = own.fold(total, |rest, row| rest - self.rows.all[row as usize].total);
+        let root = &mut self.rows.all[0];
+        (root.total, root.own) = (total, rest);
+        self.rows
+    }
+}
+
+impl<I: Identify> Visit for TopDown<'_, I> {
+    fn start(&mut self, at: usize, entry: &Entry, ms: f64) {
+        if self.each && entry.dur < 0.0 && self.as_devtools {
+            return self.open.push(self.open[self.open.len() - 1]);
+        }
+        self.enter(at, entry, ms);
+    }
+
+    fn end(&mut self, _at: usize, _entry: &Entry, _ms: f64) {
+        self.open.pop();
+    }
+
+    fn instant(&mut self, at: usize, entry: &Entry) {
+        if self.each {
+            self.enter(at, entry, 0.0);
+            self.open.pop();
+        }
+    }
+}
+
+/// An open event.
+struct Open {
+    at: u32,
+    key: Key,
+    caller: u32,
+    own: f64,
+    /// The same, as DevTools' stack has it: it forgets events without a name.
+    outermost: bool,
+}
+
+/// Bottom-up, to a fixed number of levels: where the event before ended that a row counted depends on the order of events,
+/// so rows cannot be added later.
+pub(crate) struct BottomUp<'i, I> {
+    pub(crate) rows: Rows,
+    ids: &'i I,
+    window: Window,
+    levels: usize,
+    /// Whether the group is part of a row's id, as by third party.
+    forced: bool,
+    as_devtools: bool,
+    open: Vec<Open>,
+    /// What is left of the window, and of each open event.
+    own: Vec<f64>,
+    outermost: Vec<bool>,
+    /// Durations of the outermost open events of each row.
+    totals: HashMap<Key, f64>,
+    /// Requests that the cache answered.
+    cached: HashMap<Key, bool>,
+}
+
+impl<'i, I: Identify> BottomUp<'i, I> {
+    pub(crate) fn new(
+        ids: &'i I,
+        window: Window,
+        levels: usize,
+        forced: bool,
+        as_devtools: bool,
+    ) -> Self {
+        BottomUp {
+            rows: Rows::default(),
+            ids,
+            window,
+            levels,
+            forced,
+            as_devtools,
+            open: Vec::new(),
+            own: vec![window.to - window.from],
+            outermost: Vec::new(),
+            totals: HashMap::new(),
+            cached: HashMap::new(),
+        }
+    }
+
+    fn key(&self, entry: &Entry) -> Key {
+        // a group of no name is one too
+        let group = if self.forced { 1 + self.ids.group(entry) } else { 0 };
+        Key { id: self.ids.id(entry), group }
+    }
+
+    /// Learns which requests the cache answered, before the walk.
+    pub(crate) fn note_cached(&mut self, entry: &Entry) {
+        if let Some(received) = self.ids.received(entry)
+            && received.kind == ReceivedKind::Response
+        {
+            self.cached.insert(self.key(entry), received.is_cached);
+        }
+    }
+
+    /// Adds an event that ended to the rows of its callers.
+    fn add_callers(&mut self, mut row: u32, own: f64, entry: &Entry, end: f64) {
+        let start = entry.ts / 1000.0;
+        let above = self.open.len();
+        for k in 1..self.levels.min(above + 1) {
+            let caller = &self.open[above - k];
+            let marker = &mut self.rows.all[row as usize].marker;
+            let counted = if marker.is_nan() { self.window.from } else { *marker };
+            *marker = end;
+            let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.at);
+            row = next;
+            let own_row = &mut self.rows.all[row as usize];
+            if is_new {
+                own_row.expandable = above > k;
+            }
+            own_row.count += 1;
+            own_row.own += own;
+            own_row.total += end - crate::walk::js_max(start, counted);
+        }
+    }
+
+    /// The rows with the root's times; rows without time of their own go, but those with bytes.
+    pub(crate) fn finish(mut self) -> Rows {
+        self.rows.all[0].total = self.window.to - self.window.from;
+        self.rows.all[0].own = or_zero(self.own.pop());
+        let top: Vec<u32> = self.rows.children(0).collect();
+        for row in top {
+            let row = &mut self.rows.all[row as usize];
+            row.is_gone = row.own <= 0.0 && row.bytes <= 0.0;
+        }
+        self.rows
+    }
+}
+
+/// `x || 0`
+fn or_zero(number: Option<f64>) -> f64 {
+    number.filter(|number| !number.is_nan()).unwrap_or(0.0)
+}
+
+impl<I: Identify> Visit for BottomUp<'_, I> {
+    fn start(&mut self, at: usize, entry: &Entry, ms: f64) {
+        if let Some(last) = self.own.last_mut() {
+            *last -= ms;
+        }
+        self.own.push(ms);
+        if let Some(parent) = self.open.last_mut() {
+            parent.own -= ms;
+        }
+        let key = self.key(entry);
+        let outermost = !self.totals.contains_key(&key);
+        if outermost {
+            self.totals.insert(key, ms);
+        }
+        self.outermost.push(outermost);
+        let caller = self.ids.id(entry);
+        self.open.push(Open { at: at as u32, key, caller, own: ms, outermost });
+    }
+
+    fn end(&mut self, at: usize, entry: &Entry, end: f64) {
+        let Some(Open { key, own, outermost, .. }) = self.open.pop() else { return };
+        if self.as_devtools && key == Key::of(0) {
+            return;
+        }
+        let (row, _) = self.rows.row(0, key, at as u32);
+        let rest = or_zero(self.own.pop());
+        let is_outermost = self.outermost.pop();
+        let has_caller = !self.open.is_empty();
+        let own_row = &mut self.rows.all[row as usize];
+        own_row.count += 1;
+        own_row.own += rest;
+        own_row.expandable |= has_caller;
+        if if self.as_devtools { is_outermost == Some(true) } else { outermost } {
+            own_row.total += or_zero(self.totals.remove(&key));
+        }
+        if !self.forced {
+            self.add_callers(row, own, entry, end);
+        }
+    }
+
+    fn instant(&mut self, at: usize, entry: &Entry) {
+        let Some(received) = self.ids.received(entry) else { return };
+        let key = self.key(entry);
+        let (row, _) = self.rows.row(0, key, at as u32);
+        let is_cached = self.cached.get(&key).copied().unwrap_or(false);
+        let row = &mut self.rows.all[row as usize];
+        row.count += 1;
+        match received.kind {
+            ReceivedKind::Data => {
+                row.bytes = if is_cached { 0.0 } else { row.bytes + received.bytes };
+            }
+            ReceivedKind::Finish if received.bytes == 0.0 && is_cached => row.bytes = 0.0,
+            _ if received.bytes > 0.0 => row.bytes = received.bytes,
+            _ => {}
+        }
+    }
+}

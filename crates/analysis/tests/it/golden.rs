@@ -1,0 +1,268 @@
+//! Our tables are those of DevTools' own engine, to the bit, for each trace of the corpus that DevTools loads.
+//!
+//! The engine's answers stand in `../shared/oracle/golden-trees` (what each line is: its README). Compared are, for each kind of
+//! entries (all, visible, as the panel), each thread in DevTools' order, each window and each group but third parties, whose
+//! table of companies is not ours to ship: the flame chart, the event log, the call tree, and bottom-up to six levels. Of
+//! each the rows' SHA-256, which covers every bit of every number and the order of rows; the SHA-256 of the labels; the
+//! times of the root.
+
+use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use tracemill_analysis::{
+    Entries, FlameRow, GroupBy, ReadRules, Table, TableRules, Trace, TreeRow, View, Wanted, Window,
+};
+use tracemill_pipeline::{Config, Source};
+
+/// What lies beside the checkout.
+fn shared() -> PathBuf {
+    let own = std::env::var("CARGO_MANIFEST_DIR");
+    let own = own.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    Path::new(&own).join("../../../shared")
+}
+
+fn hex(number: f64) -> String {
+    // which NaN it is says only what processor made it: those of the goldens have a sign
+    let bits = if number.is_nan() { 0xFFF8_0000_0000_0000 } else { number.to_bits() };
+    format!("{bits:016x}")
+}
+
+/// Checksums of rows, and of their labels.
+#[derive(Default)]
+struct Sums {
+    rows: Sha256,
+    labels: Sha256,
+    count: u64,
+}
+
+impl Sums {
+    fn add(&mut self, row: &Value, label: &Option<String>) {
+        self.rows.update(row.to_string());
+        self.rows.update("\n");
+        self.labels.update(json!(label).to_string());
+        self.labels.update("\n");
+        self.count += 1;
+    }
+
+    fn finish(self) -> (u64, String, String) {
+        let text = |sum: Sha256| sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        (self.count, text(self.rows), text(self.labels))
+    }
+}
+
+fn flame_row(row: &FlameRow) -> Value {
+    let kind = if row.is_call { "P" } else { "E" };
+    json!([row.depth, kind, row.id, hex(row.ts), hex(row.dur), hex(row.own), row.key])
+}
+
+fn tree_row(row: &TreeRow, table: &str) -> Value {
+    let (own, total, children) = (hex(row.own), hex(row.total), u8::from(row.expandable));
+    match table {
+        "log" => json!([row.depth, row.id, hex(row.start), own, total, row.key]),
+        "callTree" => json!([row.depth, row.id, own, total, row.count, children, row.key]),
+        _ => {
+            let bytes =
+                if row.bytes.fract() == 0.0 { json!(row.bytes as i64) } else { json!(row.bytes) };
+            json!([row.depth, row.id, own, total, row.count, children, bytes, row.key])
+        }
+    }
+}
+
+/// Traces with times in quotes. DevTools adds them up as texts (`"10" + 5` is `"105"`); to us they are the numbers that they hold.
+const TIMES_IN_QUOTES: [&str; 7] = [
+    "hermes/hermes-cli-0.12-sample-profiling.json",
+    "perfetto/inline-invalid_string_ts_and_dur.json",
+    "perfetto/inline-string_ts_and_dur.json",
+    "perfetto/inline-string_ts_trailing_chars.json",
+    "perfetto/inline-string_tts_and_tdur.json",
+    "speedscope-trace-event/multi-thread-with-samples.json",
+    "xray/xray-log-18.json",
+];
+
+/// What is wrong, by the kind of table.
+#[derive(Default)]
+struct Outcome {
+    compared: u64,
+    wrong: BTreeMap<String, u64>,
+    examples: Vec<String>,
+}
+
+fn number(value: &Value) -> f64 {
+    let bits = value.as_str().and_then(|text| u64::from_str_radix(text, 16).ok());
+    f64::from_bits(bits.expect("16 digits"))
+}
+
+fn entries_of(name: &str) -> Entries {
+    match name {
+        "all" => Entries::All,
+        "visible" => Entries::Visible,
+        _ => Entries::Panel,
+    }
+}
+
+/// The number of the thread that a line is of.
+fn thread_of(trace: &Trace, head: &Value) -> Option<usize> {
+    let written = |value: &Value| match value {
+        Value::Null => Vec::new(),
+        value => value.to_string().into_bytes(),
+    };
+    let (pid, tid) = (written(&head["pid"]), written(&head["tid"]));
+    trace.threads.iter().position(|own| *own.pid == *pid && *own.tid == *tid)
+}
+
+fn table(view: &View<'_>, head: &Value) -> Option<Table> {
+    let window = Window { from: number(&head["hex"][0]), to: number(&head["hex"][1]) };
+    let by = head["groupBy"].as_str().unwrap_or("none");
+    let by = GroupBy::ALL.into_iter().find(|own| own.name() == by)?;
+    Some(match head["table"].as_str()? {
+        "log" => view.log(window),
+        "callTree" => view.call_tree(window, by),
+        _ => view.bottom_up(window, by, 6),
+    })
+}
+
+/// Compares one line; what is wrong with it.
+fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
+    let mut sums = Sums::default();
+    let mut wrong = Vec::new();
+    if head["table"] == "flame" {
+        view.flame().for_each(|row| sums.add(&flame_row(&row), &row.label));
+    } else {
+        let name = head["table"].as_str()?;
+        let table = table(view, head)?;
+        table.rows.iter().for_each(|row| sums.add(&tree_row(row, name), &row.label));
+        let root = &head["root"]["hex"];
+        if (root[0].as_str(), root[1].as_str())
+            != (Some(&*hex(table.own)), Some(&*hex(table.total)))
+        {
+            wrong.push("root");
+        }
+    }
+    let (count, rows, labels) = sums.finish();
+    if head["rows"].as_u64() != Some(count) {
+        wrong.push("count");
+    }
+    if head["sha256"].as_str() != Some(&*rows) {
+        wrong.push("rows");
+    }
+    if head["sha256Labels"].as_str() != Some(&*labels) {
+        wrong.push("labels");
+    }
+    Some(wrong)
+}
+
+fn lines(golden: &Path) -> Vec<Value> {
+    let mut text = String::new();
+    let file = File::open(golden).expect("a golden file");
+    MultiGzDecoder::new(file).read_to_string(&mut text).expect("packed text");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+fn check(name: &str, input: &Path, golden: &Path, outcome: &mut Outcome) {
+    let lines = lines(golden);
+    if lines.iter().any(|line| line["type"] == "refused") {
+        return;
+    }
+    let config = Config::new(2, 256 << 20, std::env::temp_dir());
+    let wanted = Wanted { urls: true, frames: true, titles: true };
+    let rules = ReadRules { wanted, as_devtools: true };
+    let trace = Trace::read(&[Source::Path(input.to_owned())], rules, &config).expect("a trace");
+    let tracks: Vec<_> = trace.threads.iter().map(|thread| trace.track(thread)).collect();
+    let mut views: BTreeMap<(usize, String), View<'_>> = BTreeMap::new();
+    let mut threads: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for head in &lines {
+        let kind = head["type"].as_str().unwrap_or_default();
+        if kind == "trace" {
+            threads.clear();
+            let bounds = (number(&head["bounds"]["hex"][0]), number(&head["bounds"]["hex"][1]));
+            let same = [bounds.0, bounds.1].map(hex) == [trace.bounds.0, trace.bounds.1].map(hex);
+            note(name, head, (!same).then_some("bounds"), outcome);
+            continue;
+        }
+        let Some(at) = thread_of(&trace, head) else {
+            note(name, head, Some("no such thread"), outcome);
+            continue;
+        };
+        let entries = head["entries"].as_str().unwrap_or_default().to_owned();
+        let table_rules = TableRules { entries: entries_of(&entries), as_devtools: true };
+        if kind == "thread" {
+            // tracks of the panel have an order of their own
+            let before = threads.entry(entries.clone()).or_default();
+            let ordered = entries == "panel" || before.last().is_none_or(|&last| last < at);
+            before.push(at);
+            note(name, head, (!ordered).then_some("order of threads"), outcome);
+            let own = trace.threads[at].name.as_deref();
+            note(name, head, (head["name"].as_str() != own).then_some("name"), outcome);
+            continue;
+        }
+        if !head["error"].is_null() || head["groupBy"] == "third-party" {
+            continue;
+        }
+        let view = views
+            .entry((at, entries))
+            .or_insert_with(|| View::new(&trace, &trace.threads[at], &tracks[at], table_rules));
+        for what in compare(view, head).unwrap_or_else(|| vec!["unknown table"]) {
+            note(name, head, Some(what), outcome);
+        }
+        outcome.compared += 1;
+    }
+}
+
+fn note(name: &str, head: &Value, wrong: Option<&str>, outcome: &mut Outcome) {
+    let Some(wrong) = wrong else { return };
+    let part = |key: &str| head[key].as_str().unwrap_or("-").to_owned();
+    let kind = format!("{} {} {}", part("table"), part("groupBy"), wrong);
+    *outcome.wrong.entry(kind.clone()).or_default() += 1;
+    let (pid, tid) = (&head["pid"], &head["tid"]);
+    outcome.examples.push(format!(
+        "{name}: {kind}, {} entries, window {}, pid {pid}, tid {tid}",
+        part("entries"),
+        part("window")
+    ));
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn tables_are_those_of_devtools() {
+    let goldens = shared().join("oracle/golden-trees");
+    let mut outcome = Outcome::default();
+    for golden in files(&goldens) {
+        let inside =
+            golden.strip_prefix(&goldens).expect("below it").to_string_lossy().into_owned();
+        let Some(name) = inside.strip_suffix(".trees.jsonl.gz") else {
+            continue;
+        };
+        if TIMES_IN_QUOTES.contains(&name) {
+            continue;
+        }
+        let input = match name.strip_prefix("samples/") {
+            Some(sample) => shared().join("oracle/samples").join(sample),
+            None => shared().join("corpus").join(name),
+        };
+        check(name, &input, &golden, &mut outcome);
+    }
+    let mut files: Vec<&str> =
+        outcome.examples.iter().filter_map(|e| e.split(':').next()).collect();
+    files.dedup();
+    assert!(!goldens.is_dir() || outcome.compared > 0, "nothing was compared");
+    assert!(
+        outcome.wrong.is_empty(),
+        "{:#?}\n{files:#?}\n{}",
+        outcome.wrong,
+        outcome.examples.iter().take(60).map(|e| format!("{e}\n")).collect::<String>()
+    );
+}

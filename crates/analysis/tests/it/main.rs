@@ -1,0 +1,3 @@
+//! Tests of `tracemill-analysis` from outside.
+
+mod golden;

@@ -1,0 +1,190 @@
+//! The door for other crates: all inputs of a run read once, each event shown to a collector on the worker that finds it.
+//!
+//! ```text
+//!   scan workers ─ each event ─> Findings (yours) ─ in input order ─> take
+//!                      └ Profile, ProfileChunk, CpuProfile ─> streams ─┐
+//!   .cpuprofile ─ its document ────────────────────────────────────────┴─> Scanned::profile: pieces, in columns
+//! ```
+//!
+//! Inputs, damage, spooled pipes and progress are as for every verb. A `.cpuprofile` is not made into events here: it is
+//! handed on as the one profile that it is.
+
+mod profiles;
+mod wholes;
+
+pub use profiles::{PieceNode, ProfileFacts, ProfilePiece};
+
+use crate::config::Config;
+use std::borrow::Cow;
+use std::sync::Arc;
+use tracemill_core::error::Error;
+use tracemill_core::losses::InputReport;
+use tracemill_core::outline::{Document, Outline};
+use tracemill_core::read::{Current, Inputs, Maker, Reader, read_all};
+use tracemill_core::scan::Collect;
+use tracemill_core::source::Source;
+use tracemill_core::store::{Payload, Store};
+use tracemill_profile::{Room, Router, Streams};
+use tracemill_tokenizer::Event;
+use wholes::{WholeProfile, Wholes};
+
+/// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
+pub trait Findings: Default + Send + 'static {
+    /// Takes an event: its number within the stretch, and its offset among all inputs.
+    fn event(&mut self, event: &Event<'_>, number: u64, offset: u64);
+
+    /// The stretch is scanned: whatever can be done to its findings without the others, on the worker.
+    fn seal(&mut self) {}
+}
+
+/// Which stretch it is that findings are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The number of the input, as they are read.
+    pub input: usize,
+    /// The number of its first event among those of all inputs.
+    pub first: u64,
+}
+
+/// The findings of a stretch, and what the door itself keeps of it.
+struct Part<F> {
+    outline: Outline,
+    router: Router,
+    own: F,
+}
+
+impl<F: Findings> Collect for Part<F> {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        let number = self.outline.facts.events;
+        let offset = self.outline.event(event);
+        self.router.note(event, offset);
+        self.own.event(event, number, offset);
+    }
+
+    fn seal(&mut self) {
+        self.own.seal();
+    }
+}
+
+/// Makes the collectors.
+type New<F> = Arc<dyn Fn() -> F + Send + Sync>;
+
+struct Door<F, T> {
+    new: New<F>,
+    take: T,
+    events: u64,
+    inputs: usize,
+    streams: Streams,
+    documents: Vec<Document>,
+}
+
+impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, T> {
+    type Part = Part<F>;
+
+    fn part(base: u64, _bytes: usize) -> Part<F> {
+        Part { outline: Outline::at(base), router: Router::default(), own: F::default() }
+    }
+
+    fn maker(&self) -> Maker<Part<F>> {
+        let new = Arc::clone(&self.new);
+        Box::new(move |base, bytes| Part { own: new(), ..Self::part(base, bytes) })
+    }
+
+    fn begin(&mut self, _name: &str) {
+        self.inputs += 1;
+    }
+
+    fn take(&mut self, part: Part<F>, base: u64, _current: Current<'_>) -> Result<(), Error> {
+        let stretch = Stretch { input: self.inputs - 1, first: self.events };
+        self.events += part.outline.facts.events;
+        self.streams.append(part.router, base)?;
+        part.outline.append_to(&mut self.documents);
+        (self.take)(part.own, stretch)
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = true;
+}
+
+/// All inputs, read: their reports, their bytes, and the CPU profiles in them.
+pub struct Scanned {
+    inputs: Inputs,
+    streams: Streams,
+    documents: Vec<Document>,
+    wholes: Vec<WholeProfile>,
+    config: Config,
+}
+
+/// Reads every source to its end, once, on all cores. `new` makes a collector for a stretch of an input; `take` gets what
+/// it found, in the order of the inputs, on this thread.
+///
+/// Cost: one pass at scanning speed, and what the collectors do. Heap: as for [`crate::list_profiles`]; pipes and packed
+/// inputs are kept, on disk beyond the budget.
+///
+/// # Errors
+/// As [`crate::merge()`], but for the output; and what `take` says.
+pub fn scan_inputs<F: Findings>(
+    sources: &[Source],
+    config: &Config,
+    new: impl Fn() -> F + Send + Sync + 'static,
+    take: impl FnMut(F, Stretch) -> Result<(), Error>,
+) -> Result<Scanned, Error> {
+    config.check()?;
+    let share = config.shares().index;
+    let room = Room { decoded: share / 4, places: share / 8 };
+    let mut door = Door {
+        new: Arc::new(new),
+        take,
+        events: 0,
+        inputs: 0,
+        streams: Streams::new(room, &config.tmp_dir),
+        documents: Vec::new(),
+    };
+    let mut wholes = Wholes::new(config);
+    let inputs = read_all(sources, config, &mut wholes, &mut door)?;
+    door.streams.finish()?;
+    inputs.check_unchanged()?;
+    let Door { streams, documents, .. } = door;
+    Ok(Scanned { inputs, streams, documents, wholes: wholes.found, config: config.clone() })
+}
+
+impl Scanned {
+    /// Of each input, in order.
+    pub fn inputs(&self) -> &[InputReport] {
+        &self.inputs.reports
+    }
+
+    /// What the user should know, one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.inputs.warnings
+    }
+
+    /// What stands beside the events of traces: keys as written, with their quotes, and values.
+    pub fn members(&self) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+        let keys = self.documents.iter().flat_map(|document| &document.keys);
+        let store = self.store();
+        keys.map(move |key| (&*key.key, Cow::Owned(store.copy(key.offset..key.offset + key.len))))
+    }
+
+    /// Whether every file still is what it was when it was opened: the last word before an answer is told.
+    ///
+    /// # Errors
+    /// [`tracemill_core::error::ErrorKind::Changed`] for the first that is not.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        self.inputs.check_unchanged()
+    }
+
+    fn store(&self) -> Store<'_> {
+        let payloads: Vec<(u64, &Payload)> =
+            self.inputs.payloads.iter().map(|held| (held.base, &*held.payload)).collect();
+        Store::new(payloads.into_iter(), self.streams.long.clone())
+    }
+}

@@ -1,0 +1,149 @@
+//! The CPU profiles of all inputs, each piece by piece, in columns.
+
+use super::Scanned;
+use tracemill_core::error::Error;
+use tracemill_core::order::Order;
+use tracemill_core::store::Store;
+use tracemill_profile::{
+    ChunkRef, Contents, NO_ID, ProfileSource, SortSpace, Text, head_of, settle, text_of,
+};
+
+/// Whose a profile is.
+#[derive(Clone, Debug)]
+pub struct ProfileFacts {
+    /// `pid` as written; empty if missing.
+    pub pid: Box<[u8]>,
+    /// `tid` as written, of its `Profile` event; `None` if there is none, so that nobody knows whose it is.
+    pub tid: Option<Box<[u8]>>,
+    /// `id` of its stream as written; empty if missing.
+    pub id: Box<[u8]>,
+    /// What its `Profile` event says of its origin.
+    pub source: Option<ProfileSource>,
+    /// When it begins, in microseconds, as written: `ts` of its `Profile` event, or `startTime` of a whole profile.
+    pub start: Option<Box<[u8]>>,
+    /// `endTime` of a whole profile, as written.
+    pub end: Option<Box<[u8]>>,
+    /// Whether it is a whole profile (a `.cpuprofile`), not a stream of events.
+    pub is_whole: bool,
+    /// The path of the input, of a whole profile; empty for standard input.
+    pub input: Option<String>,
+}
+
+/// A node of the call tree, as written.
+#[derive(Clone, Copy, Debug)]
+pub struct PieceNode<'a> {
+    /// Its id.
+    pub id: u64,
+    /// The id of its parent, if it names one.
+    pub parent: Option<u64>,
+    /// The ids of its children, if it has such a list.
+    pub children: Option<&'a [u64]>,
+    /// The object itself.
+    pub text: &'a [u8],
+}
+
+/// A piece of a profile: what one event says.
+pub struct ProfilePiece<'a> {
+    chunk: ChunkRef<'a>,
+    store: &'a Store<'a>,
+    /// What it says of its origin.
+    pub source: Option<ProfileSource>,
+    /// Ids of nodes; `u64::MAX` where there is none.
+    pub samples: &'a [u64],
+    /// Nanoseconds since the sample before.
+    pub steps: &'a [i64],
+}
+
+impl<'a> ProfilePiece<'a> {
+    fn of(chunk: ChunkRef<'a>, store: &'a Store<'a>) -> Self {
+        let ChunkRef { source, samples, deltas: steps, .. } = chunk;
+        ProfilePiece { chunk, store, source, samples, steps }
+    }
+
+    fn text(&self, text: Text) -> &'a [u8] {
+        text_of(text, self.store, self.chunk.made)
+    }
+
+    /// The nodes that come with it.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = PieceNode<'a>> + '_ {
+        self.chunk.nodes.iter().map(|node| PieceNode {
+            id: node.id,
+            parent: (node.parent != NO_ID).then_some(node.parent),
+            children: node
+                .children
+                .as_ref()
+                .map(|range| &self.chunk.children[range.start as usize..range.end as usize]),
+            text: self.text(node.text),
+        })
+    }
+
+    /// Samples that were asked for by an id: the id as written, with its quotes, and the id of the node.
+    pub fn trace_ids(&self) -> impl ExactSizeIterator<Item = (&'a [u8], u64)> + '_ {
+        self.chunk.trace_ids.iter().map(|entry| (self.text(entry.key), entry.node))
+    }
+}
+
+impl Scanned {
+    /// The profiles of the inputs: streams of events in the order in which they begin, then whole ones.
+    pub fn profiles(&self) -> Vec<ProfileFacts> {
+        let store = self.store();
+        let streams = self.streams.groups().into_iter().map(|group| {
+            let (pid, id) = group.owner_ids();
+            let (tid, source, start) = head_of(group, &store);
+            let (is_whole, input) = (false, None);
+            ProfileFacts { pid, tid, id, source, start, end: None, is_whole, input }
+        });
+        let wholes = self.wholes.iter().map(|whole| {
+            let number = |number: u64| number.to_string().into_bytes().into_boxed_slice();
+            ProfileFacts {
+                pid: number(whole.identity.pid),
+                tid: Some(number(whole.identity.tid)),
+                id: whole.identity.id.clone().into_bytes().into_boxed_slice(),
+                source: None,
+                start: whole.member(b"startTime"),
+                end: whole.member(b"endTime"),
+                is_whole: true,
+                input: Some(whole.input.clone()),
+            }
+        });
+        streams.chain(wholes).collect()
+    }
+
+    /// Gives the pieces of a profile, by its number in [`Scanned::profiles`]: in the order of the stream (see
+    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`.
+    ///
+    /// Cost: a pass over its chunks, decoded again where they were not kept.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn profile(
+        &self,
+        number: usize,
+        as_written: bool,
+        mut each: impl FnMut(&ProfilePiece<'_>),
+    ) -> Result<(), Error> {
+        let groups = self.streams.groups();
+        let Some(&group) = groups.get(number) else {
+            if let Some(whole) = self.wholes.get(number - groups.len()) {
+                let store = whole.store();
+                let chunk = whole.decode(&store);
+                each(&ProfilePiece::of(chunk.view(), &store));
+            }
+            return Ok(());
+        };
+        let store = &self.store();
+        let (mut contents, order) = (Contents::new(group.kept_chunks(), store), Order(store));
+        let mut show = |chunk: ChunkRef<'_>| each(&ProfilePiece::of(chunk, store));
+        if as_written {
+            group.chunks().iter().for_each(|entry| show(contents.get(entry)));
+            return Ok(());
+        }
+        let limit = self.config.shares().index / 8 / self.config.threads.max(1) as u64;
+        let space = SortSpace { limit, tmp_dir: &self.config.tmp_dir };
+        let settled = settle(group.chunks(), order, &mut contents, space)?;
+        settled.each(order, |entry| {
+            show(contents.get(entry));
+            Ok(())
+        })
+    }
+}
