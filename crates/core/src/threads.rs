@@ -56,6 +56,7 @@ pub fn try_each<T: Send, E: Send>(
 ///
 /// # Errors
 /// What the system says if it has none.
+#[cfg(any(test, feature = "zstd"))]
 pub fn available(count: usize) -> io::Result<usize> {
     let (end, ended) = bounded::<()>(0);
     std::thread::scope(|scope| {

@@ -3,9 +3,9 @@
 use super::series::Record;
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
+use tracemill_core::os;
 
 /// Numbers that go to or come from the disk at a time.
 const BLOCK: usize = 8 * 1024;
@@ -135,7 +135,7 @@ impl<T: Record> ColumnReader<'_, T> {
     fn fetch(&mut self) -> Result<(), Error> {
         let Some((file, count)) = &self.column.disk else { return Ok(()) };
         let mut bytes = vec![0; (count - self.next).min(BLOCK) * size_of::<T>()];
-        let read = file.read_exact_at(&mut bytes, (self.next * size_of::<T>()) as u64);
+        let read = os::read_exact_at(file, &mut bytes, (self.next * size_of::<T>()) as u64);
         read.map_err(|e| Error::scratch(&self.column.tmp_dir, e))?;
         self.block = bytes.chunks_exact(size_of::<T>()).map(T::get).collect();
         self.next += self.block.len();

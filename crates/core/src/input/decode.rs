@@ -16,7 +16,13 @@ pub(super) fn reader(
     Ok(match packing {
         Packing::Plain { .. } => inner,
         Packing::Gzip => Box::new(Gzip::new(buffered(inner))),
+        #[cfg(feature = "zstd")]
         Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(inner))?),
+        #[cfg(not(feature = "zstd"))]
+        Packing::Zstd => {
+            let message = "packed with zstd, which this build cannot read (feature zstd)";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
         Packing::Utf16 { big_endian } => Box::new(Utf16::new(buffered(inner), big_endian)),
     })
 }
@@ -199,6 +205,7 @@ mod tests {
         assert!(unpack(Packing::Gzip, a[..a.len() - 3].to_vec()).is_err());
     }
 
+    #[cfg(feature = "zstd")]
     #[test]
     fn frames() {
         let frame = |bytes: &[u8]| zstd::encode_all(bytes, 1).expect("memory takes bytes");

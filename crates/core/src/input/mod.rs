@@ -15,7 +15,7 @@ use crate::source::Source;
 use original::MappedBytes;
 pub use original::{LOST, Original};
 use sniff::Packing;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,12 +93,6 @@ pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Identifies the file behind a handle: device and inode.
-pub fn identity(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.dev(), metadata.ino())
-}
-
 /// Opens an input and looks at its first bytes.
 ///
 /// # Errors
@@ -106,7 +100,7 @@ pub fn identity(metadata: &Metadata) -> (u64, u64) {
 pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
     match &input.source {
         Source::Stdin => {
-            enlarge_pipe(&std::io::stdin());
+            os::enlarge_pipe(&std::io::stdin());
             open_stream(input, Box::new(std::io::stdin()), config)
         }
         Source::Path(path) => {
@@ -115,7 +109,7 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
             let metadata = file.metadata().map_err(failed)?;
             // files in /proc are regular, have no length, and hold something
             if !metadata.is_file() || metadata.len() == 0 {
-                enlarge_pipe(&file);
+                os::enlarge_pipe(&file);
                 return open_stream(input, Box::new(file), config);
             }
             match os::map(&file) {
@@ -125,14 +119,6 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
             }
         }
     }
-}
-
-/// A larger pipe means fewer switches between writer and reader; where it is no pipe or may not grow, nothing happens.
-fn enlarge_pipe(pipe: &impl std::os::fd::AsFd) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
-    #[cfg(not(target_os = "linux"))]
-    let _ = pipe;
 }
 
 fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result<Opened, Error> {

@@ -17,7 +17,7 @@ use crate::limits::Progress;
 use crate::os;
 use crate::scan::{Collect, Feed};
 use crate::store::{Payload, Segment};
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -189,8 +189,7 @@ impl<'c> Spool<'c> {
             return Ok(false);
         }
         let mut bytes = MmapMut::map_anon(size).map_err(|e| Error::read(&self.name, e))?;
-        // touching fresh memory costs more than reading the pipe, unless the pages are huge
-        let _ = bytes.advise(Advice::HugePage);
+        os::huge_pages(&bytes);
         if keep > 0 {
             let last = self.segments.last().expect("bytes are kept from a segment");
             bytes[..keep].copy_from_slice(&last.bytes()[(keep_from - last.base) as usize..]);

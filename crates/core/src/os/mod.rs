@@ -1,6 +1,35 @@
-//! What a system has beyond Rust's library: the only place of this crate with `unsafe`.
+//! What systems have beyond Rust's library, and what stands in for it where they have not: the only place of this crate that
+//! asks for the system, and the only one with `unsafe`.
+//!
+//! | here | on | else |
+//! |---|---|---|
+//! | [`nameless`], [`give_name`] | Linux: `O_TMPFILE`, a link by way of /proc | a hidden name beside the target |
+//! | [`reserve`] | Linux: `fallocate` | the file grows as it is written |
+//! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
+//! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
+//! | [`FileId`] | Unix: device and inode | the path without links |
+//! | [`stdin_metadata`], [`stdout_metadata`], [`stdout`] | Unix: the file behind the stream | unknown; Rust's buffered stream |
+//!
+//! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
 #![expect(unsafe_code, reason = "maps of files")]
 
+#[cfg(all(unix, not(feature = "portable")))]
+#[path = "unix.rs"]
+mod files;
+#[cfg(not(all(unix, not(feature = "portable"))))]
+#[path = "any_files.rs"]
+mod files;
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
+#[path = "linux.rs"]
+mod kernel;
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
+#[path = "any_kernel.rs"]
+mod kernel;
+
+pub use files::{
+    FileId, enlarge_pipe, read_exact_at, stdin_metadata, stdout, stdout_metadata, write_all_at,
+};
+pub use kernel::{give_name, huge_pages, nameless, reserve};
 use std::fs::File;
 use std::io;
 use tracemill_tokenizer::Mapped;
@@ -15,4 +44,58 @@ pub fn map(file: &File) -> io::Result<Mapped> {
     // input, which readers of maps bear: the scanner decides by bytes read once or looks again under bounds checks, text
     // and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose input was written to fails.
     unsafe { Mapped::new(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn bytes_stand_where_they_were_written() {
+        let file = tempfile::tempfile().expect("the temp folder takes files");
+        std::thread::scope(|scope| {
+            for part in 0..8u8 {
+                let file = &file;
+                scope.spawn(move || {
+                    for step in (0..64).rev() {
+                        let at = u64::from(part) * 64 + step;
+                        write_all_at(file, &[part, step as u8], 2 * at).expect("a plain file");
+                    }
+                });
+            }
+        });
+        let mut bytes = [0; 128];
+        read_exact_at(&file, &mut bytes, 2 * 3 * 64).expect("it was written");
+        assert!(bytes.chunks(2).enumerate().all(|(step, two)| two == [3, step as u8]));
+        assert!(read_exact_at(&file, &mut bytes, 2 * 8 * 64 - 1).is_err(), "the file ends there");
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_any_path() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let id = |path: &Path| FileId::of(Some(path), &std::fs::metadata(path).expect("a file"));
+        let [one, other] = ["a", "b"].map(|name| folder.path().join(name));
+        std::fs::write(&one, "1").expect("the folder takes files");
+        std::fs::write(&other, "1").expect("the folder takes files");
+        assert!(id(&one).is_some());
+        assert_eq!(id(&one), id(&folder.path().join(".").join("a")));
+        assert_ne!(id(&one), id(&other));
+    }
+
+    #[test]
+    fn a_file_without_a_name_gets_one() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        // not every file system has them, and not every system
+        let Some(file) = nameless(folder.path()) else { return };
+        reserve(&file, 10).expect("there is room");
+        write_all_at(&file, b"0123456789", 0).expect("it is ours");
+        let name = folder.path().join("named");
+        give_name(&file, &name).expect("a folder of the same file system");
+        assert_eq!(std::fs::read(&name).expect("it has a name now"), b"0123456789");
+        assert_eq!(
+            give_name(&file, &name).map_err(|e| e.kind()),
+            Err(io::ErrorKind::AlreadyExists)
+        );
+    }
 }

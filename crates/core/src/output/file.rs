@@ -10,10 +10,9 @@
 //! beside it, the whole new one.
 
 use crate::error::{Error, ErrorKind};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use crate::os;
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -97,12 +96,9 @@ impl AtomicFile {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
             opened => Some(opened.map_err(failed)?),
         };
-        let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
-        let nameless =
-            rustix::fs::open(parent, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
-        let (file, named) = match nameless.map(File::from) {
-            Ok(file) if can_be_named(&file) => (file, None),
-            _ => {
+        let (file, named) = match os::nameless(parent) {
+            Some(file) => (file, None),
+            None => {
                 let (path, mut all) = (beside(&target), named());
                 let file = File::options().create_new(true).read(true).write(true).open(&path);
                 let file = file.map_err(failed)?;
@@ -124,7 +120,7 @@ impl AtomicFile {
         let mut all = named();
         let beside = match self.named.take() {
             Some(named) => named,
-            None if !self.replace => match self.link(&self.target) {
+            None if !self.replace => match os::give_name(&self.file, &self.target) {
                 Ok(()) => {
                     drop(all);
                     return self.sync_folder();
@@ -137,7 +133,7 @@ impl AtomicFile {
             },
             None => {
                 let beside = beside(&self.target);
-                self.link(&beside).map_err(failed)?;
+                os::give_name(&self.file, &beside).map_err(failed)?;
                 beside
             }
         };
@@ -149,11 +145,6 @@ impl AtomicFile {
         drop(all);
         renamed.map_err(failed)?;
         self.sync_folder()
-    }
-
-    /// Gives the nameless file a name.
-    fn link(&self, name: &Path) -> io::Result<()> {
-        Ok(rustix::fs::linkat(CWD, handle(&self.file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
     fn sync_folder(&self) -> Result<(), Error> {
@@ -170,16 +161,6 @@ impl Drop for AtomicFile {
             all.retain(|path| *path != beside);
         }
     }
-}
-
-/// The path of an open file, which serves whatever its name is.
-fn handle(file: &File) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
-}
-
-/// Whether a nameless file can get a name later: only where /proc is mounted.
-fn can_be_named(file: &File) -> bool {
-    std::fs::metadata(handle(file)).is_ok()
 }
 
 /// A name for a temporary file beside `target`.

@@ -20,9 +20,10 @@ mod turns;
 mod writer;
 
 use crate::error::{Error, ErrorKind};
-use crate::input::{files_in, identity};
+use crate::input::files_in;
 use crate::limits::Limits;
 use crate::limits::Progress;
+use crate::os::{self, FileId};
 use crate::source::Source;
 use crate::target::{Compression, OutputConfig, Target};
 pub use batch::Batch;
@@ -31,7 +32,7 @@ use file::AtomicFile;
 pub use file::{ScratchRemoved, remove_scratch, write_file};
 use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub use turns::Turns;
@@ -93,12 +94,14 @@ struct InTurn {
 /// # Errors
 /// [`ErrorKind::OutputExists`], [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
 pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
-    let (existing, path) = match &config.target {
-        Target::Stdout => (stdout_metadata(), "standard output".to_owned()),
-        Target::File { path, .. } => (std::fs::metadata(path).ok(), path.display().to_string()),
+    let (file, existing, path) = match &config.target {
+        Target::Stdout => (None, os::stdout_metadata(), "standard output".to_owned()),
+        Target::File { path, .. } => {
+            (Some(&**path), std::fs::metadata(path).ok(), path.display().to_string())
+        }
     };
     let Some(existing) = existing.filter(Metadata::is_file) else { return Ok(()) };
-    refuse_input(&existing, &path, inputs)?;
+    refuse_input(FileId::of(file, &existing), &path, inputs)?;
     match &config.target {
         Target::File { replace: false, .. } => Err(ErrorKind::OutputExists { path }.into()),
         _ => Ok(()),
@@ -114,41 +117,38 @@ pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
 pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
     match std::fs::metadata(path).ok().filter(Metadata::is_file) {
         Some(existing) => {
-            refuse_input(&existing, &path.display().to_string(), &inputs.iter().collect::<Vec<_>>())
+            let (id, name) = (FileId::of(Some(path), &existing), path.display().to_string());
+            refuse_input(id, &name, &inputs.iter().collect::<Vec<_>>())
         }
         None => Ok(()),
     }
 }
 
-fn refuse_input(existing: &Metadata, path: &str, inputs: &[&Source]) -> Result<(), Error> {
-    let output = identity(existing);
-    let is_output = |input: Metadata| input.is_file() && identity(&input) == output;
+fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Result<(), Error> {
+    let is_output = |path: Option<&Path>, input: &Metadata| {
+        output.is_some() && input.is_file() && FileId::of(path, input) == output
+    };
+    let file_is_output = |file: &Path| {
+        std::fs::metadata(file).is_ok_and(|metadata| is_output(Some(file), &metadata))
+    };
     for source in inputs {
-        let input = match source {
-            Source::Stdin => metadata_of(&io::stdin()),
-            Source::Path(path) => std::fs::metadata(path).ok(),
+        let (file, input) = match source {
+            Source::Stdin => (None, os::stdin_metadata()),
+            Source::Path(path) => (Some(&**path), std::fs::metadata(path).ok()),
         };
         let Some(input) = input else { continue };
         if input.is_dir() {
             // a folder that cannot be read is an error of its own, when it is opened
             let files = files_in(source.path()).unwrap_or_default();
-            if files.iter().filter_map(|file| std::fs::metadata(file).ok()).any(is_output) {
+            if files.iter().any(|file| file_is_output(file)) {
                 let (path, folder) = (path.to_owned(), source.to_string());
                 return Err(ErrorKind::OutputInFolder { path, folder }.into());
             }
-        } else if is_output(input) {
+        } else if is_output(file, &input) {
             return Err(ErrorKind::OutputIsInput { path: path.to_owned() }.into());
         }
     }
     Ok(())
-}
-
-fn stdout_metadata() -> Option<Metadata> {
-    metadata_of(&io::stdout())
-}
-
-fn metadata_of(stream: &impl std::os::fd::AsFd) -> Option<Metadata> {
-    File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
 impl Output {
@@ -161,7 +161,7 @@ impl Output {
         }
         let (path, replace) = match &output.target {
             Target::Stdout => {
-                let stdout = Box::new(io::stdout().lock_free());
+                let stdout = os::stdout();
                 return Self::in_turn("standard output".into(), stdout, None, output, config);
             }
             Target::File { path, replace } => (path, *replace),
@@ -182,7 +182,7 @@ impl Output {
             ) => {
                 let failed = |e| Error::write(&name, e);
                 if let Length::Exactly { len, .. } = length {
-                    reserve(&file.file, len).map_err(failed)?;
+                    os::reserve(&file.file, len).map_err(failed)?;
                 }
                 let places = Places::new(&file.file, len, of_run).map_err(failed)?;
                 let sink = Sink::Placed { file, places };
@@ -267,39 +267,4 @@ impl Output {
 
 fn lock(state: &Mutex<InTurn>) -> MutexGuard<'_, InTurn> {
     state.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// Makes the file as long as it will be. Where the file system cannot, the file grows as it is written; only a full
-/// disk is an error.
-fn reserve(file: &File, len: u64) -> io::Result<()> {
-    if len == 0 {
-        return Ok(());
-    }
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        use rustix::fs::{FallocateFlags, fallocate};
-        use rustix::io::Errno;
-        if let Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) =
-            fallocate(file, FallocateFlags::empty(), 0, len)
-        {
-            return Err(full.into());
-        }
-    }
-    let _ = file;
-    Ok(())
-}
-
-/// Standard output as a plain file handle: std's own would search every slice for line ends.
-trait LockFree {
-    fn lock_free(self) -> Box<dyn Write + Send>;
-}
-
-impl LockFree for io::Stdout {
-    fn lock_free(self) -> Box<dyn Write + Send> {
-        use std::os::fd::AsFd;
-        match self.as_fd().try_clone_to_owned() {
-            Ok(fd) => Box::new(File::from(fd)),
-            Err(_) => Box::new(self),
-        }
-    }
 }

@@ -15,10 +15,9 @@
 //! the disk every [`STEP`] bytes, so that the last wait is short.
 
 use super::buffer::Buffer;
+use crate::os;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard};
@@ -115,7 +114,7 @@ impl Places {
     fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let direct = self.direct.as_ref().filter(|_| !self.refused.load(Ordering::Relaxed));
         let Some(direct) = direct else { return self.write_cached(bytes, offset) };
-        match direct.write_all_at(bytes, offset) {
+        match os::write_all_at(direct, bytes, offset) {
             Err(e) if e.kind() == io::ErrorKind::InvalidInput => {
                 self.refused.store(true, Ordering::Relaxed);
                 self.write_cached(bytes, offset)
@@ -130,7 +129,7 @@ impl Places {
         }
         let mut syncer: MutexGuard<'_, Option<Syncer>> =
             self.writing.lock().unwrap_or_else(|e| e.into_inner());
-        self.cached.write_all_at(bytes, offset)?;
+        os::write_all_at(&self.cached, bytes, offset)?;
         if let Some(syncer) = &mut *syncer {
             syncer.wrote(bytes.len() as u64);
         }
@@ -170,16 +169,17 @@ impl Edges {
 
 /// The file behind a handle, opened once more past the cache; `None` where that cannot be.
 fn open_direct(file: &File) -> Option<File> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(feature = "portable")))]
     {
         use rustix::fs::{Mode, OFlags};
+        use std::os::fd::AsRawFd;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
     {
-        let _ = file.as_raw_fd();
+        let _ = file;
         None
     }
 }

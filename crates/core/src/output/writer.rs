@@ -3,8 +3,10 @@
 use super::gzip::Gzip;
 use crate::limits::Limits;
 use crate::target::Compression;
+#[cfg(feature = "zstd")]
 use crate::threads::available;
 use std::io::{self, Write};
+#[cfg(feature = "zstd")]
 use zstd::zstd_safe::CParameter;
 
 /// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
@@ -18,12 +20,14 @@ const THOROUGH_PACKER: u64 = 96 << 20;
 
 /// Bytes that a thread packs at a time with zstd, whose own choice (8 MiB at level 3, 32 MiB at level 19) no small budget
 /// has room for: it keeps three of them, and one more for each thread.
+#[cfg(feature = "zstd")]
 const ZSTD_JOB: u32 = 1 << 20;
 
 /// Something that takes bytes one after the other and can be ended.
 pub(super) enum Writer {
     Plain(Box<dyn Write + Send>),
     Gzip(Gzip),
+    #[cfg(feature = "zstd")]
     Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
 }
 
@@ -60,6 +64,7 @@ impl Writer {
             Compression::Gzip { level } => {
                 Writer::Gzip(Gzip::new(inner, level, packers(config, compression))?)
             }
+            #[cfg(feature = "zstd")]
             Compression::Zstd { level } => {
                 let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
                 encoder.include_checksum(true)?;
@@ -69,6 +74,12 @@ impl Writer {
                 encoder.multithread(packers as u32)?;
                 Writer::Zstd(encoder)
             }
+            #[cfg(not(feature = "zstd"))]
+            Compression::Zstd { .. } => {
+                let message =
+                    "this build cannot pack with zstd (feature zstd); choose gzip or none";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
         })
     }
 
@@ -76,6 +87,7 @@ impl Writer {
         match self {
             Writer::Plain(writer) => writer.write_all(bytes),
             Writer::Gzip(writer) => writer.write_all(bytes),
+            #[cfg(feature = "zstd")]
             Writer::Zstd(writer) => writer.write_all(bytes),
         }
     }
@@ -84,6 +96,7 @@ impl Writer {
         let mut inner = match self {
             Writer::Plain(inner) => inner,
             Writer::Gzip(writer) => writer.finish()?,
+            #[cfg(feature = "zstd")]
             Writer::Zstd(writer) => writer.finish()?,
         };
         inner.flush()
