@@ -162,10 +162,10 @@ impl Findings for Facts {
             self.is_web |= notable.is_web();
             self.notable.push(notable);
         }
-        let phase = match event.field(Field::Ph) {
-            Some([b'"', phase @ (b'X' | b'I' | b'B' | b'E'), b'"']) => *phase,
-            _ => return,
-        };
+        let phase = event.phase();
+        if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
+            return;
+        }
         let Some(ts) = event.field(Field::Ts).and_then(number) else {
             self.untimed += 1;
             return;

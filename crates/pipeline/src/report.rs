@@ -297,7 +297,7 @@ pub struct FilterReport {
     pub threads: usize,
     /// What went, by reason.
     pub dropped: Vec<Dropped>,
-    /// With a size to fit: what is shorter than this many nanoseconds went.
+    /// With a size to fit: what is shorter than this many nanoseconds went; all but metadata if it is [`i64::MAX`].
     pub threshold_ns: Option<i64>,
     /// Bytes of the index spilled to disk.
     pub spilled_bytes: u64,

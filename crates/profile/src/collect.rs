@@ -111,6 +111,8 @@ pub struct Whole<'s, 'p> {
     pub bounds: Bounds,
     /// Nanoseconds.
     pub start: i64,
+    /// Nanoseconds: of the latest sample.
+    pub last: i64,
     pub order: ChunkOrder,
 }
 
@@ -161,7 +163,7 @@ impl Group<'_> {
         let last = start.saturating_add(profile.extent.last);
         let end = profile.end.map_or(last, |end| end.max(last));
         let bounds = Bounds { start: text, end };
-        Ok(Whole { profile, bounds, start, order })
+        Ok(Whole { profile, bounds, start, last, order })
     }
 
     /// The start: the time of the last `Profile` event, as in DevTools.

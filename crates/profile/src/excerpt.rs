@@ -12,12 +12,13 @@
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
 //! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed. Heap: 16 bytes for each
-//! node in chunks that were looked at, and some more for each that is needed.
+//! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
 use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{Whole, start_at};
 use super::contents::{Contents, decode};
+use super::in_force::InForce;
 use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
 use super::streams::Group;
@@ -51,6 +52,9 @@ struct Excerpt<'c, 's, 'p> {
     start: i64,
     /// Ids of nodes.
     needed: BTreeSet<u64>,
+    /// Samples before windows that are in force where those begin: numbers of their chunks, and in those; first, for chunks that
+    /// were skimmed, of the chunks alone.
+    in_force: BTreeSet<(usize, usize)>,
     /// Ids and parents of the nodes of chunks that were looked at, where there are any, by the numbers of the chunks.
     looked_at: BTreeMap<usize, Box<[(u64, u64)]>>,
     /// Samples in chunks that may lie in windows.
@@ -83,7 +87,7 @@ pub(crate) fn excerpt<'s, 'p>(
     let first = group.chunks().first();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
     let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
-    whole.bounds.end = end;
+    (whole.bounds.end, whole.last) = (end, excerpt.last);
     Ok(Some(whole))
 }
 
@@ -105,14 +109,21 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             windows,
             start,
             needed: BTreeSet::new(),
+            in_force: BTreeSet::new(),
             looked_at: BTreeMap::new(),
             samples: 0,
             last: start,
             positions: [false; 2],
         };
+        let mut before = InForce::new(windows);
         for piece in excerpt.pieces() {
             excerpt.measure(piece)?;
+            // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
+            if !piece.skim.is_other && piece.skim.samples() > 0 {
+                before.note(Self::bounds(piece).1, (piece.number, 0));
+            }
         }
+        excerpt.in_force.extend(before.finish(i64::MAX).into_iter().flatten());
         // who needs half of a profile needs most of its nodes
         let some = excerpt.samples <= group.own.sums.samples / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
@@ -139,6 +150,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     fn is_inside(&self, piece: Piece) -> bool {
         let (low, high) = Self::bounds(piece);
         piece.skim.is_other || piece.skim.samples() > 0 && self.windows.touch(low, high)
+    }
+
+    /// Whether a sample in it may be in force where a window begins.
+    fn is_in_force(&self, piece: Piece) -> bool {
+        self.in_force.range((piece.number, 0)..=(piece.number, usize::MAX)).next().is_some()
     }
 
     /// Notes what there is in a chunk; `None` if it says odd things.
@@ -196,14 +212,16 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Finds the nodes that are needed, and the chunks that have them.
     fn find_needed(&mut self) {
+        let mut in_force = InForce::new(self.windows);
         for piece in self.pieces() {
-            if !self.is_inside(piece) {
+            if !self.is_inside(piece) && !self.is_in_force(piece) {
                 continue;
             }
             let chunk = self.contents.get(piece.entry);
             let mut time = piece.before;
-            for (&id, delta) in chunk.samples.iter().zip(chunk.deltas) {
+            for (at, (&id, delta)) in chunk.samples.iter().zip(chunk.deltas).enumerate() {
                 time = time.saturating_add(*delta);
+                in_force.note(time, (id, (piece.number, at)));
                 if self.windows.at(time).is_some() {
                     self.needed.insert(id);
                 }
@@ -212,6 +230,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             let nodes = nodes_of(chunk.nodes);
             self.note_nodes(piece.number, nodes);
         }
+        let (ids, places): (Vec<_>, BTreeSet<_>) =
+            in_force.finish(self.last).into_iter().flatten().unzip();
+        self.needed.extend(ids);
+        self.samples += places.len() as u64;
+        self.in_force = places;
         // parents mostly come before their children: from the end on, one walk finds them all, and another that it did
         while self.find_parents() {}
     }
@@ -246,7 +269,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     fn cut(&self, piece: Piece, pending: &mut i64) -> Option<Chunk> {
         let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
         let has_nodes = nodes.any(|(id, _)| self.needed.contains(id));
-        if !self.is_inside(piece) && !has_nodes {
+        if !self.is_inside(piece) && !self.is_in_force(piece) && !has_nodes {
             *pending = pending.saturating_add(piece.skim.duration());
             return None;
         }
@@ -265,7 +288,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         for (at, (id, delta)) in samples.into_iter().zip(deltas).enumerate() {
             time = time.saturating_add(delta);
             *pending = pending.saturating_add(delta);
-            if self.windows.at(time).is_none() {
+            if self.windows.at(time).is_none() && !self.in_force.contains(&(piece.number, at)) {
                 continue;
             }
             chunk.samples.push(id);

@@ -27,6 +27,7 @@ mod events;
 mod excerpt;
 mod gathered;
 mod identity;
+mod in_force;
 mod inputs;
 mod kept;
 mod key;

@@ -6,14 +6,16 @@
 //! ```
 //!
 //! A re-based stream has the samples inside, with their exact times, lines and columns; the nodes that they name with all
-//! ancestors, as they are written; and the `trace_ids` of those. `ts` of its `Profile` event is the start of the window
+//! ancestors, as they are written; and the `trace_ids` of those. A window between whose start and its first sample time
+//! passes begins with the sample that is in force there ([`InForce`]). `ts` of its `Profile` event is the start of the window
 //! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000
 //! (devtools-semantics §1.12), each with the nodes that it needs first.
 //!
-//! Cost: the profile is put together (see `assemble`), and its samples are read once more. Heap: its call tree.
+//! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
 
-use super::assemble::{Profile, Sample, Samples, Wanted};
+use super::assemble::{Profile, Samples, Wanted};
 use super::collect::Whole;
+use super::in_force::InForce;
 use super::streams::Group;
 use super::tree::NONE;
 use tracemill_core::error::Error;
@@ -28,11 +30,16 @@ use tracemill_tokenizer::{Field, fields_of, members, string_is};
 /// Samples, and nodes, of a chunk at most.
 const MOST: usize = 10_000;
 
+/// Line and column of a sample; 0 if it has none.
+type Positions = [i64; 2];
+
 /// A stream on its way into the windows.
 pub(crate) struct Rebase<'g, 's, 'p> {
     group: Group<'g>,
     whole: &'g Whole<'s, 'p>,
     windows: &'g Windows,
+    /// The sample in force where each window begins: its node, line and column.
+    in_force: Vec<Option<(u32, Positions)>>,
     store: &'g Store<'p>,
     /// Where each node stands among all, parents first.
     position: Vec<u32>,
@@ -65,7 +72,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The next sample, its time, its line and column.
-    fn next(&mut self) -> Result<Option<(Sample, i64, [i64; 2])>, Error> {
+    fn next(&mut self) -> Result<Option<(u32, i64, Positions)>, Error> {
         let Some(sample) = self.steps.next()? else { return Ok(None) };
         self.time = self.time.saturating_add(sample.delta);
         let mut positions = [0; 2];
@@ -74,7 +81,34 @@ impl Walk<'_> {
                 *own = samples.next()?.map_or(0, |sample| sample.position);
             }
         }
-        Ok(Some((sample, self.time, positions)))
+        Ok(Some((sample.node, self.time, positions)))
+    }
+}
+
+/// Samples as they are written: those in windows, and at the start of each window the one that is in force there.
+struct Inside<'a> {
+    walk: Walk<'a>,
+    windows: &'a Windows,
+    /// Of each window that did not begin yet, what is in force there.
+    in_force: std::iter::Peekable<std::vec::IntoIter<(usize, u32, Positions)>>,
+    /// A sample, with the number of its window, that comes when those before it have begun.
+    held: Option<(usize, (u32, i64, Positions))>,
+}
+
+impl Inside<'_> {
+    /// The next sample, its time, its line and column.
+    fn next(&mut self) -> Result<Option<(u32, i64, Positions)>, Error> {
+        while self.held.is_none() {
+            let Some(sample) = self.walk.next()? else { break };
+            self.held = self.windows.at(sample.1).map(|window| (window, sample));
+        }
+        let to = self.held.map_or(usize::MAX, |(window, _)| window);
+        match self.in_force.next_if(|&(window, ..)| window <= to) {
+            Some((window, node, positions)) => {
+                Ok(Some((node, self.windows.0[window].0, positions)))
+            }
+            None => Ok(self.held.take().map(|(_, sample)| sample)),
+        }
     }
 }
 
@@ -84,7 +118,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         whole: &'g Whole<'s, 'p>,
         windows: &'g Windows,
         store: &'g Store<'p>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let tree = &whole.profile.tree;
         let mut position: Vec<u32> = (0..tree.len() as u32).collect();
         for (at, node) in (0..).zip(tree.parents_first().into_iter().flatten()) {
@@ -92,7 +126,15 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         }
         let (sent, ts) = (vec![false; tree.len()], i64::MIN);
         let (tail, out, begun) = (Vec::new(), Vec::new(), false);
-        Rebase { group, whole, windows, store, position, sent, tail, begun, ts, out }
+        let in_force = Vec::new();
+        let mut rebase =
+            Rebase { group, whole, windows, in_force, store, position, sent, tail, begun, ts, out };
+        let (mut walk, mut in_force) = (rebase.walk(), InForce::new(windows));
+        while let Some((node, time, positions)) = walk.next()? {
+            in_force.note(time, (node, positions));
+        }
+        rebase.in_force = in_force.finish(whole.last);
+        Ok(rebase)
     }
 
     fn profile(&self) -> &'g Profile<'s, 'p> {
@@ -107,6 +149,14 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         Walk { steps: profile.samples(Wanted::Steps), positions, time: self.whole.start }
     }
 
+    fn inside(&self) -> Inside<'g> {
+        let windows = self.in_force.iter().enumerate();
+        let known = windows.filter_map(|(window, &own)| own.map(|(node, at)| (window, node, at)));
+        let in_force: Vec<_> = known.collect();
+        let (walk, in_force) = (self.walk(), in_force.into_iter().peekable());
+        Inside { walk, windows: self.windows, in_force, held: None }
+    }
+
     /// Makes its events; returns the samples in them.
     pub(crate) fn write(
         mut self,
@@ -115,16 +165,13 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         let start = self.start()?;
         self.write_head(start, made)?;
         self.tail = self.envelope();
-        let (mut walk, mut batch) = (self.walk(), Batch::default());
+        let (mut inside, mut batch) = (self.inside(), Batch::default());
         let (mut before, mut count, mut last) = (start, 0, start);
-        while let Some((sample, time, positions)) = walk.next()? {
-            if self.windows.at(time).is_none() {
-                continue;
-            }
+        while let Some((node, time, positions)) = inside.next()? {
             if batch.nodes.is_empty() {
                 batch.first = time;
             }
-            batch.nodes.push(sample.node);
+            batch.nodes.push(node);
             batch.deltas.push(time.saturating_sub(before));
             for (list, position) in batch.positions.iter_mut().zip(positions) {
                 list.push(position);
@@ -147,15 +194,10 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         if self.windows.at(own).is_some() {
             return Ok(own);
         }
-        let mut walk = self.walk();
-        while let Some((_, time, _)) = walk.next()? {
-            if let Some(window) = self.windows.at(time) {
-                let from = self.windows.0[window].0;
-                // a window without a limit has no first moment
-                return Ok(if from == i64::MIN { time } else { from });
-            }
-        }
-        Ok(own)
+        let Some((_, time, _)) = self.inside().next()? else { return Ok(own) };
+        let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].0);
+        // a window without a limit has no first moment
+        Ok(if from == i64::MIN { time } else { from })
     }
 
     /// The `Profile` event that counts, with its start moved.

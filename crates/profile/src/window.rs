@@ -3,6 +3,7 @@
 use super::assemble::{Keep, Wanted};
 use super::collect::Whole;
 use super::excerpt::excerpt;
+use super::in_force::InForce;
 use super::rebase::Rebase;
 use super::streams::{Group, Streams};
 use tracemill_core::error::Error;
@@ -81,7 +82,7 @@ pub fn cut_streams(
         for (&group, (fate, whole)) in some.iter().zip(found) {
             if matches!(fate, Fate::Rebased) {
                 cut.rebased += 1;
-                cut.samples += Rebase::new(group, &whole, windows, store).write(made)?;
+                cut.samples += Rebase::new(group, &whole, windows, store)?.write(made)?;
                 cut.flaws.append(&whole.profile.flaws);
             }
             cut.whole += u64::from(matches!(fate, Fate::Whole));
@@ -122,11 +123,14 @@ fn fate(
         seen.note(time, windows);
     });
     let (mut time, mut inside) = (whole.start, false);
+    let mut in_force = InForce::new(windows);
     let mut samples = whole.profile.samples(Wanted::Steps);
     while let Some(sample) = samples.next()? {
         time = time.saturating_add(sample.delta);
         inside |= seen.note(time, windows);
+        in_force.note(time, ());
     }
+    inside |= in_force.finish(whole.last).contains(&Some(()));
     let Some((first, last)) = seen.extent else { return Ok(Fate::Kept) };
     let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].1);
     if in_one || edges == Edges::Clip && !seen.outside {

@@ -156,6 +156,25 @@ impl<'w> Event<'w> {
         self.is_string(Field::Ph, b"M")
     }
 
+    /// The letter of the phase, however it is escaped; 0 if it is missing or anything but a string of one byte.
+    #[inline]
+    pub fn phase(&self) -> u8 {
+        match self.field_and_rest(Field::Ph) {
+            Some([b'"', b'\\', ..]) => self.escaped_phase(),
+            Some([b'"', letter, b'"', ..]) => *letter,
+            _ => 0,
+        }
+    }
+
+    #[cold]
+    fn escaped_phase(&self) -> u8 {
+        let mut plain = Vec::new();
+        if let Some([b'"', content @ .., b'"']) = self.field(Field::Ph) {
+            unescape(content, &mut plain);
+        }
+        if let [letter] = plain[..] { letter } else { 0 }
+    }
+
     /// Whether a field is the string `text`, however it is escaped.
     #[inline]
     pub fn is_string(&self, field: Field, text: &[u8]) -> bool {
@@ -458,8 +477,26 @@ mod tests {
         let event = br#"{"ph":"M","name":"Profile\u0043hunk"}"#;
         let spans = fields_of(event);
         assert!(spans.of(event).is_metadata());
+        assert_eq!(spans.of(event).phase(), b'M');
         assert!(spans.of(event).is_string(Field::Name, b"ProfileChunk"));
         assert!(!spans.of(event).is_string(Field::Name, b"Profile"));
         assert!(!spans.of(event).is_string(Field::Cat, b""));
+    }
+
+    #[test]
+    fn phases_are_one_letter_however_they_are_escaped() {
+        let phase = |text: &str| {
+            let event = format!("{{\"ph\":{text},\"x\":1}}");
+            fields_of(event.as_bytes()).of(event.as_bytes()).phase()
+        };
+        for (text, letter) in
+            [(r#""b""#, b'b'), (r#""\u0062""#, b'b'), (r#""\\""#, b'\\'), (r#""\"""#, b'"')]
+        {
+            assert_eq!(phase(text), letter, "{text}");
+        }
+        for text in ["5", "null", r#""""#, r#""BE""#, r#""\u0062\u0065""#, r#""\u00e4""#] {
+            assert_eq!(phase(text), 0, "{text}");
+        }
+        assert_eq!(fields_of(b"{}").of(b"{}").phase(), 0);
     }
 }

@@ -71,9 +71,9 @@ impl Threads {
         let Some(pid) = pid.filter(|pid| self.pids.contains(pid)) else { return };
         let ids = id(Field::Tid).map(|tid| (pid, tid)).filter(|ids| self.wanted.contains(ids));
         if let Some(ids) = ids {
-            let halves = match event.field(Field::Ph) {
-                Some(b"\"X\"" | b"\"I\"") => Some(0),
-                Some(b"\"B\"" | b"\"E\"") => Some(1),
+            let halves = match event.phase() {
+                b'X' | b'I' => Some(0),
+                b'B' | b'E' => Some(1),
                 _ => None,
             };
             if let Some(halves) = halves {

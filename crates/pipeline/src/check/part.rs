@@ -16,7 +16,6 @@ use tracemill_core::scan::Collect;
 use tracemill_profile::Router;
 use tracemill_tokenizer::{
     Damage, Event, Field, Form, Member, Nanos, Note, canonical, members, number_text, string_is,
-    unescape,
 };
 
 /// The end of `"sf"` and `"esf"`.
@@ -170,7 +169,9 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             b'X' => {
                 // what takes no time overlaps nothing
                 if let Some(dur) = dur.filter(|dur| dur.floor > 0) {
-                    self.records.push(record(lane, dur.floor as u64));
+                    let record = record(lane, dur.floor as u64);
+                    let exact = ts.exact && dur.exact;
+                    self.records.push(if exact { record } else { record.inexact() });
                 }
             }
             b'B' | b'E' => {
@@ -252,22 +253,10 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
 /// The phase: its letter, 0 if there is none, `?` if it is no letter.
 #[inline]
 fn phase_of(event: &Event<'_>) -> u8 {
-    match event.field_and_rest(Field::Ph) {
-        None => 0,
-        Some([b'"', letter, b'"', ..]) if *letter != b'\\' => *letter,
-        Some(_) => odd_phase(event),
+    match event.phase() {
+        0 if !matches!(event.field(Field::Ph), None | Some(b"null")) => b'?',
+        letter => letter,
     }
-}
-
-#[cold]
-fn odd_phase(event: &Event<'_>) -> u8 {
-    let mut plain = Vec::new();
-    match event.field(Field::Ph) {
-        Some([b'"', content @ .., b'"']) => unescape(content, &mut plain),
-        Some(b"null") => return 0,
-        _ => {}
-    }
-    if let [letter] = plain[..] { letter } else { b'?' }
 }
 
 /// Whether a double in microseconds cannot hold a time to the nanosecond, or to its last digit.

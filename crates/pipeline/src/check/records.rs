@@ -26,13 +26,25 @@ pub(super) struct Record {
 
 const SIZE: usize = size_of::<Record>();
 
+/// Beside the phase: its letters are below.
+const INEXACT: u8 = 0x80;
+
 impl Record {
     pub(super) fn new(group: u64, time: i64, extra: u64, offset: u64, phase: u8) -> Self {
         Record { group, time, extra, place: offset << 8 | u64::from(phase) }
     }
 
     pub(super) fn phase(&self) -> u8 {
-        self.place as u8
+        self.place as u8 & !INEXACT
+    }
+
+    /// The same of an X event one of whose times is finer than a nanosecond.
+    pub(super) fn inexact(self) -> Self {
+        Record { place: self.place | u64::from(INEXACT), ..self }
+    }
+
+    pub(super) fn is_exact(&self) -> bool {
+        self.place as u8 & INEXACT == 0
     }
 
     pub(super) fn offset(&self) -> u64 {

@@ -13,7 +13,7 @@ use super::rules::Kind;
 use super::tallies::Tallies;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tracemill_core::pairing::Begins;
+use tracemill_core::pairing::{Begins, Ends};
 use tracemill_core::threads::on_threads;
 
 /// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
@@ -92,8 +92,8 @@ struct Begin {
 /// What is open in a group.
 #[derive(Default)]
 struct Open {
-    /// Ends of X events.
-    ends: Vec<i64>,
+    /// X events.
+    ends: Ends,
     slices: Begins<Begin>,
     asyncs: Begins<u64>,
     /// The flow, and whether it led somewhere.
@@ -120,12 +120,8 @@ impl Open {
     #[inline]
     fn complete(&mut self, record: &Record, tallies: &mut Tallies) {
         let end = record.time.saturating_add_unsigned(record.extra);
-        while self.ends.last().is_some_and(|&open| open <= record.time) {
-            self.ends.pop();
-        }
-        match self.ends.last() {
-            Some(&open) if end > open => tallies.add(Kind::Overlap, record.offset()),
-            _ => self.ends.push(end),
+        if self.ends.enter(record.time, end, record.is_exact()).is_some() {
+            tallies.add(Kind::Overlap, record.offset());
         }
     }
 

@@ -49,7 +49,7 @@ impl Sightings {
     pub(crate) fn note(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
         if let Some(name) = &self.watch.marker
             && event.is_string(Field::Name, name)
-            && !matches!(event.field(Field::Ph), Some(b"\"E\"" | b"\"e\"" | b"\"F\""))
+            && !matches!(event.phase(), b'E' | b'e' | b'F')
         {
             self.seen += 1;
             self.markers.push(time);
@@ -57,7 +57,7 @@ impl Sightings {
                 self.keep_first();
             }
         }
-        if self.watch.syncs && event.is_string(Field::Ph, b"c") {
+        if self.watch.syncs && event.phase() == b'c' {
             self.note_sync(event, time, shift);
         }
     }

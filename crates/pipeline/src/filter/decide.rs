@@ -8,7 +8,7 @@
 //! ```
 //!
 //! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
-//! something must last to stay.
+//! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
 
 use super::Index;
 use super::criteria::{Criteria, PASSES, Reason, SHRUNK, Tallies};
@@ -112,6 +112,7 @@ impl Index {
         spilled += all.spilled;
         let Count { events, bytes, tallies, .. } = count;
         let warning = criteria.warn_if_larger(len(events, bytes));
+        let threshold = threshold.map(|least| i64::try_from(least).unwrap_or(i64::MAX));
         Ok(Decision { lists: all.finish()?, events, bytes, tallies, threshold, spilled, warning })
     }
 }
@@ -121,7 +122,8 @@ struct Count {
     events: u64,
     bytes: u64,
     tallies: Tallies,
-    threshold: Option<i64>,
+    /// Nanoseconds; more than any event lasts if none fits.
+    threshold: Option<u64>,
 }
 
 impl Count {
@@ -129,7 +131,7 @@ impl Count {
     fn stays(&mut self, place: Place, len: u64, dur: i64, reason: Reason) -> bool {
         debug_assert!(place.short_len().is_none_or(|short| short == len));
         let reason = match (reason, self.threshold) {
-            (PASSES, Some(least)) if dur < least => SHRUNK,
+            (PASSES, Some(least)) if (dur.max(0) as u64) < least => SHRUNK,
             _ => reason,
         };
         if reason == PASSES {
@@ -334,7 +336,7 @@ impl Waiting<'_, '_, '_> {
         events: u64,
         bytes: u64,
         len: &impl Fn(u64, u64) -> u64,
-    ) -> Result<Option<i64>, Error> {
+    ) -> Result<Option<u64>, Error> {
         let Some(most) = self.criteria.size() else { return Ok(None) };
         let mut steps = vec![(0u64, 0u64); STEPS];
         let mut count = |place: Place, dur: i64, reason| {
@@ -376,12 +378,12 @@ fn step_of(dur: i64) -> usize {
 }
 
 /// The least duration of a step.
-fn start_of(step: usize) -> i64 {
+fn start_of(step: usize) -> u64 {
     if step < 64 {
-        return step as i64;
+        return step as u64;
     }
     let octave = step / 64 - 1;
-    i64::try_from((step as u128 % 64 + 64) << octave).unwrap_or(i64::MAX)
+    u64::try_from((step as u128 % 64 + 64) << octave).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -390,13 +392,14 @@ mod tests {
 
     #[test]
     fn steps_are_those_of_their_starts() {
-        let mut last = -1;
+        let mut last = None;
         for step in 0..step_of(i64::MAX) {
             let start = start_of(step);
-            assert!(start > last, "{step}");
-            assert_eq!(step_of(start), step);
-            assert_eq!(step_of(start_of(step + 1) - 1), step);
-            last = start;
+            assert!(last.is_none_or(|last| start > last), "{step}");
+            let step_at = |dur: u64| step_of(i64::try_from(dur).expect("a duration"));
+            assert_eq!(step_at(start), step);
+            assert_eq!(step_at(start_of(step + 1) - 1), step);
+            last = Some(start);
         }
     }
 }

@@ -161,16 +161,7 @@ fn role_of(event: &Event<'_>, pairs: bool) -> Role {
         Some(profile::Role::Chunk) => return Role::Chunk,
         _ => {}
     }
-    let ph = match event.field_and_rest(Field::Ph) {
-        Some([b'"', ph, b'"', ..]) => *ph,
-        // longer, or with an escape
-        Some([b'"', b'\\', ..]) => match text_of(event, Field::Ph, &mut Vec::new()) {
-            &[ph] => ph,
-            _ => return Role::Single,
-        },
-        _ => return Role::Single,
-    };
-    match ph {
+    match event.phase() {
         b'B' | b'E' if !pairs => Role::Single,
         b'B' => Role::Begin,
         b'E' => Role::End,
@@ -201,9 +192,9 @@ fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u64 {
             hash.piece(text_of(event, Field::Tid, scratch));
         }
         Role::Single | Role::Member => {
-            let class = match text_of(event, Field::Ph, scratch) {
-                b"s" | b"t" | b"f" => b"s",
-                b"N" | b"O" | b"D" => b"N",
+            let class = match event.phase() {
+                b's' | b't' | b'f' => b"s",
+                b'N' | b'O' | b'D' => b"N",
                 _ => b"b",
             };
             hash.piece(class);

@@ -59,15 +59,10 @@ enum Reach {
 /// The reach of `id` and `id2` of an event.
 #[inline]
 fn reach(event: &Event<'_>) -> Reach {
-    match event.field_and_rest(Field::Ph) {
-        Some(
-            [
-                b'"',
-                b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'v' | b'V',
-                b'"',
-                ..,
-            ],
-        ) => Reach::Everywhere,
+    match event.phase() {
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'v' | b'V' => {
+            Reach::Everywhere
+        }
         _ => Reach::Process,
     }
 }

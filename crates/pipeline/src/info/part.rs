@@ -90,26 +90,17 @@ impl Part {
     }
 
     fn phase(&mut self, event: &Event<'_>) -> usize {
-        if let Some([b'"', letter, b'"', ..]) = event.field_and_rest(Field::Ph)
-            && usize::from(*letter) < LETTERS
-            && *letter != b'\\'
-        {
-            self.letters[usize::from(*letter)] += 1;
-            return usize::from(*letter);
+        let letter = usize::from(event.phase());
+        if letter == 0 || letter >= LETTERS {
+            return self.odd_phase(event);
         }
-        self.odd_phase(event)
+        self.letters[letter] += 1;
+        letter
     }
 
     #[cold]
     fn odd_phase(&mut self, event: &Event<'_>) -> usize {
-        let key = key_of(event, Field::Ph, &mut self.scratch);
-        if let [b'"', letter, b'"'] = key
-            && usize::from(*letter) < LETTERS
-        {
-            self.letters[usize::from(*letter)] += 1;
-            return usize::from(*letter);
-        }
-        let row = self.odd_phases.row(key);
+        let row = self.odd_phases.row(key_of(event, Field::Ph, &mut self.scratch));
         self.odd_phases.add(row, &Usage { events: 1, ..Usage::default() });
         LETTERS + row
     }

@@ -1,6 +1,6 @@
 //! What an event is to a window: an interval of its own, an end of one, a moment, or something that is always kept.
 
-use tracemill_tokenizer::{Event, Field, unescape};
+use tracemill_tokenizer::{Event, Field};
 
 /// Events without which DevTools shows nothing of a page, by name (devtools-semantics §9, §15): they say which process
 /// is a page's, when pages began, and which worker is whose.
@@ -104,15 +104,7 @@ pub(super) enum Phase {
 impl Phase {
     #[inline]
     pub(super) fn of(event: &Event<'_>) -> Phase {
-        match event.field_and_rest(Field::Ph) {
-            Some([b'"', letter, b'"', ..]) => Phase::named(*letter),
-            Some([b'"', b'\\', ..]) => Phase::escaped(event),
-            _ => Phase::Moment,
-        }
-    }
-
-    fn named(letter: u8) -> Phase {
-        match letter {
+        match event.phase() {
             b'X' => Phase::Complete,
             b'M' => Phase::Metadata,
             b'B' => Phase::Part(Kind::Slice, Step::Begin),
@@ -125,18 +117,6 @@ impl Phase {
             b't' => Phase::Part(Kind::Flow, Step::Middle),
             b'f' => Phase::Part(Kind::Flow, Step::End),
             b'C' => Phase::Part(Kind::Counter, Step::Middle),
-            _ => Phase::Moment,
-        }
-    }
-
-    #[cold]
-    fn escaped(event: &Event<'_>) -> Phase {
-        let mut plain = Vec::new();
-        if let Some([b'"', content @ .., b'"']) = event.field(Field::Ph) {
-            unescape(content, &mut plain);
-        }
-        match plain[..] {
-            [letter] => Phase::named(letter),
             _ => Phase::Moment,
         }
     }

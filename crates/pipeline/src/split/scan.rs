@@ -142,11 +142,9 @@ impl<M: Mode> Part<M> {
     /// Notes where a thread's slices begin and end.
     #[inline]
     fn edge(&mut self, event: &Event<'_>, entry: Entry) {
-        let kind = match event.field(Field::Ph) {
-            Some(b"\"B\"") => Kind::Begins,
-            Some(b"\"E\"") => Kind::Ends,
-            _ if event.is_string(Field::Ph, b"B") => Kind::Begins,
-            _ if event.is_string(Field::Ph, b"E") => Kind::Ends,
+        let kind = match event.phase() {
+            b'B' => Kind::Begins,
+            b'E' => Kind::Ends,
             _ => return,
         };
         let lane = self.lanes.lane(kind, Ids { cat: b"", ..self.ids(event) });

@@ -304,7 +304,7 @@ impl<'r> Retoucher<'r> {
             found.put(id, &new);
             self.changes.one(Change::FlowIds);
         }
-        if !matches!(event.field(Field::Ph), Some(b"\"s\"" | b"\"t\"" | b"\"f\"")) {
+        if !matches!(event.phase(), b's' | b't' | b'f') {
             return;
         }
         if let Some(id) = event.field(Field::Id) {

@@ -21,6 +21,7 @@ use std::collections::{HashMap, HashSet};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::order::Scratch;
+use tracemill_core::pairing::Ends;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
 
 /// Lanes beside a thread at most: each event is tried on all of them.
@@ -78,8 +79,8 @@ struct Thread {
     process: Vec<u8>,
     /// The inside of its name.
     name: Option<Vec<u8>>,
-    /// Ends of what is open: on the thread, and on each lane.
-    open: Vec<Vec<i64>>,
+    /// What is open: on the thread, and on each lane.
+    open: Vec<Ends>,
     tids: Vec<u32>,
 }
 
@@ -140,20 +141,21 @@ impl Walk<'_> {
             return Ok(());
         }
         let dur = event.dur().filter(|dur| dur.floor > 0);
-        let Some(dur) = dur.filter(|_| event.is_string(Field::Ph, b"X")) else { return Ok(()) };
+        let Some(dur) = dur.filter(|_| event.phase() == b'X') else { return Ok(()) };
         if entry.time == i64::MIN {
             return Ok(());
         }
         let (start, end) = (entry.time, entry.time.saturating_add(dur.floor));
+        let exact = dur.exact && event.ts().is_some_and(|ts| ts.exact);
         let thread = self.thread_of(event);
-        let edit = match enter(&mut self.threads[thread].open[0], start, end) {
+        let edit = match self.threads[thread].open[0].enter(start, end, exact) {
             None => return Ok(()),
             Some(limit) if self.rule == Overlaps::Clip => {
-                self.threads[thread].open[0].push(limit);
+                self.threads[thread].open[0].enter(start, limit, exact);
                 self.changes.one(Change::Clipped);
                 Edit::Dur(limit - start)
             }
-            Some(_) => match self.spill(thread, start, end) {
+            Some(_) => match self.spill(thread, (start, end), exact) {
                 Some(tid) => Edit::Tid(tid),
                 None => return Ok(()),
             },
@@ -167,9 +169,10 @@ impl Walk<'_> {
     }
 
     /// The tid of the first lane into which an event fits; `None` if there may be no more.
-    fn spill(&mut self, thread: usize, start: i64, end: i64) -> Option<u32> {
+    fn spill(&mut self, thread: usize, (start, end): (i64, i64), exact: bool) -> Option<u32> {
         let own = &mut self.threads[thread];
-        let fits = own.open[1..].iter_mut().position(|open| enter(open, start, end).is_none());
+        let fits =
+            own.open[1..].iter_mut().position(|open| open.enter(start, end, exact).is_none());
         let lane = match fits {
             Some(lane) => lane,
             None if own.tids.len() == LANES => {
@@ -182,7 +185,9 @@ impl Walk<'_> {
                 let taken: &mut HashSet<u32> =
                     self.new.used.entry(own.process.clone()).or_default();
                 own.tids.push(free(wanted, taken));
-                own.open.push(vec![end]);
+                let mut open = Ends::default();
+                open.enter(start, end, exact);
+                own.open.push(open);
                 self.changes.one(Change::Lanes);
                 own.tids.len() - 1
             }
@@ -214,7 +219,7 @@ impl Walk<'_> {
                 tid: written(self.new.tids.get(&lane), tid),
                 process,
                 name: None,
-                open: vec![Vec::new()],
+                open: vec![Ends::default()],
                 tids: Vec::new(),
             });
         }
@@ -252,20 +257,5 @@ impl Walk<'_> {
             }
         }
         Ok(Overlapping { edits: self.edits.into_mapped()?, names })
-    }
-}
-
-/// Opens `start..end` among what is open, if it nests; otherwise the end of what it begins in.
-#[inline]
-fn enter(open: &mut Vec<i64>, start: i64, end: i64) -> Option<i64> {
-    while open.last().is_some_and(|&open| open <= start) {
-        open.pop();
-    }
-    match open.last() {
-        Some(&limit) if end > limit => Some(limit),
-        _ => {
-            open.push(end);
-            None
-        }
     }
 }

@@ -32,7 +32,7 @@ impl Pairs {
         let event = spans.of(bytes);
         let thread = self.threads.entry(thread_of(&event)).or_default();
         let [name, cat] = [Field::Name, Field::Cat].map(|field| event.field(field));
-        if !event.is_string(Field::Ph, b"E") {
+        if event.phase() != b'E' {
             thread.begin(hash_value(name), hash_value(cat), entry);
             return Ok(());
         }

@@ -166,15 +166,12 @@ impl Scanned {
         times: Option<(Nanos, Option<Nanos>)>,
     ) -> bool {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
-        let phase = match event.field_and_rest(Field::Ph) {
-            Some([b'"', letter, b'"', ..]) => *letter,
-            Some(_) => escaped_phase(event),
-            None if event.bytes[1..].trim_ascii_start() == b"}" => {
-                self.empty += 1;
-                return true;
-            }
-            None => 0,
-        };
+        if event.field_and_rest(Field::Ph).is_none() && event.bytes[1..].trim_ascii_start() == b"}"
+        {
+            self.empty += 1;
+            return true;
+        }
+        let phase = event.phase();
         if self.viewer == CheckFor::Perfetto {
             self.census.note(pid, tid, None);
             return false;
@@ -209,11 +206,6 @@ impl Scanned {
     pub(crate) fn span(&self) -> Option<(i64, i64)> {
         Some((self.special.first()?.time, self.special.last()?.time))
     }
-}
-
-#[cold]
-fn escaped_phase(event: &Event<'_>) -> u8 {
-    b"BEXIiM".iter().copied().find(|&phase| event.is_string(Field::Ph, &[phase])).unwrap_or(0)
 }
 
 /// What was found in the inputs so far.

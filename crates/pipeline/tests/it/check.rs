@@ -393,3 +393,27 @@ fn sorting_leaves_nothing_unsorted() {
         }
     }
 }
+
+/// Of a begin and a duration both are rounded down, so that an end may seem to lie a nanosecond behind another.
+#[test]
+fn overlaps_of_less_than_a_nanosecond_are_none() {
+    let overlaps = |events: &[(&str, &str)]| {
+        let event = |(ts, dur): &(&str, &str)| {
+            format!(
+                r#"{{"name":"n","cat":"c","ph":"X","ts":{ts},"dur":{dur},"pid":1,"tid":1,"args":{{}}}}"#
+            )
+        };
+        let events: Vec<String> = events.iter().map(event).collect();
+        let input = format!("[{}]", events.join(","));
+        let report = check_inputs(&[input.as_bytes()], &[], PLAIN).expect("sound");
+        counts(&report).get("overlap").copied().unwrap_or(0)
+    };
+    // both end at 15.0018
+    assert_eq!(overlaps(&[("10.0009", "5.0009"), ("12", "3.0018")]), 0);
+    // both end at 20, and the next begins there
+    assert_eq!(overlaps(&[("10.0006", "9.9994"), ("11.0004", "8.9996"), ("20", "5")]), 0);
+    assert_eq!(overlaps(&[("10.0009", "5.0009"), ("12", "3.004")]), 1);
+    // whole nanoseconds are exact
+    assert_eq!(overlaps(&[("10.001", "5.001"), ("12", "3.003")]), 1);
+    assert_eq!(overlaps(&[("10.001", "5.001"), ("12", "3.002")]), 0);
+}

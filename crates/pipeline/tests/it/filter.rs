@@ -184,7 +184,9 @@ fn shrinking_keeps_the_longest_that_fit() {
         let wanted = Filter { shrink_to: Some(size), ..flags(&chosen) };
         let (output, report) = run(&[&input], &wanted, knobs(seed as usize));
         let least = report.threshold_ns.expect("a size was given");
-        let longest = Criteria { min_dur: Some(least), ..chosen };
+        // what never ends goes too if not even that fits
+        let most = if least == i64::MAX { Some(-1) } else { chosen.max_dur };
+        let longest = Criteria { min_dur: Some(least), max_dur: most, ..chosen };
         let object = Some(reference::Format::Object);
         let expected = reference::filter(&[&input], &longest, object).expect("sound");
         assert_same(&format!("seed {seed} at least {least} ns"), &expected, &output);
@@ -195,4 +197,24 @@ fn shrinking_keeps_the_longest_that_fit() {
         shrunk += u64::from(least > 0 && !larger);
     }
     assert!(shrunk > 12, "{shrunk}");
+}
+
+#[test]
+fn begins_that_never_end_are_the_longest_and_go_too_where_they_do_not_fit() {
+    let event = |rest: &str| format!(r#"{{"name":"n","pid":0,"tid":0,{rest}}}"#);
+    let begins: Vec<String> = (0..9).map(|ts| event(&format!(r#""ph":"B","ts":{ts}"#))).collect();
+    let long = event(r#""ph":"X","ts":0,"dur":1000000"#);
+    let name = event(r#""ph":"M","args":{"name":"t"}"#);
+    let input = format!("[{name},{long},{}]", begins.join(",\n"));
+    let all = run(&[input.as_bytes()], &Filter::default(), PLAIN).0.len() as u64;
+    for (size, events, threshold) in
+        [(all, 11, 0..2), (all - 1, 10, 1_000_000_001..i64::MAX), (all / 2, 1, i64::MAX..i64::MAX)]
+    {
+        let wanted = Filter { shrink_to: Some(size), ..Filter::default() };
+        let (output, report) = run(&[input.as_bytes()], &wanted, PLAIN);
+        assert!(output.len() as u64 <= size, "{size}: {}", output.len());
+        let least = report.threshold_ns.expect("a size was given");
+        assert_eq!(report.events, events, "{size}");
+        assert!(threshold.contains(&least) || least == threshold.start, "{size}: {least}");
+    }
 }

@@ -60,8 +60,8 @@ fn check(
 
 /// Ids that viewers join over all processes, numbers as numbers.
 fn joined_ids(event: &RawEvent) -> Vec<String> {
-    let ph = event.ph.as_deref().unwrap_or_default().trim_matches('"');
-    let is_joined = ph.len() == 1 && "bneSTpFstfvV".contains(ph);
+    let ph: Option<String> = event.ph.as_deref().and_then(|ph| serde_json::from_str(ph).ok());
+    let is_joined = ph.is_some_and(|ph| ph.len() == 1 && "bneSTpFstfvV".contains(&ph));
     let id2: Option<HashMap<String, Box<serde_json::value::RawValue>>> =
         event.id2.as_deref().and_then(|id2| serde_json::from_str(id2).ok());
     let id2 = id2.into_iter().flatten().map(|(_, id)| id.get().to_owned());
@@ -282,4 +282,27 @@ fn keep_is_what_it_was() {
             report.identity.inputs.iter().all(|said| said.pids.is_empty() && said.ids.is_empty())
         );
     }
+}
+
+/// What reaches beyond its process is told by the phase, however that is spelled.
+#[test]
+fn ids_of_phases_with_escapes_are_kept_apart() {
+    let recording = |pid: u64, begin: &str, end: &str| {
+        format!(
+            r#"[{{"name":"process_name","ph":"M","pid":{pid},"tid":1,"args":{{"name":"p{pid}"}}}},
+{{"name":"a","cat":"c","ph":"{begin}","id":"0x1","ts":10,"pid":{pid},"tid":1}},
+{{"name":"a","cat":"c","ph":"{end}","id":"0x1","ts":20,"pid":{pid},"tid":1}}]"#
+        )
+    };
+    let merged = |[begin, end]: [&str; 2]| {
+        let inputs = [recording(7, begin, end), recording(8, begin, end)];
+        let inputs = [inputs[0].as_bytes(), inputs[1].as_bytes()];
+        let (output, report) = merge_with(&inputs, &rules(PidPolicy::Auto), PLAIN).expect("sound");
+        assert_eq!(report.identity.inputs[1].ids.len(), 1, "{begin} {end}");
+        String::from_utf8(output).expect("text")
+    };
+    let plain = merged(["b", "e"]);
+    assert_eq!(plain.matches(r#""id":"0x1""#).count(), 2, "{plain}");
+    let escaped = merged([r"\u0062", r"\u0065"]);
+    assert_eq!(escaped.replace(r"\u0062", "b").replace(r"\u0065", "e"), plain);
 }

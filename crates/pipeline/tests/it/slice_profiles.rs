@@ -20,13 +20,16 @@ fn is_in(windows: &[Window], time: i128) -> bool {
 type Facts = (Vec<(i128, u64, i64, i64)>, BTreeMap<u64, Node>, BTreeMap<String, u64>);
 
 fn facts(start: i128, profile: &CpuProfile, windows: Option<&[Window]>) -> Facts {
-    let (mut time, mut samples) = (start, Vec::new());
-    for (at, (&id, delta)) in profile.samples.iter().zip(&profile.deltas).enumerate() {
-        time += delta;
-        let position = |list: &Option<Vec<i64>>| list.as_ref().map_or(0, |list| list[at]);
-        if windows.is_none_or(|windows| is_in(windows, time)) {
-            samples.push((time, id, position(&profile.lines), position(&profile.columns)));
-        }
+    let mut time = start;
+    let samples =
+        profile.samples.iter().zip(&profile.deltas).enumerate().map(|(at, (&id, delta))| {
+            time += delta;
+            let position = |list: &Option<Vec<i64>>| list.as_ref().map_or(0, |list| list[at]);
+            (time, id, position(&profile.lines), position(&profile.columns))
+        });
+    let mut samples: Vec<_> = samples.collect();
+    if let Some(windows) = windows {
+        samples = cut(&samples, windows);
     }
     let all: HashMap<u64, &Node> = profile.nodes.iter().map(|node| (node.id, node)).collect();
     let mut needed = HashSet::new();
@@ -45,6 +48,37 @@ fn facts(start: i128, profile: &CpuProfile, windows: Option<&[Window]>) -> Facts
     let nodes = needed.iter().map(node).collect();
     let ids = profile.trace_ids.iter().filter(|(_, node)| needed.contains(node));
     (samples, nodes, ids.map(|(key, &node)| (key.clone(), node)).collect())
+}
+
+/// The samples in windows, each of which begins with the one that is in force there.
+fn cut(samples: &[(i128, u64, i64, i64)], windows: &[Window]) -> Vec<(i128, u64, i64, i64)> {
+    let last = samples.iter().map(|sample| sample.0).max();
+    let mut begun = vec![false; windows.len()];
+    let mut inside = Vec::new();
+    let begin = |number: usize, inside: &mut Vec<_>| {
+        let Some(from) = windows[number].0.map(i128::from) else { return };
+        let before = samples.iter().filter(|sample| sample.0 < from);
+        let in_force = before.max_by_key(|sample| sample.0);
+        let is_exact = samples.iter().any(|sample| sample.0 == from);
+        if let Some(&(_, id, line, column)) = in_force.filter(|_| !is_exact && last > Some(from)) {
+            inside.push((from, id, line, column));
+        }
+    };
+    for &sample in samples {
+        let Some(own) = windows.iter().position(|&window| is_in(&[window], sample.0)) else {
+            continue;
+        };
+        for (number, begun) in begun.iter_mut().enumerate().take(own + 1) {
+            if !std::mem::replace(begun, true) {
+                begin(number, &mut inside);
+            }
+        }
+        inside.push(sample);
+    }
+    (0..windows.len())
+        .filter(|&number| !begun[number])
+        .for_each(|number| begin(number, &mut inside));
+    inside
 }
 
 fn times(profile: &StreamProfile) -> Vec<i128> {
@@ -74,14 +108,15 @@ fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
     let parts = reference::cpu_profiles(&[&plain]).unwrap_or_else(|e| panic!("{what}: {e}"));
     let expected: Vec<&StreamProfile> = whole
         .iter()
-        .filter(|profile| times(profile)[1..].iter().any(|&time| is_in(windows, time)))
+        .filter(|profile| !facts(profile.start, &profile.profile, Some(windows)).0.is_empty())
         .collect();
     for profile in expected {
         // CpuProfile events all have one key, and stay as they are
         let same = |part: &&StreamProfile| profile.tid != "99" || part.profile == profile.profile;
         let part = parts.iter().filter(same).find(|part| named(part) == named(profile));
         let part = part.unwrap_or_else(|| panic!("{what}: {:?} is missing", named(profile)));
-        let is_whole = part.profile.samples.len() == profile.profile.samples.len();
+        let steps = |own: &StreamProfile| (own.start, own.profile.deltas.clone());
+        let is_whole = steps(part) == steps(profile);
         let own = facts(part.start, &part.profile, None);
         let (mut samples, mut nodes, ids) = facts(profile.start, &profile.profile, Some(windows));
         if is_whole {
@@ -235,7 +270,7 @@ fn long_profiles_are_cut_into_chunks() {
     let (output, report) =
         run_slice(&[input.as_bytes()], &absolute(&window), Edges::Clip, None, PLAIN)
             .expect("sound");
-    assert_eq!((report.rebased, report.samples), (1, 22_500));
+    assert_eq!((report.rebased, report.samples), (1, 22_501));
     let events = reference::events(&output).expect("well-formed");
     assert_eq!(events.len(), 1 + 3 + 1);
     let text = |event: &reference::RawEvent| String::from_utf8_lossy(&event.bytes).into_owned();
@@ -243,13 +278,77 @@ fn long_profiles_are_cut_into_chunks() {
         text(&events[0]),
         r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":50000,"cat":"c","args":{"data":{"startTime":49006.75}}}"#
     );
-    // the first sample lies half a microsecond behind the edge
-    assert!(text(&events[1]).contains(r#""timeDeltas":[0.5,10,"#));
+    // the first sample inside lies half a microsecond behind the edge, where another is in force
+    assert!(text(&events[1]).contains(r#""timeDeltas":[0,0.5,10,"#));
     assert!(text(&events[1]).contains(
         r#""nodes":[{"id":1,"callFrame":{}},{"id":2,"parent":1,"callFrame":{}}],"samples""#
     ));
     assert!(!text(&events[2]).contains("nodes"));
     assert!(text(&events[4]).contains(r#""endTime":274006.75"#), "{}", text(&events[4]));
+}
+
+/// Samples a second apart: each window has the stack that runs at its start, though it may have no sample of its own.
+#[test]
+fn a_window_between_two_samples_has_the_stack_that_runs_there() {
+    let node = |id: u64, name: &str| {
+        let parent = if id > 1 { ",\"parent\":1" } else { "" };
+        format!(
+            r#"{{"id":{id}{parent},"callFrame":{{"functionName":"{name}","scriptId":"1","url":"","lineNumber":1,"columnNumber":1}}}}"#
+        )
+    };
+    let chunk = |at: u64, nodes: &[String], samples: &str, deltas: &str| {
+        format!(
+            r#"{{"name":"ProfileChunk","ph":"P","pid":1,"tid":2,"id":"0x1","ts":{at},"cat":"c","args":{{"data":{{"cpuProfile":{{"nodes":[{}],"samples":[{samples}]}},"timeDeltas":[{deltas}]}}}}}}"#,
+            nodes.join(",")
+        )
+    };
+    let head = r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":1000000,"cat":"c","args":{"data":{"startTime":1000000}}}"#;
+    // f from 1 s, g from 2 s to 5 s, and again f to 6 s; each in a chunk of its own, or all in one
+    let nodes = [node(1, "(root)"), node(2, "f"), node(3, "g")];
+    let apart = [
+        chunk(1_000_001, &nodes[..2], "2", "0"),
+        chunk(2_000_001, &nodes[2..], "3", "1000000"),
+        chunk(4_000_001, &[], "3,2", "2000000,1000000"),
+        chunk(6_000_001, &[], "2", "1000000"),
+    ];
+    let together = [chunk(6_000_001, &nodes, "2,3,3,2,2", "0,1000000,2000000,1000000,1000000")];
+    for chunks in [&apart[..], &together[..]] {
+        let input = format!("[{head},\n{}]", chunks.join(",\n"));
+        let profile = |windows: &[Window]| {
+            let run = |knobs| {
+                run_slice(&[input.as_bytes()], &absolute(windows), Edges::Clip, None, knobs)
+                    .expect("sound")
+                    .0
+            };
+            let output = run(PLAIN);
+            assert_same("any knobs", &output, &run(knobs(5)));
+            let found = reference::cpu_profiles(&[&output]).expect("well-formed");
+            found.into_iter().next().map(|own| facts(own.start, &own.profile, None).0)
+        };
+        let second = 1_000_000_000;
+        let windows = |tenths: &[(i64, i64)]| -> Vec<Window> {
+            let window = |&(from, to)| (Some(from * second / 10), Some(to * second / 10));
+            tenths.iter().map(window).collect()
+        };
+        let sample = |tenths: i128, id| (tenths * i128::from(second) / 10, id, 0, 0);
+        let expected: [(&[(i64, i64)], Vec<_>); 6] = [
+            (&[(12, 18)], vec![sample(12, 2)]),
+            (&[(20, 25)], vec![sample(20, 3)]),
+            (&[(25, 45)], vec![sample(25, 3), sample(40, 3)]),
+            (
+                &[(12, 15), (25, 30), (55, 70)],
+                vec![sample(12, 2), sample(25, 3), sample(55, 2), sample(60, 2)],
+            ),
+            (&[(45, 46), (30, 31)], vec![sample(30, 3), sample(45, 3)]),
+            (&[(5, 9)], vec![]),
+        ];
+        for (tenths, expected) in expected {
+            let own = profile(&windows(tenths)).unwrap_or_default();
+            assert_eq!(own, expected, "{tenths:?}");
+        }
+        // behind the last sample nothing is known to run
+        assert_eq!(profile(&windows(&[(61, 70)])), None);
+    }
 }
 
 #[test]

@@ -293,7 +293,7 @@ fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
 
 fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
     let mut pairs: HashMap<Lane, (Vec<Option<Value>>, u64)> = HashMap::new();
-    let mut slices: HashMap<Lane, Vec<(i128, i128, usize)>> = HashMap::new();
+    let mut slices: HashMap<Lane, Vec<(i128, i128, usize, bool)>> = HashMap::new();
     for Timed { event, phase, ns, number } in timed {
         let name = pairing::name(event.name.as_deref());
         match phase {
@@ -316,9 +316,11 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
             }
             b'X' => {
                 let dur = event.dur.as_deref().filter(|raw| time(raw).is_some());
-                let dur = dur.map_or(0, |raw| nanos(&text(raw)).0);
+                let (dur, exact) = dur.map_or((0, true), |raw| nanos(&text(raw)));
+                let begin = event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).1);
                 if dur > 0 {
-                    slices.entry(lane(event)).or_default().push((*ns, -dur, *number));
+                    let slice = (*ns, -dur, *number, exact && begin);
+                    slices.entry(lane(event)).or_default().push(slice);
                 }
             }
             _ => {}
@@ -330,13 +332,16 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
     }
     for mut slices in slices.into_values() {
         slices.sort_unstable();
-        let mut open: Vec<i128> = Vec::new();
-        for (start, dur, _) in slices {
+        let mut open: Vec<(i128, bool)> = Vec::new();
+        for (start, dur, _, exact) in slices {
             let end = (start - dur).min(i128::from(i64::MAX));
-            open.retain(|&open| open > start);
-            match open.iter().min() {
-                Some(&inner) if end > inner => add(counts, "overlap", 1),
-                _ => open.push(end),
+            open.retain(|&(open, _)| open > start);
+            match open.last() {
+                // ends of finer times are rounded twice
+                Some(&(inner, own)) if end - inner > i128::from(!(exact && own)) => {
+                    add(counts, "overlap", 1);
+                }
+                _ => open.push((end, exact)),
             }
         }
     }

@@ -81,9 +81,8 @@ fn rename_event(event: &str, renames: &Renames, patches: &mut Patches<'_>) {
         patches.put(id, new_id(id, rule));
     }
     let joined = ["b", "n", "e", "S", "T", "p", "F", "s", "t", "f", "v", "V"];
-    // letters that are escaped are no phases to anybody
     let ph = fields.get("ph").unwrap_or_default();
-    if joined.iter().any(|joined| ph == format!("\"{joined}\"")) {
+    if joined.iter().any(|joined| is_string(ph, joined)) {
         let ids = fields.get("id2").and_then(Fields::parse).unwrap_or_default();
         let ids = ids.0.into_iter().map(|(_, id)| id).chain(fields.get("id"));
         ids.for_each(|id| patches.put(id, new_id(id, rule)));
