@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
-use tracemill_pipeline::{Around, Error, ErrorClass};
+use tracemill_pipeline::{Around, Error, ErrorClass, InputReport};
 
 /// The status a run ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ use tracemill_pipeline::{Around, Error, ErrorClass};
 pub(crate) enum Exit {
     /// Everything was done and nothing lost, or the reader of the output wanted no more.
     Complete = 0,
-    /// Finished, but something was lost, or nothing was found that was asked for.
+    /// Finished, but something was lost, or written that is not JSON, or nothing was found that was asked for.
     Lossy = 1,
     /// Called wrongly; nothing was read or written.
     Usage = 2,
@@ -53,6 +53,11 @@ impl Exit {
     /// The same, but 1 if nothing was found that was asked for.
     pub(crate) fn unless_empty(self, is_empty: bool) -> Exit {
         if self == Exit::Complete && is_empty { Exit::Lossy } else { self }
+    }
+
+    /// The status of a run that wrote a trace of `inputs`, having lost `lost` pieces: complete says that it is JSON.
+    pub(crate) fn written(lost: u64, inputs: &[InputReport]) -> Exit {
+        Exit::finished(lost + inputs.iter().map(|input| input.lapses.kept()).sum::<u64>())
     }
 
     /// The number that the shell sees.

@@ -10,7 +10,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
-use tracemill_pipeline::{Around, InputReport};
+use tracemill_pipeline::{Around, DamageKind, InputReport};
 
 /// Inputs whose losses are listed; the rest is counted.
 const INPUTS: usize = 50;
@@ -83,9 +83,12 @@ impl Messages {
         }
     }
 
-    /// What each input lost.
+    /// What each input lost, and what is not JSON in it.
     pub(crate) fn losses(&self, inputs: &[InputReport]) {
         loss_texts(inputs).iter().for_each(|text| self.warning(text));
+        for (mended, text) in lapse_texts(inputs) {
+            if mended { self.say(&text) } else { self.warning(&text) }
+        }
     }
 
     /// What each input is, for `-v`.
@@ -191,6 +194,9 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
             if let Some(first) = tally.examples.first() {
                 text.push_str(&format!("; first at byte {}: {}", first.offset, first.excerpt));
             }
+            if kind == DamageKind::NotJson && !input.lapses.mended {
+                text.push_str("; --repair keeps those of which it is clear what was meant");
+            }
             texts.push(text);
         }
         for (kind, flaw) in input.flaws.iter() {
@@ -208,6 +214,41 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
             "… and {} with losses; --report has all",
             plural(more as u64, "more input")
         ));
+    }
+    texts
+}
+
+/// One sentence per input and kind of lapse, and whether they were mended.
+fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
+    let lapsed = inputs.iter().filter(|input| input.lapses.count() > 0);
+    let mut texts = Vec::new();
+    for input in lapsed.clone().take(INPUTS) {
+        let mended = input.lapses.mended;
+        let (done, remedy) = match mended {
+            true => ("mended", ""),
+            false => ("kept as it stands", "; the output is not JSON there: --repair writes JSON"),
+        };
+        for (kind, tally) in input.lapses.iter() {
+            let first = tally.examples.first();
+            let first = first.map_or(String::new(), |first| {
+                format!("; first at byte {}: {}", first.noticed, first.excerpt)
+            });
+            texts.push((
+                mended,
+                format!(
+                    "{}: {done}: {} × {}: {}{first}{remedy}",
+                    input.name,
+                    tally.count,
+                    kind.name(),
+                    kind.sentence()
+                ),
+            ));
+        }
+    }
+    let more = lapsed.count().saturating_sub(INPUTS);
+    if more > 0 {
+        let inputs = plural(more as u64, "more input");
+        texts.push((false, format!("… and {inputs} that are not JSON; --report has all")));
     }
     texts
 }
@@ -291,7 +332,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{DamageKind, Losses};
+    use tracemill_pipeline::Losses;
     use tracemill_tokenizer::Damage;
 
     fn damaged(name: &str, losses: &[(DamageKind, u64, &[u8])]) -> InputReport {

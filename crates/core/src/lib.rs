@@ -18,6 +18,7 @@ pub mod outline;
 pub mod output;
 pub mod pairing;
 pub mod place;
+pub mod proof;
 pub mod read;
 pub mod scan;
 pub mod shift;

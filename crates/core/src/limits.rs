@@ -21,6 +21,8 @@ pub struct Limits {
     pub read_size: usize,
     /// Stop at the first defect, and check every byte (contract C5).
     pub strict: bool,
+    /// Write what is not JSON, but for lapses with one meaning, as JSON.
+    pub repair: bool,
     /// Counters that another thread may watch.
     pub progress: Arc<Progress>,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
@@ -69,6 +71,7 @@ impl Limits {
             tier: None,
             read_size: 256 << 10,
             strict: false,
+            repair: false,
             progress: Arc::default(),
             shares: None,
         }

@@ -1,7 +1,7 @@
 //! What was lost of the inputs, counted by kind with its places (contract C5), and what is told of each input.
 
 use crate::flaws::Flaws;
-use tracemill_tokenizer::{Damage, DamageKind};
+use tracemill_tokenizer::{Damage, DamageKind, Lapse};
 
 /// Bytes of an excerpt at most.
 const EXCERPT: usize = 60;
@@ -21,52 +21,46 @@ pub struct Example {
     pub excerpt: String,
 }
 
-/// All losses of one kind in one input.
+/// All losses, or lapses, of one kind in one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Stretches of bytes lost, most often an event each.
+    /// Stretches of bytes, most often an event each.
     pub count: u64,
-    /// Bytes lost.
+    /// Their bytes.
     pub bytes: u64,
     /// The first few.
     pub examples: Vec<Example>,
 }
 
-/// All losses of one input, by kind in the order of [`DamageKind::ALL`]; takes no room as long as there is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Losses(Option<Box<[Tally; DamageKind::ALL.len()]>>);
+/// Tallies of `N` kinds; takes no room as long as there is nothing to count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tallies<const N: usize>(Option<Box<[Tally; N]>>);
 
-impl Losses {
-    fn of(&mut self, kind: DamageKind) -> &mut Tally {
-        &mut self.0.get_or_insert_default()[kind as usize]
+impl<const N: usize> Default for Tallies<N> {
+    fn default() -> Self {
+        Tallies(None)
+    }
+}
+
+impl<const N: usize> Tallies<N> {
+    fn all(&mut self) -> &mut [Tally; N] {
+        self.0.get_or_insert_with(|| Box::new(std::array::from_fn(|_| Tally::default())))
     }
 
-    /// Counts one more.
-    pub fn add(&mut self, damage: &Damage<'_>) {
-        let tally = self.of(damage.kind);
+    /// Counts `bytes`, which stand at `offset`.
+    fn add(&mut self, kind: usize, (offset, noticed): (u64, u64), bytes: &[u8]) {
+        let tally = &mut self.all()[kind];
         tally.count += 1;
-        tally.bytes += damage.lost.len() as u64;
+        tally.bytes += bytes.len() as u64;
         if tally.examples.len() < EXAMPLES {
-            tally.examples.push(Example {
-                offset: damage.offset,
-                noticed: damage.noticed,
-                bytes: damage.lost.len() as u64,
-                excerpt: excerpt(damage.lost),
-            });
+            let (excerpt, bytes) = (excerpt(bytes), bytes.len() as u64);
+            tally.examples.push(Example { offset, noticed, bytes, excerpt });
         }
     }
 
-    /// Counts a packing that breaks off.
-    pub fn add_broken(&mut self, example: Example) {
-        let tally = self.of(DamageKind::Truncated);
-        tally.count += 1;
-        tally.examples.push(example);
-    }
-
-    /// Takes over what a later part of the same input lost.
-    pub fn append(&mut self, later: Losses) {
+    fn append(&mut self, later: Self) {
         let Some(later) = later.0 else { return };
-        for (tally, more) in self.0.get_or_insert_default().iter_mut().zip(*later) {
+        for (tally, more) in self.all().iter_mut().zip(*later) {
             tally.count += more.count;
             tally.bytes += more.bytes;
             let room = EXAMPLES.saturating_sub(tally.examples.len());
@@ -74,15 +68,47 @@ impl Losses {
         }
     }
 
+    /// Those of which there is any, beside `kinds` in the same order.
+    fn iter<K>(&self, kinds: [K; N]) -> impl Iterator<Item = (K, &Tally)> {
+        let tallies = self.0.iter().flat_map(|tallies| tallies.iter());
+        kinds.into_iter().zip(tallies).filter(|(_, tally)| tally.count > 0)
+    }
+
+    fn count(&self) -> u64 {
+        self.0.iter().flat_map(|tallies| tallies.iter()).map(|tally| tally.count).sum()
+    }
+}
+
+/// All losses of one input, by kind in the order of [`DamageKind::ALL`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses(Tallies<{ DamageKind::ALL.len() }>);
+
+impl Losses {
+    /// Counts one more.
+    pub fn add(&mut self, damage: &Damage<'_>) {
+        self.0.add(damage.kind as usize, (damage.offset, damage.noticed), damage.lost);
+    }
+
+    /// Counts a packing that breaks off.
+    pub(crate) fn add_broken(&mut self, example: Example) {
+        let tally = &mut self.0.all()[DamageKind::Truncated as usize];
+        tally.count += 1;
+        tally.examples.push(example);
+    }
+
+    /// Takes over what a later part of the same input lost.
+    pub fn append(&mut self, later: Losses) {
+        self.0.append(later.0);
+    }
+
     /// Kinds of which there is any, with their tallies.
     pub fn iter(&self) -> impl Iterator<Item = (DamageKind, &Tally)> {
-        let tallies = self.0.iter().flat_map(|tallies| tallies.iter());
-        DamageKind::ALL.into_iter().zip(tallies).filter(|(_, tally)| tally.count > 0)
+        self.0.iter(DamageKind::ALL)
     }
 
     /// Stretches lost in all.
     pub fn count(&self) -> u64 {
-        self.iter().map(|(_, tally)| tally.count).sum()
+        self.0.count()
     }
 
     /// The loss that stands first in the input.
@@ -90,6 +116,41 @@ impl Losses {
         self.iter()
             .filter_map(|(kind, tally)| Some((kind, tally.examples.first()?)))
             .min_by_key(|(_, example)| example.offset)
+    }
+}
+
+/// The events, and keys beside them, of one input that are not JSON but for a [`Lapse`], each by its first one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lapses {
+    tallies: Tallies<{ Lapse::ALL.len() }>,
+    /// Whether the output has them as JSON; else it has them as they stand.
+    pub mended: bool,
+}
+
+impl Lapses {
+    /// Counts one more, of an event or value that stands at the first place; the lapse is noticed at the second.
+    pub(crate) fn add(&mut self, lapse: Lapse, places: (u64, u64), bytes: &[u8]) {
+        self.tallies.add(lapse as usize, places, bytes);
+    }
+
+    /// Takes over those of a later part of the same input.
+    pub(crate) fn append(&mut self, later: Lapses) {
+        self.tallies.append(later.tallies);
+    }
+
+    /// Kinds of which there is any, with their tallies.
+    pub fn iter(&self) -> impl Iterator<Item = (Lapse, &Tally)> {
+        self.tallies.iter(Lapse::ALL)
+    }
+
+    /// Events and keys in all.
+    pub fn count(&self) -> u64 {
+        self.tallies.count()
+    }
+
+    /// Those that are in the output as they stand, so that it is no JSON.
+    pub fn kept(&self) -> u64 {
+        if self.mended { 0 } else { self.count() }
     }
 }
 
@@ -118,6 +179,8 @@ pub struct InputReport {
     pub encoding: Option<&'static str>,
     /// What was lost.
     pub losses: Losses,
+    /// What is not JSON and was kept, since it is clear what was meant. Only verbs that write a trace look for it.
+    pub lapses: Lapses,
     /// Documents without their closing brackets, which the format allows.
     pub unclosed: u64,
     /// Missing or surplus commas between events, by which nothing is lost.

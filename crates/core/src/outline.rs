@@ -1,6 +1,6 @@
 //! What stands around the events of an input: documents and their keys, and what is damaged. The same for every verb.
 
-use crate::losses::Losses;
+use crate::losses::{Lapses, Losses};
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
 /// A key beside the events, its value by place.
@@ -36,6 +36,7 @@ impl Document {
 pub struct Facts {
     pub events: u64,
     pub losses: Losses,
+    pub lapses: Lapses,
     pub unclosed: u64,
     pub odd_separators: u64,
     /// Least and greatest time in nanoseconds, where that is known.

@@ -10,14 +10,16 @@
 //! would have found, by induction. If not (damage, events inside strings, a chunk inside one huge event) the main
 //! thread scans that chunk again from the true place: slower, never different.
 
+use crate::error::Error;
 use crate::outline::Outline;
+use crate::proof::{Feed, Proof};
 use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Builder;
 use tracemill_tokenizer::{
-    Damage, Event, Form, Mapped, Member, Note, Scanner, Sink, Status, Stop, Tier, Window, speculate,
+    Damage, Event, Form, Mapped, Member, Note, Scanner, Status, Stop, Tier, Window, speculate,
 };
 
 /// The findings of one chunk: what a verb looks for in its events, and what stands around them.
@@ -46,32 +48,6 @@ pub trait Collect: Send {
     fn seal(&mut self) {}
 }
 
-/// Hands what a scanner finds to a part.
-pub struct Feed<'p, C>(pub &'p mut C);
-
-impl<C: Collect> Sink for Feed<'_, C> {
-    #[inline(always)]
-    fn event(&mut self, event: &Event<'_>) {
-        self.0.event(event);
-    }
-
-    fn document(&mut self, form: Form) {
-        self.0.document(form);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        self.0.member(member);
-    }
-
-    fn damage(&mut self, damage: Damage<'_>) {
-        self.0.damage(&damage);
-    }
-
-    fn note(&mut self, note: Note, offset: u64) {
-        self.0.note(note, offset);
-    }
-}
-
 /// How an input that lies in memory is scanned.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
@@ -81,6 +57,8 @@ pub struct Plan<'a> {
     /// The map behind `bytes`, to fetch pages ahead.
     pub mapped: Option<&'a Mapped>,
     pub tier: Tier,
+    /// What is done about events that are not JSON.
+    pub proof: Proof,
     pub threads: usize,
     /// Bytes that one worker takes at a time; findings are handed on in such portions.
     pub chunk: usize,
@@ -106,18 +84,27 @@ impl Plan<'_> {
 }
 
 /// Scans all of `plan.bytes`, giving the findings to `take` in input order, a chunk at a time.
-pub fn scan<C: Collect>(plan: Plan<'_>, new: &(dyn Fn() -> C + Sync), mut take: impl FnMut(C)) {
+///
+/// # Errors
+/// The first of `take`, after which nothing more is scanned.
+pub fn scan<C: Collect>(
+    plan: Plan<'_>,
+    new: &(dyn Fn() -> C + Sync),
+    mut take: impl FnMut(C) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut scanner = Scanner::starting_at(plan.tier, plan.skip as u64);
     if plan.threads == 1 || plan.bytes.len() < 2 * plan.chunk {
         return scan_alone(plan, &mut scanner, 0, new, &mut take);
     }
     let mut head = new();
     let stop = Stop { at_events: true, ..Stop::NEVER };
-    let status = scanner.feed(Window::whole(plan.bytes), stop, &mut Feed(&mut head));
+    let status =
+        scanner.feed(Window::whole(plan.bytes), stop, &mut Feed::new(&mut head, plan.proof));
     head.seal();
-    take(head);
-    if let Status::Events(start) = status {
-        scan_chunks(plan, scanner, start as usize, new, take);
+    take(head)?;
+    match status {
+        Status::Events(start) => scan_chunks(plan, scanner, start as usize, new, take),
+        _ => Ok(()),
     }
 }
 
@@ -127,20 +114,23 @@ fn scan_alone<C: Collect>(
     scanner: &mut Scanner,
     from: usize,
     new: &(dyn Fn() -> C + Sync),
-    take: &mut impl FnMut(C),
-) {
+    take: &mut impl FnMut(C) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut border = from;
     loop {
         plan.populate(border, border + plan.chunk);
         border += plan.chunk;
         let mut part = new();
-        let status =
-            scanner.feed(Window::whole(plan.bytes), plan.stop_at(border), &mut Feed(&mut part));
+        let status = scanner.feed(
+            Window::whole(plan.bytes),
+            plan.stop_at(border),
+            &mut Feed::new(&mut part, plan.proof),
+        );
         part.seal();
-        take(part);
+        take(part)?;
         match status {
             Status::Border(next) => border = border.max(next as usize),
-            _ => return,
+            _ => return Ok(()),
         }
     }
 }
@@ -161,8 +151,8 @@ fn scan_chunks<C: Collect>(
     mut scanner: Scanner,
     start: usize,
     new: &(dyn Fn() -> C + Sync),
-    mut take: impl FnMut(C),
-) {
+    mut take: impl FnMut(C) -> Result<(), Error>,
+) -> Result<(), Error> {
     let seed = &scanner.fork(start as u64);
     let level = seed.level();
     let chunks = (plan.bytes.len() - start).div_ceil(plan.chunk);
@@ -194,7 +184,7 @@ fn scan_chunks<C: Collect>(
                 sent += 1;
             }
             let guessed = if chunk == 0 { None } else { wait(&results, &mut waiting, chunk) };
-            let Status::Border(next) = status else { return };
+            let Status::Border(next) = status else { return Ok(()) };
             let to = plan.range(start, chunk).end;
             if next >= to as u64 && to < plan.bytes.len() {
                 continue;
@@ -203,21 +193,22 @@ fn scan_chunks<C: Collect>(
                 Some(right) if right.start == next && scanner.level() == level => {
                     scanner = right.scanner;
                     status = right.status;
-                    take(right.part);
+                    take(right.part)?;
                 }
                 _ => {
                     let mut part = new();
                     status = scanner.feed(
                         Window::whole(plan.bytes),
                         plan.stop_at(to),
-                        &mut Feed(&mut part),
+                        &mut Feed::new(&mut part, plan.proof),
                     );
                     part.seal();
-                    take(part);
+                    take(part)?;
                 }
             }
         }
-    });
+        Ok(())
+    })
 }
 
 /// The guess of a chunk; those of others that come first wait for their turn. A panic of the worker goes on here.
@@ -245,8 +236,11 @@ fn scan_guess<C: Collect>(
     let start = speculate(plan.bytes, range.start, range.end)? as u64;
     let mut scanner = seed.fork(start);
     let mut part = new();
-    let status =
-        scanner.feed(Window::whole(plan.bytes), plan.stop_at(range.end), &mut Feed(&mut part));
+    let status = scanner.feed(
+        Window::whole(plan.bytes),
+        plan.stop_at(range.end),
+        &mut Feed::new(&mut part, plan.proof),
+    );
     part.seal();
     Some(Guessed { start, scanner, status, part })
 }
@@ -270,14 +264,47 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_scanned_behind_a_failure() {
+        let events = vec![r#"{"ph":"i","ts":1}"#; 10_000].join(",");
+        let text = format!("[{events}]");
+        for threads in [1, 2] {
+            let (bytes, tier) = (text.as_bytes(), Tier::Scalar);
+            let plan = Plan {
+                bytes,
+                skip: 0,
+                mapped: None,
+                tier,
+                proof: Proof::None,
+                threads,
+                chunk: 1000,
+            };
+            let mut parts = 0;
+            let scanned = scan(plan, &Bomb::default, |_| {
+                parts += 1;
+                if parts < 3 { Ok(()) } else { Err(crate::error::ErrorKind::BrokenPipe.into()) }
+            });
+            assert!(scanned.is_err());
+            assert_eq!(parts, 3);
+        }
+    }
+
+    #[test]
     fn a_panic_of_a_worker_ends_the_scan() {
         let event = |ts| format!(r#"{{"ph":"i","ts":{ts}}}"#);
         let events: Vec<String> = (0..1000).map(event).collect();
         let text = format!("[{}]", events.join(","));
         for threads in [1, 2, 7] {
             let (bytes, tier) = (text.as_bytes(), Tier::Scalar);
-            let plan = Plan { bytes, skip: 0, mapped: None, tier, threads, chunk: 1000 };
-            let scanned = catch_unwind(|| scan(plan, &Bomb::default, drop));
+            let plan = Plan {
+                bytes,
+                skip: 0,
+                mapped: None,
+                tier,
+                proof: Proof::None,
+                threads,
+                chunk: 1000,
+            };
+            let scanned = catch_unwind(|| scan(plan, &Bomb::default, |_| Ok(())));
             let why = scanned.expect_err("it goes on here");
             let why = why.downcast_ref::<String>().expect("a formatted text");
             assert!(why.contains("here it is"), "{why}");

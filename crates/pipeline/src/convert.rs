@@ -10,6 +10,7 @@
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
 use crate::annotations::{Annotations, Written};
+use crate::begun::{Hurry, format_in_order, take_late_keys};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::early::{self, Early};
@@ -17,7 +18,6 @@ use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
-use crate::merge::default_format;
 use crate::report::{AnnotationReport, ConvertReport};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::kept::Kept;
@@ -52,12 +52,18 @@ pub fn convert(
     config.check()?;
     check_style(output.format, style)?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config, (output, style));
+    let hurry = Hurry::new(sources, output, config, move |format| {
+        // whether a later event has a line break is not known
+        check_style(Some(format), style).is_ok().then(|| layout(format, style, true))
+    });
+    let mut index = Index::new(config, (output, style), hurry);
     // of one file it is known from the start where its events will stand
     index.may_begin = sources.len() == 1 && early::is_possible(output, config);
     let inputs = read_all(sources, config, &mut index)?;
-    let format = output.format.unwrap_or_else(|| default_format(&index.documents));
+    let format =
+        output.format.unwrap_or_else(|| format_in_order(&index.documents, sources.len() == 1));
     check_style(Some(format), style)?;
+    let (late_keys, late) = take_late_keys(&mut index.documents, sources, format);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, index.long);
     let mut united = unite(&index.documents, store);
@@ -72,12 +78,16 @@ pub fn convert(
         threads: config.threads,
         spilled_bytes: index.kept.spilled,
         spooled_bytes: inputs.spooled,
-        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        keys_lost: match format {
+            Format::Array => united.keys.len() as u64,
+            _ => late_keys,
+        },
         annotations: AnnotationReport::default(),
         warnings: inputs.warnings.clone(),
     };
     report.warnings.extend(united.warnings.iter().cloned());
     report.warnings.extend(united.lost_to(format));
+    report.warnings.extend(late);
     let lists = index.kept.finish()?;
     let emit = Emit {
         order: Order(store),
@@ -96,7 +106,10 @@ pub fn convert(
     let early = index.early.map(|early| early.finish(emit.layout, (&united, counts.0), check));
     report.bytes = match early.transpose()?.flatten() {
         Some(bytes) => bytes,
-        None => emit.write_all(&united, counts, output, config, &mut report.warnings, check)?,
+        None => {
+            let begun = index.hurry.take();
+            emit.write_all(&united, counts, begun, output, config, &mut report.warnings, check)?
+        }
     };
     report.inputs = inputs.reports;
     Ok(report)
@@ -129,6 +142,7 @@ struct Index<'c> {
     output: (&'c OutputConfig, Style),
     /// Whether the output may be begun when the first events are found.
     may_begin: bool,
+    hurry: Hurry<'c>,
     early: Option<Early>,
     kept: Kept,
     long: Vec<Long>,
@@ -140,11 +154,12 @@ struct Index<'c> {
 }
 
 impl<'c> Index<'c> {
-    fn new(config: &'c Config, output: (&'c OutputConfig, Style)) -> Self {
+    fn new(config: &'c Config, output: (&'c OutputConfig, Style), hurry: Hurry<'c>) -> Self {
         Index {
             config,
             output,
             may_begin: false,
+            hurry,
             early: None,
             kept: Kept::new(&config.tmp_dir, config.shares().index),
             long: Vec::new(),
@@ -176,7 +191,7 @@ impl Index<'_> {
         let documents = early::look(mapped, self.config)?;
         let store = Store::of_map(mapped);
         let (output, style) = self.output;
-        let format = output.format.unwrap_or_else(|| default_format(&documents));
+        let format = output.format.unwrap_or_else(|| format_in_order(&documents, true));
         let layout = layout(format, style, false);
         let united = unite(&documents, &store);
         layout
@@ -234,6 +249,12 @@ impl Reader for Index<'_> {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = true;
+
+    fn hurries(&self) -> bool {
+        self.hurry.hurries()
+    }
+
     fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
         if part.outline.facts.events > 0 {
             self.hand_on(&part, base, current);
@@ -241,8 +262,12 @@ impl Reader for Index<'_> {
         self.events += part.outline.facts.events;
         self.bytes += part.bytes;
         self.breaks |= part.breaks;
-        self.long.extend(part.long);
         part.outline.append_to(&mut self.documents);
+        if self.hurry.hurries() {
+            let store = current.own_store(part.long.clone());
+            self.hurry.push(&self.documents, &part.places, &store)?;
+        }
+        self.long.extend(part.long);
         self.kept.push(part.places)
     }
 }

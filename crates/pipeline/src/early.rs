@@ -22,7 +22,8 @@ use tracemill_core::input::byte_order_mark;
 use tracemill_core::outline::{Document, Outline};
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::{Long, Place};
-use tracemill_core::scan::{Collect, Feed};
+use tracemill_core::proof::{Feed, Proof};
+use tracemill_core::scan::Collect;
 use tracemill_core::store::{Payload, Store};
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_tokenizer::{Event, Mapped, Scanner, Status, Stop, Tier, Window, speculate};
@@ -57,7 +58,11 @@ pub(crate) fn is_possible(output: &OutputConfig, config: &Config) -> bool {
     let Target::File { path, .. } = &output.target else { return false };
     let is_file = std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     // one thread alone is asked for by who wants one
-    is_file && output.compression == Compression::None && config.threads > 1 && !config.strict
+    is_file
+        && output.compression == Compression::None
+        && config.threads > 1
+        && !config.strict
+        && !config.repair
 }
 
 /// The documents of an input, as far as its first and last bytes tell; `None` if it is too short, or not one list of events.
@@ -70,12 +75,15 @@ pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
     let stop = Stop { at_events: true, ..Stop::NEVER };
-    let Status::Events(_) = scanner.feed(Window::whole(mapped), stop, &mut Feed(&mut ends)) else {
+    let Status::Events(_) =
+        scanner.feed(Window::whole(mapped), stop, &mut Feed::new(&mut ends, Proof::None))
+    else {
         return None;
     };
     let last = speculate(mapped, mapped.len() - chunk, mapped.len())?;
     let mut behind = Ends::default();
-    scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, &mut Feed(&mut behind));
+    let feed = &mut Feed::new(&mut behind, Proof::None);
+    scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, feed);
     behind.0.append_to(&mut ends.0.documents);
     Some(ends.0.documents)
 }

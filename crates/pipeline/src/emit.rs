@@ -1,5 +1,6 @@
 //! Ordered entries to bytes: batches of them gathered by several threads at once.
 
+use crate::begun::Begun;
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::identity::{Renamer, Rewrite};
@@ -12,11 +13,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::order::{Buckets, Lists, Order, Timed};
-use tracemill_core::output::{Batch, Output, Turns};
+use tracemill_core::output::{Batch, Turns};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
 use tracemill_core::threads::on_threads;
-use tracemill_tokenizer::Tier;
+use tracemill_tokenizer::{Tier, Validator};
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
@@ -64,16 +65,16 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// Whether events may become longer or shorter than they stand.
-    pub(crate) fn changes_lengths(&self) -> bool {
-        self.rewrite.is_some() || self.retouch.is_some()
+    pub(crate) fn changes_lengths(&self, config: &Config) -> bool {
+        self.rewrite.is_some() || self.retouch.is_some() || config.repair
     }
 
     /// What changes in the events of a batch, for each worker; `None` if nothing does.
-    fn patched(&self, tier: Tier) -> Option<Patched<'_>> {
-        static NOTHING: Rewrite = Rewrite { units: Vec::new(), keeps_frames: false };
-        let renamer = || Renamer::new(self.rewrite.as_ref().unwrap_or(&NOTHING), tier);
+    fn patched(&self, config: &Config, tier: Tier) -> Option<Patched<'_>> {
+        let renamer = || Renamer::new(self.rewrite.as_ref().unwrap_or(Rewrite::nothing()), tier);
         let retoucher = self.retouch.as_ref().map(|retouch| Retoucher::new(retouch, tier));
-        self.changes_lengths().then(|| Patched::new(renamer(), retoucher))
+        let repairs = config.repair.then(|| Validator::new(tier));
+        self.changes_lengths(config).then(|| Patched::new(renamer(), retoucher, repairs))
     }
 
     /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
@@ -81,38 +82,39 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         &self,
         mut each: impl FnMut(&[Entry]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (next, mut entries) = (Mutex::new(self.start(0)), Vec::new());
+        let (next, mut entries) = (Mutex::new(self.start((1, 0), 0)), Vec::new());
         while self.take(&next, &mut entries).is_some() {
             each(&entries)?;
         }
         Ok(())
     }
 
-    /// Before the first batch, which goes to `offset`.
-    fn start(&self, offset: u64) -> Next<'_, impl Iterator<Item = Place>> {
-        let lists = self.lists.iter();
+    /// Before the batch of this number, which goes to this offset; `done` events stand before it, all of the lists.
+    fn start(
+        &self,
+        (number, offset): (usize, u64),
+        done: u64,
+    ) -> Next<'_, impl Iterator<Item = Place>> {
+        let lists = self.lists.iter().skip(done as usize);
         let rest = Box::new(std::iter::empty());
-        Next { number: 1, offset, index: 0, lists, lists_done: false, bucket: 0, rest }
+        Next { number, offset, index: done, lists, lists_done: false, bucket: 0, rest }
     }
 
-    /// Writes all events behind `offset`, the output's batches from number 1 on.
-    pub(crate) fn write(
-        &self,
-        output: &Output,
-        offset: u64,
-        config: &Config,
-    ) -> Result<Written, Error> {
-        let next = Mutex::new(self.start(offset));
+    /// Writes all events that `begun` does not have yet.
+    pub(crate) fn write(&self, begun: &Begun, config: &Config) -> Result<Written, Error> {
+        let Begun { output, next: (number, offset), events, .. } = begun;
+        let (number, offset) = (*number, *offset);
+        let next = Mutex::new(self.start((number, offset), *events));
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
-        let turns = Turns::new(1, offset);
+        let turns = Turns::new(number, offset);
         let tier = config.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
             let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
-            let mut patched = self.patched(tier);
+            let mut patched = self.patched(config, tier);
             while let Some(taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
-                let mut batch = match self.changes_lengths() {
+                let mut batch = match self.changes_lengths(config) {
                     true => output.batch_in_turn(taken.number, &turns, &mut buffer),
                     false => output.batch(taken.number, taken.offset, &mut buffer),
                 };
@@ -148,7 +150,6 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             batches: next.number,
             end: offset + bytes,
             events: events.into_inner(),
-            bytes,
             breaks_escaped: breaks.into_inner() as u64,
         })
     }
@@ -246,11 +247,11 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         &self,
         entries: &[Entry],
         taken: &Taken,
-        mut patched: Option<&mut Patched<'_>>,
+        patched: Option<&mut Patched<'_>>,
         batch: &mut Batch<'_>,
     ) -> Result<(usize, u64), Error> {
         let first = taken.index == 0;
-        let mut separator = if first { self.layout.first } else { self.layout.next };
+        let separator = if first { self.layout.first } else { self.layout.next };
         if self.layout.is_verbatim() {
             let longer = match patched {
                 None => {
@@ -265,23 +266,36 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             };
             return Ok((0, taken.len.strict_add_signed(longer)));
         }
-        let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
-        for entry in entries {
-            batch.push(separator)?;
-            bytes += separator.len() as u64;
-            separator = self.layout.next;
-            line.clear();
-            let event = self.store().event(entry.place);
-            let event = match &mut patched {
-                None => event,
-                Some(patched) => patched.apply(event, entry.place.offset()),
-            };
-            escaped += self.layout.text.write(event, &mut line);
-            bytes += line.len() as u64;
-            batch.push(&line)?;
-        }
-        Ok((escaped, bytes))
+        let places = entries.iter().map(|entry| entry.place);
+        write_styled(self.layout, (places, first), self.store(), patched, batch)
     }
+}
+
+/// Appends events in the style of a layout, with what stands before each; returns raw line breaks escaped, and bytes.
+pub(crate) fn write_styled(
+    layout: Layout,
+    (places, first): (impl Iterator<Item = Place>, bool),
+    store: &Store<'_>,
+    mut patched: Option<&mut Patched<'_>>,
+    batch: &mut Batch<'_>,
+) -> Result<(usize, u64), Error> {
+    let mut separator = if first { layout.first } else { layout.next };
+    let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
+    for place in places {
+        batch.push(separator)?;
+        bytes += separator.len() as u64;
+        separator = layout.next;
+        line.clear();
+        let event = store.event(place);
+        let event = match &mut patched {
+            None => event,
+            Some(patched) => patched.apply(event, place.offset()),
+        };
+        escaped += layout.text.write(event, &mut line);
+        bytes += line.len() as u64;
+        batch.push(&line)?;
+    }
+    Ok((escaped, bytes))
 }
 
 /// What was written between opening and closing.
@@ -291,8 +305,6 @@ pub(crate) struct Written {
     /// Where it begins.
     pub(crate) end: u64,
     pub(crate) events: u64,
-    /// Bytes of the events and what stands between them.
-    pub(crate) bytes: u64,
     /// Raw line breaks in strings that became escapes.
     pub(crate) breaks_escaped: u64,
 }
@@ -300,6 +312,7 @@ pub(crate) struct Written {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::United;
     use tracemill_core::output::Length;
     use tracemill_core::store::{Payload, Segment};
     use tracemill_core::target::{Compression, Format, OutputConfig};
@@ -329,10 +342,9 @@ mod tests {
             retouch: None,
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
-            let output = Output::create(&file, &config, Length::Unknown).expect("writable");
-            let mut buffer = output.buffer().expect("memory");
-            output.batch(0, 0, &mut buffer).finish().expect("nothing is in it");
-            emit.write(&output, 0, &config).map(|written| written.events)
+            let opening = (emit.layout, &United::default());
+            let begun = Begun::new(opening, &file, &config, Length::Unknown).expect("writable");
+            emit.write(&begun, &config).map(|written| written.events)
         }));
         assert!(written.is_err(), "{written:?}");
     }

@@ -2,6 +2,7 @@
 
 use crate::config::{CheckFor, Config, PidPolicy};
 use tracemill_core::error::Error;
+use tracemill_core::limits::Limits;
 use tracemill_core::read::{Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_profile::ProfileReader;
@@ -15,5 +16,8 @@ pub(crate) fn read_all<R: Reader>(
     let one_process = config.identity.pid == PidPolicy::One;
     let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
     let mut profiles = ProfileReader::new(&config.profiles, one_process, for_devtools);
-    tracemill_core::read::read_all(sources, config, &mut profiles, reader)
+    // viewers refuse what is not JSON: all that can be mended is
+    let repair = config.repair || config.viewer.viewer.is_some();
+    let limits = Limits { repair, ..config.limits.clone() };
+    tracemill_core::read::read_all(sources, &limits, &mut profiles, reader)
 }

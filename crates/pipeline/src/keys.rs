@@ -53,7 +53,7 @@ impl Bytes<'_> {
 }
 
 /// The keys of the output.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct United<'p> {
     pub(crate) keys: Vec<Key<'p>>,
     /// The key, and the piece of it, that DevTools' annotations are.

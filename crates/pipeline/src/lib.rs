@@ -59,6 +59,7 @@
 #![forbid(unsafe_code)]
 
 mod annotations;
+mod begun;
 mod check;
 mod clock;
 mod config;
@@ -76,6 +77,7 @@ mod info;
 mod inputs;
 mod keys;
 mod layout;
+mod mended;
 mod merge;
 mod names;
 mod patched;
@@ -119,7 +121,7 @@ pub use tracemill_core::decimal::Factor;
 pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::limits::{Limits, Progress, Shares};
-pub use tracemill_core::losses::{Example, InputReport, Losses, Tally};
+pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
 pub use tracemill_core::output::{ScratchRemoved, check_not_input, remove_scratch, write_file};
 pub use tracemill_core::source::Source;
 pub use tracemill_core::target::{Compression, Format, OutputConfig, Style, Target};
@@ -127,4 +129,4 @@ pub use tracemill_core::time::{Duration, TimePoint, parse_time};
 pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
 pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
-pub use tracemill_tokenizer::{DamageKind, Tier};
+pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};

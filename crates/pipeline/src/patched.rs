@@ -6,27 +6,39 @@
 //! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
 //! twice from memory.
 
-use crate::identity::{Patch, Renamer};
+use crate::identity::{Patch, Renamer, Rewrite};
 use crate::layout::same;
 use crate::viewer::{Changes, Retoucher};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::output::Batch;
 use tracemill_core::store::{PREFETCH_AHEAD, Store};
+use tracemill_tokenizer::{Tier, Validator, mend};
 
 /// The patches of an event; one for each worker.
 pub(crate) struct Patched<'r> {
     renamer: Renamer<'r>,
     retoucher: Option<Retoucher<'r>>,
+    /// What tells which events are to be mended, if any are.
+    repairs: Option<Validator>,
     patches: Vec<Patch>,
     texts: Vec<u8>,
     event: Vec<u8>,
 }
 
 impl<'r> Patched<'r> {
-    pub(crate) fn new(renamer: Renamer<'r>, retoucher: Option<Retoucher<'r>>) -> Self {
+    pub(crate) fn new(
+        renamer: Renamer<'r>,
+        retoucher: Option<Retoucher<'r>>,
+        repairs: Option<Validator>,
+    ) -> Self {
         let (patches, texts, event) = (Vec::new(), Vec::new(), Vec::new());
-        Patched { renamer, retoucher, patches, texts, event }
+        Patched { renamer, retoucher, repairs, patches, texts, event }
+    }
+
+    /// For a trace in which no name changes.
+    pub(crate) fn repairing(tier: Tier) -> Self {
+        Patched::new(Renamer::new(Rewrite::nothing(), tier), None, Some(Validator::new(tier)))
     }
 
     /// What was changed for a viewer in the batches so far.
@@ -34,14 +46,21 @@ impl<'r> Patched<'r> {
         self.retoucher.as_ref().map_or_else(Changes::default, |retoucher| retoucher.changes)
     }
 
-    /// One event with its new names.
+    /// One event with its new names, and mended.
     pub(crate) fn apply<'e>(&'e mut self, event: &'e [u8], offset: u64) -> &'e [u8] {
         self.patches.clear();
         self.texts.clear();
         self.renamer.find(event, offset, &mut self.patches, &mut self.texts);
+        self.repair(event);
         if self.patches.is_empty() {
             return event;
         }
+        self.put_together(event);
+        &self.event
+    }
+
+    /// The event with its patches so far, in `self.event`.
+    fn put_together(&mut self, event: &[u8]) {
         self.event.clear();
         let mut at = 0;
         for patch in &self.patches {
@@ -50,7 +69,20 @@ impl<'r> Patched<'r> {
             at = patch.old.end;
         }
         self.event.extend_from_slice(&event[at..]);
-        &self.event
+    }
+
+    /// Puts one patch, the event as JSON, in the place of all others, if that is asked for and it is none; returns how
+    /// much longer it becomes then.
+    fn repair(&mut self, event: &[u8]) -> Option<i64> {
+        self.repairs.as_mut()?.check(event).err()?;
+        self.put_together(event);
+        // what has no one meaning was lost when it was read
+        let mended = mend(&self.event).ok()??;
+        self.patches.clear();
+        self.texts.clear();
+        self.texts.extend_from_slice(&mended);
+        self.patches.push(Patch { old: 0..event.len(), new: 0..mended.len() });
+        Some(mended.len() as i64 - event.len() as i64)
     }
 
     /// Appends the events of a batch with what stands between them, as much as stands in the input as it will in the output in
@@ -102,7 +134,7 @@ impl<'r> Patched<'r> {
         self.texts.clear();
         let renamed = self.renamer.find(event, offset, &mut self.patches, &mut self.texts);
         match &mut self.retoucher {
-            None => renamed,
+            None => self.repair(event).unwrap_or(renamed),
             Some(own) => own.find(event, index, 0, &mut self.patches, &mut self.texts),
         }
     }

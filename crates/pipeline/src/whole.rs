@@ -1,10 +1,11 @@
 //! A whole trace to an output: opening, events, closing.
 
+use crate::begun::Begun;
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::keys::United;
 use tracemill_core::error::Error;
-use tracemill_core::output::{Length, Output};
+use tracemill_core::output::Length;
 use tracemill_core::target::OutputConfig;
 
 /// How much there is to write.
@@ -28,17 +29,19 @@ impl From<(u64, u64)> for Size {
 impl Emit<'_, '_, '_> {
     /// Opening, events, closing; returns the bytes written, before packing.
     ///
-    /// `check` has the last word: the output appears only if it agrees.
+    /// `begun` has some of that already. `check` has the last word: the output appears only if it agrees.
     pub(crate) fn write_all(
         &self,
         united: &United<'_>,
         size: impl Into<Size>,
+        begun: Option<Box<Begun>>,
         output: &OutputConfig,
         config: &Config,
         warnings: &mut Vec<String>,
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let Size { events, bytes: event_bytes, of_run } = size.into();
+        let united = &united.repaired(config.repair);
         let opening = self.layout.opening(united);
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
         let len = closing_at + self.layout.closing_len(united);
@@ -46,27 +49,30 @@ impl Emit<'_, '_, '_> {
             true => Length::Exactly { len, of_run: of_run.max(len) },
             false => Length::Unknown,
         };
-        let sink = Output::create(output, config, length)?;
-        let mut buffer = sink.buffer()?;
-        let mut batch = sink.batch(0, 0, &mut buffer);
-        batch.push(&opening)?;
-        batch.finish()?;
-        let written = self.write(&sink, opening.len() as u64, config)?;
+        let begun = match begun {
+            Some(begun) => *begun,
+            None => Begun::new((self.layout, united), output, config, length)?,
+        };
+        debug_assert_eq!(begun.opening, opening.len() as u64);
+        let written = self.write(&begun, config)?;
         debug_assert!(
-            self.changes_lengths() || !self.layout.is_verbatim() || written.end == closing_at
+            self.changes_lengths(config) || !self.layout.is_verbatim() || written.end == closing_at
         );
+        let Begun { output: sink, events: before, mut breaks_escaped, .. } = begun;
+        let mut buffer = sink.buffer()?;
         let mut batch = sink.batch(written.batches, written.end, &mut buffer);
         let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
-        let len = opening.len() as u64 + written.bytes + closing;
-        if self.changes_lengths() {
+        let len = written.end + closing;
+        if self.changes_lengths(config) {
             sink.set_len(len)?;
         }
-        debug_assert_eq!(written.events, events);
-        if written.breaks_escaped > 0 {
+        debug_assert_eq!(before + written.events, events);
+        breaks_escaped += written.breaks_escaped;
+        if breaks_escaped > 0 {
             warnings.push(format!(
                 "{} raw line breaks inside strings were written as escapes, so that an event is one line",
-                written.breaks_escaped
+                breaks_escaped
             ));
         }
         check()?;

@@ -64,6 +64,8 @@ impl Reader for Collector {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = false;
+
     fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.streams.append(part.streams, base)?;
         self.names.append(part.names);

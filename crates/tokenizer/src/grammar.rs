@@ -7,9 +7,11 @@
 //! Sound text is proved so in blocks ([`crate::simd::grammar`]); only what that does not prove is read byte by byte, which also
 //! finds the first defect.
 
+use crate::lapse::{Forgive, Lapse, Strict, word_of};
 use crate::simd::Tier;
 use crate::simd::grammar::{Proof, Prove};
 use crate::text::{is_space, skip_space, value_end};
+use std::ops::Range;
 
 /// The first byte that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,11 +106,23 @@ impl Validator {
 
     fn values(&mut self, bytes: &[u8]) -> Option<Defect> {
         self.objects.clear();
-        let mut reader = Reader { bytes, at: 0, objects: std::mem::take(&mut self.objects) };
+        let objects = std::mem::take(&mut self.objects);
+        let mut reader = Reader { bytes, at: 0, objects, forgive: Strict };
         let defect = reader.values();
         self.objects = reader.objects;
         defect
     }
+}
+
+/// Reads `bytes`, JSON values one after the other, and forgives what is a [`Lapse`]: `each` gets its place, in order.
+///
+/// Cost: a pass byte by byte; a byte of heap a level of nesting.
+///
+/// # Errors
+/// The first byte of which nobody can say what was meant.
+pub fn lapses(bytes: &[u8], each: impl FnMut(Lapse, Range<usize>)) -> Result<(), Defect> {
+    let mut reader = Reader { bytes, at: 0, objects: Vec::new(), forgive: each };
+    reader.values().map_or(Ok(()), Err)
 }
 
 /// Miri does not let simdutf8 pass, which computes addresses behind its input, for prefetches only.
@@ -122,18 +136,19 @@ fn is_utf8(bytes: &[u8]) -> bool {
 /// Bytes of the number or word that `bytes` begin with; `None` if it is none.
 #[inline]
 pub(crate) fn scalar_len(bytes: &[u8]) -> Option<usize> {
-    let mut reader = Reader { bytes, at: 0, objects: Vec::new() };
+    let mut reader = Reader { bytes, at: 0, objects: Vec::new(), forgive: Strict };
     reader.bare().ok().map(|()| reader.at)
 }
 
-struct Reader<'a> {
+struct Reader<'a, F> {
     bytes: &'a [u8],
     at: usize,
     /// Open brackets, true for objects.
     objects: Vec<bool>,
+    forgive: F,
 }
 
-impl Reader<'_> {
+impl<F: Forgive> Reader<'_, F> {
     fn values(&mut self) -> Option<Defect> {
         loop {
             self.at = skip_space(self.bytes, self.at);
@@ -196,6 +211,7 @@ impl Reader<'_> {
             let Some(&object) = self.objects.last() else { return Ok(true) };
             self.space();
             match (self.peek(), object) {
+                (Some(b','), _) if self.forgives_comma(object) => {}
                 (Some(b','), true) => {
                     self.at += 1;
                     self.space();
@@ -214,6 +230,27 @@ impl Reader<'_> {
                 (_, false) => return Err("`,` or `]`"),
             }
         }
+    }
+
+    /// Takes a comma before a closing bracket, if that is forgiven.
+    #[inline]
+    fn forgives_comma(&mut self, object: bool) -> bool {
+        if !F::FORGIVES {
+            return false;
+        }
+        let next = self.bytes.get(skip_space(self.bytes, self.at + 1));
+        let closes = next == Some(if object { &b'}' } else { &b']' });
+        closes && self.forgives(Lapse::Comma, 1)
+    }
+
+    /// Takes so many bytes as a lapse, if that is forgiven.
+    #[inline]
+    fn forgives(&mut self, lapse: Lapse, len: usize) -> bool {
+        if F::FORGIVES {
+            self.forgive.forgive(lapse, self.at..self.at + len);
+            self.at += len;
+        }
+        F::FORGIVES
     }
 
     fn key(&mut self) -> Result<(), &'static str> {
@@ -239,6 +276,12 @@ impl Reader<'_> {
     /// A number or a word.
     #[inline]
     fn bare(&mut self) -> Result<(), &'static str> {
+        if F::FORGIVES
+            && let Some(word) = word_of(&self.bytes[self.at..])
+        {
+            self.forgives(Lapse::Number, word.len());
+            return Ok(());
+        }
         match self.peek() {
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.word(b"true"),
@@ -284,16 +327,35 @@ impl Reader<'_> {
     fn string(&mut self) -> Result<(), &'static str> {
         self.at += 1;
         loop {
-            self.at += plain_bytes(&self.bytes[self.at..]);
+            let plain = plain_bytes(&self.bytes[self.at..]);
+            if F::FORGIVES {
+                self.forgive_utf8(plain);
+            }
+            self.at += plain;
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
                 }
                 Some(b'\\') => self.escape()?,
+                Some(_) if self.forgives(Lapse::Control, 1) => {}
                 Some(_) => return Err("no control character in a string"),
                 None => return Err("`\"` at the end of the string"),
             }
+        }
+    }
+
+    /// Forgives what is no UTF-8 among the next `len` bytes, which no ASCII byte of a string ends early.
+    #[cold]
+    fn forgive_utf8(&mut self, len: usize) {
+        let mut at = self.at;
+        for chunk in self.bytes[at..at + len].utf8_chunks() {
+            at += chunk.valid().len();
+            let invalid = chunk.invalid().len();
+            if invalid > 0 {
+                self.forgive.forgive(Lapse::Utf8, at..at + invalid);
+            }
+            at += invalid;
         }
     }
 
@@ -303,10 +365,14 @@ impl Reader<'_> {
             Some(b'u') => {
                 let digits = self.bytes[self.at + 2..].iter().take(4);
                 if digits.filter(|b| b.is_ascii_hexdigit()).count() != 4 {
+                    if self.forgives(Lapse::Escape, 1) {
+                        return Ok(());
+                    }
                     return Err("four hexadecimal digits after `\\u`");
                 }
                 self.at += 6;
             }
+            Some(_) if self.forgives(Lapse::Escape, 1) => {}
             _ => return Err("an escape that JSON has"),
         }
         Ok(())

@@ -197,6 +197,12 @@ pub(crate) struct TraceArgs {
     /// keys in the first one.
     #[arg(long, value_name = "FORM", value_parser = formats())]
     pub(crate) format: Option<Format>,
+    /// Write as JSON what is not, where it is clear what was meant
+    ///
+    /// NaN and Infinity become null, bytes that are not UTF-8 U+FFFD; raw control characters are escaped, and so are
+    /// backslashes that begin no escape (C:\demo); commas before closing brackets go. All of it is counted.
+    #[arg(long, conflicts_with = "strict")]
+    pub(crate) repair: bool,
 }
 
 /// What a run may take. None of these changes the output.
@@ -350,6 +356,7 @@ impl LimitArgs {
             tier: self.tier,
             read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
             strict: input.strict,
+            repair: false,
             progress: Arc::clone(progress),
             shares: None,
         };
@@ -366,6 +373,7 @@ impl MergeArgs {
         progress: &Arc<Progress>,
     ) -> Result<Config, Failure> {
         let mut config = self.limits.config(&self.input, progress)?;
+        config.repair = self.trace.repair;
         config.identity = self.identity.rules(manifest);
         config.clocks = self.clocks.rules(manifest)?;
         config.viewer = self.viewer.rules(self.trace.format)?;

@@ -16,7 +16,8 @@ use tracemill_pipeline::{Config, Progress, convert};
 pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
+    let mut config = args.limits.config(&args.input, &progress)?;
+    config.repair = args.trace.repair;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
@@ -41,7 +42,7 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
         let run = Run { config: &config, elapsed };
         place.write_json(&report::convert(&report, &output, &run))?;
     }
-    Ok(Exit::finished(report.lost()))
+    Ok(Exit::written(report.lost(), &report.inputs))
 }
 
 /// What went to disk besides the output, for `-v`.

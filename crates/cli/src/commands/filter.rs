@@ -17,7 +17,8 @@ use tracemill_pipeline::{FilterReport, Progress, filter};
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
+    let mut config = args.limits.config(&args.input, &progress)?;
+    config.repair = args.trace.repair;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
         let run = Run { config: &config, elapsed };
         place.write_json(&report::filter(&report, &output, &run))?;
     }
-    Ok(Exit::finished(report.lost()).unless_empty(report.is_empty()))
+    Ok(Exit::written(report.lost(), &report.inputs).unless_empty(report.is_empty()))
 }
 
 /// What went, for `-v`.

@@ -56,7 +56,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     if let Some(place) = manifest_place {
         place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
-    Ok(Exit::finished(report.lost()))
+    Ok(Exit::written(report.lost(), &report.inputs))
 }
 
 /// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.

@@ -16,7 +16,8 @@ use tracemill_pipeline::{Config, Progress, SliceReport, slice};
 pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
+    let mut config = args.limits.config(&args.input, &progress)?;
+    config.repair = args.trace.repair;
     let windows = args.window.windows()?;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
@@ -55,7 +56,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
         let run = Run { config: &config, elapsed };
         place.write_json(&report::slice(&report, &output, &run))?;
     }
-    Ok(Exit::finished(report.lost()).unless_empty(report.is_empty))
+    Ok(Exit::written(report.lost(), &report.written.inputs).unless_empty(report.is_empty))
 }
 
 /// What the run decided and did, for `-v`.

@@ -17,7 +17,8 @@ use tracemill_pipeline::{Config, Progress, SplitReport, split};
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
+    let mut config = args.limits.config(&args.input, &progress)?;
+    config.repair = args.trace.repair;
     let parts = args.config()?;
     let sources = args.input.sources()?;
     let manifest = args.output.manifest.as_deref().map(Place::of);
@@ -71,7 +72,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
         let run = Run { config: &config, elapsed };
         place.write_json(&report::split(&report, args.dry_run, &run))?;
     }
-    Ok(Exit::finished(report.lost()))
+    Ok(Exit::written(report.lost(), &report.inputs))
 }
 
 /// What the run decided, for `-v`.

@@ -7,10 +7,11 @@
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],
+//!                 "lapses": as losses: what is not JSON and was kept, or, with --repair or --for, mended,
 //!                 "unclosed", "odd_separators", "profiles": of .cpuprofile inputs, "flaws": of those}],
-//!   "lost":     pieces lost in all; status 1 if not 0
+//!   "lost":     pieces lost in all; status 1 if not 0, or if lapses were kept
 //!   "seconds":  wall time
-//!   "decisions": {"threads", "tier", "memory" (bytes), "tmp_dir", "strict",
+//!   "decisions": {"threads", "tier", "memory" (bytes), "tmp_dir", "strict", "repair",
 //!                 merge: "spilled_runs", "spooled_bytes", "delayed_chunks"},
 //!
 //!   merge:
@@ -97,7 +98,7 @@ pub(crate) use traces::{convert, filter, manifest, merge, slice, split};
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use tracemill_pipeline::{Config, Flaws, InputReport, Losses, Tier};
+use tracemill_pipeline::{Config, Flaws, InputReport, Tally, Tier};
 
 /// What a report says of the run itself.
 pub(crate) struct Run<'r> {
@@ -135,6 +136,7 @@ pub(crate) fn common<'r, const N: usize>(
         ("memory", json!(config.memory)),
         ("tmp_dir", json!(config.tmp_dir.to_string_lossy())),
         ("strict", json!(config.strict)),
+        ("repair", json!(config.repair)),
     ]);
     all.extend(decisions);
     let mut report = Object::from([
@@ -154,7 +156,8 @@ fn input(input: &InputReport) -> Value {
         "bytes": input.bytes,
         "events": input.events,
         "encoding": input.encoding,
-        "losses": losses(&input.losses),
+        "losses": tallies(input.losses.iter().map(|(kind, tally)| (kind.name(), tally))),
+        "lapses": tallies(input.lapses.iter().map(|(kind, tally)| (kind.name(), tally))),
         "unclosed": input.unclosed,
         "odd_separators": input.odd_separators,
         "profiles": input.profiles,
@@ -162,8 +165,9 @@ fn input(input: &InputReport) -> Value {
     })
 }
 
-fn losses(losses: &Losses) -> Value {
-    let tallies = losses.iter().map(|(kind, tally)| {
+/// Losses or lapses, by the names of their kinds.
+fn tallies<'t>(tallies: impl Iterator<Item = (&'static str, &'t Tally)>) -> Value {
+    let tallies = tallies.map(|(kind, tally)| {
         let examples = tally.examples.iter().map(|example| {
             json!({
                 "offset": example.offset,
@@ -173,7 +177,7 @@ fn losses(losses: &Losses) -> Value {
             })
         });
         json!({
-            "kind": kind.name(),
+            "kind": kind,
             "count": tally.count,
             "bytes": tally.bytes,
             "examples": examples.collect::<Value>(),

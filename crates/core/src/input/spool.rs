@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::limits::Progress;
 use crate::os;
-use crate::scan::{Collect, Feed};
+use crate::proof::{Feed, Proof};
+use crate::scan::Collect;
 use crate::store::{Payload, Segment};
 use memmap2::MmapMut;
 use std::fs::File;
@@ -33,6 +34,8 @@ pub struct SpoolLimits {
     pub segment: usize,
     /// Whether the bytes are needed after they were scanned.
     pub keep: bool,
+    /// Whether it is unpacked while it is read, so that its end may be damaged.
+    pub packed: bool,
 }
 
 /// A stream that was read to its end.
@@ -52,6 +55,7 @@ pub struct Spool<'c> {
     limits: SpoolLimits,
     scanner: Option<Scanner>,
     tier: Tier,
+    proof: Proof,
     segments: Vec<Segment>,
     file: Option<File>,
     /// Offset in the stream of the file's first byte: not 0 only where nothing is kept.
@@ -65,13 +69,19 @@ pub struct Spool<'c> {
 }
 
 impl<'c> Spool<'c> {
-    pub fn new(config: &'c Limits, name: String, tier: Tier, limits: SpoolLimits) -> Self {
+    pub fn new(
+        config: &'c Limits,
+        name: String,
+        (tier, proof): (Tier, Proof),
+        limits: SpoolLimits,
+    ) -> Self {
         Spool {
             config,
             name,
             limits,
             scanner: None,
             tier,
+            proof,
             segments: Vec::new(),
             file: None,
             file_base: 0,
@@ -156,8 +166,12 @@ impl<'c> Spool<'c> {
         Ok(count)
     }
 
-    /// Damage of a packing keeps what came before it; anything else is an error.
+    /// Damage of a packing keeps what came before it; anything else is an error: what comes from the system, and whatever
+    /// happens to a stream that is not packed.
     fn stopped(&self, error: io::Error) -> Stopped {
+        if !self.limits.packed || error.raw_os_error().is_some() {
+            return Stopped::Failed(Error::read(&self.name, error));
+        }
         match error.kind() {
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::InvalidData
@@ -249,7 +263,7 @@ impl<'c> Spool<'c> {
         };
         let base = scanner.retain_from();
         let window = Window { bytes: &bytes[(base - start) as usize..], base, last };
-        let status = scanner.feed(window, Stop::NEVER, &mut Feed(part));
+        let status = scanner.feed(window, Stop::NEVER, &mut Feed::new(part, self.proof));
         debug_assert!(last == (status == Status::End));
         self.mapped = self.bytes;
         Ok(true)
@@ -311,4 +325,63 @@ pub fn to_file(
         }
     }
     if bytes == 0 { Ok(None) } else { os::map(&file).map(Some).map_err(failed) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorClass;
+    use crate::outline::Outline;
+    use tracemill_tokenizer::Event;
+
+    #[derive(Default)]
+    struct Nothing(Outline);
+
+    impl Collect for Nothing {
+        fn outline(&mut self) -> &mut Outline {
+            &mut self.0
+        }
+
+        fn event(&mut self, _: &Event<'_>) {}
+    }
+
+    /// Ends with an error of its own.
+    struct Failing(&'static [u8], fn() -> io::Error);
+
+    impl Read for Failing {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(out) {
+                Ok(0) => Err(self.1()),
+                read => read,
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_packed_breaks_off() {
+        let damage: fn() -> io::Error = || io::ErrorKind::InvalidData.into();
+        let other: fn() -> io::Error = || io::Error::other("frame checksum");
+        // EIO, as the system has it
+        let disk: fn() -> io::Error = || io::Error::from_raw_os_error(5);
+        for (packed, error, breaks_off) in [
+            (true, damage, true),
+            (true, other, true),
+            (true, disk, false),
+            (false, damage, false),
+            (false, other, false),
+            (false, disk, false),
+        ] {
+            for threads in [1, 2] {
+                let config = Limits::new(threads, 64 << 20, std::env::temp_dir());
+                let limits = SpoolLimits { payload: 1 << 20, segment: 1 << 16, keep: true, packed };
+                let spool = Spool::new(&config, "in".into(), (Tier::Scalar, Proof::None), limits);
+                let stream = Box::new(Failing(br#"[{"ph":"i"},"#, error));
+                let read = spool.read(stream, &mut Nothing::default(), |_, _, _, _| Ok(()));
+                match read {
+                    Ok(read) => assert!(breaks_off && read.broken.is_some() && read.bytes == 12),
+                    Err(error) => assert!(!breaks_off && error.class() == ErrorClass::Input),
+                }
+            }
+        }
+    }
 }

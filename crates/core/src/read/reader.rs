@@ -31,6 +31,11 @@ pub trait Reader {
     /// An input of this name is read from here on.
     fn begin(&mut self, _name: &str) {}
 
+    /// Whether what is found is wanted at once, since it is written before all is read.
+    fn hurries(&self) -> bool {
+        false
+    }
+
     /// Takes a part; `current` is the input it is from, as far as it was read.
     fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error>;
 
@@ -39,6 +44,9 @@ pub trait Reader {
 
     /// Whether the bytes of streams are needed after the scan.
     const KEEPS_STREAMS: bool;
+
+    /// Whether events must be JSON: so it is where they are written.
+    const PROVES: bool;
 
     /// Places that are kept free before those of the inputs, for what is made later.
     const RESERVED: u64 = 0;
@@ -53,6 +61,11 @@ pub struct Current<'a> {
 }
 
 impl<'a> Current<'a> {
+    /// The input at hand, with the long events of a part of it.
+    pub fn own_store(self, long: Vec<Long>) -> Store<'a> {
+        Current { before: &[], ..self }.store(long)
+    }
+
     /// Everything read so far as one address space.
     pub fn store(self, long: Vec<Long>) -> Store<'a> {
         let before = self.before.iter().map(|held| (held.base, &*held.payload));

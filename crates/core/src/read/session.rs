@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
 use crate::outline::{Document, Facts};
+use crate::proof::Proof;
 use crate::scan::{Collect, Plan, scan};
 use crate::source::Source;
 use crate::store::{Payload, Store};
@@ -17,6 +18,9 @@ use std::io::{Cursor, Read};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tracemill_tokenizer::{Mapped, Tier};
+
+/// Bytes that a pipe holds.
+const PIPE: u64 = 64 << 10;
 
 /// Reads every source to its end.
 pub fn read_all<R: Reader>(
@@ -65,14 +69,11 @@ pub fn read_made<R: Reader>(
         tier: config.tier.unwrap_or_else(Tier::best),
         threads: config.threads,
         chunk: config.shares().chunk,
+        proof: Proof::None,
     };
-    let (make, mut result) = (reader.maker(), Ok(()));
-    scan(plan, &|| make(current.base, plan.chunk.min(mapped.len())), |part| {
-        if result.is_ok() {
-            result = reader.take(part, current.base, current);
-        }
-    });
-    result
+    let make = reader.maker();
+    let new = || make(current.base, plan.chunk.min(mapped.len()));
+    scan(plan, &new, |part| reader.take(part, current.base, current))
 }
 
 /// Sums up the sizes of files, for progress.
@@ -109,6 +110,7 @@ impl Session<'_> {
             opened => opened?,
         };
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
+        report.lapses.mended = self.config.repair;
         reader.begin(&report.name);
         let documents_before = reader.documents().len();
         let (payload, broken) = match opened {
@@ -254,6 +256,14 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// What is done about events that are not JSON; in a strict run there are none any more.
+    fn proof(&self, proves: bool) -> Proof {
+        match proves && !self.config.strict {
+            true => Proof::Full { tier: self.tier, mends: self.config.repair },
+            false => Proof::None,
+        }
+    }
+
     fn read_mapped<R: Reader>(
         &mut self,
         mapped: &Arc<Mapped>,
@@ -270,21 +280,17 @@ impl Session<'_> {
             tier: self.tier,
             threads: self.config.threads,
             chunk,
+            proof: self.proof(R::PROVES),
         };
         let progress = &self.config.progress;
-        let mut result = Ok(());
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
-        scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
+        let result = scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
             note_facts(&part.outline().facts, report);
-            if result.is_ok() {
-                let current =
-                    Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
-                result = self
-                    .stop_if_strict(report, Some(mapped))
-                    .and_then(|()| take_part(reader, part, base, current, &mut numbers));
-            }
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
+            self.stop_if_strict(report, Some(mapped))?;
+            let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
+            take_part(reader, part, base, current, &mut numbers)
         });
         self.read.numbers = numbers;
         result
@@ -303,8 +309,10 @@ impl Session<'_> {
             payload: self.shares.payload.saturating_sub(held + taken),
             segment: self.shares.segment,
             keep,
+            packed: report.encoding.is_some(),
         };
-        let spool = Spool::new(self.config, report.name.clone(), self.tier, limits);
+        let (name, proof) = (report.name.clone(), self.proof(R::PROVES));
+        let spool = Spool::new(self.config, name, (self.tier, proof), limits);
         let step_bytes = self.shares.segment;
         let make = reader.maker();
         let mut part = make(base, step_bytes);
@@ -312,7 +320,9 @@ impl Session<'_> {
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
             pending += bytes;
-            if pending < step_bytes as u64 && !last {
+            // who has written less than a pipe holds has nothing more to say for now
+            let pauses = reader.hurries() && bytes < PIPE;
+            if pending < step_bytes as u64 && !last && !pauses {
                 return Ok(());
             }
             pending = 0;
@@ -354,6 +364,7 @@ fn take_part<R: Reader>(
 fn note_facts(facts: &Facts, report: &mut InputReport) {
     report.events += facts.events;
     report.losses.append(facts.losses.clone());
+    report.lapses.append(facts.lapses.clone());
     report.unclosed += facts.unclosed;
     report.odd_separators += facts.odd_separators;
     report.span = match (report.span, facts.span) {

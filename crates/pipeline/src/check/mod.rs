@@ -308,6 +308,8 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = false;
+
     fn take(
         &mut self,
         part: Part<DEVTOOLS>,

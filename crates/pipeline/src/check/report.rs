@@ -177,6 +177,7 @@ fn rule_of_damage(kind: DamageKind) -> Kind {
         DamageKind::Truncated => Kind::Truncated,
         DamageKind::Garbage => Kind::Garbage,
         DamageKind::NotEvents => Kind::NotEvents,
+        DamageKind::NotJson => Kind::Grammar,
     }
 }
 

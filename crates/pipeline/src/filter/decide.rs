@@ -51,7 +51,7 @@ struct Waiting<'w, 's, 'p> {
 /// Takes a decided event: its place, its duration (or that of what it belongs to), and why it goes.
 type Visit<'v> = dyn FnMut(Place, i64, Reason) -> Result<(), Error> + 'v;
 
-impl Index {
+impl Index<'_> {
     /// Decides everything; `len` is that of an output with so many events of so many bytes.
     pub(super) fn decide(
         self,

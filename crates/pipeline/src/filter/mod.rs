@@ -22,6 +22,7 @@ mod part;
 mod undecided;
 
 use crate::annotations::{Annotations, Written};
+use crate::begun::{Begun, Hurry, format_in_order, take_late_keys};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
@@ -29,7 +30,6 @@ use crate::ids::IdSet;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
-use crate::merge::default_format;
 use crate::pattern::{Glob, Pattern, Preset};
 use crate::report::{AnnotationReport, FilterReport};
 use criteria::{Criteria, Tallies};
@@ -102,16 +102,19 @@ pub fn filter(
 ) -> Result<FilterReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(Criteria::of(filter)?, config);
+    let hurry = Hurry::new(sources, output, config, |format| Some(Layout::of(format)));
+    let mut index = Index::new(Criteria::of(filter)?, config, hurry);
     let inputs = read_all(sources, config, &mut index)?;
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let long = std::mem::take(&mut index.long);
     let metadata = index.metadata;
     let store = &Store::new(payloads, long);
-    let documents = std::mem::take(&mut index.documents);
+    let mut documents = std::mem::take(&mut index.documents);
+    let format = output.format.unwrap_or_else(|| format_in_order(&documents, sources.len() == 1));
+    let (late_keys, late) = take_late_keys(&mut documents, sources, format);
+    let begun = index.hurry.take().or(index.begun.take());
     let mut united = unite(&documents, store);
     let annotations = Annotations::read(&documents, &inputs, false, store);
-    let format = output.format.unwrap_or_else(|| default_format(&documents));
     let layout = Layout::of(format);
     let around =
         layout.opening(&united).len() as u64 + layout.closing_len(&united) + annotations.len();
@@ -129,12 +132,16 @@ pub fn filter(
         threshold_ns: decision.threshold,
         spilled_bytes: decision.spilled,
         spooled_bytes: inputs.spooled,
-        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        keys_lost: match format {
+            Format::Array => united.keys.len() as u64,
+            _ => late_keys,
+        },
         annotations: AnnotationReport::default(),
         warnings: inputs.warnings.clone(),
     };
     report.warnings.extend(united.warnings.iter().cloned());
     report.warnings.extend(united.lost_to(format));
+    report.warnings.extend(late);
     report.warnings.extend(decision.warning);
     let emit = Emit {
         order: Order(store),
@@ -153,13 +160,17 @@ pub fn filter(
     report.warnings.extend(report.annotations.warning());
     let counts = (decision.events, decision.bytes);
     let check = || inputs.check_unchanged();
-    report.bytes = emit.write_all(&united, counts, output, config, &mut report.warnings, check)?;
+    report.bytes =
+        emit.write_all(&united, counts, begun, output, config, &mut report.warnings, check)?;
     report.inputs = inputs.reports;
     Ok(report)
 }
 
 /// The findings of all inputs.
-struct Index {
+struct Index<'c> {
+    hurry: Hurry<'c>,
+    /// What was written before the first event that has to wait.
+    begun: Option<Box<Begun>>,
     criteria: Criteria,
     kept: Kept,
     /// Events kept, and their bytes.
@@ -176,10 +187,12 @@ struct Index {
     documents: Vec<Document>,
 }
 
-impl Index {
-    fn new(criteria: Criteria, config: &Config) -> Self {
+impl<'c> Index<'c> {
+    fn new(criteria: Criteria, config: &Config, hurry: Hurry<'c>) -> Self {
         let share = config.shares().index / 4;
         Index {
+            hurry,
+            begun: None,
             criteria,
             kept: Kept::new(&config.tmp_dir, share),
             events: 0,
@@ -197,7 +210,7 @@ impl Index {
     }
 }
 
-impl Reader for Index {
+impl Reader for Index<'_> {
     type Part = Part;
 
     fn part(base: u64, _bytes: usize) -> Part {
@@ -219,6 +232,12 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = true;
+
+    fn hurries(&self) -> bool {
+        self.hurry.hurries()
+    }
+
     fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
         let numbers = self.lanes.append(found.lanes);
@@ -231,6 +250,7 @@ impl Reader for Index {
         self.events += found.kept.len() as u64;
         self.bytes += found.bytes;
         self.metadata += found.metadata;
+        let store = current.own_store(found.long.clone());
         self.long.extend(found.long);
         self.tallies.append(&found.tallies);
         self.start = match (self.start, found.start) {
@@ -238,6 +258,11 @@ impl Reader for Index {
             (a, b) => a.or(b),
         };
         found.outline.append_to(&mut self.documents);
+        if !found.late.is_empty() || !found.bound.is_empty() {
+            self.begun = self.hurry.take().or(self.begun.take());
+        } else if self.hurry.hurries() {
+            self.hurry.push(&self.documents, &found.kept, &store)?;
+        }
         self.kept.push(found.kept)?;
         self.late.extend(&found.late)?;
         self.bound.extend(&found.bound);

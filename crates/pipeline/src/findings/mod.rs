@@ -112,6 +112,8 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
     }
 
     const KEEPS_STREAMS: bool = true;
+
+    const PROVES: bool = false;
 }
 
 /// All inputs, read: their reports, their bytes, and the CPU profiles in them.

@@ -68,7 +68,7 @@ pub(crate) fn deduplicate(
     let order = Order(store);
     let sorter = || KeyedSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut patched = Patched::new(Renamer::new(rewrite, tier), None);
+    let mut patched = Patched::new(Renamer::new(rewrite, tier), None, None);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
 
     let hasher = std::hash::RandomState::new();

@@ -269,6 +269,8 @@ impl Reader for Census {
 
     const KEEPS_STREAMS: bool = false;
 
+    const PROVES: bool = false;
+
     fn take(&mut self, part: Part, _base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.append(part)
     }

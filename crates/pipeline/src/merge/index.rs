@@ -89,6 +89,8 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = true;
+
     fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.outline.facts.events;
         self.bytes += part.bytes;

@@ -311,6 +311,8 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = true;
+
     // what is made for an edge comes before what stands there: so its place does too
     const RESERVED: u64 = 1 << 36;
 

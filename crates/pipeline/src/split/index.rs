@@ -125,6 +125,8 @@ impl<M: Mode> Reader for Index<M> {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = true;
+
     fn take(&mut self, part: Part<M>, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let found = &mut self.found;
         found.events += part.outline.facts.events;

@@ -14,6 +14,8 @@ macro_rules! changes {
 changes! {
     // both
     Empty "empty-events" "empty events ({}) left out";
+    Mended "mended" "events mended that were not JSON (NaN, a raw control character, text that is not UTF-8, a backslash that begins no escape, a comma too many)";
+    MendedKeys "mended-keys" "keys beside the events mended likewise";
     // DevTools
     Pairs "pairs" "pairs of B and E written as X";
     Open "open-begins" "B events without an end written as X of no duration, as DevTools shows them";
@@ -30,9 +32,6 @@ changes! {
     QuotedTimes "quoted-times" "times in quotes written as numbers";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
     Parts "chunk-parts" "further ProfileChunk events written for those";
-    Mended "mended" "events in which NaN or a raw control character became JSON";
-    MendedKeys "mended-keys" "keys beside the events in which NaN or a raw control character became JSON";
-    Unsound "unsound" "events that are not JSON and were left as they are: DevTools refuses the file (tracemill check finds them)";
     // Perfetto
     Pids "pids" "pids renamed that do not fit into 32 bits";
     Tids "tids" "tids renamed that do not fit into 32 bits";

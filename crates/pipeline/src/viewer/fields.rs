@@ -6,7 +6,6 @@ use super::changes::{Change, Changes};
 use super::chunk::{cut, may_be_large};
 use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::Known;
-use super::strict::{Soundness, judge, mend_keys};
 use super::threads::{NewThreads, flow_id, local_flow_id};
 use super::too_large;
 use crate::config::CheckFor;
@@ -22,7 +21,7 @@ use tracemill_core::error::Error;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
 use tracemill_core::splice::touches;
-use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, number_text};
+use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text};
 
 /// What all workers share.
 pub(crate) struct Retouch {
@@ -52,11 +51,10 @@ impl Retouch {
         Ok(Retouch { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
     }
 
-    /// Changes keys beside the events.
+    /// Mends keys beside the events.
     pub(crate) fn mend_keys(&self, united: &mut United<'_>) {
-        if self.viewer == CheckFor::Devtools {
-            mend_keys(united, &mut self.done.lock().unwrap_or_else(|e| e.into_inner()));
-        }
+        let mut done = self.done.lock().unwrap_or_else(|e| e.into_inner());
+        done.add(Change::MendedKeys, united.mend());
     }
 
     /// Events that are written before all others: names of lanes.
@@ -208,9 +206,7 @@ impl<'r> Retoucher<'r> {
         if let Some(edit) = self.retouch.overlapping.at(index) {
             edit_overlap(&event, edit, &mut found);
         }
-        if self.retouch.viewer == CheckFor::Devtools {
-            self.rewrite(&event, &mut found);
-        }
+        self.rewrite(&event, &mut found);
         if index == 0 && !self.retouch.overlapping.names.is_empty() {
             found.put(&event.bytes[..0], &self.retouch.overlapping.names);
         }
@@ -332,25 +328,21 @@ impl<'r> Retoucher<'r> {
 
     /// Cuts what is too large, and mends what is not JSON: the event as a whole.
     fn rewrite(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+        let cuts = self.retouch.viewer == CheckFor::Devtools && may_be_large(event);
         let sound = self.validator.check(event.bytes).is_ok();
-        if sound && !may_be_large(event) {
+        if sound && !cuts {
             return;
         }
         self.apply(event.bytes, found);
         let mut changed = false;
-        if !sound {
-            match judge(&self.event, &mut self.validator) {
-                Soundness::Sound => {}
-                Soundness::Mended(mended) => {
-                    self.event = mended;
-                    self.changes.one(Change::Mended);
-                    changed = true;
-                }
-                Soundness::Unsound => self.changes.one(Change::Unsound),
-            }
+        // what has no one meaning was lost when it was read
+        if !sound && let Ok(Some(mended)) = mend(&self.event) {
+            self.event = mended;
+            self.changes.one(Change::Mended);
+            changed = true;
         }
         let spans = tracemill_tokenizer::fields_of(&self.event);
-        if let Some((parts, count)) = cut(&spans.of(&self.event), SEPARATOR) {
+        if cuts && let Some((parts, count)) = cut(&spans.of(&self.event), SEPARATOR) {
             self.event = parts;
             self.changes.one(Change::Chunks);
             self.changes.add(Change::Parts, count - 1);

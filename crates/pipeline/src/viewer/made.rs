@@ -61,7 +61,7 @@ pub(super) fn make(
     let pages = Pages { census: &known.census, rewrite, made };
     let mut text = Text(Scratch::new(&config.tmp_dir)?);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let patched = std::cell::RefCell::new(Patched::new(Renamer::new(rewrite, tier), None));
+    let patched = std::cell::RefCell::new(Patched::new(Renamer::new(rewrite, tier), None, None));
     let read = |entry: Entry| {
         let mut patched = patched.borrow_mut();
         patched.apply(store.event(entry.place), entry.place.offset()).to_vec()

@@ -10,7 +10,7 @@
 //! | a `CommitLoad` for processes that it would hide: those of recordings that are not of a browser | [`pages`] |
 //! | `i` is `I`; missing `name`, `cat`, `args`; times in quotes | [`fields`] |
 //! | at most 10,000 samples, nodes or steps in a `ProfileChunk` | [`chunk`] |
-//! | strict JSON: `NaN` is `null`, raw control characters are escaped | [`strict`] |
+//! | strict JSON: `NaN` is `null`, and other lapses are mended | [`fields`] |
 //! | no empty events, which have no name | [`scan`] |
 //! | less than 512 MiB of text | said, with how to slice it |
 //!
@@ -18,6 +18,7 @@
 //! |---|---|
 //! | pids and tids fit into 32 bits | [`threads`] |
 //! | ids of flows are integers or hexadecimal, and stand in `id` | [`threads`] |
+//! | strict JSON, as for DevTools | [`fields`] |
 //! | it begins with `{"` or `[{"`: no empty events, no lines | [`scan`], [`form`] |
 //! | X events that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
 //!
@@ -42,7 +43,6 @@ mod overlaps;
 mod pages;
 mod pairs;
 mod scan;
-mod strict;
 mod threads;
 
 pub(crate) use changes::Changes;

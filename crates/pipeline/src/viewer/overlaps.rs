@@ -110,7 +110,8 @@ pub(crate) fn find_overlaps(
     }
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut finder = FieldFinder::new(tier);
-    let mut patched = emit.rewrite.as_ref().map(|r| Patched::new(Renamer::new(r, tier), None));
+    let mut patched =
+        emit.rewrite.as_ref().map(|r| Patched::new(Renamer::new(r, tier), None, None));
     let edits = Scratch::new(&config.tmp_dir)?;
     let (known, lanes) = (HashMap::new(), HashMap::new());
     let (threads, key) = (Vec::new(), Vec::new());

@@ -217,7 +217,7 @@ fn check_json(name: &str, format: Format, output: &Output<'_>) {
     };
     let odd = output.events.iter().filter(|event| !is_json(event)).count();
     let may_be_odd = match name {
-        // raw control bytes and backslashes in names
+        // raw control bytes in names
         "nasty-strings/node20-nasty-marks.log" => 4,
         // commas before closing brackets
         "perfetto/inline-args_ordered.json" => 2,

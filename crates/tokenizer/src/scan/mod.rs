@@ -66,16 +66,20 @@ pub enum DamageKind {
     Garbage,
     /// `traceEvents` is not an array.
     NotEvents,
+    /// An event whose brackets match and that still is no JSON. The scanner does not look for it; who proves events
+    /// ([`crate::Validator`]) says so.
+    NotJson,
 }
 
 impl DamageKind {
     /// All kinds, in the order in which reports list them.
-    pub const ALL: [DamageKind; 5] = [
+    pub const ALL: [DamageKind; 6] = [
         DamageKind::Malformed,
         DamageKind::Brackets,
         DamageKind::Truncated,
         DamageKind::Garbage,
         DamageKind::NotEvents,
+        DamageKind::NotJson,
     ];
 
     /// Its name in reports.
@@ -86,6 +90,7 @@ impl DamageKind {
             DamageKind::Truncated => "truncated",
             DamageKind::Garbage => "garbage",
             DamageKind::NotEvents => "not-events",
+            DamageKind::NotJson => "not-json",
         }
     }
 
@@ -99,6 +104,9 @@ impl DamageKind {
             DamageKind::Truncated => "cut off before its end",
             DamageKind::Garbage => "something between the events that is no event",
             DamageKind::NotEvents => "traceEvents is not an array",
+            DamageKind::NotJson => {
+                "not JSON: a colon or comma that is missing, a word or number that JSON has not, a bad escape"
+            }
         }
     }
 }

@@ -84,12 +84,13 @@ fn a_merge_is_reported_whole() {
             "losses": [{"kind": "truncated", "count": 1, "bytes": 3, "examples": [
                 {"offset": 5, "noticed": 8, "bytes": 3, "excerpt": "{\"x"},
             ]}],
+            "lapses": [],
             "unclosed": 0, "odd_separators": 0, "profiles": 0, "flaws": [],
         }],
         "lost": 5,
         "seconds": 1.5,
         "decisions": {
-            "threads": 2, "tier": "scalar", "memory": 64 << 20, "tmp_dir": "/t", "strict": false,
+            "threads": 2, "tier": "scalar", "memory": 64 << 20, "tmp_dir": "/t", "strict": false, "repair": false,
             "spilled_runs": 1, "spooled_bytes": 2, "delayed_chunks": 3,
         },
         "output": {

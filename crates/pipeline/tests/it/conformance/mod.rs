@@ -107,8 +107,8 @@ fn through_ndjson(trace: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Asserts that `check` and `--strict` refuse a trace, and that a merge keeps `event` as it stands or says that it is lost.
-/// The events around it survive.
+/// Asserts that `check` and `--strict` refuse a trace, and that a merge says that `event` is lost, or that it is kept as it
+/// stands. The events around it survive, and what is repaired is JSON.
 #[track_caller]
 fn assert_rejected(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert_ne!(found(trace), Vec::<String>::new(), "{what}: check finds nothing");
@@ -118,9 +118,22 @@ fn assert_rejected(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert_eq!(missing([FIRST], &events).map(|e| show(e, 0)), None, "{what}");
     if let Some(event) = event {
         assert_eq!(missing([LAST], &events).map(|e| show(e, 0)), None, "{what}");
-        let kept = missing([event], &events).is_none();
-        assert!(kept || report.lost() > 0, "{what}: vanished: {}", show(&output, 0));
+        let lapses = report.inputs[0].lapses.kept();
+        assert!(lapses + report.lost() > 0, "{what}: not a word: {}", show(&output, 0));
+        let odd = events.iter().filter(|event| !is_json(event)).count();
+        assert_eq!(odd as u64, lapses, "{what}: {}", show(&output, 0));
+        assert!(odd == 0 || missing([event], &events).is_none(), "{what}: changed");
     }
+    assert!(is_json(&repaired(trace)), "{what}: repaired");
+}
+
+/// What a merge writes that is to mend.
+fn repaired(trace: &[u8]) -> Vec<u8> {
+    let folder = Folder::new();
+    let source = Source::Path(folder.file("in", trace));
+    let mut config = config(PLAIN);
+    config.repair = true;
+    run_sources(&[source], Some(Format::Object), &config).expect("the first event is sound").0
 }
 
 fn is_json(value: &[u8]) -> bool {

@@ -1,0 +1,127 @@
+//! What verbs write is JSON: what is not is lost and said, or kept and said where readers take it, or mended.
+
+use crate::support::{Folder, Run};
+use serde_json::Value;
+
+/// Every verb that writes a trace, to standard output.
+const VERBS: [&str; 6] = [
+    "merge",
+    "convert",
+    "convert --style compact",
+    "filter --min-dur 0",
+    "slice --from 0",
+    "merge --format ndjson",
+];
+
+fn event(name: &str, ts: u64, rest: &str) -> String {
+    format!(r#"{{"name":"{name}","cat":"c","ph":"X","ts":{ts},"dur":1,"pid":1,{rest}}}"#)
+}
+
+/// Five events of six have one mistake each that no bracket shows.
+fn broken() -> String {
+    let tid = r#""tid":1,"args":"#;
+    let events = [
+        event("sound", 1, &format!("{tid}{{}}")),
+        event("colon", 2, r#""tid" 1,"args":{}"#),
+        event("word", 3, &format!(r#"{tid}{{"x":tru}}"#)),
+        event("escape", 4, &format!(r#"{tid}{{"x":"torch\cuda"}}"#)),
+        event("zero", 5, &format!(r#"{tid}{{"x":01}}"#)),
+        event("pair", 6, &format!(r#"{tid}{{"x" "y"}}"#)),
+    ];
+    format!("[{}]", events.join(",\n"))
+}
+
+/// An event for each mistake that some readers take, and a key beside them.
+fn lenient() -> Vec<u8> {
+    let events = [
+        event("nan", 1, r#""tid":1,"args":{"x":[NaN,-Infinity]}"#).into_bytes(),
+        event("raw\tcontrol", 2, r#""tid":1,"args":{}"#).into_bytes(),
+        event("comma", 3, r#""tid":1,"args":{"x":1,}"#).into_bytes(),
+    ];
+    let latin = [event("caf", 4, r#""tid":1,"args":{"#).as_bytes(), b""].concat();
+    let latin = [&latin[..latin.len() - 1], b"\"x\":\"caf\xe9\"}}"].concat();
+    let all = [&events[..], &[latin]].concat().join(&b",\n"[..]);
+    [b"{\"traceEvents\":[", &all[..], b"],\"extra\":{\"x\":Infinity}}"].concat()
+}
+
+/// Events of what was written, which is JSON.
+fn events(run: &Run) -> Vec<Value> {
+    let lines = serde_json::Deserializer::from_str(&run.stdout).into_iter::<Value>();
+    let documents: Vec<Value> = lines.map(|line| line.expect("JSON")).collect();
+    match &documents[..] {
+        [Value::Array(events)] => events.clone(),
+        [one] if one.get("traceEvents").is_some() => {
+            one["traceEvents"].as_array().expect("an array").clone()
+        }
+        lines => lines.iter().filter(|line| line.get("tracemill").is_none()).cloned().collect(),
+    }
+}
+
+#[test]
+fn what_is_not_json_is_lost_and_said() {
+    let text = broken();
+    let folder = Folder::new().with("a.json", &text);
+    for verb in VERBS {
+        let run = folder.run(&format!("{verb} a.json")).ends(1);
+        let first = text.find("{\"name\":\"colon").expect("it is there");
+        let first = format!("first at byte {first}: {{\"name\":\"colon");
+        let run = run.says(&["a.json: lost 5 × not-json", &first, "--repair keeps those"]);
+        assert_eq!(events(&run).len(), 1, "{verb}");
+        let run = folder.run(&format!("{verb} a.json --repair")).ends(1);
+        let run = run.says(&["a.json: lost 4 × not-json", "a.json: mended: 1 × bad-escape"]);
+        let kept = events(&run);
+        assert_eq!(kept.len(), 2, "{verb}");
+        assert_eq!(kept[1]["args"]["x"], "torch\\cuda", "{verb}");
+        folder.pipe(&format!("{verb} - --read-size 63"), text.as_bytes()).ends(1);
+    }
+    folder.run("split a.json --by tid -d parts").ends(1).says(&["lost 5 × not-json"]);
+    for viewer in ["devtools", "perfetto"] {
+        let run = folder.run(&format!("merge a.json --for {viewer}")).ends(1);
+        assert_eq!(events(&run.says(&["lost 4 × not-json"])).len(), 2, "{viewer}");
+    }
+    folder.run("merge a.json --strict -o b.json").ends(3);
+}
+
+#[test]
+fn what_some_readers_take_is_kept_and_said_or_mended() {
+    let text = lenient();
+    let folder = Folder::new().with("a.json", &text);
+    let kinds = ["2 × nan", "1 × raw-control", "1 × utf8", "1 × trailing-comma"];
+    for verb in VERBS {
+        let run = folder.run(&format!("{verb} a.json")).ends(1).says(&kinds);
+        let run = run.says(&["a.json: kept as it stands: ", "--repair writes JSON"]);
+        assert!(run.stdout.contains("[NaN,-Infinity]"), "{verb}");
+        let run = folder.run(&format!("{verb} a.json --repair")).ends(0).says(&kinds);
+        let events = events(&run);
+        assert_eq!(events.len(), 4, "{verb}");
+        assert_eq!(events[0]["args"]["x"], serde_json::json!([null, null]), "{verb}");
+        assert_eq!(events[1]["name"], "raw\tcontrol", "{verb}");
+        assert_eq!(events[3]["args"]["x"], "caf\u{fffd}", "{verb}");
+        assert!(run.stdout.contains(r#""extra":{"x":null}"#), "{verb}");
+    }
+    for viewer in ["devtools", "perfetto"] {
+        let run = folder.run(&format!("merge a.json --for {viewer}")).ends(0);
+        assert_eq!(events(&run).len(), 4, "{viewer}");
+    }
+    folder.run("split a.json --by tid -d parts --repair").ends(0).says(&kinds);
+    let part = folder.read("parts/a.1.1.json");
+    assert!(serde_json::from_str::<Value>(&part).is_ok(), "{part}");
+}
+
+#[test]
+fn keys_beside_the_events_are_json_too() {
+    let sound = event("sound", 1, r#""tid":1,"args":{}"#);
+    let text = format!(r#"{{"a":{{"b":tru}},"traceEvents":[{sound}],"c":01,"d":[1,{{}}]}}"#);
+    let folder = Folder::new().with("a.json", text);
+    for verb in VERBS {
+        let run = folder.run(&format!("{verb} a.json")).ends(1).says(&["lost 2 × not-json"]);
+        assert_eq!(events(&run).len(), 1, "{verb}");
+        assert!(run.stdout.contains(r#""d":[1,{}]"#), "{verb}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn mending_and_refusing_exclude_each_other() {
+    let folder = Folder::new().with("a.json", "[]");
+    folder.run("merge a.json --strict --repair").ends(2);
+}

@@ -1,0 +1,153 @@
+//! Verbs that keep the order write while they read: a line arrives before the input ends, and a failure ends the run.
+
+use crate::support::{Folder, binary, event};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Long enough for a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn start(words: &str, stdout: Stdio) -> (Child, ChildStdin) {
+    let mut command = Command::new(binary());
+    command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(stdout);
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it runs");
+    let stdin = child.stdin.take().expect("it is piped");
+    (child, stdin)
+}
+
+/// Runs a verb on `parts`, of which each is written when an event of the one before has come out; returns all that came.
+#[track_caller]
+fn step_by_step(words: &str, parts: &[String]) -> String {
+    let (mut child, mut stdin) = start(words, Stdio::piped());
+    let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+    let (said, heard) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut all = String::new();
+        while stdout.read_line(&mut all).expect("text") > 0 {
+            // nobody waits any more for what comes at the end
+            let _ = said.send(all.matches("\"ts\":").count());
+        }
+        all
+    });
+    let mut events = 0;
+    for part in parts {
+        stdin.write_all(part.as_bytes()).expect("it reads");
+        // the last line ends with the next one, and the last 63 bytes are looked at with those that follow
+        events += part.matches("\"ts\":").count();
+        while events > 0
+            && heard.recv_timeout(PATIENCE).expect("a line before the end") + 2 < events
+        {}
+    }
+    drop(stdin);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0), "{words}");
+    reader.join().expect("all was read")
+}
+
+fn events(from: u64) -> String {
+    [from, from + 1, from + 2].map(event).join(",\n")
+}
+
+#[test]
+fn lines_arrive_before_the_input_ends() {
+    let lines = |from: u64| [from, from + 1, from + 2].map(event).join("\n") + "\n";
+    let array =
+        vec![format!("[{},", events(1)), format!("{},", events(4)), format!("{}]", events(7))];
+    let object = vec![
+        format!("{{\"a\":1,\"traceEvents\":[{},", events(1)),
+        format!("{},", events(4)),
+        format!("{}],\"b\":[2]}}", events(7)),
+    ];
+    let header = "{\"tracemill\":{\"a\":1}}\n".to_owned();
+    let ndjson = vec![header + &lines(1), lines(4), lines(7)];
+    let verbs =
+        ["convert", "filter", "filter --pid 1", "convert --style compact", "filter --repair"];
+    for (parts, formats) in [
+        (&array, &["", "--format object", "--format ndjson"][..]),
+        (&object, &["", "--format array"]),
+        (&ndjson, &["", "--format object", "--format array"]),
+    ] {
+        let whole = parts.concat();
+        let folder = Folder::new().with("in", &whole);
+        for format in formats {
+            for verb in verbs {
+                let status =
+                    if *format == "--format array" && !whole.starts_with('[') { 1 } else { 0 };
+                for threads in [1, 2] {
+                    let words = format!("{verb} {format} -@ {threads}");
+                    folder.run(&format!("{words} in -o out -f")).ends(status);
+                    if status == 0 {
+                        assert_eq!(step_by_step(&words, parts), folder.read("out"), "{words}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What must wait waits, and comes out as if it had been a file; so does what stands before it.
+#[test]
+fn what_waits_comes_in_its_place() {
+    let pair = |ph: &str, ts: u64| event(ts).replace("\"ph\":\"X\"", &format!("\"ph\":\"{ph}\""));
+    let mixed = [event(1), event(2), pair("B", 3), event(4), pair("E", 5), event(6)].join(",\n");
+    let whole = format!("{{\"traceEvents\":[{mixed},\n{}],\"k\":1}}", events(7));
+    let folder = Folder::new().with("in", &whole);
+    for words in [
+        "filter --name e",
+        "filter --name e -v",
+        "filter --cat c --format array",
+        "convert --format ndjson",
+    ] {
+        folder.run(&format!("{words} in -o out -f"));
+        let piped = folder.pipe(&format!("{words} --read-size 63"), whole.as_bytes());
+        assert_eq!(piped.stdout, folder.read("out"), "{words}");
+    }
+}
+
+/// Writes events until nobody reads them, or 256 MiB are written; whether the former.
+fn feed(mut stdin: ChildStdin) -> bool {
+    let chunk = (0..1000).map(|ts| event(ts) + ",\n").collect::<String>();
+    let most = (256 << 20) / chunk.len();
+    stdin.write_all(b"{\"traceEvents\":[").is_err()
+        || (0..most).any(|_| stdin.write_all(chunk.as_bytes()).is_err())
+}
+
+#[test]
+fn a_failure_ends_a_run_whose_input_goes_on() {
+    for verb in ["convert", "filter"] {
+        let (child, stdin) = start(&format!("{verb} -o /dev/full"), Stdio::null());
+        assert!(feed(stdin), "{verb}: all was read");
+        let output = child.wait_with_output().expect("it ends");
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{verb}: {words}");
+        assert!(words.contains("/dev/full"), "{words}");
+
+        let (mut child, stdin) = start(verb, Stdio::piped());
+        let mut first = [0; 1];
+        let mut stdout = child.stdout.take().expect("it is piped");
+        let feeder = std::thread::spawn(move || feed(stdin));
+        stdout.read_exact(&mut first).expect("something is written");
+        drop(stdout);
+        assert!(feeder.join().expect("it ends"), "{verb}: all was read for nobody");
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "{verb}");
+    }
+}
+
+#[test]
+fn keys_that_come_too_late_are_counted() {
+    let folder = Folder::new()
+        .with("a", format!("[{}]{{\"traceEvents\":[{}],\"k\":1}}", event(1), event(2)))
+        .with("n", format!("{}\n{{\"tracemill\":{{\"k\":1}}}}\n{}\n", event(1), event(2)));
+    for input in ["a", "n"] {
+        for verb in ["convert", "filter"] {
+            let run = folder.run(&format!("{verb} {input}")).ends(1);
+            let file = folder.run(&format!("{verb} {input} -o out -f")).ends(1);
+            assert_eq!(run.stdout, folder.read("out"), "{verb} {input}");
+            assert_eq!(run.stderr, file.stderr, "{verb} {input}");
+            assert_eq!(run.stdout.matches("\"ts\":").count(), 2, "{verb} {input}");
+            let run = folder.run(&format!("{verb} {input} --format object")).ends(0);
+            assert!(run.stdout.contains("\"k\":1"), "{verb} {input}: {}", run.stdout);
+        }
+    }
+}

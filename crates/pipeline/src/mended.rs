@@ -1,0 +1,64 @@
+//! Keys beside the events whose values are no JSON, but for lapses, as JSON.
+
+use crate::keys::{Bytes, United};
+use std::borrow::Cow;
+use tracemill_tokenizer::{mend, validate};
+
+impl<'p> United<'p> {
+    /// Mends the values of keys in their place; returns how many. A value with lapses is in memory from then on.
+    pub(crate) fn mend(&mut self) -> u64 {
+        let found: Vec<_> = self.lapsed().collect();
+        let count = found.len() as u64;
+        for (key, value) in found {
+            self.keys[key].value = vec![Bytes::Made(value)];
+        }
+        count
+    }
+
+    /// As it is, or mended if that is asked for.
+    pub(crate) fn repaired(&self, asked_for: bool) -> Cow<'_, United<'p>> {
+        if !asked_for || self.lapsed().next().is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut mended = self.clone();
+        mended.mend();
+        Cow::Owned(mended)
+    }
+
+    /// The numbers of keys with lapses, with their values as JSON.
+    fn lapsed(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
+        self.keys.iter().enumerate().filter_map(|(number, key)| {
+            let value = match &*key.value {
+                [one] => Cow::Borrowed(one.as_slice()),
+                pieces => pieces.iter().map(Bytes::as_slice).collect::<Vec<_>>().concat().into(),
+            };
+            validate(&value).err()?;
+            // what has no one meaning was lost when it was read
+            Some((number, mend(&value).ok()??))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Key;
+
+    #[test]
+    fn only_lapses_change() {
+        let key = |pieces: &[&'static str]| {
+            let value = pieces.iter().map(|piece| Bytes::Input(piece.as_bytes())).collect();
+            Key { name: b"\"k\"".to_vec(), value }
+        };
+        let mut united = United::default();
+        united.keys = vec![key(&["{\"a\":NaN}"]), key(&["[", "1", ",", "]"]), key(&["[1", "]"])];
+        assert!(matches!(united.repaired(false), Cow::Borrowed(_)));
+        let repaired = united.repaired(true).into_owned();
+        let text =
+            |key: &Key<'_>| key.value.iter().map(Bytes::as_slice).collect::<Vec<_>>().concat();
+        let texts: Vec<Vec<u8>> = repaired.keys.iter().map(text).collect();
+        assert_eq!(texts, [&b"{\"a\":null}"[..], b"[1]", b"[1]"]);
+        assert_eq!(united.mend(), 2);
+        assert_eq!(united.mend(), 0);
+    }
+}

@@ -1,0 +1,203 @@
+//! What is not JSON though everybody can say what was meant, and the JSON for it.
+//!
+//! Producers that write JSON by hand make these mistakes, and each has one meaning only: the text around it is read as if
+//! it were not there. Everything else that is no JSON (a colon that is missing, a misspelt word) is a defect.
+
+use crate::grammar::{Defect, lapses};
+use std::ops::Range;
+
+/// A mistake with one meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Lapse {
+    /// `NaN`, `Infinity` or `-Infinity`, as Python and C write them. As JSON: `null`, which is what `JSON.stringify` makes of it.
+    Number,
+    /// A raw control character in a string. As JSON: its escape.
+    Control,
+    /// Bytes in a string that are not UTF-8. As JSON: U+FFFD, which is what browsers show.
+    Utf8,
+    /// A comma before a closing bracket. As JSON: nothing.
+    Comma,
+    /// A backslash that begins no escape, as in `C:\demo`. As JSON: two.
+    Escape,
+}
+
+impl Lapse {
+    /// All of them, in the order in which reports list them.
+    pub const ALL: [Lapse; 5] =
+        [Lapse::Number, Lapse::Control, Lapse::Utf8, Lapse::Comma, Lapse::Escape];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lapse::Number => "nan",
+            Lapse::Control => "raw-control",
+            Lapse::Utf8 => "utf8",
+            Lapse::Comma => "trailing-comma",
+            Lapse::Escape => "bad-escape",
+        }
+    }
+
+    /// What is wrong, for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Lapse::Number => "NaN or Infinity, which JSON has no word for",
+            Lapse::Control => "a raw control character in a string",
+            Lapse::Utf8 => "text that is not UTF-8",
+            Lapse::Comma => "a comma before a closing bracket",
+            Lapse::Escape => "a backslash that begins no escape",
+        }
+    }
+
+    /// Appends the JSON for `lapse`, the bytes that it takes.
+    pub fn mended(self, lapse: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Lapse::Number => out.extend_from_slice(b"null"),
+            Lapse::Control => {
+                const HEX: &[u8; 16] = b"0123456789abcdef";
+                for &byte in lapse {
+                    let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+                    out.extend_from_slice(b"\\u00");
+                    out.extend_from_slice(&digits);
+                }
+            }
+            Lapse::Utf8 => out.extend_from_slice("\u{fffd}".as_bytes()),
+            Lapse::Comma => {}
+            Lapse::Escape => out.extend_from_slice(br"\\"),
+        }
+    }
+}
+
+/// `text`, JSON values with lapses, as JSON; `None` if there is no lapse in it.
+///
+/// # Errors
+/// The first byte that is a defect, not a lapse.
+pub fn mend(text: &[u8]) -> Result<Option<Vec<u8>>, Defect> {
+    let (mut out, mut copied) = (Vec::new(), 0);
+    lapses(text, |lapse, at| {
+        out.extend_from_slice(&text[copied..at.start]);
+        lapse.mended(&text[at.clone()], &mut out);
+        copied = at.end;
+    })?;
+    if copied == 0 {
+        return Ok(None);
+    }
+    out.extend_from_slice(&text[copied..]);
+    Ok(Some(out))
+}
+
+/// The word for a number that JSON has not, if `text` begins with one.
+pub(crate) fn word_of(text: &[u8]) -> Option<&'static [u8]> {
+    const WORDS: [&[u8]; 4] = [b"NaN", b"Infinity", b"-Infinity", b"-NaN"];
+    WORDS.into_iter().find(|word| text.starts_with(word))
+}
+
+/// What a reader of JSON does about lapses.
+pub(crate) trait Forgive {
+    /// Whether it goes on behind them.
+    const FORGIVES: bool;
+
+    /// Goes on behind one.
+    fn forgive(&mut self, lapse: Lapse, at: Range<usize>);
+}
+
+/// Forgives nothing.
+pub(crate) struct Strict;
+
+impl Forgive for Strict {
+    const FORGIVES: bool = false;
+
+    fn forgive(&mut self, _: Lapse, _: Range<usize>) {}
+}
+
+impl<F: FnMut(Lapse, Range<usize>)> Forgive for F {
+    const FORGIVES: bool = true;
+
+    fn forgive(&mut self, lapse: Lapse, at: Range<usize>) {
+        self(lapse, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate;
+
+    /// What `text` is mended to, and the kinds of its lapses.
+    fn mended(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
+        let mut kinds = Vec::new();
+        lapses(text, |lapse, _| kinds.push(lapse.name())).expect("lapses only");
+        let out = mend(text).expect("as above").unwrap_or_else(|| text.to_vec());
+        assert_eq!(validate(&out), Ok(()));
+        (out, kinds)
+    }
+
+    #[test]
+    fn every_lapse_has_its_json() {
+        for (text, json, kinds) in [
+            (
+                &br#"{"a":NaN,"b":[-Infinity,Infinity , -NaN]}"#[..],
+                r#"{"a":null,"b":[null,null , null]}"#,
+                "nan nan nan nan",
+            ),
+            (
+                b"{\"a\":\"x\ty\x01\\\"NaN\"}",
+                r#"{"a":"x\u0009y\u0001\"NaN"}"#,
+                "raw-control raw-control",
+            ),
+            (
+                b"{\"\xff\xfe\":\"a\xe9\n\xf0\x9f\"}",
+                "{\"\u{fffd}\u{fffd}\":\"a\u{fffd}\\u000a\u{fffd}\"}",
+                "utf8 utf8 utf8 raw-control utf8",
+            ),
+            (b"{\"a\":[1,2 , ],}", r#"{"a":[1,2  ]}"#, "trailing-comma trailing-comma"),
+            (
+                br#"{"a\q":"C:\demo\u12\x\\"}"#,
+                r#"{"a\\q":"C:\\demo\\u12\\x\\"}"#,
+                "bad-escape bad-escape bad-escape bad-escape",
+            ),
+        ] {
+            let (out, found) = mended(text);
+            assert_eq!(
+                (String::from_utf8(out).expect("UTF-8").as_str(), found.join(" ").as_str()),
+                (json, kinds)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_sound_stays() {
+        for text in [
+            "{\"a\":\"NaN \\u00e9 -Infinity\"}",
+            "{\"a\":-1,\n\t\"b\":2}",
+            r#"{"a":"\\"} [] 1"#,
+            "",
+        ] {
+            assert_eq!(mend(text.as_bytes()), Ok(None), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_one_meaning_is_a_defect() {
+        for (text, offset) in [
+            (&br#"{"pid" 1}"#[..], 7),
+            (br#"{"x":tru}"#, 5),
+            (br#"{"x":01}"#, 6),
+            (br#"{"x" "y"}"#, 5),
+            (br#"{"x":NaN "y"}"#, 9),
+            (b"[,1]", 1),
+            (b"[1,,2]", 3),
+            (b"{,}", 1),
+            (b"[1,", 3),
+            (br#"["a\"#, 3),
+            (b"nan", 0),
+            (b"\xff", 0),
+        ] {
+            assert_eq!(
+                mend(text).map_err(|defect| defect.offset),
+                Err(offset),
+                "{}",
+                text.escape_ascii()
+            );
+        }
+    }
+}
