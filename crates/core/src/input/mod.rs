@@ -16,7 +16,7 @@ use original::MappedBytes;
 pub use original::{LOST, Original};
 use sniff::Packing;
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
@@ -140,16 +140,8 @@ fn open_stream(
     mut reader: Box<dyn Read + Send>,
     config: &Limits,
 ) -> Result<Opened, Error> {
-    let mut first = Vec::new();
-    let enough = |bytes: &[u8]| bytes.len() >= sniff::LOOK;
-    while !enough(&first) {
-        let want = (sniff::LOOK - first.len()).min(config.read_size) as u64;
-        let got = (&mut reader).take(want).read_to_end(&mut first);
-        match got.map_err(|e| Error::read(&input.source, e))? {
-            0 => break,
-            _ => continue,
-        }
-    }
+    let looked = look(&mut *reader, (sniff::LOOK, config.read_size), sniff::is_json);
+    let first = looked.map_err(|(_, e)| Error::read(&input.source, e))?;
     if first.is_empty() {
         return Ok(Opened::Empty);
     }
@@ -158,6 +150,30 @@ fn open_stream(
         refuse_foreign(input, &first[skip..])?;
     }
     unpack(input, packing, Box::new(Cursor::new(first).chain(reader)), None)
+}
+
+/// The first `most` bytes of a stream, or fewer if these are `enough`: nobody waits for what a pipe has not got yet. At most
+/// `step` bytes are read at a time. What was read before an error comes with it.
+pub(crate) fn look(
+    stream: &mut dyn Read,
+    (most, step): (usize, usize),
+    enough: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<u8>, (Vec<u8>, io::Error)> {
+    let (mut first, mut len) = (vec![0; most], 0);
+    while len < most && !enough(&first[..len]) {
+        let end = most.min(len + step);
+        match stream.read(&mut first[len..end]) {
+            Ok(0) => break,
+            Ok(count) => len += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                first.truncate(len);
+                return Err((first, error));
+            }
+        }
+    }
+    first.truncate(len);
+    Ok(first)
 }
 
 fn unpack(

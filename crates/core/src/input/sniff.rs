@@ -46,6 +46,13 @@ pub(super) fn packing(bytes: &[u8]) -> Packing {
     }
 }
 
+/// Whether more bytes can say nothing else than that this is JSON.
+pub(super) fn is_json(bytes: &[u8]) -> bool {
+    let Packing::Plain { skip } = packing(bytes) else { return false };
+    // no magic number is longer
+    bytes.len() >= 8 && matches!(bytes[skip..].trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
 /// What else the bytes are, if they begin like something that is no JSON, and what to do about it.
 pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let text = bytes.trim_ascii_start();
@@ -88,6 +95,20 @@ mod tests {
         assert_eq!(packing(b"\xff\xfe[\0"), Packing::Utf16 { big_endian: false });
         assert_eq!(packing(b"\xef\xbb\xbf[]"), Packing::Plain { skip: 3 });
         assert_eq!(packing(b""), Packing::Plain { skip: 0 });
+    }
+
+    #[test]
+    fn json_is_known_by_its_first_bracket() {
+        for (bytes, json) in [
+            (&b"[{\"ph\":1"[..], true),
+            (b"\xef\xbb\xbf [{\"a", true),
+            (b"[{", false),
+            (b"        ", false),
+            (b"\x1f\x8b\x08[[[[[", false),
+            (b"[*M\x18[[[[", false),
+        ] {
+            assert_eq!(is_json(bytes), json, "{}", bytes.escape_ascii());
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Documents whose events are made: `.cpuprofile` inputs, for who knows what they are.
 
 use crate::flaws::Flaws;
+use crate::input;
 use crate::outline::Document;
 use crate::store::Payload;
 use std::io::{self, Cursor, Read};
@@ -38,18 +39,19 @@ pub struct Expanded {
 }
 
 /// Bytes of a stream that are looked at.
-const LOOK: u64 = 256;
+const LOOK: usize = 256;
 /// Whether a stream may have to be expanded, by its first bytes: then it must be kept until that is known.
 pub(super) fn look(
     mut stream: Box<dyn Read + Send>,
     expand: &dyn Expand,
 ) -> io::Result<(Box<dyn Read + Send>, bool)> {
-    let mut first = Vec::new();
-    let mut failure = None;
-    if let Err(error) = (&mut stream).take(LOOK).read_to_end(&mut first) {
+    // by its first key such a document is known
+    let enough = |first: &[u8]| first.contains(&b':') || first.trim_ascii_start().starts_with(b"[");
+    let (first, failure) = match input::look(&mut *stream, (LOOK, LOOK), enough) {
+        Ok(first) => (first, None),
         // what is packed may break off: that shows again where it is read on
-        failure = Some(error);
-    }
+        Err((first, error)) => (first, Some(error)),
+    };
     let may_be = expand.may_take(&first);
     let rest: Box<dyn Read + Send> = match failure {
         None => stream,

@@ -16,6 +16,7 @@
 //! order of events is that of each input by itself.
 
 mod ids;
+mod needs;
 mod order;
 mod part;
 mod records;
@@ -27,6 +28,7 @@ mod viewers;
 mod walk;
 
 pub(crate) use ids::{hash_value, mix, whole};
+pub(crate) use needs::{Need, lacks};
 pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt};
 pub use rules::Severity;

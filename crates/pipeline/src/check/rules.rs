@@ -142,6 +142,7 @@ rules! {
     NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time other than 0: DevTools draws nothing", "DevTools leaves out time 0: give one another time";
     TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame", "tracemill merge --for devtools makes them one";
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file", "tracemill merge --for devtools takes it out";
+    BareArgs "bare-args" (O E O) "an event without the args that DevTools reads of one of its name (args.data and the like): it refuses the file", "tracemill merge --for devtools supplies them";
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace", "tracemill merge --for devtools shows it";
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps", "tracemill merge --for devtools cuts it";

@@ -44,6 +44,9 @@ impl Browser {
             let timed = event.ts().is_some_and(|ts| ts.floor != 0 || !ts.exact);
             self.drawn = timed && !name.ends_with(b"::UMA\"");
         }
+        if super::needs::lacks(event).is_some() {
+            tallies.add(Kind::BareArgs, offset);
+        }
         match name {
             b"\"TracingStartedInBrowser\"" => self.start(event, offset, tallies),
             b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {

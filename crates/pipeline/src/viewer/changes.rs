@@ -29,6 +29,7 @@ changes! {
     Names "names" "events given a name";
     Cats "cats" "events given a cat";
     Args "args" "events given args";
+    PageArgs "page-args" "events given the args that DevTools reads of one of their name (args.data and the like), for which it refuses a file";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
     Parts "chunk-parts" "further ProfileChunk events written for those";

@@ -8,6 +8,7 @@ use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::Known;
 use super::threads::{NewThreads, flow_id, local_flow_id};
 use super::too_large;
+use crate::check::{Need, lacks};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::emit::Emit;
@@ -195,6 +196,7 @@ impl<'r> Retoucher<'r> {
         let event = spans.of(event);
         match self.retouch.viewer {
             CheckFor::Devtools => {
+                self.supply_args(&event, &mut found);
                 self.supply(&event, &mut found);
                 self.unquote(&event, &mut found);
             }
@@ -217,12 +219,14 @@ impl<'r> Retoucher<'r> {
     fn supply(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
         let mut missing = Vec::new();
         let is_metadata = event.is_metadata();
+        // args that were supplied by the name are there
+        let fields = if lacks(event).is_some() { 2 } else { 3 };
         let rows = [
             (Field::Name, Change::Names, &b"\"\""[..], false),
             (Field::Cat, Change::Cats, b"\"\"", is_metadata),
             (Field::Args, Change::Args, b"{}", false),
         ];
-        for (field, change, value, optional) in rows {
+        for (field, change, value, optional) in rows.into_iter().take(fields) {
             let is_text = field != Field::Args;
             match event.field_and_rest(field).map(|rest| rest[0]) {
                 Some(b'"') if is_text => {}
@@ -253,6 +257,33 @@ impl<'r> Retoucher<'r> {
             found.put(phase, b"\"I\"");
             self.changes.one(Change::Instants);
         }
+    }
+
+    /// What DevTools reads of args by the name of the event is there.
+    fn supply_args(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+        let Some(Need { object, member: needed }) = lacks(event) else { return };
+        let own = needed.map_or_else(String::new, |(name, value)| format!("\"{name}\":{value}"));
+        let is_object = |value: &&[u8]| value.starts_with(b"{");
+        let Some(args) = event.field(Field::Args).filter(is_object) else {
+            // other args are nothing to DevTools
+            let args = format!("{{\"{object}\":{{{own}}}}}");
+            match event.field(Field::Args) {
+                Some(other) => found.put(other, args.as_bytes()),
+                None => found.insert(format!("\"args\":{args},").as_bytes()),
+            }
+            return self.changes.one(Change::PageArgs);
+        };
+        let data = member(args, object.as_bytes());
+        let in_data = data.and_then(|data| member(data, needed?.0.as_bytes()));
+        match (data, in_data) {
+            (Some(data), Some(old)) if is_object(&data) => {
+                found.put(old, needed.map_or("", |(_, value)| value).as_bytes());
+            }
+            (Some(data), None) if is_object(&data) => insert_into(data, &own, found),
+            (Some(other), _) => found.put(other, format!("{{{own}}}").as_bytes()),
+            (None, _) => insert_into(args, &format!("\"{object}\":{{{own}}}"), found),
+        }
+        self.changes.one(Change::PageArgs);
     }
 
     /// Times are numbers.
@@ -369,6 +400,13 @@ impl<'r> Retoucher<'r> {
         }
         self.event.extend_from_slice(&bytes[at..]);
     }
+}
+
+/// Writes a member in front of all others of an object in the event.
+fn insert_into(object: &[u8], member: &str, found: &mut Patches<'_, '_>) {
+    let is_empty = object[1..].trim_ascii_start().starts_with(b"}");
+    let comma = if is_empty { "" } else { "," };
+    found.put(&object[1..1], format!("{member}{comma}").as_bytes());
 }
 
 /// A JSON value as the string that holds its text.

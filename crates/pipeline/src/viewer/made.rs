@@ -53,6 +53,7 @@ pub(super) fn make(
     changes: &mut Changes,
 ) -> Result<Payload, Error> {
     changes.add(Change::Empty, known.empty);
+    changes.add(Change::BareStarts, known.bare_starts);
     if known.viewer != CheckFor::Devtools {
         return Ok(Payload::Empty);
     }

@@ -150,13 +150,16 @@ pub(crate) struct Scanned {
     special: Vec<Entry>,
     /// Empty events.
     empty: u64,
+    /// `TracingStartedInBrowser` among the metadata that say nothing.
+    bare_starts: u64,
     census: Census,
 }
 
 impl Scanned {
     /// For a stretch of the input that stands at `base`.
     pub(crate) fn new(viewer: CheckFor, base: u64) -> Self {
-        Scanned { viewer, base, special: Vec::new(), empty: 0, census: Census::default() }
+        let (special, census) = (Vec::new(), Census::default());
+        Scanned { viewer, base, special, empty: 0, bare_starts: 0, census }
     }
 
     /// Looks at an event of `times`; whether it is to stay out of the index.
@@ -180,6 +183,10 @@ impl Scanned {
         let is_drawn = matches!(phase, b'B' | b'E' | b'X' | b'I' | b'i');
         self.census.note(pid, tid, ts.filter(|_| is_drawn).map(|ts| ts.floor));
         let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
+        if is_start && (phase == b'M' || ts.is_none()) && page_data(event).is_none() {
+            self.bare_starts += 1;
+            return true;
+        }
         if is_start {
             self.census.note_start(event);
         } else {
@@ -214,6 +221,7 @@ pub(crate) struct Found {
     /// Events that are not in the index.
     special: Sorter,
     empty: u64,
+    bare_starts: u64,
     census: Vec<(u64, Census)>,
 }
 
@@ -224,6 +232,8 @@ pub(crate) struct Known {
     pub(super) special: Runs,
     /// Empty events.
     pub(super) empty: u64,
+    /// See [`Scanned`].
+    pub(super) bare_starts: u64,
     /// By the place at which the input stands.
     pub(super) census: Vec<(u64, Census)>,
 }
@@ -233,7 +243,7 @@ impl Found {
     pub(crate) fn new(config: &Config) -> Option<Self> {
         let viewer = config.viewer.viewer?;
         let special = Sorter::new(config.shares().index / 4, &config.tmp_dir);
-        Some(Found { viewer, special, empty: 0, census: Vec::new() })
+        Some(Found { viewer, special, empty: 0, bare_starts: 0, census: Vec::new() })
     }
 
     /// The viewer.
@@ -255,8 +265,9 @@ impl Found {
         if let Some((_, census)) = self.census.last_mut() {
             census.append(part.census);
         }
-        let out = part.special.len() as u64 + part.empty;
+        let out = part.special.len() as u64 + part.empty + part.bare_starts;
         self.empty += part.empty;
+        self.bare_starts += part.bare_starts;
         self.special.push(part.special);
         if self.special.is_full() {
             self.special.spill(Order(&store()))?;
@@ -267,7 +278,8 @@ impl Found {
     /// All inputs are read.
     pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<Known, Error> {
         let (special, _) = self.special.finish(store)?;
-        Ok(Known { viewer: self.viewer, special, empty: self.empty, census: self.census })
+        let Found { viewer, empty, bare_starts, census, .. } = self;
+        Ok(Known { viewer, special, empty, bare_starts, census })
     }
 }
 

@@ -443,3 +443,49 @@ fn what_devtools_refuses() {
     assert_eq!(report.format, Format::Object);
     assert_clean("odd", &output, CheckFor::Devtools);
 }
+
+/// Events of names of which DevTools reads args without a look, and starts of browsers that say nothing, of any phase.
+#[test]
+fn args_that_devtools_reads_are_there() {
+    let bare = [
+        r#"{"name":"Paint","cat":"c","ph":"X","ts":2,"dur":1,"pid":1,"tid":1,"args":{}}"#,
+        r#"{"name":"Paint","cat":"c","ph":"X","ts":3,"dur":1,"pid":1,"tid":1}"#,
+        r#"{"name":"firstPaint","cat":"c","ph":"R","ts":4,"pid":1,"tid":1,"args":{"frame":"F"}}"#,
+        r#"{"name":"firstPaint","cat":"c","ph":"R","ts":5,"pid":1,"tid":1,"args":{"data":{"navigationId":""}}}"#,
+        r#"{"name":"MarkLoad","cat":"c","ph":"I","ts":6,"pid":1,"tid":1,"args":{"data":{"x":1}}}"#,
+        r#"{"name":"ParseHTML","cat":"c","ph":"X","ts":7,"dur":1,"pid":1,"tid":1,"args":null}"#,
+        r#"{"name":"TracingStartedInBrowser","cat":"c","ph":"M","ts":1,"pid":1,"tid":1}"#,
+    ];
+    let input = one(&bare.join(","));
+    let folder = Folder::new();
+    let check = |text: &[u8]| {
+        let source = Source::Path(folder.file("in", text));
+        let report = tracemill_pipeline::check(&[source], &[CheckFor::Devtools], &config(PLAIN));
+        let findings = report.expect("a trace").findings.into_iter();
+        let errors = findings.filter(|f| f.severity == tracemill_pipeline::Severity::Error);
+        errors.map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
+    };
+    let errors = [("bare-args".to_owned(), 6), ("empty-start".to_owned(), 1)];
+    assert_eq!(BTreeMap::from_iter(check(&input)), BTreeMap::from(errors));
+    let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+    let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
+    let expected = BTreeMap::from([("bare-starts", 1), ("page-args", 6)]);
+    assert_eq!((changes(&report), report.events), (expected, 6));
+    assert_eq!(check(&output), []);
+    let value: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+    let args: Vec<_> = value["traceEvents"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .map(|e| e["args"].to_string())
+        .collect();
+    let expected = [
+        r#"{"data":{}}"#,
+        r#"{"data":{}}"#,
+        r#"{"data":{"navigationId":"none"},"frame":"F"}"#,
+        r#"{"data":{"navigationId":"none"}}"#,
+        r#"{"data":{"frame":"none","x":1}}"#,
+        r#"{"beginData":{}}"#,
+    ];
+    assert_eq!(args, expected);
+}

@@ -1,0 +1,115 @@
+//! What DevTools reads of the args of an event, by its name, without looking whether it is there: an event without it makes it
+//! refuse the whole file.
+//!
+//! Found by asking the engine (`chrome-devtools-frontend`) for every name that it knows, with bare args, in a trace with and
+//! without a page.
+
+use crate::json::member;
+use tracemill_tokenizer::{Event, Field};
+
+/// What an event of a name must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Need {
+    /// The member of `args` that must be an object.
+    pub(crate) object: &'static str,
+    /// The member that must be in it, and a value that means nothing to DevTools.
+    pub(crate) member: Option<(&'static str, &'static str)>,
+}
+
+const DATA: Need = Need { object: "data", member: None };
+const BEGIN: Need = Need { object: "beginData", member: None };
+const CONTEXT: Need = Need { object: "context", member: None };
+const NAVIGATION: Need = Need { object: "data", member: Some(("navigationId", "\"none\"")) };
+const FRAME: Need = Need { object: "data", member: Some(("frame", "\"none\"")) };
+const URL: Need = Need { object: "data", member: Some(("url", "\"\"")) };
+
+/// What an event lacks, if DevTools refuses a file for it.
+pub(crate) fn lacks(event: &Event<'_>) -> Option<Need> {
+    let need = need_of(event.field_and_rest(Field::Name)?)?;
+    let object = event.field(Field::Args).and_then(|args| member(args, need.object.as_bytes()));
+    let Some(object) = object.filter(|object| object.starts_with(b"{")) else { return Some(need) };
+    let (name, _) = need.member?;
+    match member(object, name.as_bytes()) {
+        None | Some(b"null" | b"false" | b"0") => Some(need),
+        // an empty URL is one
+        Some(b"\"\"") if name != "url" => Some(need),
+        Some(_) => None,
+    }
+}
+
+/// What an event must have whose name, with its quotes, begins `text`.
+#[inline]
+fn need_of(text: &[u8]) -> Option<Need> {
+    // most names begin like none of these
+    let [b'"', b'A' | b'F' | b'I' | b'L' | b'M' | b'P' | b'R'..=b'T' | b'W' | b'f' | b'l', ..] =
+        text
+    else {
+        return None;
+    };
+    let end = text[1..].iter().take(64).position(|&byte| byte == b'"')? + 1;
+    Some(match &text[1..end] {
+        b"AbortPostTaskCallback"
+        | b"FireIdleCallback"
+        | b"InvalidateLayout"
+        | b"LayoutShift"
+        | b"Paint"
+        | b"PaintImage"
+        | b"ParseAuthorStyleSheet"
+        | b"PreloadRenderBlockingStatusChange"
+        | b"RequestIdleCallback"
+        | b"ResourceFinish"
+        | b"ResourceMarkAsCached"
+        | b"ResourceReceiveResponse"
+        | b"ResourceReceivedData"
+        | b"ResourceWillSendRequest"
+        | b"RunPostTaskCallback"
+        | b"SchedulePostTaskCallback"
+        | b"ScheduleStyleRecalculation"
+        | b"SetLayerTreeId"
+        | b"StyleInvalidatorInvalidationTracking"
+        | b"StyleRecalcInvalidationTracking"
+        | b"TimerFire"
+        | b"TimerInstall"
+        | b"WebSocketCreate"
+        | b"WebSocketDestroy"
+        | b"WebSocketReceive"
+        | b"WebSocketReceiveHandshakeResponse"
+        | b"WebSocketSend"
+        | b"WebSocketSendHandshakeRequest" => DATA,
+        b"ParseHTML" => BEGIN,
+        b"SoftNavigationStart" => CONTEXT,
+        b"firstPaint"
+        | b"firstContentfulPaint"
+        | b"SyntheticSoftFirstContentfulPaint"
+        | b"largestContentfulPaint::Candidate"
+        | b"largestContentfulPaint::CandidateForSoftNavigation" => NAVIGATION,
+        b"MarkLoad" | b"MarkDOMContent" => FRAME,
+        b"ResourceSendRequest" => URL,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    #[test]
+    fn what_is_lacking_is_found() {
+        for (event, need) in [
+            (r#"{"name":"Paint","args":{}}"#, Some(DATA)),
+            (r#"{"name":"Paint"}"#, Some(DATA)),
+            (r#"{"name":"Paint","args":{"data":null}}"#, Some(DATA)),
+            (r#"{"name":"Paint","args":{"data":{}}}"#, None),
+            (r#"{"name":"Painter","args":{}}"#, None),
+            (r#"{"name":"firstPaint","args":{"data":{"navigationId":""}}}"#, Some(NAVIGATION)),
+            (r#"{"name":"firstPaint","args":{"data":{"navigationId":"1"}}}"#, None),
+            (r#"{"name":"ResourceSendRequest","args":{"data":{"url":""}}}"#, None),
+            (r#"{"name":"ParseHTML","args":{"data":{}}}"#, Some(BEGIN)),
+            (r#"{"args":{}}"#, None),
+        ] {
+            let spans = fields_of(event.as_bytes());
+            assert_eq!(lacks(&spans.of(event.as_bytes())), need, "{event}");
+        }
+    }
+}
