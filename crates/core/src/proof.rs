@@ -105,7 +105,7 @@ impl<C: Collect> Sink for Feed<'_, C> {
         let value = (member.value, member.value_offset);
         if let Some(proof) = &mut self.proof
             && !proof.plain
-            && let Err(defect) = proof.validator.check(member.value)
+            && let Err(defect) = proof.validator.check_value(member.value)
             && !self.note(value, defect.offset)
         {
             return;

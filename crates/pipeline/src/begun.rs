@@ -166,7 +166,8 @@ impl<'c> Hurry<'c> {
             (Format::Object | Format::Array, _) => true,
             (Format::Ndjson, form) => form != Some(Form::Object),
         };
-        let united = unite(documents, store);
+        // what comes with further documents comes too late, also if it is known already
+        let united = unite(&documents[..documents.len().min(1)], store);
         if !is_known || format == Format::Ndjson && has_annotations(&united) {
             return Ok(None);
         }

@@ -4,7 +4,7 @@
 //! Found by asking the engine (`chrome-devtools-frontend`) for every name that it knows, with bare args, in a trace with and
 //! without a page.
 
-use crate::json::member;
+use tracemill_core::json::member;
 use tracemill_tokenizer::{Event, Field};
 
 /// What an event of a name must have.
