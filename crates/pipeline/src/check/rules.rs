@@ -71,9 +71,9 @@ macro_rules! rules {
 
 rules! {
     // text
-    Utf8 "utf8" (E O O) "text that is not UTF-8", "tracemill copies it as it is; replace it in the producer (iconv -c drops it)";
-    Nan "nan" (E O O) "NaN or Infinity, which JSON has no word for", "write null or a string instead; tracemill merge --for devtools writes null";
-    Grammar "grammar" (E O O) "text that is not JSON", "tracemill reads the event, strict readers refuse the file: mend it in the producer";
+    Utf8 "utf8" (E O O) "text that is not UTF-8", "tracemill merge --repair replaces it";
+    Nan "nan" (E O O) "NaN or Infinity, which JSON has no word for", "tracemill merge --repair writes null";
+    Grammar "grammar" (E O O) "text that is not JSON", "tracemill merge --repair mends it where it is clear what was meant, and leaves the event out where not";
     Malformed "malformed" (E O O) "an event that cannot be read: a bare quote, an open string or stray text", "tracemill merge drops it and keeps the rest";
     Unbalanced "unbalanced" (E O O) "a bracket that does not match", "tracemill merge drops what it spoils and keeps the rest";
     Truncated "truncated" (E O O) "cut off before its end", "tracemill merge writes a complete trace of what is there";
