@@ -108,7 +108,7 @@ pub fn convert(
         Some(bytes) => bytes,
         None => {
             let begun = index.hurry.take();
-            emit.write_all(&united, counts, begun, output, config, &mut report.warnings, check)?
+            emit.write_all(&united, counts, (output, begun), config, &mut report.warnings, check)?
         }
     };
     report.inputs = inputs.reports;

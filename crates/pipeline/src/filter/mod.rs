@@ -161,7 +161,7 @@ pub fn filter(
     let counts = (decision.events, decision.bytes);
     let check = || inputs.check_unchanged();
     report.bytes =
-        emit.write_all(&united, counts, begun, output, config, &mut report.warnings, check)?;
+        emit.write_all(&united, counts, (output, begun), config, &mut report.warnings, check)?;
     report.inputs = inputs.reports;
     Ok(report)
 }

@@ -139,10 +139,8 @@ impl Index {
         report.warnings.extend(report.annotations.warning());
         retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
         emit.retouch = retouch;
-        let bytes =
-            emit.write_all(&united, size, None, output, config, &mut report.warnings, || {
-                inputs.check_unchanged()
-            })?;
+        let (to, check) = ((output, None), || inputs.check_unchanged());
+        let bytes = emit.write_all(&united, size, to, config, &mut report.warnings, check)?;
         report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
         emit.retouch.iter().for_each(|retouch| retouch.report(&mut report, inputs.span()));

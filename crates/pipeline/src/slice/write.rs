@@ -75,7 +75,7 @@ impl Chosen {
         let size = (events, bytes);
         let check = || inputs.check_unchanged();
         written.bytes =
-            emit.write_all(&united, size, None, output, config, &mut written.warnings, check)?;
+            emit.write_all(&united, size, (output, None), config, &mut written.warnings, check)?;
         Ok(())
     }
 }

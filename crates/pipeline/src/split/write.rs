@@ -182,7 +182,7 @@ impl<'p> Job<'_, '_, 'p> {
         let mut said = Vec::new();
         let size = Size { events: part.events, bytes: part.bytes, of_run };
         let check = || self.inputs.check_unchanged();
-        let len = emit.write_all(&keys, size, None, &output, config, &mut said, check)?;
+        let len = emit.write_all(&keys, size, (&output, None), config, &mut said, check)?;
         warnings.extend(said.into_iter().map(|text| format!("{}: {text}", file.display())));
         Ok(len)
     }
