@@ -7,6 +7,32 @@
 //! [`Trace::read`] reads inputs; [`Trace::track`] makes a thread's flame chart; a [`View`] of it gives its rows
 //! ([`View::flame`]), [`View::call_tree`], [`View::bottom_up`] and [`View::log`] as [`Table`]s of [`TreeRow`]s.
 //!
+//! [`Trace::choose`] and [`Trace::parts`] do that for many threads side by side, each with a table of its own or all with one;
+//! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree.
+//!
+//! ```
+//! use tracemill_analysis::{GroupBy, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
+//! use tracemill_pipeline::{Config, Source};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("trace.json");
+//! # std::fs::write(&path, r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":5000},
+//! #   {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000}]"#)?;
+//!
+//! let config = Config::new(2, 256 << 20, std::env::temp_dir()); // threads, bytes of heap
+//! let trace = Trace::read(&[Source::Path(path)], ReadRules::default(), &config)?;
+//! let query = Query {
+//!     shape: Shape::BottomUp { levels: 1 },
+//!     by: GroupBy::None,
+//!     rules: TableRules::default(),
+//!     per: Per::All,
+//!     window: None,
+//! };
+//! let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query);
+//! let rows: Vec<_> = parts[0].table.rows.iter().map(|row| (&*row.id, row.own, row.total)).collect();
+//! assert_eq!(rows, [("b", 3.0, 3.0), ("a", 2.0, 5.0)]); // milliseconds
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! All times are doubles, and every sum is made in the order in which DevTools makes it: so the numbers are its own, to the last
 //! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
 //!
@@ -16,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod choose;
 mod details;
 mod entries;
 mod facts;
@@ -26,6 +53,8 @@ mod meta;
 mod model;
 mod names;
 mod pairs;
+mod parts;
+mod peek;
 mod styles;
 mod table;
 mod trace;
@@ -35,9 +64,12 @@ mod value;
 mod views;
 mod walk;
 
+pub use choose::ThreadChoice;
 pub use details::Wanted;
 pub use groups::GroupBy;
 pub use pairs::Pairs;
+pub use parts::{Part, Per, Query, Shape};
+pub use peek::Peek;
 pub use table::{Entries, FlameRow, Location, Table, TableRules, TreeRow, View};
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
 pub use walk::Window;

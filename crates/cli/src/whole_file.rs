@@ -54,6 +54,18 @@ impl Place {
         self.write_by(|out| out.write_all(bytes))
     }
 
+    /// Writes there what `write` writes, a bit at a time.
+    pub(crate) fn write_lines(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        self.write_by(|out| {
+            let mut out = BufWriter::new(out);
+            write(&mut out)?;
+            out.flush()
+        })
+    }
+
     /// Writes JSON there, indented.
     pub(crate) fn write_json(&self, value: &impl Serialize) -> Result<(), Failure> {
         self.write_by(|out| {

@@ -1,3 +1,4 @@
 //! Tests of `tracemill-analysis` from outside.
 
+mod bad;
 mod golden;

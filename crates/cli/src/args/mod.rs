@@ -2,6 +2,7 @@
 //!
 //! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
 
+mod analysis;
 mod check;
 mod clock;
 mod convert;
@@ -18,6 +19,7 @@ mod texts_split;
 mod trace;
 mod viewer;
 
+pub(crate) use analysis::{CallsArgs, FormArgs, Least, SortKey, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::{ClockArgs, signed_time};
 pub(crate) use convert::ConvertArgs;
@@ -66,6 +68,15 @@ pub(crate) enum Verb {
     /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
     #[command(long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
+    /// Say where the time goes: functions and events by self time
+    #[command(long_about = analysis::TOP_ABOUT, after_long_help = analysis::TOP_EXAMPLES)]
+    Top(TopArgs),
+    /// Show call trees, bottom-up trees and event logs with the numbers of DevTools
+    #[command(long_about = analysis::TREE_ABOUT, after_long_help = analysis::TREE_EXAMPLES)]
+    Tree(TreeArgs),
+    /// Write the flame chart as rows: events, and calls made of samples
+    #[command(long_about = analysis::CALLS_ABOUT, after_long_help = analysis::CALLS_EXAMPLES)]
+    Calls(CallsArgs),
     /// List the CPU profiles in traces, or extract them
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
@@ -99,6 +110,9 @@ impl Verb {
         Some(match self {
             Verb::Merge(args) => &args.messages,
             Verb::Info(args) => &args.messages,
+            Verb::Top(args) => &args.messages,
+            Verb::Tree(args) => &args.messages,
+            Verb::Calls(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
             Verb::Check(args) => &args.messages,

@@ -118,7 +118,7 @@ pub(crate) enum EdgeRule {
     Drop,
 }
 
-fn positive(text: &str) -> Result<i64, String> {
+pub(super) fn positive(text: &str) -> Result<i64, String> {
     match parse_time(text)? {
         time if time > 0 => Ok(time),
         _ => Err(format!("expected a time above 0: {text}")),

@@ -1,5 +1,6 @@
 //! One file per verb, and what all of them do around their work.
 
+mod analysis;
 mod check;
 mod clocks;
 mod convert;
@@ -27,6 +28,9 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
+        Verb::Top(args) => analysis::top(args, messages),
+        Verb::Tree(args) => analysis::tree(args, messages),
+        Verb::Calls(args) => analysis::calls(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),
         Verb::Check(args) => check::run(args, messages),
         Verb::Convert(args) => convert::run(args, messages),

@@ -3,7 +3,7 @@
 //! ```text
 //! {
 //!   "version":  tracemill's, "verb": "merge" | "info" | "profile list" | "profile extract" | "check" | "convert" |
-//!               "filter" | "split" | "slice",
+//!               "filter" | "split" | "slice" | "top" | "tree" | "calls" (these with no keys of their own),
 //!   "inputs":   [{"name", "bytes" (after unpacking), "events", "encoding": null | "gzip" | …,
 //!                 "losses": [{"kind", "count", "bytes",
 //!                             "examples": [{"offset", "noticed", "bytes", "excerpt"}]}],

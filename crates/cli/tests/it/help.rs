@@ -22,6 +22,10 @@ fn help_is_golden() {
     check("merge --help", "merge-long.txt");
     check("info -h", "info-short.txt");
     check("info --help", "info-long.txt");
+    for verb in ["top", "tree", "calls"] {
+        check(&format!("{verb} -h"), &format!("{verb}-short.txt"));
+        check(&format!("{verb} --help"), &format!("{verb}-long.txt"));
+    }
     check("profile -h", "profile-short.txt");
     check("profile --help", "profile-long.txt");
     check("profile list -h", "profile-list-short.txt");

@@ -1,5 +1,6 @@
 //! The built command, as a user runs it: what it prints, how it ends, what it leaves behind.
 
+mod analysis;
 mod check;
 mod clocks;
 mod convert;

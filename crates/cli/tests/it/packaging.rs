@@ -66,6 +66,7 @@ fn a_folder_gets_a_page_of_each_verb() {
         .collect();
     names.sort();
     let expected = [
+        "tracemill-calls.1",
         "tracemill-check.1",
         "tracemill-completions.1",
         "tracemill-convert.1",
@@ -78,6 +79,8 @@ fn a_folder_gets_a_page_of_each_verb() {
         "tracemill-profile.1",
         "tracemill-slice.1",
         "tracemill-split.1",
+        "tracemill-top.1",
+        "tracemill-tree.1",
         "tracemill.1",
     ];
     assert_eq!(names, expected);

@@ -102,6 +102,9 @@ fn examples_of_the_help_work() {
     let verbs = [
         "merge",
         "info",
+        "top",
+        "tree",
+        "calls",
         "profile list",
         "profile extract",
         "check",

@@ -1,0 +1,267 @@
+//! Tables of many threads: each by itself, or those of a process or of all as one.
+
+use crate::groups::GroupBy;
+use crate::table::{Table, TableRules, TreeRow, View};
+use crate::trace::Trace;
+use crate::walk::Window;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// Which threads share a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Per {
+    /// None.
+    #[default]
+    Thread,
+    /// Those of a process.
+    Process,
+    /// All.
+    All,
+}
+
+/// Which tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// From callers to callees, by total time.
+    CallTree,
+    /// From callees to callers, by self time, to so many levels.
+    BottomUp {
+        /// At least 1.
+        levels: usize,
+    },
+    /// A row for each event, by start.
+    Log,
+}
+
+/// What tables are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Which tree.
+    pub shape: Shape,
+    /// By what rows are grouped.
+    pub by: GroupBy,
+    /// Which entries count.
+    pub rules: TableRules,
+    /// Which threads share a table.
+    pub per: Per,
+    /// Which time, in milliseconds on the trace's clock; the whole trace if `None`.
+    pub window: Option<Window>,
+}
+
+/// A table and the threads that it is of.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// The table.
+    pub table: Table,
+    /// Calls that were made of samples.
+    pub calls: u64,
+    /// Events and calls that have no place, since they begin in one and end behind it.
+    pub dropped: u64,
+}
+
+impl Part {
+    /// Milliseconds in which anything goes on, of all its threads.
+    pub fn busy(&self) -> f64 {
+        self.table.total - self.table.own
+    }
+}
+
+impl Trace {
+    /// The tables of threads, given by their numbers. Threads are worked on side by side; what tables share is added in the order
+    /// of the threads, so the answer does not depend on how many work.
+    pub fn parts(&self, threads: &[usize], query: &Query) -> Vec<Part> {
+        let own: Vec<Part> = threads.par_iter().map(|&at| self.part(at, query)).collect();
+        let mut numbers: HashMap<&[u8], usize> = HashMap::new();
+        let mut shared: Vec<Vec<Part>> = Vec::new();
+        for (part, &at) in own.into_iter().zip(threads) {
+            let next = shared.len();
+            let place = match query.per {
+                Per::Thread => next,
+                Per::Process => *numbers.entry(&self.threads[at].pid).or_insert(next),
+                Per::All => 0,
+            };
+            if place == next {
+                shared.push(Vec::new());
+            }
+            shared[place].push(part);
+        }
+        shared.into_iter().filter_map(|parts| united(parts, query.shape)).collect()
+    }
+
+    fn part(&self, at: usize, query: &Query) -> Part {
+        let thread = &self.threads[at];
+        let track = self.track(thread);
+        let view = View::new(self, thread, &track, query.rules);
+        let window = query.window.unwrap_or_else(|| view.full());
+        let table = match query.shape {
+            Shape::CallTree => view.call_tree(window, query.by),
+            Shape::BottomUp { levels } => view.bottom_up(window, query.by, levels),
+            Shape::Log => view.log(window),
+        };
+        Part { threads: vec![at], table, calls: view.calls() as u64, dropped: track.dropped() }
+    }
+}
+
+/// What rows of several threads are one row. The id of a script means nothing beyond its process, so calls match by where their
+/// functions stand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Match {
+    parent: usize,
+    text: String,
+    line: Option<i64>,
+    column: Option<i64>,
+    is_group: bool,
+}
+
+impl Match {
+    fn of(row: &TreeRow, parent: usize) -> Self {
+        let place = &row.location;
+        let text = match place.url.is_empty() {
+            true => row.id.clone(),
+            false => format!("{}\0{}", row.label.as_deref().unwrap_or_default(), place.url),
+        };
+        let (line, column) = (place.line, place.column);
+        Match { parent, text, line, column, is_group: row.is_group }
+    }
+}
+
+/// Several tables as one.
+fn united(mut parts: Vec<Part>, shape: Shape) -> Option<Part> {
+    if parts.len() <= 1 || shape == Shape::Log {
+        let mut parts = parts.into_iter();
+        let mut first = parts.next()?;
+        for part in parts {
+            first.table.rows.extend(part.table.rows);
+            add(
+                &mut first,
+                part.threads,
+                (part.table.own, part.table.total),
+                part.calls,
+                part.dropped,
+            );
+        }
+        if shape == Shape::Log {
+            sort_log(&mut first.table.rows);
+        }
+        return Some(first);
+    }
+    let mut rows: Vec<TreeRow> = Vec::new();
+    let mut children: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut places: HashMap<Match, usize> = HashMap::new();
+    for part in &mut parts {
+        let mut path = vec![0];
+        for row in std::mem::take(&mut part.table.rows) {
+            path.truncate(row.depth as usize + 1);
+            let parent = path[path.len() - 1];
+            let next = rows.len();
+            let at = *places.entry(Match::of(&row, parent)).or_insert(next);
+            path.push(at + 1);
+            if at < next {
+                let own = &mut rows[at];
+                own.own += row.own;
+                own.total += row.total;
+                own.count += row.count;
+                own.bytes += row.bytes;
+                own.expandable |= row.expandable;
+                continue;
+            }
+            children[parent].push(at);
+            children.push(Vec::new());
+            rows.push(row);
+        }
+    }
+    let mut parts = parts.into_iter();
+    let mut first = parts.next()?;
+    for part in parts {
+        add(&mut first, part.threads, (part.table.own, part.table.total), part.calls, part.dropped);
+    }
+    first.table.rows = depth_first(rows, children, shape);
+    Some(first)
+}
+
+fn add(first: &mut Part, threads: Vec<usize>, times: (f64, f64), calls: u64, dropped: u64) {
+    first.threads.extend(threads);
+    first.table.own += times.0;
+    first.table.total += times.1;
+    first.calls += calls;
+    first.dropped += dropped;
+}
+
+/// Top-level events of several threads by start, each with what is below it.
+fn sort_log(rows: &mut Vec<TreeRow>) {
+    let mut groups: Vec<Vec<TreeRow>> = Vec::new();
+    for row in std::mem::take(rows) {
+        match groups.last_mut().filter(|_| row.depth > 0) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups.sort_by(|a, b| a[0].start.total_cmp(&b[0].start));
+    rows.extend(groups.into_iter().flatten());
+}
+
+fn depth_first(rows: Vec<TreeRow>, mut children: Vec<Vec<usize>>, shape: Shape) -> Vec<TreeRow> {
+    let value = |at: usize| if shape == Shape::CallTree { rows[at].total } else { rows[at].own };
+    for own in &mut children {
+        own.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+    }
+    let mut order: Vec<usize> = Vec::with_capacity(rows.len());
+    let mut open: Vec<usize> = children[0].iter().rev().copied().collect();
+    while let Some(at) = open.pop() {
+        order.push(at);
+        open.extend(children[at + 1].iter().rev());
+    }
+    let mut rows: Vec<Option<TreeRow>> = rows.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| rows[at].take()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Location;
+
+    fn row(depth: u32, id: &str, own: f64, total: f64) -> TreeRow {
+        TreeRow {
+            depth,
+            id: id.to_owned(),
+            start: 0.0,
+            own,
+            total,
+            count: 1,
+            expandable: true,
+            bytes: 0.0,
+            key: None,
+            label: Some(id.to_owned()),
+            is_group: false,
+            category: "other",
+            location: Location::default(),
+        }
+    }
+
+    #[test]
+    fn rows_of_one_path_are_added() {
+        let window = Window { from: 0.0, to: 10.0 };
+        let part = |thread, rows: Vec<TreeRow>| Part {
+            threads: vec![thread],
+            table: Table { window, own: 1.0, total: 10.0, rows },
+            calls: 2,
+            dropped: 0,
+        };
+        let a = part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
+        let b = part(1, vec![row(0, "c", 4.0, 6.0), row(1, "b", 2.0, 2.0)]);
+        let one = united(vec![a, b], Shape::CallTree).expect("two parts");
+        let shown: Vec<_> =
+            one.table.rows.iter().map(|r| (r.depth, &*r.id, r.own, r.total, r.count)).collect();
+        let expected = [
+            (0, "c", 6.5, 8.5, 2),
+            (1, "b", 2.0, 2.0, 1),
+            (0, "a", 1.0, 3.0, 1),
+            (1, "b", 2.0, 2.0, 1),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!((one.threads, one.calls, one.table.total), (vec![0, 1], 4, 20.0));
+    }
+}

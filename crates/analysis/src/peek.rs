@@ -1,0 +1,95 @@
+//! What a call tree says of one name: who calls it, what it calls, and the path on which most time is spent.
+
+use crate::table::{Table, TreeRow};
+use std::collections::HashMap;
+
+/// Callers and callees of the rows of a name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Peek {
+    /// Milliseconds of its own.
+    pub own: f64,
+    /// Milliseconds, those of calls of itself not counted again.
+    pub total: f64,
+    /// Events.
+    pub count: u64,
+    /// By total time within a caller, the greatest first.
+    pub callers: Vec<(TreeRow, f64)>,
+    /// By total time of a callee below it, the greatest first.
+    pub callees: Vec<(TreeRow, f64)>,
+}
+
+/// Sums by what a row is called and where that stands.
+#[derive(Default)]
+struct Sums {
+    rows: Vec<(TreeRow, f64)>,
+    places: HashMap<(String, String), usize>,
+}
+
+impl Sums {
+    fn add(&mut self, row: &TreeRow, time: f64) {
+        let key = (row.id.clone(), row.location.url.clone());
+        let next = self.rows.len();
+        let at = *self.places.entry(key).or_insert(next);
+        if at == next {
+            self.rows.push((row.clone(), 0.0));
+        }
+        self.rows[at].1 += time;
+    }
+
+    fn finish(mut self) -> Vec<(TreeRow, f64)> {
+        self.rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+        self.rows
+    }
+}
+
+impl Table {
+    /// Callers and callees of the rows of a call tree whose text is `name`; `None` if there is none. Cost: a look at each row.
+    pub fn peek(&self, name: &str) -> Option<Peek> {
+        let is_it = |row: &TreeRow| row.label.as_deref() == Some(name);
+        let (mut callers, mut callees) = (Sums::default(), Sums::default());
+        let mut peek = Peek::default();
+        let mut path: Vec<usize> = Vec::new();
+        // how many rows of the name there are on the path
+        let mut within = 0;
+        for (at, row) in self.rows.iter().enumerate() {
+            while path.len() > row.depth as usize {
+                within -= path.pop().map_or(0, |left| u32::from(is_it(&self.rows[left])));
+            }
+            let parent = path.last().map(|&parent| &self.rows[parent]);
+            if is_it(row) {
+                peek.own += row.own;
+                peek.count += row.count;
+                if within == 0 {
+                    peek.total += row.total;
+                    if let Some(parent) = parent {
+                        callers.add(parent, row.total);
+                    }
+                }
+            } else if parent.is_some_and(is_it) {
+                callees.add(row, row.total);
+            }
+            within += u32::from(is_it(row));
+            path.push(at);
+        }
+        (peek.callers, peek.callees) = (callers.finish(), callees.finish());
+        (peek.count > 0).then_some(peek)
+    }
+
+    /// The path of a call tree on which most time is spent: from the greatest total to the greatest below it, and so on. A CPU
+    /// that is idle is not on it.
+    pub fn heaviest(&self) -> Vec<&TreeRow> {
+        let mut path: Vec<&TreeRow> = Vec::new();
+        for row in &self.rows {
+            // siblings come by total time: the first that is met below the path goes on with it
+            if path.is_empty() && row.label.as_deref() == Some("(idle)") {
+                continue;
+            }
+            if row.depth as usize == path.len() {
+                path.push(row);
+            } else if (row.depth as usize) < path.len() {
+                break;
+            }
+        }
+        path
+    }
+}

@@ -1,0 +1,93 @@
+//! What no producer should write is told or left out; nothing panics, recurses or takes quadratic time.
+
+use tracemill_analysis::{GroupBy, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
+use tracemill_pipeline::{Config, Source};
+
+fn read(text: &str) -> Trace {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, text).expect("a file");
+    let config = Config::new(2, 256 << 20, std::env::temp_dir());
+    Trace::read(&[Source::Path(path)], ReadRules::default(), &config).expect("a trace")
+}
+
+/// Ids and self times, of all threads.
+fn top(trace: &Trace, shape: Shape) -> Vec<(String, f64)> {
+    let rules = TableRules::default();
+    let query = Query { shape, by: GroupBy::None, rules, per: Per::All, window: None };
+    let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query);
+    let rows = parts.iter().flat_map(|part| &part.table.rows);
+    rows.map(|row| (row.id.clone(), row.own)).collect()
+}
+
+fn profile(nodes: &str, samples: &str, deltas: &str) -> String {
+    format!(
+        r#"{{"nodes":[{nodes}],"startTime":1000,"endTime":9000,"samples":[{samples}],"timeDeltas":[{deltas}]}}"#
+    )
+}
+
+fn node(id: u64, name: &str, children: &str) -> String {
+    format!(
+        r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":"1","url":"u","lineNumber":0,"columnNumber":0}},"children":[{children}]}}"#
+    )
+}
+
+#[test]
+fn nodes_in_a_circle_end() {
+    let nodes = [node(1, "(root)", "2"), node(2, "a", "3"), node(3, "b", "2,3")].join(",");
+    let trace = read(&profile(&nodes, "3,3,2", "0,1000,1000"));
+    let rows = top(&trace, Shape::BottomUp { levels: 1 });
+    assert_eq!(rows, [("f:b@1:0:0".to_owned(), 2.0), ("f:a@1:0:0".to_owned(), 1.0)]);
+}
+
+#[test]
+fn unknown_samples_are_counted() {
+    let nodes = [node(1, "(root)", "2"), node(2, "a", "")].join(",");
+    let trace = read(&profile(&nodes, "2,77,2", "0,1000,1000"));
+    assert_eq!(trace.threads[0].unknown_samples(), 1);
+    top(&trace, Shape::CallTree);
+}
+
+#[test]
+fn steps_back_and_far_are_steps() {
+    let nodes = [node(1, "(root)", "2"), node(2, "a", "")].join(",");
+    let trace = read(&profile(&nodes, "2,1,2,1", "0,1000,-500,99999999999999"));
+    let rows = top(&trace, Shape::CallTree);
+    assert!(rows.iter().all(|(_, own)| *own >= 0.0), "{rows:?}");
+}
+
+#[test]
+fn a_stack_of_400_000_calls_is_no_recursion() {
+    let events: Vec<String> = (0..400_000u64)
+        .map(|at| {
+            let (ts, dur) = (at + 1, 1_000_000 - 2 * at);
+            format!(
+                r#"{{"ph":"X","name":"f{}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#,
+                at % 7
+            )
+        })
+        .collect();
+    let trace = read(&format!("[{}]", events.join(",")));
+    assert_eq!(top(&trace, Shape::CallTree).len(), 400_000);
+    assert_eq!(top(&trace, Shape::BottomUp { levels: 1 }).len(), 7);
+}
+
+#[test]
+fn overlaps_lone_ends_and_times_that_are_none_are_counted() {
+    let trace = read(
+        r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":10},
+        {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":5,"dur":10},
+        {"ph":"E","name":"x","cat":"c","pid":1,"tid":1,"ts":6},
+        {"ph":"B","name":"y","cat":"c","pid":1,"tid":1,"ts":7},
+        {"ph":"X","name":"z","cat":"c","pid":1,"tid":1,"ts":null,"dur":1}]"#,
+    );
+    let thread = &trace.threads[0];
+    assert_eq!((thread.pairs.lone_ends, thread.pairs.unended, trace.untimed), (1, 1, 1));
+    assert_eq!(trace.track(thread).dropped(), 1);
+}
+
+#[test]
+fn a_trace_without_threads_has_no_table() {
+    let trace = read(r#"[{"ph":"M","name":"process_name","args":{"name":"x"}}]"#);
+    assert_eq!(top(&trace, Shape::CallTree), []);
+}

@@ -1,0 +1,163 @@
+//! The answers as JSON and CSV: every bit of every number.
+
+use super::text::Shown;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow};
+
+/// Tables, and what they are of.
+pub(super) struct Answer<'a> {
+    pub(super) verb: &'static str,
+    pub(super) trace: &'a Trace,
+    pub(super) parts: &'a [Part],
+    pub(super) query: &'a Query,
+    pub(super) shown: Shown,
+}
+
+impl Answer<'_> {
+    pub(super) fn view(&self) -> &'static str {
+        match self.query.shape {
+            Shape::CallTree => "call-tree",
+            Shape::BottomUp { .. } => "bottom-up",
+            Shape::Log => "log",
+        }
+    }
+}
+
+/// Columns of the rows.
+const COLUMNS: [&str; 13] = [
+    "parent", "depth", "id", "label", "self_ms", "total_ms", "count", "start_ms", "key",
+    "category", "url", "line", "column",
+];
+
+/// Schema `tracemill.tree/1`: additions keep its number. Lines and columns count from 0, `parent` is the number of a row or null.
+pub(super) fn json(answer: &Answer<'_>) -> Value {
+    let parts: Vec<Value> = answer.parts.iter().map(|part| part_json(answer, part)).collect();
+    json!({
+        "schema": "tracemill.tree/1",
+        "verb": answer.verb,
+        "view": answer.view(),
+        "rules": "1705227",
+        "times": "devtools",
+        "unit": "ms",
+        "self": "until the next sample",
+        "group_by": answer.query.by.name(),
+        "columns": COLUMNS,
+        "parts": parts,
+    })
+}
+
+fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
+    let threads: Vec<Value> = part
+        .threads
+        .iter()
+        .map(|&at| {
+            let own = &answer.trace.threads[at];
+            json!({"pid": own.pid_text(), "tid": own.tid_text(), "name": own.name, "samples": own.samples(), "input": own.input})
+        })
+        .collect();
+    let table = &part.table;
+    let mut path: Vec<usize> = Vec::new();
+    let kept = answer.shown.keep(part);
+    let rows: Vec<Value> = kept
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| {
+            path.truncate(row.depth as usize);
+            let parent = path.last().copied();
+            path.push(at);
+            row_json(row, parent)
+        })
+        .collect();
+    json!({
+        "threads": threads,
+        "window": [table.window.from, table.window.to],
+        "self_ms": table.own,
+        "total_ms": table.total,
+        "calls": part.calls,
+        "rows": rows,
+    })
+}
+
+fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
+    let place = &row.location;
+    let url = (!place.url.is_empty()).then_some(&place.url);
+    json!([
+        parent,
+        row.depth,
+        row.id,
+        row.label,
+        row.own,
+        row.total,
+        row.count,
+        row.start,
+        row.key,
+        row.category,
+        url,
+        place.line,
+        place.column
+    ])
+}
+
+/// One line a row, with a head.
+pub(super) fn csv(answer: &Answer<'_>) -> String {
+    let mut text = String::from(
+        "depth,self_ms,total_ms,self_pct,total_pct,count,start_ms,name,url,line,column,category,pid,tid,thread\n",
+    );
+    for part in answer.parts {
+        let (busy, of) = (part.busy(), &part.threads);
+        // what is of several threads says none
+        let thread = of.first().filter(|_| of.len() == 1).map(|&at| &answer.trace.threads[at]);
+        let ids = thread.map_or_else(
+            || ",,".to_owned(),
+            |own| {
+                let name = own.name.as_deref().unwrap_or_default();
+                [own.pid_text(), own.tid_text(), name.to_owned()]
+                    .map(|text| quoted(&text))
+                    .join(",")
+            },
+        );
+        for row in answer.shown.keep(part).rows {
+            let percent = |ms: f64| if busy > 0.0 { 100.0 * ms / busy } else { 0.0 };
+            let place = &row.location;
+            let number = |number: Option<i64>| number.map_or(String::new(), |n| n.to_string());
+            let name = quoted(row.label.as_deref().unwrap_or(&row.id));
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{name},{},{},{},{},{ids}",
+                row.depth,
+                row.own,
+                row.total,
+                percent(row.own),
+                percent(row.total),
+                row.count,
+                row.start,
+                quoted(&place.url),
+                number(place.line),
+                number(place.column),
+                row.category,
+            );
+        }
+    }
+    text
+}
+
+/// A field of RFC 4180.
+fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("a b"), "a b");
+        assert_eq!(quoted("f(\"x\", 1)"), "\"f(\"\"x\"\", 1)\"");
+    }
+}

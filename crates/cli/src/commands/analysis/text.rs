@@ -1,0 +1,318 @@
+//! The answers as text for people, and as Markdown.
+
+use super::data::Answer;
+use crate::args::Least;
+use crate::messages::plain;
+use crate::size::{grouped, plural};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use tracemill_analysis::{Part, Shape, Trace, TreeRow};
+use unicode_width::UnicodeWidthStr;
+
+/// Which rows of a table are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// As many as were asked for.
+    pub(super) rows: Option<usize>,
+    /// As many if nobody asked.
+    pub(super) default_rows: Option<usize>,
+    pub(super) depth: usize,
+    pub(super) least: Least,
+}
+
+/// Rows that are shown, and what is left out.
+pub(super) struct Kept<'p> {
+    pub(super) rows: Vec<&'p TreeRow>,
+    /// Rows that take too little, and their self times.
+    small: (u64, f64),
+    /// Rows beyond the number asked for.
+    more: u64,
+}
+
+impl Shown {
+    /// The rows of a table that are shown: what is below a row that is not shown is not shown either.
+    pub(super) fn keep<'p>(&self, part: &'p Part) -> Kept<'p> {
+        let least = match self.least {
+            Least::Percent(percent) => part.busy() * percent / 100.0,
+            Least::Time(ms) => ms,
+        };
+        let most = self.rows.or(self.default_rows).unwrap_or(usize::MAX);
+        let mut kept = Kept { rows: Vec::new(), small: (0, 0.0), more: 0 };
+        let mut hidden: Option<u32> = None;
+        for row in &part.table.rows {
+            if hidden.is_some_and(|depth| row.depth > depth) {
+                continue;
+            }
+            hidden = None;
+            if row.depth as usize >= self.depth {
+                continue;
+            }
+            if least > 0.0 && row.total.max(row.own) < least {
+                hidden = Some(row.depth);
+                kept.small.0 += 1;
+                kept.small.1 += row.total.max(row.own);
+            } else if kept.rows.len() == most {
+                kept.more += 1;
+            } else {
+                kept.rows.push(row);
+            }
+        }
+        kept
+    }
+}
+
+/// All tables, each below a line that says what it is of.
+pub(super) fn page(answer: &Answer<'_>, markdown: bool) -> String {
+    let mut text = String::new();
+    for part in answer.parts {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let head = head(answer.trace, part);
+        let _ = writeln!(text, "{}{}", if markdown { "### " } else { "" }, plain(&head));
+        if markdown {
+            text.push('\n');
+        }
+        text.push_str(&table(answer, part, markdown));
+    }
+    text
+}
+
+/// Threads, window, how busy, and how many calls.
+fn head(trace: &Trace, part: &Part) -> String {
+    let of = match part.threads[..] {
+        [at] => {
+            let own = &trace.threads[at];
+            let name = own.name.as_deref().unwrap_or_default();
+            let input = own.input.as_deref().unwrap_or_default();
+            let ids = format!("thread {}/{}", own.pid_text(), own.tid_text());
+            [&*ids, name, input].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" ")
+        }
+        _ => {
+            let pids: BTreeSet<&[u8]> =
+                part.threads.iter().map(|&at| &*trace.threads[at].pid).collect();
+            let threads = plural(part.threads.len() as u64, "thread");
+            let processes = match pids.len() as u64 {
+                1 => "1 process".to_owned(),
+                count => format!("{} processes", grouped(count)),
+            };
+            format!("{threads} of {processes}")
+        }
+    };
+    let (busy, total) = (part.busy(), part.table.total);
+    let share = if total > 0.0 { 100.0 * busy / total } else { 0.0 };
+    let samples: u64 = part.threads.iter().map(|&at| trace.threads[at].samples()).sum();
+    let calls = match samples {
+        0 => String::new(),
+        samples => format!(
+            ", {} from {} (self: until the next sample)",
+            plural(part.calls, "call"),
+            plural(samples, "sample")
+        ),
+    };
+    format!("{of}: {busy:.2} ms busy of {total:.2} ms ({share:.1} %){calls}")
+}
+
+/// Where a function stands: lines and columns from 1 on.
+fn location(row: &TreeRow) -> String {
+    let place = &row.location;
+    if place.url.is_empty() {
+        return String::new();
+    }
+    let file = place.url.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&place.url);
+    match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{file}:{}:{}", line + 1, column + 1),
+        (Some(line), None) => format!("{file}:{}", line + 1),
+        _ => file.to_owned(),
+    }
+}
+
+fn label(row: &TreeRow) -> String {
+    plain(row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id))
+}
+
+/// The columns of a kind of table.
+fn columns(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
+    let percent = |ms: f64| format!("{:.1}", if busy > 0.0 { 100.0 * ms / busy } else { 0.0 });
+    let ms = |ms: f64| format!("{ms:.2}");
+    match shape {
+        Shape::Log => {
+            vec![
+                format!("{:.3}", row.start),
+                format!("{:.3}", row.own),
+                format!("{:.3}", row.total),
+            ]
+        }
+        Shape::CallTree => {
+            vec![ms(row.total), percent(row.total), ms(row.own), grouped(row.count)]
+        }
+        Shape::BottomUp { .. } => {
+            vec![
+                ms(row.own),
+                percent(row.own),
+                ms(row.total),
+                percent(row.total),
+                grouped(row.count),
+            ]
+        }
+    }
+}
+
+fn heads(shape: Shape) -> &'static [&'static str] {
+    match shape {
+        Shape::Log => &["start ms", "self ms", "total ms"],
+        Shape::CallTree => &["total ms", "%", "self ms", "count"],
+        Shape::BottomUp { .. } => &["self ms", "%", "total ms", "%", "count"],
+    }
+}
+
+fn table(answer: &Answer<'_>, part: &Part, markdown: bool) -> String {
+    let (shape, busy) = (answer.query.shape, part.busy());
+    let kept = answer.shown.keep(part);
+    let branches = branches(&kept.rows);
+    let last = if shape == Shape::Log { "key" } else { "location" };
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut head: Vec<String> = heads(shape).iter().map(|head| (*head).to_owned()).collect();
+    head.extend(["activity".to_owned(), last.to_owned()]);
+    lines.push(head);
+    for (row, branch) in kept.rows.iter().zip(branches) {
+        let mut line = columns(shape, row, busy);
+        line.push(format!("{branch}{}", label(row)));
+        line.push(match shape {
+            Shape::Log => row.key.clone().unwrap_or_default(),
+            _ => plain(&location(row)),
+        });
+        lines.push(line);
+    }
+    let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines) };
+    if kept.small.0 > 0 {
+        let share = if busy > 0.0 { 100.0 * kept.small.1 / busy } else { 0.0 };
+        let rows = plural(kept.small.0, "row");
+        let _ = writeln!(
+            text,
+            "… {rows} that take too little ({share:.1} % together); --min 0 shows all"
+        );
+    }
+    if kept.more > 0 {
+        let _ = writeln!(text, "… and {}; -n shows more", plural(kept.more, "row"));
+    }
+    text
+}
+
+/// Lines of the tree in front of each row.
+fn branches(rows: &[&TreeRow]) -> Vec<String> {
+    // from the end: at which depths a sibling follows
+    let mut follows: Vec<bool> = Vec::new();
+    let mut all: Vec<String> = Vec::with_capacity(rows.len());
+    for row in rows.iter().rev() {
+        let depth = row.depth as usize;
+        follows.resize(depth + 1, false);
+        let mut branch = String::new();
+        for &more in follows.iter().take(depth).skip(1) {
+            branch.push_str(if more { "│  " } else { "   " });
+        }
+        if depth > 0 {
+            branch.push_str(if follows[depth] { "├─ " } else { "└─ " });
+        }
+        follows[depth] = true;
+        all.push(branch);
+    }
+    all.reverse();
+    all
+}
+
+/// Numbers to the right, texts to the left; the last column is not filled.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines[0].len();
+    let width = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let mut row = String::new();
+        for (column, cell) in line.iter().enumerate() {
+            let fill = " ".repeat(widths[column].saturating_sub(cell.width()));
+            match column {
+                0 => row.push_str(&format!("{fill}{cell}")),
+                _ if column + 2 < columns => row.push_str(&format!("  {fill}{cell}")),
+                _ => row.push_str(&format!("  {cell}{fill}")),
+            }
+        }
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn in_markdown(lines: &[Vec<String>]) -> String {
+    let cell = |text: &String| text.replace('|', "\\|");
+    let row = |line: &Vec<String>| {
+        format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))
+    };
+    let columns = lines[0].len();
+    let rule = |column| if column + 2 < columns { "--:|" } else { "---|" };
+    let mut text = row(&lines[0]);
+    text.push_str(&format!("|{}\n", (0..columns).map(rule).collect::<String>()));
+    lines[1..].iter().for_each(|line| text.push_str(&row(line)));
+    text
+}
+
+/// Callers above, callees below.
+pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let Some(peek) = part.table.peek(name) else { continue };
+        let _ = writeln!(text, "{}", plain(&head(trace, part)));
+        let share = |ms: f64| if peek.total > 0.0 { 100.0 * ms / peek.total } else { 0.0 };
+        let mut lines =
+            vec![["total ms", "%", "self ms", "activity", ""].map(str::to_owned).to_vec()];
+        let line = |row: &TreeRow, ms: f64, what: &str| {
+            let place = format!("{:32} {what}", plain(&location(row)));
+            vec![
+                format!("{ms:.2}"),
+                format!("{:.1}", share(ms)),
+                String::new(),
+                format!("  {}", label(row)),
+                place,
+            ]
+        };
+        lines.extend(peek.callers.iter().map(|(row, ms)| line(row, *ms, "calls it")));
+        let own = [
+            format!("{:.2}", peek.total),
+            "100.0".into(),
+            format!("{:.2}", peek.own),
+            plain(name),
+            String::new(),
+        ];
+        lines.push(own.to_vec());
+        lines.extend(peek.callees.iter().map(|(row, ms)| line(row, *ms, "is called")));
+        text.push_str(&aligned(&lines));
+    }
+    text
+}
+
+/// The path on which most time is spent.
+pub(super) fn heaviest(trace: &Trace, parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let path = part.table.heaviest();
+        if path.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{}", plain(&head(trace, part)));
+        let mut lines =
+            vec![["total ms", "%", "self ms", "activity", "location"].map(str::to_owned).to_vec()];
+        lines.extend(path.iter().map(|row| {
+            let share = if part.busy() > 0.0 { 100.0 * row.total / part.busy() } else { 0.0 };
+            let place = plain(&location(row));
+            vec![
+                format!("{:.2}", row.total),
+                format!("{share:.1}"),
+                format!("{:.2}", row.own),
+                label(row),
+                place,
+            ]
+        }));
+        text.push_str(&aligned(&lines));
+    }
+    text
+}
