@@ -17,8 +17,11 @@
 //! where they stand in the input; only references to them are in memory.
 
 use crate::annotations::{modifications, without};
-use crate::identity::{FrameNames, IdMap, Rewrite, renamed_frame, renamed_samples};
-use std::collections::HashMap;
+mod frames;
+
+use crate::identity::{FrameNames, Rewrite, renamed_samples};
+use frames::Frames;
+use std::collections::{HashMap, HashSet};
 use tracemill_core::outline::{Document, KeyValue};
 use tracemill_core::store::Store;
 use tracemill_core::target::Format;
@@ -58,6 +61,9 @@ pub(crate) struct United<'p> {
     pub(crate) keys: Vec<Key<'p>>,
     /// The key, and the piece of it, that DevTools' annotations are.
     modifications: Option<(usize, usize)>,
+    /// The keys that documents are united in, once there are any.
+    stack_frames: Option<usize>,
+    samples: Option<usize>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -95,13 +101,16 @@ fn unite_by<'p>(
         united.keys.push(Key { name: key.key.to_vec(), value });
     }
     united.find_modifications(first, later, store);
+    united.stack_frames = united.position(STACK_FRAMES);
+    united.samples = united.position(SAMPLES);
+    let known = if later.is_empty() { Known::default() } else { Known::of(first, store) };
+    let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
+    let first_metadata = first_metadata.map(value).unwrap_or_default();
     let mut frames = Frames::default();
     let mut extras = Vec::new();
     for (index, document) in later.iter().enumerate() {
         let mut apart = Vec::new();
-        let is_known = |key: &KeyValue| {
-            first.keys.iter().any(|k| same_name(&k.key, &key.key) && value(k) == value(key))
-        };
+        let is_known = |key: &KeyValue| known.has(&key.key, value(key));
         // samples may stand before the frames that they name
         let is_frames = |key: &&KeyValue| string_is(&key.key, STACK_FRAMES) && !is_known(key);
         let mut maps = Vec::new();
@@ -114,7 +123,7 @@ fn unite_by<'p>(
         for (number, key) in document.keys.iter().enumerate() {
             let bytes = value(key);
             if annotated == Some(number) {
-                if let Some(rest) = rest_of_metadata(bytes, first, store) {
+                if let Some(rest) = rest_of_metadata(bytes, first_metadata) {
                     apart.push((key, rest));
                 }
                 continue;
@@ -128,7 +137,7 @@ fn unite_by<'p>(
                 }
             } else if string_is(&key.key, SAMPLES) {
                 let takes = united.takes(SAMPLES, bytes);
-                let value = match united.position(SAMPLES) {
+                let value = match united.samples {
                     Some(_) if takes => united_value(key, bytes, &names),
                     _ => first_value(key, bytes, &names),
                 };
@@ -136,7 +145,7 @@ fn unite_by<'p>(
                     continue;
                 }
                 if takes {
-                    united.append(&key.key, value);
+                    united.append(SAMPLES, &key.key, value);
                     continue;
                 }
             } else if is_known(key) {
@@ -188,16 +197,11 @@ fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> 
     }
 }
 
-/// What stands in the metadata of a later document beside its annotations, which are united with those of the first;
+/// What stands in the metadata of a later document beside its annotations, which are united with those in the metadata of
+/// the `first`;
 /// `None` if that is nothing, or what the first one's has.
-fn rest_of_metadata<'p>(
-    metadata: &'p [u8],
-    first: &Document,
-    store: &Store<'p>,
-) -> Option<Vec<Bytes<'p>>> {
+fn rest_of_metadata<'p>(metadata: &'p [u8], first: &'p [u8]) -> Option<Vec<Bytes<'p>>> {
     let rest = without(metadata, b"modifications")?;
-    let key = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
-    let first = key.map(|key| store.slice(key.offset, key.len)).unwrap_or_default();
     let first = without(first, b"modifications").unwrap_or_else(|| vec![first]);
     let is_same = rest.iter().copied().flatten().eq(first.iter().copied().flatten());
     let is_empty = members(metadata).all(|(key, _)| string_is(key, b"modifications"));
@@ -212,21 +216,52 @@ fn frames_warning(index: usize, id: &[u8]) -> String {
     )
 }
 
-fn same_name(a: &[u8], b: &[u8]) -> bool {
+/// A key without quotes and escapes.
+fn plain(key: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
-    tracemill_tokenizer::unescape(&b[1..b.len() - 1], &mut plain);
-    a == b || string_is(a, &plain)
+    tracemill_tokenizer::unescape(&key[1..key.len() - 1], &mut plain);
+    plain
+}
+
+/// The keys of the first document with their values.
+#[derive(Default)]
+struct Known<'p>(HashMap<(Vec<u8>, usize, &'p [u8]), Vec<&'p [u8]>>);
+
+impl<'p> Known<'p> {
+    /// Bytes of a value that are hashed: equal keys may have many values, and a value may be most of a trace.
+    const HEAD: usize = 64;
+
+    fn of(document: &Document, store: &Store<'p>) -> Self {
+        let mut known = Known::default();
+        for key in &document.keys {
+            let value = store.slice(key.offset, key.len);
+            known.0.entry(Known::look_up(&key.key, value)).or_default().push(value);
+        }
+        known
+    }
+
+    fn look_up<'v>(key: &[u8], value: &'v [u8]) -> (Vec<u8>, usize, &'v [u8]) {
+        (plain(key), value.len(), &value[..value.len().min(Self::HEAD)])
+    }
+
+    /// Whether a key of this name, however it is spelled, has exactly this value.
+    fn has(&self, key: &[u8], value: &'p [u8]) -> bool {
+        let values = self.0.get(&Known::look_up(key, value));
+        values.is_some_and(|values| values.contains(&value))
+    }
 }
 
 /// `"tracemill"`, or with a number behind it the first that is not taken.
 pub(crate) fn free_name(united: &United<'_>) -> Vec<u8> {
-    free_among(|name| united.keys.iter().any(|key| string_is(&key.name, name)))
+    free_among(united.keys.iter().map(|key| &*key.name))
 }
 
-fn free_among(is_taken: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+fn free_among<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<u8> {
+    let taken: HashSet<Vec<u8>> =
+        keys.map(plain).filter(|key| key.starts_with(b"tracemill")).collect();
     let mut name = "tracemill".to_owned();
     let mut number = 2;
-    while is_taken(name.as_bytes()) {
+    while taken.contains(name.as_bytes()) {
         name = format!("tracemill.{number}");
         number += 1;
     }
@@ -285,7 +320,7 @@ impl<'p> United<'p> {
             return self.keys.push(Key { name, value: vec![Bytes::Made(value)] });
         }
         let metadata = &*whole.iter().map(Bytes::as_slice).collect::<Vec<_>>().concat();
-        let name = free_among(|name| members(metadata).any(|(key, _)| string_is(key, name)));
+        let name = free_among(members(metadata).map(|(key, _)| key));
         let close = open(whole);
         whole.push(Bytes::Made([&*name, b":", &*value].concat()));
         whole.push(Bytes::Made(close));
@@ -326,28 +361,34 @@ impl<'p> United<'p> {
 
     /// As it is, to be changed for one of several outputs.
     pub(crate) fn for_part(&self) -> Self {
-        let (keys, modifications) = (self.keys.clone(), self.modifications);
-        United { keys, modifications, warnings: Vec::new() }
+        United { warnings: Vec::new(), keys: self.keys.clone(), ..*self }
     }
 
     fn position(&self, name: &[u8]) -> Option<usize> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }
 
+    /// Where the key is in which documents are united by this name.
+    fn shared(&mut self, name: &[u8]) -> &mut Option<usize> {
+        if name == SAMPLES { &mut self.samples } else { &mut self.stack_frames }
+    }
+
     /// Whether `value` can be united with the key `name` as it is: both within the brackets that the key stands for.
-    fn takes(&self, name: &[u8], value: &'p [u8]) -> bool {
+    fn takes(&mut self, name: &[u8], value: &'p [u8]) -> bool {
         let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
-        let own = self.position(name).map(|at| &*self.keys[at].value);
+        let own = self.shared(name).map(|at| &*self.keys[at].value);
         is_within(&[Bytes::Input(value)], brackets)
             && own.is_none_or(|own| is_within(own, brackets))
     }
 
-    /// Puts the content of an array or object behind that of the key of the same name, or adds the key.
-    fn append(&mut self, name: &[u8], mut value: Vec<Bytes<'p>>) {
-        let Some(at) = self.position(&name[1..name.len() - 1]) else {
-            self.keys.push(Key { name: name.to_vec(), value });
+    /// Puts the content of an array or object behind that of the key of this name, or adds the key as it is `written`.
+    fn append(&mut self, name: &[u8], written: &[u8], mut value: Vec<Bytes<'p>>) {
+        let next = self.keys.len();
+        let at = *self.shared(name).get_or_insert(next);
+        if at == next {
+            self.keys.push(Key { name: written.to_vec(), value });
             return;
-        };
+        }
         if let [Bytes::Input(bytes)] = value[..] {
             let more = inner(bytes);
             if more.is_empty() {
@@ -396,82 +437,4 @@ fn open(whole: &mut Vec<Bytes<'_>>) -> Vec<u8> {
 /// What is between the brackets of an array or object, without white space around it.
 fn inner(value: &[u8]) -> &[u8] {
     value[1..value.len() - 1].trim_ascii()
-}
-
-/// Ids and frames of the united `stackFrames`.
-#[derive(Default)]
-struct Frames<'p> {
-    known: HashMap<&'p [u8], &'p [u8]>,
-    started: bool,
-}
-
-impl<'p> Frames<'p> {
-    /// New names for the frames of another document, where they clash and may have some.
-    fn admit(
-        &mut self,
-        united: &United<'p>,
-        key: &KeyValue,
-        value: &'p [u8],
-        names: &mut FrameNames<'_>,
-    ) -> Option<IdMap> {
-        if !std::mem::replace(&mut self.started, true)
-            && let Some(at) = united.position(STACK_FRAMES)
-        {
-            let first = united.keys[at].value.first();
-            if let Some(Bytes::Input(first)) = first {
-                self.known.extend(members(first));
-            }
-        }
-        names.admit(value, key.offset, self.clash(value).is_some())
-    }
-
-    /// The id of a frame that has another meaning already.
-    fn clash(&self, value: &'p [u8]) -> Option<&'p [u8]> {
-        let is_other =
-            |(id, frame): &(&[u8], &[u8])| self.known.get(id).is_some_and(|k| k != frame);
-        members(value).find(is_other).map(|(id, _)| id)
-    }
-
-    /// Adds the frames of another document; the id of a frame that has two meanings if there is one and no new name.
-    fn unite(
-        &mut self,
-        united: &mut United<'p>,
-        name: &[u8],
-        value: &'p [u8],
-        map: Option<IdMap>,
-    ) -> Result<(), &'p [u8]> {
-        if let (Some(id), None) = (self.clash(value), &map) {
-            return Err(id);
-        }
-        let Some(at) = united.position(STACK_FRAMES) else {
-            self.known.extend(members(value));
-            united.append(name, vec![Bytes::Input(value)]);
-            return Ok(());
-        };
-        let whole = &mut united.keys[at].value;
-        match map {
-            None => {
-                for (id, frame) in members(value) {
-                    if self.known.insert(id, frame).is_none() {
-                        push_frame(whole, Bytes::Input(id), vec![Bytes::Input(frame)]);
-                    }
-                }
-            }
-            Some(map) => members(value).for_each(|frame| push_renamed(whole, frame, &map)),
-        }
-        Ok(())
-    }
-}
-
-fn push_renamed<'p>(whole: &mut Vec<Bytes<'p>>, frame: (&'p [u8], &'p [u8]), map: &IdMap) {
-    let (id, frame) = renamed_frame(frame, map);
-    push_frame(whole, id, frame);
-}
-
-fn push_frame<'p>(whole: &mut Vec<Bytes<'p>>, id: Bytes<'p>, frame: Vec<Bytes<'p>>) {
-    let close = open(whole);
-    whole.push(id);
-    whole.push(Bytes::Made(b":".to_vec()));
-    whole.extend(frame);
-    whole.push(Bytes::Made(close));
 }

@@ -68,6 +68,8 @@ pub struct Assembler<'s, 'p> {
     unknown_ids: HashMap<u64, u32>,
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
+    /// Their numbers by their keys.
+    extra_keys: HashMap<Box<[u8]>, usize>,
     start: Option<i64>,
     end: Option<i64>,
     /// From the clock of the data to that of the events.
@@ -115,6 +117,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             unknown_ids: HashMap::new(),
             trace_ids: Vec::new(),
             extras: Vec::new(),
+            extra_keys: HashMap::new(),
             start: None,
             end: None,
             shift: 0,
@@ -157,8 +160,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
 
     fn add_extra(&mut self, extra: &Extra) {
         let bytes = |text| text_of(text, self.store, &self.made);
-        let known = self.extras.iter().find(|known| bytes(known.key) == bytes(extra.key));
-        match known {
+        let next = self.extras.len();
+        let at = *self.extra_keys.entry(bytes(extra.key).into()).or_insert(next);
+        match self.extras.get(at) {
             None => self.extras.push(extra.clone()),
             Some(known) if bytes(known.value) == bytes(extra.value) => {}
             Some(_) => self.flaws.add(FlawKind::Key, extra.value.offset),

@@ -10,7 +10,7 @@
 use super::spelling::{IdCensus, append_each};
 use super::{each_args_key, each_id};
 use crate::recent::{Recent, Words, hash_of};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tracemill_core::json::member;
 use tracemill_profile::push_canonical;
@@ -112,6 +112,8 @@ pub(crate) struct Processes {
     pub(crate) by_pid: Vec<(Key, Process)>,
     /// Where those stand, while it is read.
     numbers: HashMap<Key, usize>,
+    /// Threads that they have already, by the number of the process, while it is read.
+    known_threads: HashSet<(usize, Key)>,
     /// Of ids, then of each `--args-key`.
     pub(crate) ids: Vec<IdCensus>,
 }
@@ -121,19 +123,20 @@ impl Processes {
     pub(crate) fn append(&mut self, census: Census) {
         let Census { lanes, names, times, ids, .. } = census;
         for lane in lanes {
-            let process = self.process(&lane.pid);
-            if lane.is_thread {
-                let tid = key_of(lane.tid.as_deref());
-                if let Err(at) = process.threads.binary_search(&tid) {
-                    process.threads.insert(at, tid);
-                }
+            let number = self.number(&lane.pid);
+            let thread = (number, key_of(lane.tid.as_deref()));
+            if lane.is_thread && !self.known_threads.contains(&thread) {
+                self.by_pid[number].1.threads.push(thread.1.clone());
+                self.known_threads.insert(thread);
             }
         }
         for (pid, name) in names {
-            self.process(&pid).name = Some(name);
+            let number = self.number(&pid);
+            self.by_pid[number].1.name = Some(name);
         }
         for (pid, times) in times {
-            let own = &mut self.process(&pid).times;
+            let number = self.number(&pid);
+            let own = &mut self.by_pid[number].1.times;
             times.sample.into_iter().for_each(|(hash, time)| own.note(hash, time));
         }
         append_each(&mut self.ids, &ids);
@@ -142,9 +145,14 @@ impl Processes {
     /// The input has been read: leaves what decisions need of it, since there may be thousands.
     pub(crate) fn settle(&mut self) {
         self.numbers = HashMap::new();
+        self.known_threads = HashSet::new();
         self.by_pid.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         self.by_pid.shrink_to_fit();
-        self.by_pid.iter_mut().for_each(|(_, process)| process.times.settle());
+        for (_, process) in &mut self.by_pid {
+            process.threads.sort_unstable();
+            process.threads.shrink_to_fit();
+            process.times.settle();
+        }
     }
 
     /// Moves the times of all, by what keeps their order.
@@ -153,14 +161,14 @@ impl Processes {
         samples.for_each(|(_, time)| *time = new(*time));
     }
 
-    fn process(&mut self, written: &[u8]) -> &mut Process {
+    /// The number of a process, in the order of their first events.
+    fn number(&mut self, written: &[u8]) -> usize {
         let key = key_of(Some(written));
-        let at = *self.numbers.entry(key).or_insert_with_key(|key| {
+        *self.numbers.entry(key).or_insert_with_key(|key| {
             let process = Process { written: written.to_owned(), ..Process::default() };
             self.by_pid.push((key.clone(), process));
             self.by_pid.len() - 1
-        });
-        &mut self.by_pid[at].1
+        })
     }
 }
 
@@ -184,6 +192,8 @@ pub(crate) struct Census {
     /// In the order of the events.
     names: Vec<(Vec<u8>, Vec<u8>)>,
     times: Vec<(Vec<u8>, Times)>,
+    /// Where the times of a pid stand, by its spelling.
+    by_pid: HashMap<Vec<u8>, usize>,
     ids: Vec<IdCensus>,
 }
 
@@ -197,6 +207,7 @@ impl Census {
             recent: Recent::default(),
             names: Vec::new(),
             times: Vec::new(),
+            by_pid: HashMap::new(),
             ids,
         }
     }
@@ -243,8 +254,7 @@ impl Census {
         if let Some(&at) = self.by_spelling.get(&spelling) {
             return at;
         }
-        let known = self.times.iter().position(|(own, _)| *own == pid);
-        let times = known.unwrap_or_else(|| {
+        let times = *self.by_pid.entry(pid.to_owned()).or_insert_with(|| {
             self.times.push((pid.to_owned(), Times::default()));
             self.times.len() - 1
         });

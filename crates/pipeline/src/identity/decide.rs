@@ -159,9 +159,10 @@ impl Recording {
 
     fn admit(&mut self, unit: &Unit, number: usize, pids: &mut Pids) {
         self.has_parts |= unit.is_part;
+        let stated = unit.stated.as_ref().map(stated_pids);
         for (pid, process) in &unit.processes.by_pid {
             if !self.processes.contains_key(pid)
-                && let Some(new) = pids.give(unit, number, pid, process)
+                && let Some(new) = pids.give((unit, stated.as_ref()), number, pid, process)
             {
                 self.pids.insert(pid.clone(), new);
             }
@@ -193,6 +194,12 @@ impl Known {
     }
 }
 
+/// The pids that a manifest gives, each with its old one, by that; of several of one old pid the first counts.
+fn stated_pids(stated: &StatedInput) -> HashMap<Key, &(String, String)> {
+    let pairs = stated.pids.iter().rev();
+    pairs.map(|pair| (key_of(Some(pair.0.as_bytes())), pair)).collect()
+}
+
 /// Gives out pids.
 struct Pids {
     policy: PidPolicy,
@@ -202,6 +209,8 @@ struct Pids {
     taken: HashSet<Key>,
     /// Where the search for any free number goes on.
     next: u64,
+    /// Where the search for a free number behind a name goes on.
+    next_of_name: HashMap<Vec<u8>, u64>,
     /// With `offset`: what each input's pids grow by.
     step: u64,
     /// With `offset`: the numbers of the units that are inputs of their own.
@@ -230,13 +239,13 @@ impl Pids {
             }
         }
         let step = 10u64.pow(greatest.checked_ilog10().unwrap_or(0) + 1);
-        Pids { policy, used, taken, next: STEP, step, ordinals }
+        Pids { policy, used, taken, next: STEP, next_of_name: HashMap::new(), step, ordinals }
     }
 
     /// The pid of a process that is new to its recording; `None` if it keeps its own.
     fn give(
         &mut self,
-        unit: &Unit,
+        (unit, stated): (&Unit, Option<&HashMap<Key, &(String, String)>>),
         number: usize,
         key: &Key,
         process: &Process,
@@ -244,9 +253,9 @@ impl Pids {
         if unit.made || self.policy == PidPolicy::Keep {
             return None;
         }
-        if let Some(stated) = &unit.stated {
-            let new = stated.pids.iter().find(|(old, _)| key_of(Some(old.as_bytes())) == *key);
-            return new.filter(|(old, new)| old != new).map(|(_, new)| new.clone().into_bytes());
+        if let Some(stated) = stated {
+            let new = stated.get(key).filter(|(old, new)| old != new);
+            return new.map(|(_, new)| new.clone().into_bytes());
         }
         let ordinal = self.ordinals.get(&number).copied().unwrap_or(0);
         let offset = self.policy == PidPolicy::Offset && ordinal > 0;
@@ -287,7 +296,11 @@ impl Pids {
             }
             Spelled::Text(content) => {
                 let new = |number| [b"\"", &*tagged(content, number), b"\""].concat();
-                (2..).map(new).find(is_free)
+                let next = self.next_of_name.entry(content.to_vec()).or_insert(2);
+                let mut all = (*next..).map(|number| (number, new(number)));
+                let (number, new) = all.find(|(_, new)| is_free(new))?;
+                *next = number + 1;
+                Some(new)
             }
             Spelled::Other => None,
         }

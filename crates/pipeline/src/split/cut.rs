@@ -13,6 +13,7 @@ use super::SplitBy;
 use super::scan::{TIMED, UNTIMED};
 use crate::check::hash_value;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::order::{MergedRuns, Order, Run, Sequence};
@@ -65,7 +66,9 @@ pub(super) struct Opens<'r> {
     merged: MergedRuns<'r>,
     /// Of each run the thread, and whether it holds begins.
     runs: Vec<(usize, bool)>,
-    open: Vec<Begins<Entry>>,
+    begins: Vec<Begins<Entry>>,
+    /// Threads with any begin open: a cut costs what it repeats, not what there is.
+    open: BTreeSet<usize>,
 }
 
 impl<'r> Opens<'r> {
@@ -78,7 +81,8 @@ impl<'r> Opens<'r> {
         Opens {
             merged: MergedRuns::over(runs.iter().map(|run| run.0), order),
             runs: runs.iter().map(|&(_, thread, begins)| (thread, begins)).collect(),
-            open: vec![Begins::default(); threads],
+            begins: vec![Begins::default(); threads],
+            open: BTreeSet::new(),
         }
     }
 
@@ -89,26 +93,30 @@ impl<'r> Opens<'r> {
         {
             self.merged.next(order);
             let (thread, begins) = self.runs[run];
-            let open = &mut self.open[thread];
+            let open = &mut self.begins[thread];
             let name = name_of(entry, order);
             if !begins {
                 // an end without a begin ends nothing
                 open.end(name);
+                if open.is_empty() {
+                    self.open.remove(&thread);
+                }
                 continue;
             }
             if open.len() == OPEN_MOST {
                 open.pop_outermost();
             }
             open.begin(name, entry);
+            self.open.insert(thread);
         }
     }
 
     /// Begins that are open, in order, and their threads.
     fn open(&self, order: Order<'_, '_>) -> (Vec<Entry>, Vec<usize>) {
-        let mut copies: Vec<Entry> = self.open.iter().flat_map(Begins::values).collect();
+        let begins = self.open.iter().flat_map(|&thread| self.begins[thread].values());
+        let mut copies: Vec<Entry> = begins.collect();
         copies.sort_unstable_by(|a, b| order.compare(a, b));
-        let threads = self.open.iter().enumerate().filter(|(_, open)| !open.is_empty());
-        (copies, threads.map(|(thread, _)| thread).collect())
+        (copies, self.open.iter().copied().collect())
     }
 }
 

@@ -30,6 +30,7 @@ mod files;
 mod frames;
 mod index;
 mod lane;
+mod living;
 mod plan;
 mod scan;
 mod write;

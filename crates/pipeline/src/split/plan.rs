@@ -4,6 +4,7 @@ use super::SplitBy;
 use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many};
 use super::index::Found;
 use super::lane::Kind;
+use super::living::Living;
 use super::scan::{TIMED, UNTIMED};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use tracemill_core::entry::Entry;
@@ -50,6 +51,9 @@ impl Part {
     }
 }
 
+/// Lanes of begins and of ends by the key of their thread, and whether they are of begins.
+type Halves = HashMap<Vec<u8>, Vec<(u32, bool)>>;
+
 /// What a plan is made of.
 pub(super) struct Planner<'f, 's, 'p> {
     pub(super) found: &'f Found,
@@ -94,13 +98,14 @@ impl<'f> Planner<'f, '_, '_> {
             });
             named.collect::<BTreeSet<u32>>().into_iter().collect()
         };
+        let halves = self.halves();
         let mut parts = Vec::new();
         for (number, group) in groups.iter().enumerate() {
             let metadata = named(&group.threads);
             if self.is_cut() {
                 let weights = metadata.iter().map(|&lane| self.weight(lane));
                 let bytes = weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum();
-                for mut part in self.cut(number, group, bytes)? {
+                for mut part in self.cut(number, group, (bytes, &halves))? {
                     part.metadata = named(&part.threads);
                     parts.push(part);
                 }
@@ -207,10 +212,15 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// The parts of a group that is cut; each has at most `metadata` bytes of metadata.
-    fn cut(&self, number: usize, group: &Group, metadata: u64) -> Result<Vec<Part>, Error> {
+    fn cut(
+        &self,
+        number: usize,
+        group: &Group,
+        (metadata, halves): (u64, &Halves),
+    ) -> Result<Vec<Part>, Error> {
         let sequence = Sequence(self.runs_of(&group.plain).collect());
         let anchors = self.anchors(&group.chunks);
-        let mut opens = self.repeats.then(|| self.opens(group));
+        let mut opens = self.repeats.then(|| self.opens(group, halves));
         let mut cutter = Cutter {
             order: self.order,
             by: self.max_size.map_or(self.by, SplitBy::Size),
@@ -220,11 +230,24 @@ impl<'f> Planner<'f, '_, '_> {
         let stretches = cutter.cut(&sequence, &anchors)?;
         let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
         let ends: Vec<Option<Entry>> = ends.chain([None]).collect();
-        let parts = stretches.into_iter().zip(ends).enumerate().map(|(index, (stretch, to))| {
-            let threads = self.threads_in(group, &stretch, index == 0, &anchors);
-            self.part(number, stretch, to, threads)
-        });
-        Ok(parts.collect())
+        let mut living = Living::of(group, self.found);
+        // streams are in stretches one after the other
+        let mut rest = &anchors[..];
+        let mut parts = Vec::with_capacity(stretches.len());
+        for (stretch, to) in stretches.into_iter().zip(ends) {
+            let (own, later) = rest.split_at(stretch.chunks.len());
+            rest = later;
+            let mut threads: BTreeSet<u32> =
+                stretch.open.iter().map(|&t| group.threads[t]).collect();
+            threads.extend(living.at(stretch.times));
+            if parts.is_empty() {
+                let is_untimed = |thread: &&u32| self.found.lanes[**thread as usize].untimed;
+                threads.extend(group.threads.iter().filter(is_untimed));
+            }
+            threads.extend(own.iter().map(|anchor| anchor.thread));
+            parts.push(self.part(number, stretch, to, threads.into_iter().collect()));
+        }
+        Ok(parts)
     }
 
     fn part(&self, group: usize, stretch: Stretch, to: Option<Entry>, threads: Vec<u32>) -> Part {
@@ -243,30 +266,6 @@ impl<'f> Planner<'f, '_, '_> {
             metadata_events: 0,
             times: times.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
         }
-    }
-
-    /// Threads that live in a stretch: it is between their first and last events, or they own what is in it.
-    fn threads_in(
-        &self,
-        group: &Group,
-        stretch: &Stretch,
-        first: bool,
-        anchors: &[Anchor],
-    ) -> Vec<u32> {
-        let mut threads: BTreeSet<u32> = stretch.open.iter().map(|&t| group.threads[t]).collect();
-        for &thread in &group.threads {
-            let lane = &self.found.lanes[thread as usize];
-            let meets = lane
-                .span
-                .zip(stretch.times)
-                .is_some_and(|((first, last), (from, to))| first <= to && from <= last);
-            if meets || (first && lane.untimed) {
-                threads.insert(thread);
-            }
-        }
-        let streams = anchors.iter().filter(|anchor| stretch.chunks.contains(&anchor.chunks));
-        threads.extend(streams.map(|anchor| anchor.thread));
-        threads.into_iter().collect()
     }
 
     /// Streams at the places of their heads, or of their first chunks.
@@ -294,21 +293,31 @@ impl<'f> Planner<'f, '_, '_> {
         anchors
     }
 
-    /// Begins and ends of the threads of a group.
-    fn opens(&self, group: &Group) -> Opens<'f> {
-        let threads = group.threads.iter().enumerate();
-        let key = |(number, &thread): (usize, &u32)| {
-            (self.found.lanes[thread as usize].thread_key(), number)
-        };
-        let numbers: HashMap<Vec<u8>, usize> = threads.map(key).collect();
-        let mut runs = Vec::new();
-        for kind in [Kind::Begins, Kind::Ends] {
+    /// The lanes of begins and of ends.
+    fn halves(&self) -> Halves {
+        let mut halves = Halves::new();
+        for kind in [Kind::Begins, Kind::Ends].into_iter().filter(|_| self.repeats) {
             for lane in lanes_of(self.found, kind) {
                 let key = self.found.lanes[lane as usize].thread_key();
-                if let Some(&thread) = numbers.get(&key) {
-                    let own = self.runs.of(lane);
-                    runs.extend(own.map(|run| (run, thread, kind == Kind::Begins)));
-                }
+                halves.entry(key).or_default().push((lane, kind == Kind::Begins));
+            }
+        }
+        halves
+    }
+
+    /// Begins and ends of the threads of a group.
+    fn opens(&self, group: &Group, halves: &Halves) -> Opens<'f> {
+        // lanes of several categories may be of one thread
+        let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (number, &thread) in group.threads.iter().enumerate() {
+            numbers.insert(self.found.lanes[thread as usize].thread_key(), number);
+        }
+        let mut numbers: Vec<_> = numbers.into_iter().collect();
+        numbers.sort_unstable_by_key(|&(_, number)| number);
+        let mut runs = Vec::new();
+        for (key, thread) in &numbers {
+            for &(lane, begins) in halves.get(key).into_iter().flatten() {
+                runs.extend(self.runs.of(lane).map(|run| (run, *thread, begins)));
             }
         }
         Opens::new(runs, group.threads.len(), self.order)
