@@ -21,14 +21,71 @@ pub struct Document {
     pub first: u64,
     /// Its events; known when its input is read.
     pub events: u64,
+    /// Documents behind it of the same form and with the same keys, which are none that anybody unites or looks into; its
+    /// events are those of all. Inputs may have more documents than events: none of their own is kept of these.
+    pub alike: u64,
 }
 
 impl Document {
     /// One that begins behind the events that `facts` has.
     pub fn new(form: Form, facts: &mut Facts) -> Self {
         facts.marks.begin(facts.events);
-        Document { form, keys: Vec::new(), first: facts.events, events: 0 }
+        Document { form, keys: Vec::new(), first: facts.events, events: 0, alike: 0 }
     }
+}
+
+/// How many documents these are.
+pub fn count(documents: &[Document]) -> u64 {
+    documents.iter().map(|document| 1 + document.alike).sum()
+}
+
+/// The keys of a document with their values, if they are short and nobody acts on them.
+#[derive(Default)]
+struct PlainKeys {
+    text: Vec<u8>,
+    /// Whether there are others.
+    others: bool,
+}
+
+impl PlainKeys {
+    /// Bytes of keys and values that are compared at most.
+    const MOST: usize = 1024;
+    /// Keys that documents are read, united or moved by.
+    const NAMES: [&'static [u8]; 9] = [
+        b"\"traceEvents",
+        b"\"nodes",
+        b"\"head",
+        b"\"metadata",
+        b"\"stackFrames",
+        b"\"samples",
+        b"\"tracemill",
+        b"\"viztracer_metadata",
+        b"\"b",
+    ];
+
+    fn add(&mut self, key: &[u8], value: &[u8]) {
+        let is_other = key.contains(&b'\\')
+            || Self::NAMES.iter().any(|name| key.starts_with(name))
+            || self.text.len() + key.len() + value.len() > Self::MOST;
+        self.others |= is_other;
+        if !self.others {
+            self.text.extend_from_slice(key);
+            self.text.extend_from_slice(value);
+            // no text of another number of keys is the same
+            self.text.push(b'\n');
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.others = false;
+    }
+}
+
+/// Whether a key stands in a document more than once.
+fn repeats_keys(document: &Document) -> bool {
+    let keys = document.keys.iter().enumerate();
+    keys.into_iter().any(|(at, own)| document.keys[..at].iter().any(|key| key.key == own.key))
 }
 
 /// What every verb learns of an input from a chunk of it.
@@ -93,6 +150,11 @@ impl Marks {
         self.next = number;
     }
 
+    /// Nobody walks from the events from this one on.
+    fn forget_from(&mut self, number: u64) {
+        while self.marks.pop_if(|mark| mark.0 >= number).is_some() {}
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &(u64, u64)> {
         self.marks.iter()
     }
@@ -108,6 +170,8 @@ pub struct Outline {
     pub keys: Vec<KeyValue>,
     /// Documents that begin in this chunk.
     pub documents: Vec<Document>,
+    /// Keys of the document before the last one, and of that.
+    plain: [PlainKeys; 2],
 }
 
 impl Outline {
@@ -124,11 +188,32 @@ impl Outline {
     }
 
     pub fn document(&mut self, form: Form) {
+        self.join_alike();
         self.documents.push(Document::new(form, &mut self.facts));
+        self.plain.swap(0, 1);
+        self.plain[1].clear();
+    }
+
+    /// The last document is complete: counts it with the one before if they are alike.
+    fn join_alike(&mut self) {
+        let [.., before, last] = &mut self.documents[..] else { return };
+        let [a, b] = &self.plain;
+        if before.form != last.form || a.others || b.others || a.text != b.text {
+            return;
+        }
+        if before.alike == 0 && repeats_keys(before) {
+            return;
+        }
+        before.alike += 1;
+        self.facts.marks.forget_from(last.first);
+        self.documents.pop();
     }
 
     /// Adds a key to the document that it belongs to.
     pub fn member(&mut self, member: Member<'_>) {
+        if !self.documents.is_empty() {
+            self.plain[1].add(member.key, member.value);
+        }
         let keys = self.documents.last_mut().map_or(&mut self.keys, |document| &mut document.keys);
         keys.push(KeyValue {
             key: member.key.into(),

@@ -90,25 +90,15 @@ fn unite_by<'p>(
     mut names: FrameNames<'_>,
 ) -> United<'p> {
     let value = |key: &KeyValue| store.slice(key.offset, key.len);
-    let mut united = United::default();
-    let Some((first, later)) = documents.split_first() else { return united };
-    for key in &first.keys {
-        let bytes = value(key);
-        if string_is(&key.key, STACK_FRAMES) {
-            names.admit(bytes, key.offset, false);
-        }
-        let value = first_value(key, bytes, &names);
-        united.keys.push(Key { name: key.key.to_vec(), value });
-    }
-    united.find_modifications(first, later, store);
-    united.stack_frames = united.position(STACK_FRAMES);
-    united.samples = united.position(SAMPLES);
+    let Some((first, later)) = documents.split_first() else { return United::default() };
+    let mut united = United::of((first, later), store, &mut names);
     let known = if later.is_empty() { Known::default() } else { Known::of(first, store) };
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
     let first_metadata = first_metadata.map(value).unwrap_or_default();
     let mut frames = Frames::default();
     let mut extras = Vec::new();
-    for (index, document) in later.iter().enumerate() {
+    let later = later.iter().flat_map(|own| std::iter::repeat_n(own, 1 + own.alike as usize));
+    for (index, document) in (first.alike as usize..).zip(later) {
         let mut apart = Vec::new();
         let is_known = |key: &KeyValue| known.has(&key.key, value(key));
         // samples may stand before the frames that they name
@@ -225,7 +215,10 @@ fn plain(key: &[u8]) -> Vec<u8> {
 
 /// The keys of the first document with their values.
 #[derive(Default)]
-struct Known<'p>(HashMap<(Vec<u8>, usize, &'p [u8]), Vec<&'p [u8]>>);
+struct Known<'p>(HashMap<LookUp<'p>, Vec<&'p [u8]>>);
+
+/// The name of a key, the length of its value, and how that begins.
+type LookUp<'v> = (Vec<u8>, usize, &'v [u8]);
 
 impl<'p> Known<'p> {
     /// Bytes of a value that are hashed: equal keys may have many values, and a value may be most of a trace.
@@ -240,7 +233,7 @@ impl<'p> Known<'p> {
         known
     }
 
-    fn look_up<'v>(key: &[u8], value: &'v [u8]) -> (Vec<u8>, usize, &'v [u8]) {
+    fn look_up<'v>(key: &[u8], value: &'v [u8]) -> LookUp<'v> {
         (plain(key), value.len(), &value[..value.len().min(Self::HEAD)])
     }
 
@@ -293,6 +286,27 @@ fn apart_value<'p>(extras: Vec<Apart<'_, 'p>>) -> Vec<Bytes<'p>> {
 }
 
 impl<'p> United<'p> {
+    /// The keys of the first document, with room for what the later ones add to them.
+    fn of(
+        (first, later): (&Document, &[Document]),
+        store: &Store<'p>,
+        names: &mut FrameNames<'_>,
+    ) -> Self {
+        let mut united = United::default();
+        for key in &first.keys {
+            let bytes = store.slice(key.offset, key.len);
+            if string_is(&key.key, STACK_FRAMES) {
+                names.admit(bytes, key.offset, false);
+            }
+            let value = first_value(key, bytes, names);
+            united.keys.push(Key { name: key.key.to_vec(), value });
+        }
+        united.find_modifications(first, later, store);
+        united.stack_frames = united.position(STACK_FRAMES);
+        united.samples = united.position(SAMPLES);
+        united
+    }
+
     /// What to say of keys that a format has no place for.
     pub(crate) fn lost_to(&self, format: Format) -> Option<String> {
         if format != Format::Array || self.keys.is_empty() {

@@ -13,6 +13,7 @@
 
 use super::key::CallKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::OnceLock;
 use tracemill_profile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use tracemill_tokenizer::{Event, Field, parse};
 
@@ -32,6 +33,19 @@ pub(super) struct Threads {
     /// New names of processes, by the number of their unit; `None` for those that have none in keys.
     names: HashMap<(usize, u64), Option<u64>>,
     chunk: Chunk,
+    /// The profiles of each thread, once all was seen.
+    profiles: OnceLock<HashMap<Ids, Profiles>>,
+}
+
+/// What the CPU profiles of a thread have.
+#[derive(Debug)]
+struct Profiles {
+    /// Samples and nodes of each, sorted.
+    sizes: Vec<(u64, usize)>,
+    /// Samples that all have.
+    samples: u64,
+    /// Nodes that all have.
+    nodes: HashSet<u64>,
 }
 
 /// Entries on a thread.
@@ -110,30 +124,42 @@ impl Threads {
         }
     }
 
-    fn streams_of(&self, ids: Ids) -> impl Iterator<Item = &Stream> + '_ {
-        let keys = self.heads.iter().filter(move |head| *head.1 == ids);
-        keys.filter_map(|(key, _)| self.streams.get(key))
+    /// The profiles of a thread, if it has any; all was seen.
+    fn profiles_of(&self, ids: Ids) -> Option<&Profiles> {
+        let all = self.profiles.get_or_init(|| {
+            let mut all: HashMap<Ids, Profiles> = HashMap::new();
+            for (key, &ids) in &self.heads {
+                let Some(stream) = self.streams.get(key) else { continue };
+                let own = all.entry(ids).or_insert_with(|| Profiles {
+                    sizes: Vec::new(),
+                    samples: u64::MAX,
+                    nodes: stream.nodes.clone(),
+                });
+                own.sizes.push((stream.samples, stream.nodes.len()));
+                own.samples = own.samples.min(stream.samples);
+                own.nodes.retain(|node| stream.nodes.contains(node));
+            }
+            #[expect(clippy::iter_over_hash_type, reason = "each is sorted by itself")]
+            for own in all.values_mut() {
+                own.sizes.sort_unstable();
+            }
+            all
+        });
+        all.get(&ids)
     }
 
     /// Whether a thread has the sample and the node of a call, in whichever of its profiles DevTools shows.
     pub(super) fn have(&self, call: CallKey) -> bool {
-        let ids = (call.pid, call.tid);
-        let has =
-            |stream: &Stream| call.sample < stream.samples && stream.nodes.contains(&call.node);
-        self.streams_of(ids).next().is_some() && self.streams_of(ids).all(has)
+        let profiles = self.profiles_of((call.pid, call.tid));
+        profiles.is_some_and(|own| call.sample < own.samples && own.nodes.contains(&call.node))
     }
 
     /// Whether nothing that DevTools makes calls of is different between a thread here and one there.
     pub(super) fn is_same(&self, own: Ids, there: &Threads, other: Ids) -> bool {
-        let sizes = |threads: &Threads, ids| {
-            let all = threads.streams_of(ids).map(|stream| (stream.samples, stream.nodes.len()));
-            let mut all: Vec<(u64, usize)> = all.collect();
-            all.sort_unstable();
-            all
-        };
         let drawn = self.drawn.get(&own).copied().unwrap_or_default();
         drawn.halves == 0
             && drawn == there.drawn.get(&other).copied().unwrap_or_default()
-            && sizes(self, own) == sizes(there, other)
+            && self.profiles_of(own).map(|own| &own.sizes)
+                == there.profiles_of(other).map(|other| &other.sizes)
     }
 }

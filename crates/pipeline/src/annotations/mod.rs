@@ -37,7 +37,7 @@ pub(crate) use text::without;
 pub(crate) use write::{Fates, Written};
 
 use read::{Annotated, Named};
-use tracemill_core::outline::Document;
+use tracemill_core::outline::{Document, count};
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 
@@ -58,7 +58,7 @@ impl<'p> Annotations<'p> {
         store: &Store<'p>,
     ) -> Self {
         // what profiles are made into counts too
-        let several = inputs.payloads.len() > 1 || documents.len() > 1;
+        let several = inputs.payloads.len() > 1 || count(documents) > 1;
         let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store);
         Annotations { documents: documents.iter().filter_map(of).collect(), several }
     }

@@ -127,6 +127,8 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
     bounds: Option<Span>,
     /// The threads of calls.
     threads: Threads,
+    /// By documents, given by their offsets, and threads in them: whether the output has all that calls are made of.
+    same: HashMap<(u64, Ids), bool>,
 }
 
 impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
@@ -148,8 +150,14 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let change = all.several || !written.whole || unknown;
         let mut indices = indices(emit, &wanted);
         indices.values_mut().for_each(|index| *index += written.before);
-        let mut writer =
-            Writer { all, written, indices, bounds: None, threads: Threads::default() };
+        let mut writer = Writer {
+            all,
+            written,
+            indices,
+            bounds: None,
+            threads: Threads::default(),
+            same: HashMap::new(),
+        };
         writer.look(needed && change);
         writer
     }
@@ -176,6 +184,17 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
         self.bounds = Bounds::unite(all, emit.order).filter(|_| bounds);
         threads.into_iter().for_each(|threads| self.threads.append(threads));
+        let documents = self.all.documents.iter();
+        for (document, before) in documents.filter_map(|own| Some((own, own.threads.as_ref()?))) {
+            for call in document.calls() {
+                let (key, new) =
+                    ((document.offset, (call.pid, call.tid)), self.renamed(call, document.offset));
+                if let Some(new) = new.filter(|_| !self.same.contains_key(&key)) {
+                    let same = before.is_same(key.1, &self.threads, (new.pid, new.tid));
+                    self.same.insert(key, same);
+                }
+            }
+        }
     }
 
     /// The elements of all lists with their new keys.
@@ -258,9 +277,8 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 
     fn call(&self, call: CallKey, document: &Annotated<'_>) -> Result<CallKey, AnnotationDrop> {
         let new = self.renamed(call, document.offset).ok_or(AnnotationDrop::Call)?;
-        let (old_ids, new_ids) = ((call.pid, call.tid), (new.pid, new.tid));
-        let before = document.threads.as_ref();
-        let same = before.is_none_or(|before| before.is_same(old_ids, &self.threads, new_ids));
+        let key = (document.offset, (call.pid, call.tid));
+        let same = document.threads.is_none() || self.same.get(&key) == Some(&true);
         if same && self.threads.have(new) { Ok(new) } else { Err(AnnotationDrop::Call) }
     }
 

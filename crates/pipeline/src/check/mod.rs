@@ -47,7 +47,7 @@ use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
 use tracemill_core::error::Error;
-use tracemill_core::outline::{Document, KeyValue};
+use tracemill_core::outline::{Document, KeyValue, Outline, count};
 use tracemill_core::read::{Current, Held, Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -109,8 +109,10 @@ fn run<const DEVTOOLS: bool>(
 struct InputText {
     base: u64,
     text: Text,
-    /// Its documents.
-    documents: Vec<Form>,
+    /// How many documents it has, whether any is NDJSON, and the form of the last.
+    documents: u64,
+    ndjson: bool,
+    last: Option<Form>,
     separators: u64,
     unclosed: u64,
 }
@@ -130,10 +132,10 @@ struct Checker<const DEVTOOLS: bool> {
     browser: Browser,
     events: u64,
     inputs: Vec<InputText>,
-    /// Keys beside the events, with the number of the document: key, place of the value.
-    keys: Vec<(usize, Vec<u8>, u64, u64)>,
-    /// Documents so far.
-    document: usize,
+    /// Keys beside the events that are looked into: key, place of the value.
+    keys: Vec<KeyValue>,
+    /// Keys of the current document.
+    seen: HashSet<Box<[u8]>>,
     spots: Vec<Spot>,
     documents: Vec<Document>,
 }
@@ -155,7 +157,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             events: 0,
             inputs: Vec::new(),
             keys: Vec::new(),
-            document: 0,
+            seen: HashSet::new(),
             spots: Vec::new(),
             documents: Vec::new(),
         }
@@ -169,7 +171,9 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             self.inputs.push(InputText {
                 base,
                 text,
-                documents: Vec::new(),
+                documents: 0,
+                ndjson: false,
+                last: None,
                 separators: 0,
                 unclosed: 0,
             });
@@ -181,7 +185,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     fn end_input(&mut self) {
         self.orders.end_input();
         // the keys of the next one are of other documents
-        self.document += 1;
+        self.seen.clear();
     }
 
     /// Writes all records in memory as one run.
@@ -233,14 +237,13 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         viewers: &[CheckFor],
     ) {
         for input in &self.inputs {
-            let form = |form| input.documents.iter().filter(move |&&own| own == form).count();
-            for _ in 1..input.documents.len() {
+            for _ in 1..input.documents {
                 self.tallies.add(Kind::SeveralDocuments, input.base);
             }
-            if form(Form::Ndjson) > 0 {
+            if input.ndjson {
                 self.tallies.add(Kind::Ndjson, input.base);
             }
-            if input.unclosed > 0 && input.documents.last() == Some(&Form::Object) {
+            if input.unclosed > 0 && input.last == Some(Form::Object) {
                 self.tallies.add(Kind::UnclosedObject, input.base);
             }
         }
@@ -256,7 +259,6 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     }
 
     fn judge_keys(&mut self, store: &Store<'_>, inputs: &Inputs) {
-        let mut seen = HashSet::new();
         let mut frames = HashSet::new();
         // of a CPU profile that is not kept there is nothing to look at
         let is_kept = |offset: u64| {
@@ -264,10 +266,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
                 |held: &Held| held.base <= offset && offset < held.base + held.payload.len();
             inputs.payloads.iter().any(holds)
         };
-        for (document, key, offset, len) in &self.keys {
-            if !seen.insert((*document, key)) {
-                self.tallies.add(Kind::DuplicateKey, *offset);
-            }
+        for KeyValue { key, offset, len } in &self.keys {
             if !is_kept(*offset) {
                 continue;
             }
@@ -321,10 +320,15 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         let input = self.input(base);
         input.separators += part.outline.facts.odd_separators;
         input.unclosed += part.outline.facts.unclosed;
-        input.documents.extend(part.documents.iter().map(|&(form, _)| form));
+        let documents = &part.outline.documents;
+        input.documents += count(documents);
+        input.ndjson |= documents.iter().any(|own| own.form == Form::Ndjson);
+        input.last = documents.last().map(|own| own.form).or(input.last);
         input.text.append(part.text);
-        self.take_keys(part.documents, part.keys);
-        self.events += part.outline.facts.events;
+        self.judge_names(&part.outline);
+        let events = part.outline.facts.events;
+        part.outline.append_to(&mut self.documents);
+        self.events += events;
         self.tallies.append(&part.tallies);
         self.orders.append(part.orders, &mut self.tallies);
         self.profiles.append(part.profiles, base)?;
@@ -351,25 +355,21 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    /// Keys and the documents they are of: those of the index for whoever reads on (what is a CPU profile is told by
-    /// them), and our own list.
-    fn take_keys(&mut self, documents: Vec<(Form, usize)>, keys: Vec<(Vec<u8>, u64, u64)>) {
-        let mut begins = documents.into_iter().peekable();
-        for (number, (key, offset, len)) in keys.into_iter().enumerate() {
-            while let Some((form, _)) = begins.next_if(|&(_, at)| at <= number) {
-                self.begin_document(form);
+    /// Keys that a document has twice, and those that are looked into when all is read.
+    fn judge_names(&mut self, outline: &Outline) {
+        let later = outline.documents.iter().map(|own| (true, &own.keys));
+        for (begins, keys) in std::iter::once((false, &outline.keys)).chain(later) {
+            if begins {
+                self.seen.clear();
             }
-            if let Some(document) = self.documents.last_mut() {
-                let key = key.clone().into_boxed_slice();
-                document.keys.push(KeyValue { key, offset, len });
+            for key in keys {
+                if !self.seen.insert(key.key.clone()) {
+                    self.tallies.add(Kind::DuplicateKey, key.offset);
+                }
+                if string_is(&key.key, b"stackFrames") || string_is(&key.key, b"metadata") {
+                    self.keys.push(key.clone());
+                }
             }
-            self.keys.push((self.document, key, offset, len));
         }
-        begins.for_each(|(form, _)| self.begin_document(form));
-    }
-
-    fn begin_document(&mut self, form: Form) {
-        self.document += 1;
-        self.documents.push(Document { form, keys: Vec::new(), first: 0, events: 0 });
     }
 }

@@ -32,10 +32,6 @@ pub(super) struct Part<const DEVTOOLS: bool> {
     pub(super) profiles: Router,
     /// Stack frames referred to, by hash: how often, and where first.
     pub(super) frames: BTreeMap<u64, (u64, u64)>,
-    /// Keys `stackFrames`, `metadata` and the like: whether the document began in this part, the key, its value.
-    pub(super) keys: Vec<(Vec<u8>, u64, u64)>,
-    /// Documents that begin here, each with the number of keys before it.
-    pub(super) documents: Vec<(Form, usize)>,
     pub(super) browser: Browser,
 }
 
@@ -49,8 +45,6 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             records: Vec::new(),
             profiles: Router::default(),
             frames: BTreeMap::new(),
-            keys: Vec::new(),
-            documents: Vec::new(),
             browser: Browser::default(),
         }
     }
@@ -361,7 +355,7 @@ impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
 
     fn document(&mut self, form: Form) {
         self.text.interrupt();
-        self.documents.push((form, self.keys.len()));
+        self.outline.document(form);
     }
 
     fn member(&mut self, member: Member<'_>) {
@@ -370,7 +364,7 @@ impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
         if DEVTOOLS && ENHANCED.find(member.key).or(ENHANCED.find(member.value)).is_some() {
             self.add(Kind::Enhanced, offset);
         }
-        self.keys.push((member.key.to_vec(), offset, member.value.len() as u64));
+        self.outline.member(member);
     }
 
     fn damage(&mut self, damage: &Damage<'_>) {

@@ -29,6 +29,30 @@ pub(super) struct Spot {
     pub(super) around: Option<Around>,
 }
 
+/// A piece of the text around events.
+enum Piece {
+    /// Bytes of the inputs, by their places.
+    Input(Range<u64>),
+    /// What stands for an event or a value.
+    Made(&'static [u8]),
+}
+
+impl Piece {
+    fn len(&self) -> u64 {
+        match self {
+            Piece::Input(range) => range.end - range.start,
+            Piece::Made(bytes) => bytes.len() as u64,
+        }
+    }
+
+    fn append_to(&self, text: &mut Vec<u8>, store: &Store<'_>) {
+        match self {
+            Piece::Input(range) => text.extend_from_slice(&store.copy(range.clone())),
+            Piece::Made(bytes) => text.extend_from_slice(bytes),
+        }
+    }
+}
+
 /// The text of a stretch of an input.
 #[derive(Default)]
 pub(super) struct Text {
@@ -93,37 +117,57 @@ impl Text {
     pub(super) fn around_events(&mut self, input: Range<u64>, store: &Store<'_>) -> Option<Spot> {
         let end = input.end;
         self.gaps.push((self.end, end.saturating_sub(self.end)));
-        let (mut text, mut places) = (Vec::new(), Vec::new());
-        let mut values = std::mem::take(&mut self.values);
-        values.sort_unstable();
-        let mut values = values.into_iter().peekable();
+        self.values.sort_unstable();
+        let mut text = Vec::new();
+        self.each_piece(|piece| {
+            piece.append_to(&mut text, store);
+            true
+        });
+        let skip = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let mut defect = self.validator.check(&text[skip..]).err()?;
+        defect.offset += skip as u64;
+        // gone through once more instead of keeping where each piece stands: there may be as many as bytes
+        let (mut at, mut found) = (0, None);
+        self.each_piece(|piece| {
+            if let Piece::Input(range) = &piece
+                && at <= defect.offset
+            {
+                found = Some((at, range.start));
+            }
+            at += piece.len();
+            at <= defect.offset
+        });
+        let (at, offset) = found?;
+        let kind = kind_of(defect, &text);
+        let offset = offset + defect.offset - at;
+        let (expected, excerpt) = (defect.expected, excerpt_of(&text, defect));
+        Some(Spot { kind, offset, expected, excerpt, around: store.around(offset, input) })
+    }
+
+    /// Shows what stands around events and values, and what stands for those, as long as `show` says so; values are sorted.
+    fn each_piece(&self, mut show: impl FnMut(Piece) -> bool) {
+        let mut values = self.values.iter().peekable();
         for (number, &(start, len)) in self.gaps.iter().enumerate() {
-            if number > 0 {
-                text.extend_from_slice(b"{}");
+            if number > 0 && !show(Piece::Made(b"{}")) {
+                return;
             }
             let (mut at, end) = (start, start + len);
             while at < end {
                 while values.next_if(|value| value.0 < at).is_some() {}
                 let value = values.next_if(|value| value.0 < end);
                 let stop = value.map_or(end, |value| value.0);
-                places.push((text.len(), at));
-                text.extend_from_slice(&store.copy(at..stop));
+                if !show(Piece::Input(at..stop)) {
+                    return;
+                }
                 at = stop;
                 if let Some((_, len)) = value {
-                    text.push(b'0');
+                    if !show(Piece::Made(b"0")) {
+                        return;
+                    }
                     at += len;
                 }
             }
         }
-        let skip = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        let mut defect = self.validator.check(&text[skip..]).err()?;
-        defect.offset += skip as u64;
-        let before = places.partition_point(|&(at, _)| at as u64 <= defect.offset);
-        let &(at, offset) = places.get(before.checked_sub(1)?)?;
-        let kind = kind_of(defect, &text);
-        let offset = offset + defect.offset - at as u64;
-        let (expected, excerpt) = (defect.expected, excerpt_of(&text, defect));
-        Some(Spot { kind, offset, expected, excerpt, around: store.around(offset, input) })
     }
 
     /// A value of a key beside the events.

@@ -194,8 +194,11 @@ impl Known {
     }
 }
 
+/// By old pids, those with their new ones.
+type StatedPids<'s> = HashMap<Key, &'s (String, String)>;
+
 /// The pids that a manifest gives, each with its old one, by that; of several of one old pid the first counts.
-fn stated_pids(stated: &StatedInput) -> HashMap<Key, &(String, String)> {
+fn stated_pids(stated: &StatedInput) -> StatedPids<'_> {
     let pairs = stated.pids.iter().rev();
     pairs.map(|pair| (key_of(Some(pair.0.as_bytes())), pair)).collect()
 }
@@ -245,7 +248,7 @@ impl Pids {
     /// The pid of a process that is new to its recording; `None` if it keeps its own.
     fn give(
         &mut self,
-        (unit, stated): (&Unit, Option<&HashMap<Key, &(String, String)>>),
+        (unit, stated): (&Unit, Option<&StatedPids<'_>>),
         number: usize,
         key: &Key,
         process: &Process,

@@ -48,6 +48,11 @@ impl Frames {
         Some(frames)
     }
 
+    /// Bytes of them.
+    pub(super) fn len(&self) -> u64 {
+        self.text.len() as u64
+    }
+
     /// The value of the key for a part.
     pub(super) fn value(&self, part: &Sequence<'_>, store: &Store<'_>) -> Vec<u8> {
         let mut used = self.always.clone();

@@ -212,8 +212,8 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// each part is read once more. No more files are open than twice the threads.
 ///
 /// # Errors
-/// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, there are too many, or they would take more than
-/// a GiB and 32 times what was read. Nothing is written
+/// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
+/// a GiB and 32 times what was read, or annotations would have to be gone through for minutes. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
 /// while it writes leaves those that were. Damaged input is no error (unless [`Config::strict`]).
 pub fn split(
@@ -350,7 +350,10 @@ impl<'w> Work<'w, '_> {
     fn known(&self, job: &Job<'_, '_, '_>, parts: &[Part]) -> Result<Vec<(u64, Fates)>, Error> {
         // what becomes of annotations costs a pass over each part: 17,000 parts of 12 MB took minutes, and were refused then
         let least: Vec<u64> = parts.iter().map(|part| part.bytes).collect();
-        let refusal = self.refuse_repetition(&least);
+        let refusal = self.refuse_repetition(&least).and_then(|()| {
+            let frames = job.frames.as_ref().map_or(0, |frames| frames.len() / 16);
+            self.refuse_search(parts.len(), job.annotations.len() + frames)
+        });
         if self.split.dry_run && refusal.is_err() {
             return Ok(parts.iter().map(|part| job.rough_len(part)).collect());
         }

@@ -1,0 +1,216 @@
+//! What grows, and the verbs that it may be dear for.
+
+use super::Row;
+
+/// Events, or other values, of these numbers with commas between them.
+fn list(n: usize, of: impl Fn(usize) -> String) -> String {
+    (0..n).map(of).collect::<Vec<_>>().join(",")
+}
+
+fn array(events: &str) -> Vec<String> {
+    vec![format!("[{events}]")]
+}
+
+fn twice(inputs: Vec<String>) -> Vec<String> {
+    [inputs.clone(), inputs].concat()
+}
+
+/// A slice of a thread of a process.
+fn slice(pid: usize, tid: usize, ts: usize) -> String {
+    format!(
+        r#"{{"ph":"X","name":"a","cat":"c","pid":{pid},"tid":{tid},"ts":{ts},"dur":1,"args":{{}}}}"#
+    )
+}
+
+fn named(ph: char, name: usize, ts: usize) -> String {
+    format!(
+        r#"{{"ph":"{ph}","name":"n{name}","cat":"c","id":1,"pid":1,"tid":1,"ts":{ts},"args":{{}}}}"#
+    )
+}
+
+fn one_time(n: usize) -> Vec<String> {
+    let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":5,"dur":{}}}"#, i % 977);
+    array(&list(n, event))
+}
+
+fn open_begins(n: usize) -> Vec<String> {
+    array(&list(n, |i| named('B', i, i)))
+}
+
+/// Begins of different names, ended in the order in which they began.
+fn crossing(n: usize) -> Vec<String> {
+    array(&list(2 * n, |i| named(['B', 'E'][i / n], i % n, i)))
+}
+
+fn asyncs(n: usize) -> Vec<String> {
+    array(&list(2 * n, |i| named(['b', 'e'][i / n], i % n, i)))
+}
+
+fn pids(n: usize) -> Vec<String> {
+    twice(array(&list(n, |i| slice(i, 1, i))))
+}
+
+fn tids(n: usize) -> Vec<String> {
+    // from the last on, so that a sorted list would be filled at its beginning
+    twice(array(&list(n, |i| slice(1, n - i, i))))
+}
+
+fn ids(n: usize) -> Vec<String> {
+    let event = |i| {
+        format!(r#"{{"ph":"b","name":"a","cat":"c","id":"{:x}","pid":1,"tid":1,"ts":{i}}}"#, i * 7)
+    };
+    twice(array(&list(n, event)))
+}
+
+fn names(n: usize) -> Vec<String> {
+    array(&list(n, |i| named('X', i, i)))
+}
+
+fn keys(n: usize) -> Vec<String> {
+    let one = |more: usize| {
+        let keys = list(n, |i| format!(r#""k{i}":{}"#, i + more));
+        format!(r#"{{"traceEvents":[{}],{keys}}}"#, slice(1, 1, 1))
+    };
+    vec![one(0), one(1)]
+}
+
+fn documents(n: usize) -> Vec<String> {
+    vec![(0..n).map(|i| format!("[{}]\n", slice(1, i % 5, i))).collect()]
+}
+
+fn keyed_documents(n: usize) -> Vec<String> {
+    let document = |i| format!("{{\"traceEvents\":[{}],\"k\":{i}}}\n", slice(1, 1, i));
+    vec![(0..n).map(document).collect()]
+}
+
+fn modified(events: &str, hidden: &str, labels: &str) -> Vec<String> {
+    vec![format!(
+        "{{\"traceEvents\":[{events}],\"metadata\":{{\"modifications\":{{\
+         \"entriesModifications\":{{\"hiddenEntries\":[{hidden}],\"expandableEntries\":[]}},\
+         \"annotations\":{{\"entryLabels\":[{labels}],\"labelledTimeRanges\":[],\"linksBetweenEntries\":[]}}}}}}}}"
+    )]
+}
+
+fn annotations(n: usize) -> Vec<String> {
+    let labels = list(n, |i| format!(r#"{{"entry":"r-{i}","label":"l"}}"#));
+    modified(&list(n, |i| slice(1, i % 3, i)), "", &labels)
+}
+
+/// Calls of as many threads as there are CPU profiles.
+fn calls(n: usize) -> Vec<String> {
+    let profile = |i| {
+        let of = format!(r#""ph":"P","id":"{i}","pid":1,"tid":{i},"ts":{i}"#);
+        let nodes = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]}"#;
+        format!(
+            r#"{{{of},"name":"Profile","args":{{"data":{{"startTime":1}}}}}},
+            {{{of},"name":"ProfileChunk","args":{{"data":{{"cpuProfile":{nodes},"timeDeltas":[1]}}}}}}"#
+        )
+    };
+    modified(&list(n, profile), &list(n, |i| format!(r#""p-1-{i}-0-1""#)), "")
+}
+
+/// Begins and ends, of as many threads as there are parts.
+fn halves(n: usize) -> Vec<String> {
+    let event = |i| {
+        let ph = ['B', 'E'][i / n % 2];
+        format!(r#"{{"ph":"{ph}","name":"a","pid":1,"tid":{},"ts":{i}}}"#, i % n)
+    };
+    array(&list(4 * n, event))
+}
+
+/// Threads that live one after the other.
+fn successors(n: usize) -> Vec<String> {
+    array(&list(4 * n, |i| slice(1, i / 4, i)))
+}
+
+fn frames(n: usize, from: usize) -> String {
+    let frame = |i: usize| match i {
+        0 => format!(r#""{from}":{{"name":"f","category":"c"}}"#),
+        _ => {
+            let (id, parent) = (from + i, from + i - 1);
+            format!(r#""{id}":{{"name":"f","category":"c","parent":"{parent}"}}"#)
+        }
+    };
+    list(n, frame)
+}
+
+/// One chain of frames, and events all along it.
+fn chain(n: usize) -> Vec<String> {
+    let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":{i},"dur":1,"sf":{i}}}"#);
+    let events = list(n, event);
+    vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{}}}}}"#, frames(n, 0))]
+}
+
+fn two_chains(n: usize) -> Vec<String> {
+    let one = |from| {
+        let event = slice(1, 1, 1);
+        format!(r#"{{"traceEvents":[{event}],"stackFrames":{{{}}}}}"#, frames(n, from))
+    };
+    vec![one(0), one(n)]
+}
+
+/// Keys that no CPU profile has.
+fn profile_keys(n: usize) -> Vec<String> {
+    let keys = list(n, |i| format!(r#""k{i}":{i}"#));
+    let nodes = r#"[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1],"timeDeltas":[1]"#;
+    vec![format!(r#"{{"nodes":{nodes},"startTime":0,"endTime":1,{keys}}}"#)]
+}
+
+macro_rules! rows {
+    ($($name:literal $n:literal $inputs:ident $($verb:literal)+;)+) => {
+        [$(Row { name: $name, n: $n, inputs: $inputs, verb: &[$($verb),+] }),+]
+    };
+}
+
+pub(super) const ROWS: [Row; 27] = rows! {
+    "events at one time" 20_000 one_time "merge";
+    "open begins, check" 10_000 open_begins "check";
+    "open begins, info" 10_000 open_begins "info" "--full";
+    "open begins, slice" 10_000 open_begins "slice" "--from" "3ms" "--to" "4ms";
+    "crossing slices, check" 10_000 crossing "check";
+    "crossing slices, filter" 10_000 crossing "filter" "--min-dur" "5";
+    "names of one async id" 10_000 asyncs "check";
+    "pids" 5_000 pids "merge";
+    "tids" 8_000 tids "merge";
+    "ids" 8_000 ids "merge";
+    "ids, check" 8_000 ids "check";
+    "names" 10_000 names "info" "--full";
+    "top-level keys" 3_000 keys "merge";
+    "top-level keys, check" 3_000 keys "check";
+    "documents, merge" 8_000 documents "merge";
+    "documents, check" 8_000 documents "check";
+    "documents with keys" 4_000 keyed_documents "merge";
+    "annotations" 4_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "annotations, merge" 4_000 annotations "merge";
+    "annotated calls" 1_000 calls "slice" "--from" "0";
+    "threads and parts" 1_500 halves "split" "--by" "tid" "--max-size" "4K" "--dry-run" "-d" "parts";
+    "threads and stretches" 3_000 successors "split" "--by" "events=40" "--dry-run" "-d" "parts";
+    "threads of a process and its parts" 3_000 successors "split" "--by" "pid" "--max-size" "8K" "--dry-run" "-d" "parts";
+    "a chain of stack frames" 4_000 chain "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "stack frames of two inputs" 4_000 two_chains "merge";
+    "unknown keys of a CPU profile" 3_000 profile_keys "profile" "list";
+    "unknown keys of a CPU profile, merge" 3_000 profile_keys "merge";
+};
+
+fn empty_documents(n: usize) -> Vec<String> {
+    vec!["[]".repeat(n)]
+}
+
+fn equal_lines(n: usize) -> Vec<String> {
+    let first = format!(r#"{{"traceEvents":[{}],"a":1}}"#, slice(1, 1, 1));
+    vec![format!("{first}\n{}", "{\"a\":1}\n".repeat(n))]
+}
+
+fn short_documents(n: usize) -> Vec<String> {
+    vec!["[{}]".repeat(n)]
+}
+
+pub(super) const DOCUMENTS: [Row; 7] = rows! {
+    "empty documents, merge" 4_000_000 empty_documents "merge";
+    "empty documents, check" 4_000_000 empty_documents "check";
+    "empty documents, info" 4_000_000 empty_documents "info";
+    "equal lines, merge" 1_000_000 equal_lines "merge";
+    "equal lines, check" 1_000_000 equal_lines "check";
+    "equal lines, convert" 1_000_000 equal_lines "convert";
+    "short documents, merge" 1_000_000 short_documents "merge";
+};

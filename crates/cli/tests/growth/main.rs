@@ -1,0 +1,111 @@
+//! Growth: each dimension of an input that somebody may have much of costs its length, not its square; and what an input has
+//! more of than events does not go beyond the budget.
+//!
+//! Every row of the table makes one thing grow and runs a verb on it at `n` and at `4 n`. Two doublings may cost at most
+//! 2.6 times each. What is compared are lengths of one process against each other: nothing here says how many seconds a run
+//! may take, so a slow or busy machine changes no verdict. Instructions would be the exact count, but where tests run nobody
+//! may read the counters; a count of calls or allocations sees no loop that compares. So it is processor time, user and
+//! system together (the kernel counts the sum exactly and shares it out by ticks), of one thread. Others on the machine can
+//! only make a run dearer, so of each length the cheapest of some runs counts, and the row is run again until it keeps the
+//! bound, [`ATTEMPTS`] times at most. A cost that is linear is under it nearly always at once; one that is quadratic costs 16
+//! times as much and never is.
+
+mod inputs;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs of each length at most.
+const ATTEMPTS: usize = 6;
+/// What two doublings may cost.
+const MOST: f64 = 2.6 * 2.6;
+
+/// One thing that grows.
+struct Row {
+    name: &'static str,
+    /// The shorter length.
+    n: usize,
+    /// The inputs of a length.
+    inputs: fn(usize) -> Vec<String>,
+    /// The verb and its flags; inputs stand behind it.
+    verb: &'static [&'static str],
+}
+
+/// The command in a shell that says what it took; with one thread.
+fn command(script: &str, row: &Row, files: &[String], folder: &Path) -> Command {
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", script])
+        .arg(env!("CARGO_BIN_EXE_tracemill"))
+        .args(row.verb)
+        .args(files)
+        .args(["-@1", "-q"])
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    command
+}
+
+fn write_inputs(row: &Row, n: usize, folder: &Path) -> Vec<String> {
+    let write = |(number, text): (usize, String)| {
+        let name = format!("{n}.{number}.json");
+        std::fs::write(folder.join(&name), text).expect("room for inputs");
+        name
+    };
+    (row.inputs)(n).into_iter().enumerate().map(write).collect()
+}
+
+/// Seconds of processor time of a run.
+fn cost(row: &Row, files: &[String], folder: &Path) -> f64 {
+    let script = "TIMEFORMAT='%3U %3S'; time \"$0\" \"$@\" >/dev/null 2>said";
+    let output = command(script, row, files, folder).output().expect("bash is there");
+    let status = output.status.code();
+    let said = std::fs::read_to_string(folder.join("said")).unwrap_or_default();
+    assert!(matches!(status, Some(0 | 1)), "{}: {status:?}: {said}", row.name);
+    let times = String::from_utf8_lossy(&output.stderr).replace(',', ".");
+    let times = times.split_whitespace().map(|time| time.parse::<f64>().expect("a time"));
+    times.sum()
+}
+
+/// How much more the longer length costs; `Ok` if that is no more than it may be.
+fn judge(row: &Row) -> Result<f64, f64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lengths = [row.n, 4 * row.n].map(|n| write_inputs(row, n, folder.path()));
+    let mut best = [f64::MAX; 2];
+    let mut factor = f64::MAX;
+    for _ in 0..ATTEMPTS {
+        for (best, files) in best.iter_mut().zip(&lengths) {
+            *best = best.min(cost(row, files, folder.path()));
+        }
+        factor = best[1] / best[0].max(0.001);
+        if factor <= MOST {
+            return Ok(factor);
+        }
+    }
+    Err(factor)
+}
+
+#[test]
+fn cost_grows_with_the_length_of_what_grows() {
+    let failed: Vec<String> = inputs::ROWS
+        .iter()
+        .filter_map(|row| judge(row).err().map(|factor| (row, factor)))
+        .map(|(row, factor)| {
+            format!("{}: 4 times as many cost {factor:.1} times as much", row.name)
+        })
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// RLIMIT_DATA ends who maps more than the budget of 64 MiB and 32 MiB for stacks and what the allocator does not use.
+#[test]
+fn more_documents_than_events_stay_within_the_budget() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for row in &inputs::DOCUMENTS {
+        let files = write_inputs(row, row.n, folder.path());
+        let script = "ulimit -d 98304 -s 512 && exec \"$0\" \"$@\" -m64M >/dev/null";
+        let mut command = command(script, row, &files, folder.path());
+        let output = command.env("RUST_BACKTRACE", "0").output().expect("bash is there");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", row.name);
+    }
+}
