@@ -304,5 +304,6 @@ pub fn assert_merges(sources: &[Source], answer: Answer, config: &Config) -> u64
 /// # Panics
 /// If that fails.
 pub fn informed(sources: &[Source], config: &Config) -> InfoReport {
-    info(sources, &InfoConfig { top: 10, full: false }, config).expect("the inputs are sound")
+    info(sources, &InfoConfig { top: 10, full: false, self_times: false }, config)
+        .expect("the inputs are sound")
 }

@@ -11,6 +11,7 @@
 mod args;
 mod commands;
 mod exit;
+mod hints;
 mod inputs;
 mod manifest;
 mod memory;
@@ -29,11 +30,12 @@ use messages::Messages;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
+    let mut cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return messages::usage(&error).into(),
     };
     tracemill_pipeline::survive_lost_pages();
+    cli.verb.take_regions();
     let messages = Messages::new(cli.verb.messages());
     if let Err(error) = signal::watch() {
         // temporary files without a name vanish all the same

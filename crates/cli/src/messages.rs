@@ -4,6 +4,7 @@
 
 use crate::args::{MessageArgs, When};
 use crate::exit::{Exit, Failure};
+use crate::hints;
 use crate::pointer::pointed;
 use crate::size::{grouped, human, plural};
 use clap::builder::styling::{AnsiColor, Style};
@@ -93,7 +94,7 @@ impl Messages {
 
     /// What each input is, for `-v`.
     pub(crate) fn inputs(&self, inputs: &[InputReport]) {
-        for input in inputs {
+        for input in inputs.iter().filter(|input| is_given(input)) {
             input_texts(input).iter().for_each(|text| self.note(text));
         }
     }
@@ -116,10 +117,24 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
             let text = error.render();
             let text = text.to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let text = match hints::of(error) {
+                Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
+                None => text.to_owned(),
+            };
+            let text = &text;
             let color = io::stderr().is_terminal() && environment_has_color();
             say(&lines(Level::Error, text, color));
             Exit::Usage
         }
+    }
+}
+
+/// Whether what is printed for people is coloured.
+pub(crate) fn colored_stdout(when: When) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => io::stdout().is_terminal() && environment_has_color(),
     }
 }
 
@@ -253,6 +268,11 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     texts
 }
 
+/// Whether it was given: what a run makes for a viewer is read like an input, and is called like the flag.
+pub(crate) fn is_given(input: &InputReport) -> bool {
+    input.name != "--for devtools"
+}
+
 /// What was found out about an input.
 fn input_texts(input: &InputReport) -> Vec<String> {
     let name = &input.name;
@@ -304,7 +324,7 @@ impl Summary {
     ) -> Self {
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
         let input = (sum(|input| input.events), sum(|input| input.bytes));
-        let inputs = inputs.len() as u64;
+        let inputs = inputs.iter().filter(|input| is_given(input)).count() as u64;
         Summary { verb, inputs, input, output: None, copies: 0, lost, elapsed }
     }
 

@@ -8,7 +8,7 @@ use crate::size::human;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -56,6 +56,17 @@ impl Drop for Watch {
             // it only draws
             let _ = thread.join();
         }
+    }
+}
+
+/// Whether a bar may stand on the terminal.
+static DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// Takes the bar off the terminal: the process is about to end.
+pub(crate) fn clear() {
+    if DRAWN.load(Ordering::Relaxed) {
+        // back to the start of the line, and the line away; standard error is closed: nobody looks
+        let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
     }
 }
 
@@ -108,6 +119,7 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
         }
         if bar.is_hidden() && start.elapsed() >= PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
+            DRAWN.store(true, Ordering::Relaxed);
         }
         bar.update(|state| {
             state.set_pos(stage.done);
@@ -117,6 +129,7 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
         });
     }
     bar.finish_and_clear();
+    DRAWN.store(false, Ordering::Relaxed);
 }
 
 fn style(total_is_known: bool) -> ProgressStyle {

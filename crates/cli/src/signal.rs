@@ -23,6 +23,7 @@ pub(crate) fn watch() -> io::Result<()> {
         let Ok(mut signals) = handed.recv() else { return };
         if let Some(signal) = signals.forever().next() {
             let _removed = tracemill_pipeline::remove_scratch();
+            crate::progress::clear();
             process::exit(exit(signal).code().into());
         }
     };

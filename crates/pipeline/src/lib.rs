@@ -89,7 +89,7 @@ mod split;
 mod viewer;
 mod whole;
 
-pub use check::{CheckReport, Finding, FoundAt, Severity, check};
+pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check};
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, StatedInput,
     ViewerRules,

@@ -40,6 +40,8 @@ pub enum ClockMethod {
     BaseTime,
     /// By events of this name.
     Marker(String),
+    /// By events whose names this regular expression matches.
+    Series(String),
     /// By clock-sync events.
     ClockSync,
     /// It was given.
@@ -52,6 +54,7 @@ impl fmt::Display for ClockMethod {
             ClockMethod::Start => f.write_str("start"),
             ClockMethod::BaseTime => f.write_str("base-time"),
             ClockMethod::Marker(name) => write!(f, "marker:{name}"),
+            ClockMethod::Series(pattern) => write!(f, "marker:/{pattern}/"),
             ClockMethod::ClockSync => f.write_str("clock-sync"),
             ClockMethod::Given => f.write_str("given"),
         }
@@ -148,8 +151,12 @@ impl AnnotationReport {
             .map(|(reason, count)| format!("{count} {}", reason.sentence()))
             .collect();
         (all > 0).then(|| {
+            let (annotations, were) = match all {
+                1 => ("annotation", "was"),
+                _ => ("annotations", "were"),
+            };
             format!(
-                "{all} DevTools annotations (metadata.modifications) were dropped: {}",
+                "{all} DevTools {annotations} (metadata.modifications) {were} dropped: {}",
                 reasons.join(", ")
             )
         })

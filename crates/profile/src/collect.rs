@@ -83,27 +83,34 @@ impl Collector {
         Collector { streams, names: Names::default(), documents: Vec::new() }
     }
 
-    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools.
+    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome.
     pub fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
         let keys = self.documents.iter().flat_map(|document| &document.keys);
         let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
+        // DevTools writes the first, Chrome the second
+        const NAMES: [&[u8]; 2] = [b"startTime", b"trace-capture-datetime"];
         metadata
-            .filter_map(|key| {
+            .flat_map(|key| {
                 let value = store.slice(key.offset, key.len);
-                let (_, start) = members(value).find(|(key, _)| string_is(key, b"startTime"))?;
-                date_and_time(to_text(start).trim_matches('"'))
+                NAMES.map(|name| {
+                    let (_, start) = members(value).find(|(key, _)| string_is(key, name))?;
+                    date_and_time(to_text(start).trim_matches('"'))
+                })
             })
+            .flatten()
             .next()
     }
 }
 
-/// Of `2026-11-21T01:58:12.000Z`.
+/// Of `2026-11-21T01:58:12.000Z` and `2026-11-21 1:58:12`.
 fn date_and_time(text: &str) -> Option<(String, String)> {
     let digits = |text: &str, separator, len| {
         let plain: String = text.split(separator).collect();
         (plain.len() == len && plain.bytes().all(|b| b.is_ascii_digit())).then_some(plain)
     };
-    let (date, time) = text.split_once('T')?;
+    let (date, time) = text.split_once(['T', ' '])?;
+    let pad = if time.find(':') == Some(1) { "0" } else { "" };
+    let time = format!("{pad}{time}");
     Some((digits(date, '-', 8)?, digits(time.get(..8)?, ':', 6)?))
 }
 

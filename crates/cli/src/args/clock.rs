@@ -16,7 +16,8 @@ pub(crate) struct ClockArgs {
     /// auto: by what inputs state (base-time, else clock-sync), else not at all; says so where the times cannot be of one
     /// clock. start: their first events are at one time. base-time: by the moment since 1970 that PyTorch and VizTracer
     /// (baseTimeNanoseconds) and clang (beginningOfTime) state beside the events. marker:NAME: by the events of that name,
-    /// the i-th of each on the i-th of the first: the median counts. clock-sync: by events of phase c with one sync_id.
+    /// the i-th of each on the i-th of the first: the median counts. marker:/REGEX/: by events whose name it matches, as in
+    /// marker:/ProfilerStep#([0-9]+)/: those whose first group is the same text belong together. clock-sync: by events of phase c with one sync_id.
     /// How well it fits is said with -v, and in --report.
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = align)]
     pub(crate) align: Align,

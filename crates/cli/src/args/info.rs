@@ -5,8 +5,14 @@ use clap::Args;
 use tracemill_pipeline::InfoConfig;
 
 pub(super) const ABOUT: &str = "\
-Says what is in a trace: events, time bounds, the first and last event, density over time, gaps, order, phases, \
-processes and threads, names and categories by bytes and by time, CPU profiles, keys beside the events, damage.
+Says what is in a trace, in six lines: how much there is and how long it lasts, the busiest threads, the names that take \
+most time and most bytes, CPU profiles, whether DevTools opens it and, if not, the command that mends it; and what is damaged. \
+Busy is a thread while any of its slices is open, each moment counted once; in traces of more than 64 MiB calls within calls count \
+again, which is said, unless --full is given.
+
+--top N adds everything else: time bounds, the first and last event, density over time, gaps, order, phases, \
+processes and threads, names and categories by bytes and by time, CPU profiles, keys beside the events. --json and --markdown \
+always have all of that.
 
 Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events. All figures \
 are exact, whatever the order of events and however many names there are; durations count in whole nanoseconds.
@@ -21,8 +27,11 @@ of args, with those one level down (data.frame), by the bytes of key and value a
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  What is in this file, and is it sorted?
+  What is in this file, and does DevTools open it?
     tracemill info trace.json
+
+  All of it: processes and threads, gaps, phases, names
+    tracemill info --top 10 trace.json
 
   What makes it so big, and where does the time go?
     tracemill info --full --top 20 trace.json
@@ -44,13 +53,13 @@ Examples:
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Also self times of threads and names, and keys of args: takes three times as long
+    /// Also everything else, with self times of threads and names, and keys of args: takes three times as long
     #[arg(long, help_heading = "What is said")]
     full: bool,
-    /// Rows of each list of names, and of gaps
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What is said",
+    /// Also everything else but those, with N rows of each list of names, and of gaps [default: 10]
+    #[arg(long, value_name = "N", help_heading = "What is said",
           value_parser = clap::value_parser!(u32).range(1..))]
-    top: u32,
+    top: Option<u32>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Write JSON: everything, in a stable form
@@ -68,6 +77,12 @@ pub(crate) struct InfoArgs {
 impl InfoArgs {
     /// What the pipeline takes.
     pub(crate) fn wanted(&self) -> InfoConfig {
-        InfoConfig { top: self.top as usize, full: self.full }
+        let top = self.top.map_or(10, |top| top as usize);
+        InfoConfig { top, full: self.full, self_times: !self.json && !self.markdown }
+    }
+
+    /// Whether the text has lists behind its first lines.
+    pub(crate) fn lists(&self) -> bool {
+        self.full || self.top.is_some()
     }
 }

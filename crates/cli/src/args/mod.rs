@@ -63,10 +63,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Merge traces into one, sorted by time; sorts a single one
-    #[command(long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
+    #[command(visible_alias = "sort", long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
     /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
-    #[command(long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
+    #[command(visible_alias = "stats", long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
     /// Say where the time goes: functions and events by self time
     #[command(long_about = analysis::TOP_ABOUT, after_long_help = analysis::TOP_EXAMPLES)]
@@ -94,7 +94,7 @@ pub(crate) enum Verb {
     #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
     Split(SplitArgs),
     /// Write what lies in a window of time, as a trace that still renders
-    #[command(long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
+    #[command(visible_alias = "cut", long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
     Slice(SliceArgs),
     /// Write a script by which a shell completes verbs and flags
     #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
@@ -105,6 +105,13 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Sorts out what stands among the inputs and is none.
+    pub(crate) fn take_regions(&mut self) {
+        if let Verb::Slice(args) = self {
+            args.take_regions();
+        }
+    }
+
     /// Its flags on what is said, if it has any.
     pub(crate) fn messages(&self) -> Option<&MessageArgs> {
         Some(match self {

@@ -3,6 +3,7 @@
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use std::str::FromStr;
 use tracemill_pipeline::{Edges, Moment, TimeWindow, parse_time};
 
@@ -38,6 +39,9 @@ Examples:
 
   Between two times that stand in the trace, in one pass with the least memory:
     tracemill slice trace.json.gz --from @522975000000 --to @522976000000 -o part.json.gz
+
+  The thirteenth second, as samtools has regions:
+    tracemill slice trace.json 12s-13s -o second.json
 
   Around three moments, in one trace:
     tracemill slice trace.json --window 1s..1.2s --window 7s..7.2s --window 9.9s.. -o parts.json
@@ -81,8 +85,9 @@ pub(crate) struct WindowArgs {
     /// The last TIME of the trace, up to the end of its last event
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub(crate) tail: Option<i64>,
-    /// From A to before B, each as in --from; either may be left out
+    /// From A to before B, each as in --from; either may be left out; A-B is the same
     ///
+    /// A-B may also stand among the INPUTs, as in `tracemill slice trace.json 12s-13s`, where no file is called so.
     /// May be given more than once, and beside the others: windows that overlap or touch are one.
     #[arg(long, value_name = "A..B", value_parser = window)]
     pub(crate) window: Vec<TimeWindow>,
@@ -125,15 +130,32 @@ pub(super) fn positive(text: &str) -> Result<i64, String> {
     }
 }
 
-/// `A..B`
+/// `A..B` or `A-B`
 fn window(text: &str) -> Result<TimeWindow, String> {
-    let wrong = || format!("expected two times with .. between them, such as 1s..1.5s: {text}");
-    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let wrong = || {
+        format!("expected two times with .. or - between them, such as 1s..1.5s or 1s-1.5s: {text}")
+    };
+    let (from, to) = text.split_once("..").or_else(|| text.split_once('-')).ok_or_else(wrong)?;
     if from.is_empty() && to.is_empty() {
         return Err(wrong());
     }
     let side = |time: &str| if time.is_empty() { Ok(None) } else { time.parse().map(Some) };
     Ok(TimeWindow { from: side(from)?, to: side(to)? })
+}
+
+impl SliceArgs {
+    /// Takes regions such as `12s-13s` out of the inputs: names that no file has and that are two times.
+    pub(crate) fn take_regions(&mut self) {
+        let is_region = |path: &PathBuf| {
+            let begins = |c: char| c.is_ascii_digit() || c == '@';
+            let text = path.to_str().filter(|text| text.starts_with(begins));
+            let window = text.and_then(|text| window(text).ok());
+            window.filter(|window| window.from.is_some() && window.to.is_some() && !path.exists())
+        };
+        let regions = self.input.inputs.iter().filter_map(is_region).collect::<Vec<_>>();
+        self.input.inputs.retain(|path| is_region(path).is_none());
+        self.window.window.extend(regions);
+    }
 }
 
 impl WindowArgs {

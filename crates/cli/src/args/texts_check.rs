@@ -5,8 +5,11 @@ Says what is wrong with a trace: text that is not JSON or UTF-8 (each event that
 pair or nest, X events that overlap on one thread, async events and flows without their other end, ids that clash, \
 numbers in quotes or too long for viewers, missing fields, CPU profiles that do not fit together.
 
-Each finding has a severity. error: a reader will fail, or show it wrongly; warning: some readers will; note: allowed \
-and harmless. With each come its count, the first places, and what to do. --for adds what one viewer needs.
+Each finding has a severity. error: a reader will fail, or show it wrong; warning: some readers will; note: allowed \
+and harmless. With each come its count, the first places, and what to do. The last line is the verdict.
+
+--for asks another question: does this viewer open the trace, and show it right? What it sorts or leaves out by itself is a \
+note then, so that a sound fresh recording passes; with --strict order counts as without --for.
 
 Inputs are judged together, as merge would see them, but for the order of events. Times are compared in whole nanoseconds \
 where events pair and nest, and to the last digit where their order is checked. The status is 1 if there is an error or a \

@@ -1,10 +1,36 @@
-//! The form of a trace that is written, and how it is packed.
+//! The form of a trace that is written, and how it is packed. Both follow the name of the file.
 
 use super::OutputArgs;
 use crate::exit::Failure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Compression, Format, OutputConfig};
+
+/// Endings of files that other programs write and people ask for, and what is possible instead.
+const ELSEWHERE: [(&str, &str); 9] = [
+    (
+        "pftrace",
+        "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
+    ),
+    (
+        "perfetto-trace",
+        "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
+    ),
+    (
+        "pb",
+        "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
+    ),
+    (
+        "folded",
+        "a trace has no folded stacks: take out its CPU profiles with tracemill profile extract",
+    ),
+    ("cpuprofile", "tracemill profile extract writes CPU profiles"),
+    ("csv", ".ndjson has one event a line, for jq and DuckDB"),
+    ("parquet", ".ndjson has one event a line, for jq and DuckDB"),
+    ("zip", ".json.gz and .json.zst are packed traces"),
+    ("html", "DevTools and Perfetto open .json and .json.gz"),
+];
 
 /// How a trace is written.
 #[derive(Debug, Args)]
@@ -55,13 +81,15 @@ impl TraceArgs {
         output: &OutputArgs,
         terminal: bool,
     ) -> Result<OutputConfig, Failure> {
+        output.file().map_or(Ok(()), |path| refuse_elsewhere(path))?;
         let compression = self.compression(output)?;
         if compression != Compression::None && output.file().is_none() && terminal {
             return Err(Failure::usage(
                 "packed output does not go to a terminal: name a file with -o, or pipe it on",
             ));
         }
-        Ok(OutputConfig { target: output.target(), format: self.format, compression })
+        let format = self.format.or_else(|| format_of(output.file()?));
+        Ok(OutputConfig { target: output.target(), format, compression })
     }
 
     fn compression(&self, output: &OutputArgs) -> Result<Compression, Failure> {
@@ -90,6 +118,69 @@ impl TraceArgs {
         match name {
             "gz" => Ok(Compression::Gzip { level }),
             _ => Ok(Compression::Zstd { level }),
+        }
+    }
+}
+
+/// The name of a file without what says how it is packed.
+fn unpacked(path: &Path) -> PathBuf {
+    let packed = path.extension().is_some_and(|end| end == "gz" || end == "zst");
+    if packed { path.with_extension("") } else { path.to_owned() }
+}
+
+/// The form that the ending of a name stands for.
+fn format_of(path: &Path) -> Option<Format> {
+    match unpacked(path).extension()?.to_str()? {
+        "ndjson" | "jsonl" => Some(Format::Ndjson),
+        _ => None,
+    }
+}
+
+/// A name that promises what is not written would only be found out by the next program.
+fn refuse_elsewhere(path: &Path) -> Result<(), Failure> {
+    let plain = unpacked(path);
+    let end = plain.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    match ELSEWHERE.iter().find(|(other, _)| end.eq_ignore_ascii_case(other)) {
+        Some((_, instead)) => Err(Failure::usage(format!(
+            "{}: a .{end} file is not what this verb writes; it writes .json and .ndjson (.jsonl), each also .gz or .zst; \
+             {instead}",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_follows_the_name() {
+        for (name, format) in [
+            ("a.ndjson", Some(Format::Ndjson)),
+            ("a.jsonl.gz", Some(Format::Ndjson)),
+            ("d.ndjson/a.json", None),
+            ("a.json.gz", None),
+            ("a", None),
+            ("a.gz", None),
+        ] {
+            assert_eq!(format_of(Path::new(name)), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_other_formats_are_refused_with_what_is_possible() {
+        for (name, instead) in [
+            ("a.pftrace", "--for perfetto"),
+            ("a.folded", "profile extract"),
+            ("a.csv.gz", ".ndjson has one event a line"),
+            ("a.CSV", ".ndjson"),
+        ] {
+            let text = refuse_elsewhere(Path::new(name)).expect_err(name).to_string();
+            assert!(text.starts_with(name) && text.contains(instead), "{text}");
+        }
+        for name in ["a.json", "a.trace", "a.log", "a.json.zst", "a", "node_trace.1"] {
+            assert!(refuse_elsewhere(Path::new(name)).is_ok(), "{name}");
         }
     }
 }

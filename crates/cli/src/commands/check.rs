@@ -1,18 +1,22 @@
 //! `tracemill check`: the findings as text for people, or as JSON.
 
-use super::{note_limits, report_place};
+use super::info::{duration_text, short};
+use super::{note_limits, note_repeated, report_place};
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary, plain};
+use crate::messages::{Messages, Summary, colored_stdout, plain};
 use crate::pointer::pointed;
 use crate::progress::Watch;
 use crate::report::{self, Run};
 use crate::size::{grouped, plural};
 use crate::whole_file::Place;
+use clap::builder::styling::{AnsiColor, Style};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use tracemill_pipeline::{CheckReport, Finding, FoundAt, InputReport, Progress, Severity, check};
+use tracemill_pipeline::{
+    CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Progress, Severity, check,
+};
 
 /// Reads, then says what is wrong.
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -25,6 +29,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     let report_place = report_place(&args.messages, &args.output, &sources)?;
     let viewers = args.viewers();
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let checked = check(&sources, &viewers, &config);
@@ -37,7 +42,10 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     if !args.messages.quiet || output != Place::Stdout {
         match args.json {
             true => output.write_json(&json)?,
-            false => output.write(text(&report).as_bytes())?,
+            false => {
+                let color = output == Place::Stdout && colored_stdout(args.messages.color);
+                output.write(text(&report, &viewers, color).as_bytes())?;
+            }
         }
     }
     messages.inputs(&report.inputs);
@@ -51,7 +59,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
 }
 
 /// The findings, the worst first, and how many there are.
-fn text(report: &CheckReport) -> String {
+fn text(report: &CheckReport, viewers: &[CheckFor], color: bool) -> String {
     let names = report.findings.iter().map(|finding| finding.kind.chars().count()).max();
     let counts: Vec<String> =
         report.findings.iter().map(|finding| grouped(finding.count)).collect();
@@ -59,12 +67,13 @@ fn text(report: &CheckReport) -> String {
     let mut text = String::new();
     for (finding, count) in report.findings.iter().zip(&counts) {
         let (severity, kind) = (finding.severity.name(), &finding.kind);
+        let style = style_of(finding.severity, color);
         let names = names.unwrap_or(0);
         text.push_str(&format!(
-            "{severity:<7}  {kind:<names$}  {count:>digits$}  {}\n",
+            "{style}{severity:<7}{style:#}  {kind:<names$}  {count:>digits$}  {}\n",
             finding.sentence
         ));
-        details(finding, report.inputs.len() > 1, &mut text);
+        details(finding, report, &mut text);
     }
     let of = |severity, what| plural(report.count(severity), what);
     let inputs = match &report.inputs[..] {
@@ -82,13 +91,58 @@ fn text(report: &CheckReport) -> String {
     };
     let events = plural(report.events, "event");
     text.push_str(&format!("{inputs}: {events}; {all}\n"));
+    let worst = report.findings.first().map(|finding| finding.severity);
+    let style = style_of(worst.unwrap_or(Severity::Note), color);
+    let style = if color { style.bold() } else { style };
+    text.push_str(&format!("{style}verdict:{style:#} {}\n", verdict(report, viewers)));
     text
 }
 
-fn details(finding: &Finding, several: bool, text: &mut String) {
+fn style_of(severity: Severity, color: bool) -> Style {
+    match severity {
+        _ if !color => Style::new(),
+        Severity::Error => AnsiColor::Red.on_default(),
+        Severity::Warning => AnsiColor::Yellow.on_default(),
+        Severity::Note => AnsiColor::Green.on_default(),
+    }
+}
+
+/// Whether it opens, and is shown right; if not, by what.
+fn verdict(report: &CheckReport, viewers: &[CheckFor]) -> String {
+    let names: Vec<&str> = viewers
+        .iter()
+        .map(|viewer| match viewer {
+            CheckFor::Devtools => "DevTools",
+            CheckFor::Perfetto => "Perfetto",
+        })
+        .collect();
+    let names = names.join(" and ");
+    let worst = report.findings.first().filter(|finding| finding.severity != Severity::Note);
+    match (worst, viewers.is_empty()) {
+        (None, true) => "sound, and in order".to_owned(),
+        (None, false) => format!("opens in {names}, and is shown right"),
+        (Some(Finding { severity: Severity::Error, sentence, .. }), true) => {
+            format!("readers will fail: {sentence}")
+        }
+        (Some(Finding { severity: Severity::Error, sentence, .. }), false) => {
+            format!("does not open in {names}, or is shown wrong: {sentence}")
+        }
+        (Some(finding), true) => format!("some readers show it wrong: {}", finding.sentence),
+        (Some(finding), false) => {
+            format!("opens in {names}, but not all is shown right: {}", finding.sentence)
+        }
+    }
+}
+
+fn details(finding: &Finding, report: &CheckReport, text: &mut String) {
+    let several = report.inputs.len() > 1;
     for place in &finding.places {
         let input = if several { format!("{}: ", place.input) } else { String::new() };
-        let line = format!("{input}byte {}{}", place.offset, said(place));
+        let offset = grouped(place.offset);
+        let line = match &place.event {
+            Some(event) => format!("{input}{} (byte {offset})", known_as(event, report.start_ns)),
+            None => format!("{input}byte {offset}{}", said(place)),
+        };
         text.push_str(&format!("         {}\n", plain(&line)));
         for line in place.around.iter().flat_map(pointed) {
             text.push_str(&format!("           {line}\n"));
@@ -97,12 +151,28 @@ fn details(finding: &Finding, several: bool, text: &mut String) {
     text.push_str(&format!("         -> {}\n", finding.remedy));
 }
 
+/// An event as people know it: `X "RunTask" pid 1 tid 2 at 1.20 s`, counted from the start of the trace.
+fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> String {
+    let name = match &event.name {
+        Some(name) => format!("\"{}\"", short(Some(name))),
+        None => "(no name)".to_owned(),
+    };
+    let id = |what, id: &str| if id.is_empty() { String::new() } else { format!(" {what} {id}") };
+    let at = match (event.ts_ns, start_ns) {
+        (Some(ts), Some(start)) if ts >= start => {
+            format!(" at {}", duration_text(i128::from(ts) - i128::from(start)))
+        }
+        _ => String::new(),
+    };
+    format!("{} {name}{}{}{at}", event.phase, id("pid", &event.pid), id("tid", &event.tid))
+}
+
 /// What is said of a place behind its offset: what there is, unless a caret below points at it.
 fn said(place: &FoundAt) -> String {
     let noticed = place.noticed.filter(|&noticed| noticed != place.offset);
     match (&place.around, place.expected, noticed) {
         (Some(_), Some(expected), _) => format!(": expected {expected}"),
-        (Some(_), None, Some(noticed)) => format!(", noticed at byte {noticed}"),
+        (Some(_), None, Some(noticed)) => format!(", noticed at byte {}", grouped(noticed)),
         (Some(_), None, None) => String::new(),
         (None, ..) if place.excerpt.is_empty() => String::new(),
         (None, ..) => format!(": {}", place.excerpt),
@@ -120,6 +190,7 @@ mod tests {
             input: "a".into(),
             offset: 7,
             excerpt: "{\u{1b}}".into(),
+            event: None,
             expected: None,
             noticed: Some(9),
             around,
@@ -139,6 +210,7 @@ mod tests {
                 finding("nan", Severity::Error, 1234),
                 finding("unsorted", Severity::Note, 1),
             ],
+            start_ns: Some(1_000),
             warnings: Vec::new(),
         };
         let expected = "\
@@ -149,15 +221,68 @@ note     unsorted      1  it is so
          byte 7: {\\u{1b}}
          -> do this
 a: 1 event; kinds of findings: 1 error, 0 warnings, 1 note
+verdict: readers will fail: it is so
 ";
-        assert_eq!(text(&report), expected);
+        assert_eq!(text(&report, &[], false), expected);
+        assert!(text(&report, &[], true).starts_with("\u{1b}[31merror  \u{1b}[0m  nan"));
         let around =
             Around { bytes: b"{\x1b}".to_vec(), at: 1, more_before: true, more_behind: false };
         report.findings.truncate(1);
         report.findings[0].places = vec![place(Some(around.clone()))];
         let pointed = "         byte 7, noticed at byte 9\n           …{\\u{1b}}\n             ^\n";
-        assert!(text(&report).contains(pointed), "{}", text(&report));
+        assert!(text(&report, &[], false).contains(pointed), "{}", text(&report, &[], false));
         report.findings[0].places[0].expected = Some("a comma");
-        assert!(text(&report).contains("byte 7: expected a comma\n"), "{}", text(&report));
+        assert!(
+            text(&report, &[], false).contains("byte 7: expected a comma\n"),
+            "{}",
+            text(&report, &[], false)
+        );
+    }
+    #[test]
+    fn events_are_shown_as_people_know_them() {
+        let event = FoundEvent {
+            phase: "X".into(),
+            name: Some("RunTask".into()),
+            pid: "2067".into(),
+            tid: "2068".into(),
+            ts_ns: Some(1_203_001_000),
+        };
+        let known = known_as(&event, Some(1_000));
+        assert_eq!(known, "X \"RunTask\" pid 2067 tid 2068 at 1.20 s");
+        let event = FoundEvent { phase: "E".into(), ..FoundEvent::default() };
+        assert_eq!(known_as(&event, None), "E (no name)");
+    }
+
+    #[test]
+    fn the_verdict_is_about_the_viewers_asked_for() {
+        let finding = |severity| Finding {
+            kind: "x".into(),
+            severity,
+            count: 1,
+            sentence: "it is so".into(),
+            remedy: "do this".into(),
+            places: Vec::new(),
+        };
+        let report =
+            |severity| CheckReport { findings: vec![finding(severity)], ..CheckReport::default() };
+        let both = [CheckFor::Devtools, CheckFor::Perfetto];
+        for (severity, viewers, said) in [
+            (Severity::Note, &[][..], "sound, and in order"),
+            (Severity::Note, &both[..1], "opens in DevTools, and is shown right"),
+            (Severity::Warning, &[], "some readers show it wrong: it is so"),
+            (
+                Severity::Warning,
+                &both[1..],
+                "opens in Perfetto, but not all is shown right: it is so",
+            ),
+            (Severity::Error, &[], "readers will fail: it is so"),
+            (
+                Severity::Error,
+                &both,
+                "does not open in DevTools and Perfetto, or is shown wrong: it is so",
+            ),
+        ] {
+            assert_eq!(verdict(&report(severity), viewers), said);
+        }
     }
 }

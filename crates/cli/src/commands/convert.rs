@@ -1,6 +1,6 @@
 //! `tracemill convert`.
 
-use super::{note_form, note_limits, report_place};
+use super::{note_form, note_limits, note_repeated, refuse_pouring, report_place};
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -20,8 +20,10 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     config.repair = args.trace.repair;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
+    refuse_pouring(&args.output, &sources)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let converted = convert(&sources, args.style.style(), &output, &config);

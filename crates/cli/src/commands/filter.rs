@@ -1,7 +1,7 @@
 //! `tracemill filter`.
 
 use super::convert::note_disk;
-use super::{note_form, note_limits, report_place, unmatched};
+use super::{note_form, note_limits, note_repeated, refuse_pouring, report_place, unmatched};
 use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -21,8 +21,10 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     config.repair = args.trace.repair;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
+    refuse_pouring(&args.output, &sources)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let filtered = filter(&sources, &args.criteria.filter(), &output, &config);

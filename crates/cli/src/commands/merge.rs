@@ -1,15 +1,17 @@
 //! `tracemill merge`.
 
-use super::{clocks, note_form, note_limits, report_place};
+use super::{clocks, note_form, note_limits, note_repeated, refuse_pouring, report_place};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
 use crate::messages::{Messages, Summary};
 use crate::progress::Watch;
 use crate::report::{self, Run};
+use crate::similar::suggestion;
 use crate::size::{grouped, human, plural};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tracemill_pipeline::{
@@ -24,9 +26,11 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     let config = args.config(manifest.as_ref(), &progress)?;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources_and(manifest.as_ref().map_or(&[], |m| &m.inputs))?;
+    refuse_pouring(&args.output, &sources)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
     let manifest_place = manifest_place(args, &sources)?;
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let merged = merge(&sources, &output, &config);
@@ -40,6 +44,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
         messages.note(&text);
     }
     report.warnings.iter().for_each(|text| messages.warning(text));
+    unused_labels(args, &report.identity).iter().for_each(|text| messages.warning(text));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
     clocks::moved(&report.clocks).iter().for_each(|text| messages.say(text));
     renamed(&report.identity).iter().for_each(|text| messages.say(text));
@@ -96,7 +101,7 @@ fn renamed(identity: &IdentityReport) -> Option<String> {
     }
     (!all.is_empty()).then(|| {
         format!(
-            "renamed, since earlier inputs have them too: {} (--pid keep --ids keep: nothing)",
+            "{} got new values, since earlier inputs use the same ones (--pid keep --ids keep leaves them)",
             all.join("; ")
         )
     })
@@ -106,16 +111,68 @@ fn renamed(identity: &IdentityReport) -> Option<String> {
 fn changed(report: &ViewerReport) -> Option<String> {
     let viewer = report.viewer.filter(|_| !report.changes.is_empty())?;
     let changes = report.changes.iter();
-    let all: Vec<String> =
-        changes.map(|(_, count, sentence)| format!("{} {sentence}", grouped(*count))).collect();
+    let all: Vec<String> = changes.map(|(_, count, sentence)| counted(*count, sentence)).collect();
     Some(format!("changed for {}: {}", viewer.name(), all.join("; ")))
+}
+
+/// A number in front of a sentence that begins with a plural.
+fn counted(count: u64, sentence: &str) -> String {
+    const PLURALS: [(&str, &str); 14] = [
+        ("empty events", "empty event"),
+        ("pairs of", "pair of"),
+        ("B events", "B event"),
+        ("E events", "E event"),
+        ("X events", "X event"),
+        ("keys ", "key "),
+        ("further TracingStartedInBrowser events", "further TracingStartedInBrowser event"),
+        ("TracingStartedInBrowser events", "TracingStartedInBrowser event"),
+        ("processes", "process"),
+        ("instants", "instant"),
+        ("ProfileChunk events", "ProfileChunk event"),
+        ("events", "event"),
+        ("lanes", "lane"),
+        ("times", "time"),
+    ];
+    let singular = PLURALS.iter().find_map(|(many, one)| {
+        sentence.strip_prefix(many).filter(|_| count == 1).map(|rest| format!("{one}{rest}"))
+    });
+    format!("{} {}", grouped(count), singular.unwrap_or_else(|| sentence.to_owned()))
+}
+
+/// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
+fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
+    let inputs = || identity.inputs.iter().filter(|input| input.name != "--for devtools");
+    let names: Vec<&str> = inputs().map(|input| input.name.as_str()).collect();
+    let is_it = |file: &Path, name: &str| {
+        file.as_os_str() == name || Path::new(name).file_name() == Some(file.as_os_str())
+    };
+    let unused =
+        args.identity.label.iter().filter(|(file, _)| !names.iter().any(|name| is_it(file, name)));
+    let mut texts: Vec<String> = unused
+        .map(|(file, _)| {
+            let file = file.display().to_string();
+            let meant = suggestion(&file, names.iter().copied());
+            format!("--label {file}: no input has this path or name{meant}")
+        })
+        .collect();
+    if let Some(pattern) = &args.identity.label_from_name
+        && !names.iter().any(|name| pattern.is_match(name))
+    {
+        texts.push(format!(
+            "--label-from-name {} matches none of the inputs' names, such as {}",
+            pattern.as_str(),
+            names.first().unwrap_or(&"standard input")
+        ));
+    }
+    texts
 }
 
 /// What the run decided, for `-v`.
 fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
     let tmp_dir = config.tmp_dir.display();
-    let recordings = report.identity.inputs.iter().map(|input| input.recording).max();
+    let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");
+    let recordings = given.map(|input| input.recording).max();
     if let Some(last) = recordings.filter(|_| report.inputs.len() > 1) {
         texts.push(format!("the inputs are of {}", plural(last as u64 + 1, "recording")));
     }
@@ -188,9 +245,9 @@ mod tests {
         assert_eq!(changed(&ViewerReport::default()), None);
         let viewer = Some(CheckFor::Devtools);
         assert_eq!(changed(&ViewerReport { viewer, changes: Vec::new() }), None);
-        let changes = vec![("a", 1234, "events did this"), ("b", 1, "that")];
+        let changes = vec![("a", 1234, "events did this"), ("b", 1, "events did that")];
         let text = changed(&ViewerReport { viewer, changes });
-        assert_eq!(text.unwrap(), "changed for devtools: 1,234 events did this; 1 that");
+        assert_eq!(text.unwrap(), "changed for devtools: 1,234 events did this; 1 event did that");
     }
 
     #[test]
@@ -210,7 +267,7 @@ mod tests {
             input("e", 1, &[]),
         ];
         let text = renamed(&IdentityReport { inputs, metadata_dropped: 0 }).unwrap();
-        let expected = "2 pids, ids, stackFrames in b; 1 pid in c; ids in d; and in 1 more input (";
+        let expected = "2 pids, ids, stackFrames in b; 1 pid in c; ids in d; and in 1 more input got new values";
         assert!(text.contains(expected), "{text}");
     }
 }

@@ -18,6 +18,8 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::size::{human, plural};
 use crate::whole_file::Place;
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
 use tracemill_pipeline::{Compression, Config, Format, Source, Tier};
 
 /// Runs a verb.
@@ -69,6 +71,47 @@ fn note_form(args: &TraceArgs, format: Format, compression: Compression, message
         Compression::Zstd { level } => format!(", packed as zst, level {level} ({by})"),
     };
     messages.note(&format!("written as {} ({form}){packed}", format.name()));
+}
+
+/// More than this is not looked at on a terminal.
+const POURED_MAX: u64 = 1 << 20;
+
+/// A large trace on a terminal is a mistake, unless standard output was asked for by name.
+fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<(), Failure> {
+    if output.output.is_some() || !io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let len = |source: &Source| match source {
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin => 0,
+    };
+    let bytes: u64 = sources.iter().map(len).sum();
+    match bytes > POURED_MAX {
+        true => Err(Failure::usage(format!(
+            "the output would pour over the terminal, from {} of input: name a file with -o, or pipe it on (-o - shows it \
+             all the same)",
+            human(bytes)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Files that are given more than once, under whatever names: their events are in the output as often.
+fn note_repeated(sources: &[Source], messages: &Messages) {
+    let mut seen = HashMap::new();
+    for source in sources {
+        let Source::Path(path) = source else { continue };
+        let Ok(real) = path.canonicalize() else { continue };
+        if let Some(first) = seen.insert(real, path) {
+            let (first, again) = (first.display(), path.display());
+            let also = if first.to_string() == again.to_string() {
+                String::new()
+            } else {
+                format!(" (as {again})")
+            };
+            messages.warning(&format!("{first} is given twice{also}: its events count twice"));
+        }
+    }
 }
 
 /// Where the report goes, if one is wanted; refused before anything is read if it would spoil something.

@@ -1,6 +1,6 @@
 //! `tracemill slice`.
 
-use super::{note_form, note_limits, report_place};
+use super::{note_form, note_limits, note_repeated, refuse_pouring, report_place};
 use crate::args::SliceArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -21,8 +21,10 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let windows = args.window.windows()?;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
     let sources = args.input.sources()?;
+    refuse_pouring(&args.output, &sources)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let sliced = slice(&sources, &windows, args.window.edges(), &output, &config);

@@ -1,6 +1,6 @@
 //! `tracemill split`.
 
-use super::{note_form, note_limits, report_place, same_name};
+use super::{note_form, note_limits, note_repeated, report_place, same_name};
 use crate::args::SplitArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -32,6 +32,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
         return Err(Failure::usage("--report and --manifest are one file: choose another name"));
     }
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let done = split(&sources, &parts, &config);

@@ -19,7 +19,7 @@ pub(super) fn sentences(args: &CriteriaArgs, sources: &[Source], config: &Config
         Source::Stdin => false,
         Source::Path(path) => can_be_read_again(path),
     };
-    let wanted = InfoConfig { top: NAMES, full: false };
+    let wanted = InfoConfig { top: NAMES, full: false, self_times: false };
     let known = match sources.iter().all(is_file) {
         true => info(sources, &wanted, config).ok(),
         false => None,

@@ -30,6 +30,13 @@ fn finding(finding: &Finding) -> Value {
             "input": place.input,
             "offset": place.offset,
             "excerpt": place.excerpt,
+            "event": place.event.as_ref().map(|event| json!({
+                "ph": event.phase,
+                "name": event.name,
+                "pid": id(&event.pid),
+                "tid": id(&event.tid),
+                "ts_ns": event.ts_ns,
+            })),
             "expected": place.expected,
             "noticed": place.noticed,
         })

@@ -189,6 +189,7 @@ pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -
 /// The list of parts that `split` writes.
 pub(crate) fn manifest(report: &SplitReport) -> Object<'_> {
     let mut all = Object::from([
+        ("schema", json!(super::SCHEMA)),
         ("version", json!(env!("CARGO_PKG_VERSION"))),
         ("format", json!(report.format.name())),
     ]);

@@ -8,7 +8,7 @@ fn a_sound_trace_is_complete() {
     let folder =
         Folder::new().with("a.json", trace([1, 2]).replace("\"ph\"", "\"cat\":\"c\",\"ph\""));
     let run = folder.run("check a.json").ends(0).quietly();
-    assert_eq!(run.stdout, "a.json: 2 events; nothing found\n");
+    assert_eq!(run.stdout, "a.json: 2 events; nothing found\nverdict: sound, and in order\n");
     assert_eq!(folder.run("check -q a.json").ends(0).quietly().stdout, "");
 }
 
@@ -47,8 +47,18 @@ fn json_and_report_say_the_same() {
     assert_eq!(json["for"], serde_json::json!(["perfetto", "devtools"]));
     let kinds: Vec<_> = json["findings"].as_array().expect("a list").iter().collect();
     let unsorted = kinds.iter().find(|f| f["kind"] == "unsorted").expect("it is not sorted");
-    assert_eq!((&unsorted["severity"], &unsorted["count"]), (&"warning".into(), &1.into()));
+    assert_eq!((&unsorted["severity"], &unsorted["count"]), (&"note".into(), &1.into()));
     assert_eq!(unsorted["places"][0]["input"], "a.json");
+    let event = serde_json::json!({"ph": "X", "name": "e", "pid": 1, "tid": 2, "ts_ns": 1000});
+    assert_eq!(unsorted["places"][0]["event"], event);
+    let text = folder.run("check a.json").ends(1).stdout;
+    assert!(text.contains("\n         X \"e\" pid 1 tid 2 at 0 ns (byte "), "{text}");
+    assert!(
+        text.ends_with(
+            "\nverdict: some readers show it wrong: an event behind one that is later\n"
+        ),
+        "{text}"
+    );
     assert_eq!(json["verb"], "check");
 }
 

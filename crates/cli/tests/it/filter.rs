@@ -211,5 +211,5 @@ fn annotations_follow_their_events() {
     let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).expect("JSON");
     let expected = serde_json::json!({"kept": 1, "dropped": {"gone": 1}});
     assert_eq!(report["annotations"], expected);
-    run.says(&["1 DevTools annotations (metadata.modifications) were dropped: 1 of what is not"]);
+    run.says(&["1 DevTools annotation (metadata.modifications) was dropped: 1 of what is not"]);
 }

@@ -88,3 +88,24 @@ fn typos_get_a_suggestion() {
         assert!(run.stderr.lines().all(|line| line.starts_with("tracemill: ")), "{}", run.stderr);
     }
 }
+
+/// Spelling does not tell what `--start` means; words of other tools are answered with ours.
+#[test]
+fn words_of_other_tools_get_a_hint() {
+    for (words, hint) in [
+        ("slice a.json --start 5s", "did you mean --from?"),
+        ("cut a.json --end=5s", "did you mean --to?"),
+        ("filter a.json --exclude x", "did you mean --invert?"),
+        ("split a.json --size 5M", "did you mean --by?"),
+        ("open a.json", "--for devtools -o OUT.json.gz"),
+        ("trim a.json", "tracemill slice does that"),
+    ] {
+        let run = Folder::new().run(words).ends(2);
+        let is_said = run.stderr.starts_with("tracemill: error: ") && run.stderr.contains(hint);
+        assert!(is_said, "{}", run.stderr);
+    }
+    let folder = Folder::new().with("a.json", crate::support::trace([2, 1]));
+    assert_eq!(folder.run("sort a.json").ends(0).times(), [1, 2]);
+    assert_eq!(folder.run("stats a.json").ends(0).stdout, folder.run("info a.json").stdout);
+    assert_eq!(folder.run("cut a.json --head 1").ends(0).times(), [1]);
+}

@@ -29,7 +29,7 @@ fn pids(trace: &str) -> Vec<Value> {
 fn what_two_inputs_have_is_renamed_and_said() {
     let folder = folder();
     let run = folder.run("merge a.json b.json --report r.json").ends(0);
-    let run = run.says(&["renamed", "1 pid, ids in b.json", "--pid keep"]);
+    let run = run.says(&["1 pid, ids in b.json got new values", "--pid keep"]);
     assert_eq!(pids(&run.stdout), [7, 10_000_007, 7, 10_000_007]);
     assert_eq!(events(&run.stdout)[3]["id"], "0x11");
     let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();

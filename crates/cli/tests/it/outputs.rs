@@ -128,8 +128,14 @@ fn reports_have_everything() {
 #[test]
 fn info_says_the_same_as_text_and_json() {
     let folder = Folder::new().with("a.json", trace([30, 10, 20]));
-    let text = folder.run("info a.json").ends(0).stdout;
+    let text = folder.run("info --top 10 a.json").ends(0).stdout;
     for line in [
+        "input      a.json: 3 events, 214 B",
+        "time       lasts 21.00 µs; not sorted (tracemill merge sorts)",
+        "busiest    14 % thread 2 (pid 1) (of 1 thread; % of the trace)",
+        "names      by time: 100 % e; by size: 100 % e",
+        "profiles   no CPU profile",
+        "DevTools   does not open it: events without cat (3) -> tracemill merge a.json --for devtools -o OUT.json.gz",
         "time       10 to 31 µs (21.00 µs)",
         "order      not sorted: 1 neighbour out of order (merge sorts)",
         "phases     X  3",
@@ -140,6 +146,7 @@ fn info_says_the_same_as_text_and_json() {
     ] {
         assert!(text.lines().any(|l| l == line), "{line}\n{text}");
     }
+    assert_eq!(folder.run("info a.json").ends(0).stdout.lines().count(), 6);
     let run = folder.run("info --json a.json --report r.json").ends(0);
     assert_eq!(run.stdout, folder.read("r.json"));
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -173,4 +180,66 @@ fn colour_is_for_terminals_or_on_request() {
     assert!(plain.starts_with("tracemill: error: "), "{plain}");
     let red = folder.run("merge --color always missing").ends(3).stderr;
     assert!(red.starts_with("tracemill: \u{1b}[1m\u{1b}[31merror:\u{1b}[0m "), "{red:?}");
+}
+
+#[test]
+fn the_form_follows_the_name_of_the_output() {
+    let folder = Folder::new().with("a.json", trace([2, 1]));
+    for name in ["b.ndjson", "b.jsonl"] {
+        folder.run(&format!("merge a.json -o {name}")).ends(0).quietly();
+        assert_eq!(folder.read(name).lines().filter(|line| line.contains("\"ts\":")).count(), 2);
+        assert!(!folder.read(name).contains("traceEvents"), "{name}");
+    }
+    folder.run("filter a.json --pid 1 -o c.ndjson.gz").ends(0);
+    assert_eq!(folder.run("merge c.ndjson.gz --format array").ends(0).times(), [1, 2]);
+    folder.run("merge a.json --format object -o d.ndjson").ends(0);
+    assert!(folder.read("d.ndjson").contains("traceEvents"));
+    for (name, instead) in
+        [("x.folded", "profile extract"), ("x.pftrace", "--for perfetto"), ("x.csv", ".ndjson")]
+    {
+        let run = folder.run(&format!("merge a.json -o {name}")).ends(2);
+        run.says(&["not what this verb writes", instead]);
+        assert!(!folder.names().contains(&name.to_owned()));
+    }
+}
+
+#[test]
+fn an_input_that_is_given_twice_is_remarked() {
+    let folder = Folder::new().with("a.json", trace([2, 1]));
+    let run = folder.run("merge a.json a.json --pid keep").ends(0);
+    run.says(&["a.json is given twice: its events count twice"]);
+    folder.run("info a.json ./a.json").ends(0).says(&["a.json is given twice (as ./a.json)"]);
+    folder.run("merge a.json a.json --pid keep -q").ends(0).quietly();
+}
+
+#[test]
+fn labels_that_name_no_input_are_told() {
+    let folder = Folder::new().with("rank0.json", trace([2, 1])).with("rank1.json", trace([3]));
+    let merge = "merge rank0.json rank1.json --pid keep -o x.json -f";
+    let run = folder.run(&format!("{merge} --label rank2.json=two")).ends(0);
+    run.says(&["no input has this path or name: did you mean rank0.json?"]);
+    let run = folder.run(&format!("{merge} --label-from-name step([0-9])")).ends(0);
+    run.says(&["matches none of the inputs' names, such as rank0.json"]);
+    let flags = "--label-from-name rank([0-9]) --label rank1.json=b";
+    folder.run(&format!("{merge} {flags}")).ends(0).quietly();
+    // of processes of one name the labels tell which is the GPU
+    let named = |name: &str, key: &str, pid: u8, text: &str| {
+        format!(r#"{{"ph":"M","name":"{name}","pid":{pid},"args":{{"{key}":"{text}"}}}}"#)
+    };
+    let events = [
+        named("process_name", "name", 1, "python3"),
+        named("process_labels", "labels", 1, "CPU"),
+        named("process_name", "name", 2, "python3"),
+        named("process_labels", "labels", 2, "GPU 0"),
+        crate::support::event(5).replace("\"pid\":1", "\"pid\":2"),
+    ];
+    let folder = Folder::new().with("rank0.json", format!("[{}]", events.join(",")));
+    let run = folder.run("merge rank0.json --label-from-name rank([0-9])").ends(0);
+    for text in
+        [r#""name":"0: python3 (CPU)""#, r#""name":"0: python3 (GPU 0)""#, r#""labels":"0, GPU 0""#]
+    {
+        assert!(run.stdout.contains(text), "{text}\n{}", run.stdout);
+    }
+    let run = folder.run("info rank0.json --top 5").ends(0);
+    assert!(run.stdout.contains("python3 (2) [GPU 0]"), "{}", run.stdout);
 }

@@ -74,7 +74,7 @@ const VERBS: [&str; 9] = [
     "slice --from @100 --to @300",
     "convert --format ndjson",
     "convert --style compact",
-    "info",
+    "info --markdown",
     "check",
     "profile list",
     "split --by tid --dry-run --manifest -",

@@ -240,3 +240,24 @@ fn a_full_disk_is_an_error() {
         .ends(4)
         .says(&["cannot write /dev/full"]);
 }
+
+/// Chrome says in the metadata when it recorded, DevTools under another name.
+#[test]
+fn extracted_profiles_are_dated_by_the_metadata() {
+    let events = r#"{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
+        {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":
+        [{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,5]}}}"#;
+    for (metadata, date) in [
+        (r#"{"trace-capture-datetime":"2026-11-21 1:48:13"}"#, "20261121.014813"),
+        (
+            r#"{"trace-capture-datetime":"2026-11-21 12:48:13","startTime":"2025-01-02T03:04:05.678Z"}"#,
+            "20250102.030405",
+        ),
+        (r#"{"trace-capture-datetime":"yesterday"}"#, "19700101.000000"),
+    ] {
+        let text = format!("{{\"traceEvents\":[{events}],\"metadata\":{metadata}}}");
+        let folder = Folder::new().with("a.json", text);
+        folder.run("profile extract a.json -d out").ends(0).quietly();
+        assert!(folder.path(&format!("out/CPU.{date}.7.8.001.cpuprofile")).exists(), "{metadata}");
+    }
+}

@@ -16,6 +16,9 @@ fn windows_are_given_in_every_way() {
         // the last event ends at 51
         ("--tail 11us", &[40, 50]),
         ("--window 0..1 --window @40..@41", &[10, 40]),
+        ("--window 10us-30us", &[20, 30]),
+        ("10us-30us", &[20, 30]),
+        ("@10-@30 40us..1ms", &[10, 20, 50]),
         ("--window ..1 --window 35..", &[10, 50]),
         ("--head 1 --tail 1 --window 20..0.021ms", &[10, 30, 50]),
         ("--from 0.00001m --to 1m", &[]),
@@ -163,7 +166,7 @@ fn the_report_says_what_was_done() {
     let folder = Folder::new().with("a.json", text);
     let run = folder.run("slice a.json --from 10 --to 20 --report r.json -v").ends(0);
     assert!(run.stderr.contains("tracemill: 1 event cut at edges"), "{}", run.stderr);
-    assert!(run.stderr.contains("1 DevTools annotations"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 DevTools annotation "), "{}", run.stderr);
     assert!(run.stdout.contains(r#""entryLabels":[{"entry":"r-0"}]"#), "{}", run.stdout);
     let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).expect("JSON");
     assert_eq!((&report["verb"], &report["lost"]), (&"slice".into(), &0.into()));

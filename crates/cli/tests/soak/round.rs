@@ -72,12 +72,20 @@ fn judge(step: &Step, ended: &Ended, inputs: &[Input], what: &str) {
     let may_end = match ended.code {
         Some(0 | 1) => true,
         // sizes are random, and what each part repeats may be larger
-        Some(2) => step.words[0] == "split" && ended.stderr.contains("choose larger parts"),
+        Some(2) if step.words[0] == "split" => ended.stderr.contains("choose larger parts"),
+        // a marker that no input has
+        Some(2) => step.words[0] == "merge" && ended.stderr.contains("were to be aligned"),
         // it says so if there is no profile
         Some(3) => step.strict || !sound || step.words[0] == "profile",
         _ => false,
     };
     assert!(may_end, "it must not end so: {what}\n{ended:#?}");
+}
+
+/// What is said, but for what there is instead of what a filter matches: files are read again for that, pipes cannot be.
+fn told(stderr: &str) -> Vec<&str> {
+    let unmatched = ["nothing matches", "no event matches"];
+    stderr.lines().filter(|line| !unmatched.iter().any(|part| line.contains(part))).collect()
 }
 
 /// Asserts that files and pipes, and all knobs, gave one answer.
@@ -87,7 +95,7 @@ fn compare(chain: &[Step], one: &Story, two: &Story) {
         let what = || format!("step {number} of {chain:#?}");
         assert_eq!(a.code, b.code, "statuses differ: {}\n{a:#?}\n{b:#?}", what());
         assert_eq!(one.wrote[number], two.wrote[number], "outputs differ: {}", what());
-        assert_eq!(a.stderr, b.stderr, "messages differ: {}", what());
+        assert_eq!(told(&a.stderr), told(&b.stderr), "messages differ: {}", what());
     }
     assert_eq!(one.ended.len(), two.ended.len(), "{chain:#?}");
 }

@@ -30,7 +30,7 @@ mod walk;
 pub(crate) use ids::{hash_value, mix, whole};
 pub(crate) use needs::{Need, lacks};
 pub(crate) use part::is_flow_id;
-pub use report::{CheckReport, Finding, FoundAt};
+pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub use rules::Severity;
 pub(crate) use viewers::{has_page, page_data};
 
@@ -102,7 +102,8 @@ fn run<const DEVTOOLS: bool>(
     checker.note_profiles(&verdict);
     inputs.check_unchanged()?;
     let flaws = verdict.flaws;
-    Ok(report::assemble(&checker.tallies, checker.spots, flaws, (&inputs, &ground, store), viewers))
+    let asked = (viewers, config.strict, checker.start_ns);
+    Ok(report::assemble(&checker.tallies, checker.spots, flaws, (&inputs, &ground, store), asked))
 }
 
 /// What is known of one input once it was read.
@@ -131,6 +132,7 @@ struct Checker<const DEVTOOLS: bool> {
     frames: BTreeMap<u64, (u64, u64)>,
     browser: Browser,
     events: u64,
+    start_ns: Option<i64>,
     inputs: Vec<InputText>,
     /// Keys beside the events that are looked into: key, place of the value.
     keys: Vec<KeyValue>,
@@ -155,6 +157,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             frames: BTreeMap::new(),
             browser: Browser::default(),
             events: 0,
+            start_ns: None,
             inputs: Vec::new(),
             keys: Vec::new(),
             seen: HashSet::new(),
@@ -330,6 +333,7 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         part.outline.append_to(&mut self.documents);
         self.events += events;
         self.tallies.append(&part.tallies);
+        self.start_ns = self.start_ns.into_iter().chain(part.start_ns).min();
         self.orders.append(part.orders, &mut self.tallies);
         self.profiles.append(part.profiles, base)?;
         self.browser.append(part.browser);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use tracemill_core::order::Stamp;
 use tracemill_core::tally::Tally;
-use tracemill_tokenizer::{Event, Nanos};
+use tracemill_tokenizer::{Event, Field, Nanos};
 
 /// For keys that are hashes already.
 #[derive(Clone, Copy, Default)]
@@ -54,6 +54,8 @@ struct Lane {
     shown: u64,
     /// Its B and E events.
     pairs: Tally,
+    /// Whether any is an E.
+    has_end: bool,
 }
 
 /// The order of a stretch of an input.
@@ -99,13 +101,24 @@ impl Orders {
     ) {
         self.seen = [true; 2];
         let stamp = Stamp::of(event, ts, dur);
-        let none = || Lane { stretch: None, process, shown: u64::MAX, pairs: Tally::default() };
+        let none = || Lane {
+            stretch: None,
+            process,
+            shown: u64::MAX,
+            pairs: Tally::default(),
+            has_end: false,
+        };
         let lane = self.lanes.entry(lane).or_insert_with(none);
         if matches!(phase, b'B' | b'E' | b'X' | b'I') {
             lane.shown = lane.shown.min(offset);
         }
         if matches!(phase, b'B' | b'E') {
             lane.pairs.add(offset);
+            lane.has_end |= phase == b'E';
+        }
+        // where these stand follows from what they build on, and DevTools reads them by their streams
+        if phase == b'P' && event.is_string(Field::Name, b"ProfileChunk") {
+            return;
         }
         if note_stamp(&mut lane.stretch, &stamp, offset) {
             tallies.add(Kind::UnsortedThread, offset);
@@ -137,6 +150,7 @@ impl Orders {
                     }
                     own.shown = own.shown.min(lane.shown);
                     own.pairs.append(&lane.pairs);
+                    own.has_end |= lane.has_end;
                 }
                 None => drop(self.lanes.insert(key, lane)),
             }
@@ -150,10 +164,10 @@ impl Orders {
         self.lanes.values_mut().for_each(|lane| lane.stretch = None);
     }
 
-    /// Notes B and E events of several threads.
+    /// Notes B and E events of several threads. Without any E there is no pair that could be wrong.
     pub(super) fn note_pairs(&self, tallies: &mut Tallies) {
         let paired = || self.lanes.values().filter(|lane| lane.pairs.count > 0);
-        if paired().count() > 1 {
+        if paired().count() > 1 && paired().any(|lane| lane.has_end) {
             paired().for_each(|lane| tallies.append_one(Kind::BeThreads, &lane.pairs));
         }
     }

@@ -28,6 +28,8 @@ pub(super) struct Part<const DEVTOOLS: bool> {
     pub(super) tallies: Tallies,
     pub(super) text: Text,
     pub(super) orders: Orders,
+    /// Least time of an event that is no metadata.
+    pub(super) start_ns: Option<i64>,
     pub(super) records: Vec<Record>,
     pub(super) profiles: Router,
     /// Stack frames referred to, by hash: how often, and where first.
@@ -42,6 +44,7 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
+            start_ns: None,
             records: Vec::new(),
             profiles: Router::default(),
             frames: BTreeMap::new(),
@@ -348,6 +351,7 @@ impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
             }
             return self.orders.note_untimed(offset, &mut self.tallies);
         };
+        self.start_ns = Some(self.start_ns.map_or(ts.floor, |start| start.min(ts.floor)));
         let lane = (mix(process, thread), process);
         self.orders.note(event, (ts, dur), lane, (offset, phase), &mut self.tallies);
         self.record(event, phase, lane, (ts, dur), offset);

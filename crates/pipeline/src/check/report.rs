@@ -11,7 +11,7 @@ use tracemill_core::losses::{InputReport, Tally as Losses, excerpt};
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 use tracemill_core::tally::PLACES;
-use tracemill_tokenizer::DamageKind;
+use tracemill_tokenizer::{DamageKind, Field, fields_of, unescape};
 
 /// What `check` found.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct CheckReport {
     pub events: u64,
     /// The worst first, then in the order of the table of rules.
     pub findings: Vec<Finding>,
+    /// Least time stamp of an event that is no metadata, in nanoseconds.
+    pub start_ns: Option<i64>,
     /// What the user should know of the reading, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -64,12 +66,56 @@ pub struct FoundAt {
     pub offset: u64,
     /// The event there, or the bytes around, as far as they fit; empty where all of the input is meant.
     pub excerpt: String,
+    /// The event there, if it can be read.
+    pub event: Option<FoundEvent>,
     /// What should have stood there, where the text is no JSON.
     pub expected: Option<&'static str>,
     /// Where it was noticed that the bytes from `offset` on cannot be read.
     pub noticed: Option<u64>,
     /// The bytes around `noticed`, or around `offset` where something was `expected`.
     pub around: Option<Around>,
+}
+
+/// An event as people know it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundEvent {
+    /// `ph`; empty if missing.
+    pub phase: String,
+    /// `name`, with escapes resolved.
+    pub name: Option<String>,
+    /// `pid` as written; empty if missing.
+    pub pid: String,
+    /// `tid` as written; empty if missing.
+    pub tid: String,
+    /// `ts` in whole nanoseconds.
+    pub ts_ns: Option<i64>,
+}
+
+impl FoundEvent {
+    /// Reads the event at the start of `bytes`; `None` if no whole object stands there, or one without a phase.
+    fn at(bytes: &[u8]) -> Option<Self> {
+        let event = item(bytes);
+        if !event.starts_with(b"{") || !event.ends_with(b"}") {
+            return None;
+        }
+        let spans = fields_of(event);
+        let event = spans.of(event);
+        let text = |field| match event.field(field) {
+            Some([b'"', content @ .., b'"']) => {
+                let mut plain = Vec::new();
+                unescape(content, &mut plain);
+                Some(String::from_utf8_lossy(&plain).into_owned())
+            }
+            value => value.map(|value| String::from_utf8_lossy(value).into_owned()),
+        };
+        Some(FoundEvent {
+            phase: text(Field::Ph)?,
+            name: text(Field::Name),
+            pid: text(Field::Pid).unwrap_or_default(),
+            tid: text(Field::Tid).unwrap_or_default(),
+            ts_ns: event.ts().map(|ts| ts.floor),
+        })
+    }
 }
 
 impl FoundAt {
@@ -79,6 +125,7 @@ impl FoundAt {
             input: input.to_owned(),
             offset,
             excerpt: String::new(),
+            event: None,
             expected: None,
             noticed: None,
             around: None,
@@ -187,7 +234,7 @@ pub(super) fn assemble(
     mut spots: Vec<Spot>,
     flaws: Flaws,
     (inputs, ground, store): (&Inputs, &Ground, &Store<'_>),
-    viewers: &[CheckFor],
+    (viewers, strict, start_ns): (&[CheckFor], bool, Option<i64>),
 ) -> CheckReport {
     spots.sort_by_key(|spot| spot.offset);
     let mut found: Vec<(u64, Vec<FoundAt>)> = tallies
@@ -229,7 +276,7 @@ pub(super) fn assemble(
     }
     let mut findings: Vec<Finding> = Vec::new();
     for (rule, (count, mut places)) in RULES.iter().zip(found) {
-        let Some(severity) = rule.severity(viewers).filter(|_| count > 0) else { continue };
+        let Some(severity) = rule.severity(viewers, strict).filter(|_| count > 0) else { continue };
         places.truncate(PLACES);
         findings.push(Finding {
             kind: rule.name.to_owned(),
@@ -244,7 +291,7 @@ pub(super) fn assemble(
     findings.sort_by_key(|finding| Reverse(finding.severity));
     let events = inputs.reports.iter().map(|report| report.events).sum();
     let (reports, warnings) = (inputs.reports.clone(), inputs.warnings.clone());
-    CheckReport { inputs: reports, events, findings, warnings }
+    CheckReport { inputs: reports, events, findings, start_ns, warnings }
 }
 
 /// A flaw of a CPU profile for which there is no rule.
@@ -307,15 +354,18 @@ fn found_at(
     let (number, within) = ground.locate(offset)?;
     let held = inputs.payloads.iter().filter(|held| held.base <= offset);
     let end = held.map(|held| held.base + held.payload.len()).find(|&end| offset < end);
-    let excerpt = match (spot, end) {
-        (Some(spot), _) => spot.excerpt.clone(),
+    let (excerpt, event) = match (spot, end) {
+        (Some(spot), _) => (spot.excerpt.clone(), None),
         (None, Some(end)) if !is_of_input(kind) => {
-            excerpt(item(&store.copy(offset..end.min(offset + ITEM))))
+            let bytes = store.copy(offset..end.min(offset + EVENT));
+            let first = bytes.len().min(ITEM);
+            (excerpt(item(&bytes[..first])), FoundEvent::at(&bytes))
         }
-        _ => String::new(),
+        _ => (String::new(), None),
     };
     Some(FoundAt {
         excerpt,
+        event,
         expected: spot.map(|spot| spot.expected),
         around: spot.and_then(|spot| spot.around.clone()),
         ..FoundAt::new(&inputs.reports[number].name, within)
@@ -323,7 +373,10 @@ fn found_at(
 }
 
 /// Bytes that [`item`] looks at: more than an excerpt takes.
-const ITEM: u64 = 100;
+const ITEM: usize = 100;
+
+/// Bytes of an event that are read to name it.
+const EVENT: u64 = 64 << 10;
 
 /// The event at the start of `bytes`, or all of them.
 fn item(bytes: &[u8]) -> &[u8] {

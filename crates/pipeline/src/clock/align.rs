@@ -8,6 +8,7 @@
 //! | `start` | its first event that is no metadata | the first event |
 //! | `base-time` | its base, stated beside its events | the same moment since 1970 |
 //! | `marker` | its i-th event of the name, in time | the i-th |
+//! | series of markers | its first event of a key | the event of that key; over third inputs where two share none |
 //! | `clock-sync` | its event of a sync id | the event of that id; over third inputs where two share none |
 //!
 //! Several pairs: the median of their distances is the offset (the earlier of two in the middle), and the *residual* is how
@@ -63,11 +64,20 @@ pub(super) fn align(align: &Align, inputs: &mut [Known]) -> (Vec<Found>, Vec<Str
         Align::Start => by_start(inputs),
         Align::BaseTime => by_base(inputs, true, &mut warnings),
         Align::Marker(name) => by_marker(inputs, name, &mut warnings),
-        Align::ClockSync => by_sync(inputs, &mut warnings),
+        Align::Series(pattern) => {
+            let by = KeyedBy {
+                method: ClockMethod::Series(pattern.clone()),
+                none: format!("no input has events that /{pattern}/ matches"),
+                lacks: format!("has no event that /{pattern}/ matches"),
+                shares: format!("shares no key of /{pattern}/ with the inputs before it"),
+            };
+            by_sync(inputs, &by, &mut warnings)
+        }
+        Align::ClockSync => by_sync(inputs, &KeyedBy::sync(), &mut warnings),
         Align::Auto => {
             let based = inputs.iter().filter(|input| input.stated.base.is_some()).count();
             match based {
-                0 | 1 => by_sync(inputs, &mut Vec::new()),
+                0 | 1 => by_sync(inputs, &KeyedBy::sync(), &mut Vec::new()),
                 _ => by_base(inputs, false, &mut warnings),
             }
         }
@@ -234,24 +244,44 @@ fn drift(pairs: &[(i64, i64)]) -> Option<i64> {
     i64::try_from(parts).ok().filter(|&parts| parts != 0)
 }
 
-fn by_sync(inputs: &[Known], warnings: &mut Vec<String>) -> Vec<Found> {
+/// Moments that inputs share by a key, and what to say where they do not.
+struct KeyedBy {
+    method: ClockMethod,
+    none: String,
+    lacks: String,
+    shares: String,
+}
+
+impl KeyedBy {
+    /// Clock-sync events.
+    fn sync() -> Self {
+        KeyedBy {
+            method: ClockMethod::ClockSync,
+            none: "no input has clock-sync events (ph c with a sync_id)".to_owned(),
+            lacks: "has no clock-sync events".to_owned(),
+            shares: "shares no sync_id with the inputs before it".to_owned(),
+        }
+    }
+}
+
+fn by_sync(inputs: &[Known], by: &KeyedBy, warnings: &mut Vec<String>) -> Vec<Found> {
     let mut all = vec![Found::default(); inputs.len()];
     let has_syncs = |input: &Known| !input.sightings.syncs.is_empty();
     let Some(first) = inputs.iter().position(has_syncs) else {
-        warnings.push("no input has clock-sync events (ph c with a sync_id)".to_owned());
+        warnings.push(by.none.clone());
         return all;
     };
     // moments of the reference's time by sync id, as far as inputs are put on it
     let mut placed: BTreeMap<&[u8], Moment> = BTreeMap::new();
     let mut waiting: Vec<usize> =
         (first..inputs.len()).filter(|&i| has_syncs(&inputs[i])).collect();
-    all[first].method = Some(ClockMethod::ClockSync);
+    all[first].method = Some(by.method.clone());
     let mut next = Some(0);
     while let Some(at) = next {
         let number = waiting.remove(at);
         let syncs = &inputs[number].sightings.syncs;
         if number != first {
-            all[number] = sync(syncs, &placed);
+            all[number] = Found { method: Some(by.method.clone()), ..sync(syncs, &placed) };
         }
         let found = &all[number];
         for (id, moment) in syncs {
@@ -265,11 +295,11 @@ fn by_sync(inputs: &[Known], warnings: &mut Vec<String>) -> Vec<Found> {
         next = waiting.iter().position(shares);
     }
     for &number in &waiting {
-        warnings.push(left(&inputs[number], "shares no sync_id with the inputs before it"));
+        warnings.push(left(&inputs[number], &by.shares));
     }
     for input in inputs {
         if !has_syncs(input) && input.span.is_some() && input.given.is_none() {
-            warnings.push(left(input, "has no clock-sync events"));
+            warnings.push(left(input, &by.lacks));
         }
     }
     if all.iter().filter(|found| found.method.is_some()).count() == 1 {
@@ -289,5 +319,5 @@ fn sync(own: &BTreeMap<Vec<u8>, Moment>, placed: &BTreeMap<&[u8], Moment>) -> Fo
     pairs.sort_unstable();
     let found = fit(&pairs);
     let uncertainty = uncertainty.max(found.uncertainty.unwrap_or(0));
-    Found { method: Some(ClockMethod::ClockSync), uncertainty: Some(uncertainty), ..found }
+    Found { method: None, uncertainty: Some(uncertainty), ..found }
 }

@@ -39,6 +39,8 @@ mod sight;
 pub(crate) use apply::shift_runs;
 pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
+use regex::bytes::Regex;
+use sight::Marker;
 pub(crate) use sight::{ClockWatch, Sightings};
 
 use crate::config::{Align, ClockRules};
@@ -86,7 +88,9 @@ impl ClockRules {
     /// What the scan has to look for.
     pub(crate) fn watch(&self, several: bool) -> Option<Arc<ClockWatch>> {
         let marker = match &self.align {
-            Align::Marker(name) => Some(name.clone().into_bytes()),
+            Align::Marker(name) => Some(Marker::Name(name.clone().into_bytes())),
+            // whoever made the rules has checked that it compiles
+            Align::Series(pattern) => Regex::new(pattern).ok().map(Marker::Series),
             _ => None,
         };
         let syncs = self.align == Align::ClockSync || self.align == Align::Auto && several;
@@ -111,6 +115,22 @@ impl ClockRules {
         }
         Ok(())
     }
+}
+
+/// A marker that nobody has is a typing error: what was asked for cannot be done for any input.
+fn check_markers(align: &Align, known: &[Known]) -> Result<(), Error> {
+    let what = match align {
+        Align::Marker(name) => format!("named {name}"),
+        Align::Series(pattern) => format!("with a name that /{pattern}/ matches"),
+        _ => return Ok(()),
+    };
+    if known.iter().any(|input| input.sightings.seen > 0) {
+        return Ok(());
+    }
+    let problem = format!(
+        "no input has an event {what}, by which their clocks were to be aligned; tracemill info --top 50 lists names"
+    );
+    Err(ErrorKind::Usage { problem }.into())
 }
 
 /// How the times of all inputs change.
@@ -144,6 +164,7 @@ impl Clocks {
         let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
         let own = own.unwrap_or(known.len());
         let timed = known[..own].iter().filter(|known| known.span.is_some()).count();
+        check_markers(&rules.align, &known[..own])?;
         let (mut found, mut warnings) = match timed {
             0 | 1 => Default::default(),
             _ => align(&rules.align, &mut known[..own]),

@@ -1,10 +1,11 @@
 //! What the scan notes for clocks: marker events and clock-sync events, a few of them, whatever the input's size.
 
+use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_core::json::member;
 use tracemill_core::shift::{Kind, Shift};
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, unescape};
 
 /// Markers kept of an input: the first ones in time.
 pub(super) const MARKERS: usize = 1024;
@@ -14,10 +15,19 @@ const SYNCS: usize = 256;
 /// What is looked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockWatch {
-    /// Events of this name.
-    pub(super) marker: Option<Vec<u8>>,
+    /// Markers.
+    pub(super) marker: Option<Marker>,
     /// Clock-sync events.
     pub(super) syncs: bool,
+}
+
+/// Events that inputs have in common.
+#[derive(Clone, Debug)]
+pub(super) enum Marker {
+    /// Those of this name: the i-th of one input belongs to the i-th of another.
+    Name(Vec<u8>),
+    /// Those whose name this matches: the first group, or the whole match, says which belong together.
+    Series(Regex),
 }
 
 /// A moment in the time of an input, and how far off it may be, in nanoseconds.
@@ -35,7 +45,7 @@ pub(crate) struct Sightings {
     markers: Vec<i64>,
     /// All markers there are.
     pub(super) seen: u64,
-    /// By sync id, as it is written.
+    /// By sync id, as it is written, or by the key of a series.
     pub(super) syncs: BTreeMap<Vec<u8>, Moment>,
 }
 
@@ -47,19 +57,35 @@ impl Sightings {
     /// Looks at an event that is no metadata and has a time; `shift` is what is known of the input's clock.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
-        if let Some(name) = &self.watch.marker
-            && event.is_string(Field::Name, name)
-            && !matches!(event.phase(), b'E' | b'e' | b'F')
-        {
-            self.seen += 1;
-            self.markers.push(time);
-            if self.markers.len() >= 2 * MARKERS {
-                self.keep_first();
+        match &self.watch.marker {
+            Some(Marker::Name(name)) if event.is_string(Field::Name, name) && !is_end(event) => {
+                self.seen += 1;
+                self.markers.push(time);
+                if self.markers.len() >= 2 * MARKERS {
+                    self.keep_first();
+                }
             }
+            Some(Marker::Series(_)) => self.note_series(event, time),
+            _ => {}
         }
         if self.watch.syncs && event.phase() == b'c' {
             self.note_sync(event, time, shift);
         }
+    }
+
+    #[cold]
+    fn note_series(&mut self, event: &Event<'_>, time: i64) {
+        let watch = Arc::clone(&self.watch);
+        let Some(Marker::Series(regex)) = &watch.marker else { return };
+        let mut name = Vec::new();
+        match event.field(Field::Name) {
+            Some([b'"', content @ .., b'"']) => unescape(content, &mut name),
+            _ => return,
+        }
+        let Some(found) = regex.captures(&name).filter(|_| !is_end(event)) else { return };
+        let Some(key) = found.get(1).or(found.get(0)) else { return };
+        self.seen += 1;
+        self.note_moment(key.as_bytes().to_vec(), Moment { time, uncertainty: 0 });
     }
 
     /// `args.issue_ts` is when the other side was asked, `ts` when its answer came: it was there in between.
@@ -117,13 +143,18 @@ impl Sightings {
     }
 }
 
+/// Whether an event ends what another began.
+fn is_end(event: &Event<'_>) -> bool {
+    matches!(event.phase(), b'E' | b'e' | b'F')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
     fn sightings(events: &[(&str, i64)], parts: usize) -> Sightings {
-        let watch = Arc::new(ClockWatch { marker: Some(b"m".to_vec()), syncs: true });
+        let watch = Arc::new(ClockWatch { marker: Some(Marker::Name(b"m".to_vec())), syncs: true });
         let mut all = Sightings::default();
         for part in events.chunks(events.len().div_ceil(parts)) {
             let mut own = Sightings::new(Arc::clone(&watch));

@@ -100,9 +100,17 @@ pub(crate) struct Process {
     pub(crate) written: Vec<u8>,
     /// From its last `process_name` event.
     pub(crate) name: Option<Vec<u8>>,
+    /// From its last `process_labels` event: what tells it from others of its name, such as `GPU 0`.
+    pub(crate) labels: Option<Vec<u8>>,
     /// Threads with events that are no metadata.
     pub(crate) threads: Vec<Key>,
     pub(crate) times: Times,
+}
+
+/// What a metadata event calls a process.
+pub(super) enum Named {
+    Name(Vec<u8>),
+    Labels(Vec<u8>),
 }
 
 /// The processes of an input, and its ids.
@@ -130,9 +138,13 @@ impl Processes {
                 self.known_threads.insert(thread);
             }
         }
-        for (pid, name) in names {
+        for (pid, named) in names {
             let number = self.number(&pid);
-            self.by_pid[number].1.name = Some(name);
+            let process = &mut self.by_pid[number].1;
+            match named {
+                Named::Name(name) => process.name = Some(name),
+                Named::Labels(labels) => process.labels = Some(labels),
+            }
         }
         for (pid, times) in times {
             let number = self.number(&pid);
@@ -190,7 +202,7 @@ pub(crate) struct Census {
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
     recent: Recent,
     /// In the order of the events.
-    names: Vec<(Vec<u8>, Vec<u8>)>,
+    names: Vec<(Vec<u8>, Named)>,
     times: Vec<(Vec<u8>, Times)>,
     /// Where the times of a pid stand, by its spelling.
     by_pid: HashMap<Vec<u8>, usize>,
@@ -265,14 +277,17 @@ impl Census {
     }
 
     fn note_name(&mut self, event: &Event<'_>, pid: &[u8]) {
-        if !event.is_string(Field::Name, b"process_name") {
+        let is_name = event.is_string(Field::Name, b"process_name");
+        if !is_name && !event.is_string(Field::Name, b"process_labels") {
             return;
         }
         let args = event.field(Field::Args).unwrap_or_default();
-        if let Some([b'"', content @ .., b'"']) = member(args, b"name") {
-            let mut name = Vec::new();
-            unescape(content, &mut name);
-            self.names.push((pid.to_owned(), name));
+        let key: &[u8] = if is_name { b"name" } else { b"labels" };
+        if let Some([b'"', content @ .., b'"']) = member(args, key) {
+            let mut text = Vec::new();
+            unescape(content, &mut text);
+            let named = if is_name { Named::Name(text) } else { Named::Labels(text) };
+            self.names.push((pid.to_owned(), named));
         }
     }
 }

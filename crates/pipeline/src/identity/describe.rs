@@ -84,7 +84,7 @@ fn rule(map: &IdMap) -> String {
 
 /// Metadata events that name the processes of inputs with labels, and put them in the order of the inputs.
 ///
-/// `process_name` becomes `label: name`, since that is what every viewer shows; `process_labels` and
+/// `process_name` becomes `label: name (labels)`, since that is what every viewer shows; `process_labels` and
 /// `process_sort_index` are for those that know them.
 pub(crate) fn label_events(
     units: &[Unit],
@@ -99,6 +99,10 @@ pub(crate) fn label_events(
             let pid = String::from_utf8_lossy(new.unwrap_or(&process.written)).into_owned();
             let name = process.name.as_ref().map(|name| String::from_utf8_lossy(name));
             let full = name.map_or(label.clone(), |name| format!("{label}: {name}"));
+            // of processes of one name, as PyTorch writes them, the labels say which is the GPU
+            let own = process.labels.as_ref().map(|labels| String::from_utf8_lossy(labels));
+            let full = own.as_ref().map_or(full.clone(), |own| format!("{full} ({own})"));
+            let labels = own.map_or(label.clone(), |own| format!("{label}, {own}"));
             let mut event = |name: &str, arg: &str, value: &dyn Fn(&mut Vec<u8>)| {
                 let mut text = format!("{{\"args\":{{\"{arg}\":").into_bytes();
                 value(&mut text);
@@ -109,7 +113,7 @@ pub(crate) fn label_events(
                 events.push(text);
             };
             event("process_name", "name", &|out| push_string(&full, out));
-            event("process_labels", "labels", &|out| push_string(&label, out));
+            event("process_labels", "labels", &|out| push_string(&labels, out));
             event("process_sort_index", "sort_index", &|out| {
                 out.extend_from_slice(unit.input.to_string().as_bytes());
             });

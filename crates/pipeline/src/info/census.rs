@@ -4,7 +4,7 @@ use super::InfoConfig;
 use super::lanes::{as_written, ids, processes};
 use super::ledger::{Ledger, Tops, Totals};
 use super::nesting::self_times;
-use super::part::{LETTERS, Moment, Part, text_of_key};
+use super::part::{LETTERS, Moment, Part, Wanted, text_of_key};
 use super::profiles::Profiles;
 use super::rank::Ranks;
 use super::report::{InfoReport, RealEvent, TopList, Usage};
@@ -13,14 +13,22 @@ use super::table::{Table, hash};
 use super::timeline::Timeline;
 use crate::config::Config;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::error::Error;
 use tracemill_core::outline::Document;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_profile::{Names, printable};
+use tracemill_tokenizer::Form;
 
 /// What is known of all inputs.
 pub(super) struct Census {
     wanted: InfoConfig,
+    /// Set when there are too many events for self times; parts that are begun later do not collect slices.
+    too_many: Arc<AtomicBool>,
+    nameless: u64,
+    uncategorised: u64,
+    bare_starts: u64,
     config: Config,
     /// Bytes that each of the ledgers may take.
     limit: u64,
@@ -59,6 +67,10 @@ impl Census {
         let ledger = || Ledger::new(limit, &config.tmp_dir);
         Census {
             wanted,
+            too_many: Arc::new(AtomicBool::new(!wanted.full && !wanted.self_times)),
+            nameless: 0,
+            bare_starts: 0,
+            uncategorised: 0,
             config: config.clone(),
             limit,
             events: 0,
@@ -105,11 +117,25 @@ impl Census {
         self.names.append(&later.names)?;
         self.cats.append(&later.cats)?;
         self.args.append(&later.args)?;
-        self.slices.push(later.slices)?;
+        self.nameless += later.nameless;
+        self.bare_starts += later.bare_starts;
+        self.uncategorised += later.uncategorised;
+        if !self.wanted.full && self.bytes > InfoConfig::SELF_TIMES_MAX && self.nests() {
+            self.too_many.store(true, Ordering::Relaxed);
+            self.slices = Slices::new(self.config.shares().index / 2, &self.config.tmp_dir);
+        }
+        if self.nests() {
+            self.slices.push(later.slices)?;
+        }
         self.titles.append(later.titles);
         self.profiles.append(later.profiles);
         later.outline.append_to(&mut self.documents);
         Ok(())
+    }
+
+    /// Whether there are self times. What decides is bytes that were taken over, in order, so it does not depend on workers.
+    fn nests(&self) -> bool {
+        !self.too_many.load(Ordering::Relaxed)
     }
 
     fn note_moments(&mut self, later: &Part) {
@@ -125,6 +151,7 @@ impl Census {
     /// Puts everything together; `inputs` say what stands where.
     pub(super) fn report(self, inputs: Inputs) -> Result<InfoReport, Error> {
         let top = self.wanted.top;
+        let has_self = self.nests();
         let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
         let lane_times = self_times(&self.slices.finish()?, &mut self_names)?;
         let of_lane = |lane: u64| {
@@ -155,6 +182,12 @@ impl Census {
             processes: processes(&self.lanes, &self.titles, of_lane),
             names: names(&self.names.finish()?, &self_names.finish()?, top),
             categories: categories(&self.cats.finish()?, top, self.limit, &self.config)?,
+            has_self,
+            nameless: self.nameless,
+            bare_starts: self.bare_starts,
+            uncategorised: self.uncategorised,
+            is_lines: self.documents.iter().any(|document| document.form == Form::Ndjson),
+            documents: self.documents.len() as u64,
             args: self.wanted.full.then(|| args(&keys_of_args, top)),
             profiles: self.profiles.finish(),
             keys: keys(&self.documents),
@@ -255,12 +288,15 @@ impl Reader for Census {
     type Part = Part;
 
     fn part(base: u64, _bytes: usize) -> Part {
-        Part::new(base, false)
+        Part::new(base, Wanted::default())
     }
 
     fn maker(&self) -> Maker<Part> {
-        let full = self.wanted.full;
-        Box::new(move |base, _| Part::new(base, full))
+        let (args, too_many) = (self.wanted.full, Arc::clone(&self.too_many));
+        Box::new(move |base, _| {
+            let nesting = !too_many.load(Ordering::Relaxed);
+            Part::new(base, Wanted { args, nesting })
+        })
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {

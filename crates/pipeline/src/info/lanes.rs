@@ -26,19 +26,29 @@ pub(super) fn as_written(value: &[u8]) -> String {
 }
 
 /// The processes of all threads; `self_ns` has the self times of threads by hash.
+/// Numbers come before all other ids, 9 before 10.
+fn number(id: &[u8]) -> i128 {
+    std::str::from_utf8(id).ok().and_then(|text| text.parse().ok()).unwrap_or(i128::MAX)
+}
+
 pub(super) fn processes(
     lanes: &Table,
     names: &Names,
     self_ns: impl Fn(u64) -> u64,
 ) -> Vec<ProcessInfo> {
     let mut lanes: Vec<Entry<'_>> = lanes.entries().collect();
-    lanes.sort_by_key(|lane| ids(lane.key));
+    lanes.sort_by_key(|lane| {
+        let (pid, tid) = ids(lane.key);
+        (number(pid), pid, number(tid), tid)
+    });
     let mut processes: Vec<(&[u8], ProcessInfo)> = Vec::new();
     for lane in lanes {
         let (pid, tid) = ids(lane.key);
         if processes.last().is_none_or(|(last, _)| *last != pid) {
             let name = names.process(pid);
-            let process = ProcessInfo { pid: as_written(pid), name, ..ProcessInfo::default() };
+            let labels = names.labels(pid);
+            let process =
+                ProcessInfo { pid: as_written(pid), name, labels, ..ProcessInfo::default() };
             processes.push((pid, process));
         }
         let Some((_, process)) = processes.last_mut() else { continue };

@@ -8,6 +8,7 @@ use super::report::Usage;
 use super::slices::{Slice, sort};
 use super::table::Table;
 use super::timeline::Timeline;
+use crate::check::page_data;
 use memchr::memchr2;
 use tracemill_core::outline::Outline;
 use tracemill_core::pairing::is_named;
@@ -21,11 +22,16 @@ pub(super) const LETTERS: usize = 128;
 /// The findings of a stretch of an input.
 pub(super) struct Part {
     pub(super) outline: Outline,
-    /// Whether to look at args and nesting.
-    full: bool,
+    /// Whether to look at args, and at nesting.
+    wanted: Wanted,
     pub(super) bytes: u64,
     pub(super) metadata: u64,
     pub(super) untimed: u64,
+    /// Events without a name, and those without categories that are no metadata.
+    pub(super) nameless: u64,
+    pub(super) uncategorised: u64,
+    /// `TracingStartedInBrowser` without data.
+    pub(super) bare_starts: u64,
     pub(super) at_zero: u64,
     pub(super) bounds: Option<(i64, i64)>,
     pub(super) ranks: Ranks,
@@ -50,6 +56,13 @@ pub(super) struct Part {
     scratch: Vec<u8>,
 }
 
+/// What costs more than counting.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wanted {
+    pub(super) args: bool,
+    pub(super) nesting: bool,
+}
+
 /// A real event: its time, place, and rows in the tables of its part.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
@@ -63,13 +76,16 @@ pub(super) struct Moment {
 }
 
 impl Part {
-    pub(super) fn new(base: u64, full: bool) -> Self {
+    pub(super) fn new(base: u64, wanted: Wanted) -> Self {
         Part {
             outline: Outline::at(base),
-            full,
+            wanted,
             bytes: 0,
             metadata: 0,
             untimed: 0,
+            nameless: 0,
+            uncategorised: 0,
+            bare_starts: 0,
             at_zero: 0,
             bounds: None,
             ranks: Ranks::default(),
@@ -217,9 +233,15 @@ impl Collect for Part {
         let usage = Usage { events: 1, bytes, time_ns, self_ns: 0 };
         let lane = self.lane(event);
         self.lanes.add(lane, &usage);
-        let name = self.names.row(key_of(event, Field::Name, &mut self.scratch));
+        let key = key_of(event, Field::Name, &mut self.scratch);
+        self.nameless += u64::from(key.is_empty());
+        let is_start = key == b"\"TracingStartedInBrowser\"" && page_data(event).is_none();
+        self.bare_starts += u64::from(is_start);
+        let name = self.names.row(key);
         self.names.add(name, &usage);
-        let cat = self.cats.row(key_of(event, Field::Cat, &mut self.scratch));
+        let key = key_of(event, Field::Cat, &mut self.scratch);
+        self.uncategorised += u64::from(key.is_empty() && class != Class::Metadata);
+        let cat = self.cats.row(key);
         self.cats.add(cat, &usage);
         let offset = self.outline.base + event.offset;
         match (class, ts) {
@@ -230,7 +252,7 @@ impl Collect for Part {
             (Class::Timed, Some(ts)) => {
                 let moment = Moment { ts: ts.floor, offset, lane, name, phase };
                 self.timed((ts, time_ns), moment);
-                if self.full {
+                if self.wanted.nesting {
                     self.slice(event, (ts.floor, time_ns), &moment);
                 }
             }
@@ -241,7 +263,7 @@ impl Collect for Part {
         {
             self.profiles.note(event, role);
         }
-        if self.full
+        if self.wanted.args
             && let Some(args) = event.field_and_rest(Field::Args)
         {
             note_args(args, time_ns, &mut self.args, &mut self.scratch);

@@ -15,6 +15,18 @@ pub struct InfoReport {
     pub metadata: u64,
     /// Events without a time.
     pub untimed: u64,
+    /// Events without a name.
+    pub nameless: u64,
+    /// `TracingStartedInBrowser` events without `args.data`, for which DevTools refuses a file.
+    pub bare_starts: u64,
+    /// Events without categories that are no metadata.
+    pub uncategorised: u64,
+    /// Whether any input has one event a line, without brackets around them.
+    pub is_lines: bool,
+    /// Documents in all inputs.
+    pub documents: u64,
+    /// Whether self times were counted: see [`crate::InfoConfig`].
+    pub has_self: bool,
     /// Events at time 0 that are no metadata.
     pub at_zero: u64,
     /// Least time stamp of an event that is no metadata, in nanoseconds.
@@ -158,6 +170,8 @@ pub struct ProcessInfo {
     pub pid: String,
     /// From its last `process_name` event.
     pub name: Option<String>,
+    /// From its last `process_labels` event, such as `GPU 0`.
+    pub labels: Option<String>,
     /// What its events come to.
     pub usage: Usage,
     /// Its threads, most events first.

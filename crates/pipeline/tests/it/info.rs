@@ -9,7 +9,7 @@ use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, ByName, Info, Sums};
 
-const ALL: InfoConfig = InfoConfig { top: usize::MAX, full: true };
+const ALL: InfoConfig = InfoConfig { top: usize::MAX, full: true, self_times: true };
 
 fn inform(inputs: &[&[u8]], wanted: &InfoConfig, knobs: Knobs) -> Result<InfoReport, Error> {
     over(inputs, knobs, |sources| info(sources, wanted, &config(knobs)))
@@ -135,7 +135,7 @@ fn lists_are_cut_and_the_rest_is_left_out_unless_asked_for() {
     for seed in 0..20 {
         let input = trace(seed, &TraceShape { events: 60, ..TraceShape::plain(60) });
         let all = inform(&[&input], &ALL, PLAIN).expect("sound");
-        let wanted = InfoConfig { top: 3, full: false };
+        let wanted = InfoConfig { top: 3, full: false, self_times: false };
         let some = inform(&[&input], &wanted, knobs(seed as usize)).expect("sound");
         assert_eq!(some.names.distinct, all.names.distinct);
         let keys = |rows: &[TopRow]| rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
@@ -145,6 +145,10 @@ fn lists_are_cut_and_the_rest_is_left_out_unless_asked_for() {
         assert_eq!(some.args, None);
         assert!(some.names.by_self.is_empty());
         assert!(some.processes.iter().all(|process| process.usage.self_ns == 0));
+        let wanted = InfoConfig { top: usize::MAX, full: false, self_times: true };
+        let brief = inform(&[&input], &wanted, knobs(seed as usize)).expect("sound");
+        assert!(brief.has_self && !some.has_self && brief.args.is_none());
+        assert_eq!((&brief.names, &brief.processes), (&all.names, &all.processes));
     }
 }
 

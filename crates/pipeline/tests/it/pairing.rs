@@ -111,7 +111,7 @@ fn slices_that_cross_last_as_long_as_their_names_say() {
 
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", CROSSING.as_bytes()));
-    let wanted = InfoConfig { top: 9, full: true };
+    let wanted = InfoConfig { top: 9, full: true, self_times: true };
     let report = tracemill_pipeline::info(&[source], &wanted, &config(PLAIN)).expect("sound");
     let own: BTreeMap<_, _> =
         report.names.by_self.iter().map(|row| (row.name.clone(), row.usage.self_ns)).collect();

@@ -97,7 +97,11 @@ fn real_event(event: &RealEvent) -> Value {
 }
 
 fn process(process: &ProcessInfo, has_self: bool) -> Object<'_> {
-    let mut own = Object::from([("pid", id(&process.pid)), ("name", json!(process.name))]);
+    let mut own = Object::from([
+        ("pid", id(&process.pid)),
+        ("name", json!(process.name)),
+        ("labels", json!(process.labels)),
+    ]);
     own.list("threads", move || {
         process.threads.iter().map(move |thread| {
             let own = Object::from([("tid", id(&thread.tid)), ("name", json!(thread.name))]);

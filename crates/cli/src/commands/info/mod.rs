@@ -1,19 +1,21 @@
 //! `tracemill info`: what there is, as text for people, Markdown for issues, or JSON.
 
+mod brief;
 mod json;
 mod page;
 mod report;
 mod words;
 
-pub(super) use words::{duration_text, micros};
+pub(super) use words::{duration_text, micros, short};
 
-use super::{note_limits, report_place};
+use super::{note_limits, note_repeated, report_place};
 use crate::args::InfoArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary};
+use crate::messages::{Messages, Summary, colored_stdout};
 use crate::progress::Watch;
 use crate::report::Run;
 use crate::whole_file::Place;
+use brief::brief;
 use json::json_of;
 use report::page_of;
 use std::path::Path;
@@ -31,6 +33,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     output.check("the output", &sources, args.output.force)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
+    note_repeated(&sources, messages);
     note_limits(&args.limits, &config, messages);
     let watch = Watch::start(&args.messages, &progress);
     let counted = info(&sources, &args.wanted(), &config);
@@ -43,7 +46,15 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     match (args.json, args.markdown) {
         (true, _) => output.write_json(&json)?,
         (_, true) => output.write(page_of(&report).markdown().as_bytes())?,
-        _ => output.write(page_of(&report).text().as_bytes())?,
+        _ => {
+            let color = output == Place::Stdout && colored_stdout(args.messages.color);
+            let mut text = brief(&report).text(color);
+            if args.lists() {
+                text.push('\n');
+                text.push_str(&page_of(&report).text(color));
+            }
+            output.write(text.as_bytes())?;
+        }
     }
     messages.inputs(&report.inputs);
     report.warnings.iter().for_each(|text| messages.warning(text));

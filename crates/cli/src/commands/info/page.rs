@@ -1,6 +1,7 @@
 //! The report as sections of lines and tables, and how these become text or Markdown.
 
 use crate::messages::plain;
+use clap::builder::styling::Style;
 
 /// Width of the labels on the left.
 const LABEL: usize = 11;
@@ -43,8 +44,9 @@ impl Page {
         }
     }
 
-    /// Labels on the left, columns aligned.
-    pub(super) fn text(&self) -> String {
+    /// Labels on the left, in bold if `color`, columns aligned.
+    pub(super) fn text(&self, color: bool) -> String {
+        let style = if color { Style::new().bold() } else { Style::new() };
         let mut text = String::new();
         let mut last = "";
         for section in &self.0 {
@@ -58,7 +60,7 @@ impl Page {
                 last = label;
             }
             for line in lines {
-                text.push_str(&format!("{label:<LABEL$}{line}\n"));
+                text.push_str(&format!("{style}{label:<LABEL$}{style:#}{line}\n"));
                 label = "";
             }
         }
@@ -184,7 +186,13 @@ names      by bytes  events
            … and 5
 damage     none
 ";
-        assert_eq!(page("a\nb").text(), expected);
+        assert_eq!(page("a\nb").text(false), expected);
+    }
+
+    #[test]
+    fn labels_are_bold_on_request() {
+        let text = page("a").text(true);
+        assert!(text.starts_with("\u{1b}[1minput      \u{1b}[0ma\n"), "{text:?}");
     }
 
     #[test]

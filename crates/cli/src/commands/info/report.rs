@@ -28,9 +28,9 @@ pub(super) fn page_of(report: &InfoReport) -> Page {
     page.lines("phases", counts(&report.phases));
     page.table("processes", processes(report));
     let full = report.args.is_some();
-    tops("names", &report.names, full, &mut page);
-    tops("categories", &report.categories, false, &mut page);
-    report.args.iter().for_each(|args| tops("args", args, false, &mut page));
+    tops("names", &report.names, (full, report), &mut page);
+    tops("categories", &report.categories, (false, report), &mut page);
+    report.args.iter().for_each(|args| tops("args", args, (false, report), &mut page));
     page.lines("profiles", profiles(report));
     if !report.keys.is_empty() {
         page.line("keys", report.keys.join(", "));
@@ -146,12 +146,25 @@ fn row(first: String, usage: &Usage, has_self: bool) -> Vec<String> {
     row
 }
 
+/// What to say where a sum of times is longer than the trace.
+fn nested<'r>(
+    mut rows: impl Iterator<Item = &'r Usage>,
+    report: &InfoReport,
+) -> impl Iterator<Item = String> {
+    let lasts = report.end_ns.zip(report.start_ns).map_or(0, |(end, start)| end.abs_diff(start));
+    let exceeds = rows.any(|usage| usage.time_ns > lasts);
+    exceeds.then(|| "time counts calls within calls again".to_owned()).into_iter()
+}
+
 fn processes(report: &InfoReport) -> Table {
     let full = report.args.is_some();
     let mut rows = Vec::new();
     let mut room = THREADS;
     for process in report.processes.iter().take(PROCESSES) {
-        let name = short(Some(&title(&process.pid, process.name.as_deref())));
+        let mut name = short(Some(&title(&process.pid, process.name.as_deref())));
+        if let Some(labels) = &process.labels {
+            name.push_str(&format!(" [{}]", short(Some(labels))));
+        }
         rows.push(row(name, &process.usage, full));
         for thread in process.threads.iter().take(room) {
             let name = short(Some(&title(&thread.tid, thread.name.as_deref())));
@@ -169,23 +182,32 @@ fn processes(report: &InfoReport) -> Table {
         .filter(|&(n, _)| n > 0)
         .map(|(n, what)| format!("{} {what}", grouped(n as u64)))
         .collect();
-    let more =
-        (!left_out.is_empty()).then(|| format!("… and {}; --json has all", left_out.join(", ")));
+    let mut more: Vec<String> = nested(report.processes.iter().map(|p| &p.usage), report).collect();
+    if !left_out.is_empty() {
+        more.push(format!("… and {}; --json has all", left_out.join(", ")));
+    }
+    let more = (!more.is_empty()).then(|| more.join("; "));
     let all = plural(threads as u64, "thread");
     Table { head: head(format!("({all})"), full), rows, more }
 }
 
 /// The lists of a kind of names.
-fn tops(label: &'static str, list: &TopList, has_self: bool, page: &mut Page) {
+fn tops(
+    label: &'static str,
+    list: &TopList,
+    (has_self, report): (bool, &InfoReport),
+    page: &mut Page,
+) {
     let lists =
         [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self time", &list.by_self)];
     for (by, rows) in lists {
         let is_cut = (rows.len() as u64) < list.distinct;
         let of = if is_cut { format!(" of {}", grouped(list.distinct)) } else { String::new() };
         let first = format!("{by} ({}{of})", grouped(rows.len() as u64));
+        let more = nested(rows.iter().map(|row| &row.usage), report).next();
         let row = |top: &TopRow| row(short(top.name.as_deref()), &top.usage, has_self);
         let rows = rows.iter().map(row).collect();
-        page.table(label, Table { head: head(first, has_self), rows, more: None });
+        page.table(label, Table { head: head(first, has_self), rows, more });
     }
 }
 
@@ -268,6 +290,7 @@ mod tests {
             processes: vec![ProcessInfo {
                 pid: "10".into(),
                 name: Some("Browser".into()),
+                labels: Some("GPU 0".into()),
                 usage: usage(1003, 1000),
                 threads: vec![thread("1", Some("Main\u{1b}"), 1000), thread("", None, 3)],
             }],
@@ -298,10 +321,10 @@ gaps       1.00 ms from 2 µs on, 1.00 µs after the first event
 order      not sorted: 1 neighbour out of order (merge sorts)
 phases     X  1,000
            M      3
-processes  (2 threads)     events     bytes     time
-           10 Browser       1,003  97.9 KiB  1.00 ms
-             1 Main\\u{1b}   1,000  97.7 KiB  1.00 ms
-             (none)             3     300 B  3.00 µs
+processes  (2 threads)           events     bytes     time
+           Browser (10) [GPU 0]   1,003  97.9 KiB  1.00 ms
+             Main\\u{1b} (1)       1,000  97.7 KiB  1.00 ms
+             (none)                   3     300 B  3.00 µs
 names      by bytes (2 of 3)  events     bytes     time
            a|b                 1,000  97.7 KiB  1.00 ms
            (none)                  2     200 B  2.00 µs
@@ -313,15 +336,17 @@ profiles   pid 10, tid 1, id 0x1: 2 chunks, 2.0 KiB
 keys       metadata, stackFrames
 damage     a.json: lost 1 × truncated (3 bytes): cut off before its end; first at byte 7: {\"a
 ";
-        assert_eq!(page_of(&report()).text(), expected);
+        assert_eq!(page_of(&report()).text(false), expected);
     }
 
     #[test]
     fn self_times_are_a_column_where_they_were_asked_for() {
         let report = InfoReport { args: Some(TopList::default()), ..report() };
-        let text = page_of(&report).text();
+        let text = page_of(&report).text(false);
         assert!(
-            text.contains("\n             (none)             3     300 B  3.00 µs   500 ns\n"),
+            text.contains(
+                "\n             (none)                   3     300 B  3.00 µs   500 ns\n"
+            ),
             "{text}"
         );
         let markdown = page_of(&report).markdown();
@@ -341,7 +366,7 @@ time       none
 order      sorted
 damage     none
 ";
-        assert_eq!(page_of(&InfoReport::default()).text(), expected);
+        assert_eq!(page_of(&InfoReport::default()).text(false), expected);
     }
 
     #[test]
@@ -355,7 +380,7 @@ damage     none
             processes: [vec![process(30); 2], vec![process(1); 60]].concat(),
             ..InfoReport::default()
         };
-        let text = page_of(&report).text();
+        let text = page_of(&report).text(false);
         assert_eq!(text.lines().filter(|line| line.starts_with("             1")).count(), THREADS);
         assert!(
             text.contains("… and 12 more processes, 70 more threads; --json has all"),

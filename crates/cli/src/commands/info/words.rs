@@ -30,17 +30,17 @@ pub(in super::super) fn duration_text(ns: i128) -> String {
     }
 }
 
-/// An id with its name.
+/// A name with its id behind it, since people know names.
 pub(super) fn title(id: &str, name: Option<&str>) -> String {
     let id = if id.is_empty() { "(none)" } else { id };
     match name {
-        Some(name) if !name.is_empty() => format!("{id} {name}"),
+        Some(name) if !name.is_empty() => format!("{name} ({id})"),
         _ => id.to_owned(),
     }
 }
 
 /// A name as lists show it: on one line, cut if it is long.
-pub(super) fn short(name: Option<&str>) -> String {
+pub(in super::super) fn short(name: Option<&str>) -> String {
     match name {
         None => "(none)".to_owned(),
         Some("") => "\"\"".to_owned(),

@@ -77,6 +77,7 @@ fn a_merge_is_reported_whole() {
     };
     let run = Run { config: &test_config(), elapsed: Duration::from_millis(1500) };
     let expected = json!({
+        "schema": 1,
         "version": env!("CARGO_PKG_VERSION"),
         "verb": "merge",
         "inputs": [{

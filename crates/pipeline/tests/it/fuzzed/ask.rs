@@ -75,7 +75,11 @@ impl Ask {
                 1 => vec![CheckFor::Devtools],
                 _ => vec![CheckFor::Devtools, CheckFor::Perfetto],
             }),
-            6 => Ask::Info(InfoConfig { top: 1 + below(bytes, 4), full: below(bytes, 2) == 1 }),
+            6 => Ask::Info(InfoConfig {
+                top: 1 + below(bytes, 4),
+                full: below(bytes, 2) == 1,
+                self_times: below(bytes, 2) == 1,
+            }),
             _ => Ask::Profiles,
         }
     }

@@ -1,0 +1,314 @@
+//! The six lines that `info` begins with: how much, how long, who, what, profiles, and whether DevTools opens it.
+
+use super::page::Page;
+use super::words::{duration_text, short};
+use crate::messages::loss_texts;
+use crate::size::{grouped, human, plural};
+use std::cmp::Reverse;
+use tracemill_pipeline::{InfoReport, ProcessInfo, ThreadInfo, TopRow, Usage};
+
+/// Entries of a line.
+const LISTED: usize = 3;
+
+/// 512 MiB less a little: the longest text that Chrome makes of bytes.
+const TEXT_MAX: u64 = (1 << 29) - 24;
+
+/// What everybody asks first.
+pub(super) fn brief(report: &InfoReport) -> Page {
+    let mut page = Page::default();
+    page.line("input", input(report));
+    page.line("time", time(report));
+    page.line("busiest", busiest(report));
+    page.line("names", names(report));
+    page.line("profiles", profiles(report));
+    page.line("DevTools", devtools(report));
+    page.lines("damage", loss_texts(&report.inputs));
+    page
+}
+
+fn input(report: &InfoReport) -> String {
+    let bytes = report.inputs.iter().map(|input| input.bytes).sum();
+    let of = |name: &str| format!("{name}: {}, {}", plural(report.events, "event"), human(bytes));
+    match &report.inputs[..] {
+        [input] => match input.encoding {
+            Some(encoding) => format!("{}, {encoding}", of(&input.name)),
+            None => of(&input.name),
+        },
+        inputs => of(&plural(inputs.len() as u64, "input")),
+    }
+}
+
+fn lasts(report: &InfoReport) -> Option<i128> {
+    Some(i128::from(report.end_ns?) - i128::from(report.start_ns?))
+}
+
+fn time(report: &InfoReport) -> String {
+    let order = match report.inversions {
+        0 => "sorted".to_owned(),
+        _ => "not sorted (tracemill merge sorts)".to_owned(),
+    };
+    match lasts(report) {
+        Some(lasts) => format!("lasts {}; {order}", duration_text(lasts)),
+        None => "no event has a time".to_owned(),
+    }
+}
+
+/// The time that counts: without what is nested, if that is known.
+fn time_of(usage: &Usage, report: &InfoReport) -> u64 {
+    if report.has_self { usage.self_ns } else { usage.time_ns }
+}
+
+/// What to add where nested time counts again.
+fn nested(report: &InfoReport) -> &'static str {
+    if report.has_self { "" } else { "; calls within calls count again (--full: once)" }
+}
+
+fn percent(part: u64, whole: u128) -> String {
+    let tenths = u128::from(part) * 1000 / whole.max(1);
+    match tenths {
+        0..10 => "<1 %".to_owned(),
+        tenths => format!("{} %", (tenths + 5) / 10),
+    }
+}
+
+/// A thread by name, with its process.
+fn thread_title(process: &ProcessInfo, thread: &ThreadInfo) -> String {
+    let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    let id = |id: &str| if id.is_empty() { "(none)".to_owned() } else { id.to_owned() };
+    let own = named(&thread.name).unwrap_or_else(|| format!("thread {}", id(&thread.tid)));
+    let mut of = match named(&process.name) {
+        Some(name) => format!("{name} {}", id(&process.pid)),
+        None => format!("pid {}", id(&process.pid)),
+    };
+    if let Some(labels) = &process.labels {
+        of.push_str(&format!(", {labels}"));
+    }
+    format!("{} ({})", short(Some(&own)), short(Some(&of)))
+}
+
+fn busiest(report: &InfoReport) -> String {
+    let Some(lasts) = lasts(report) else { return "no thread".to_owned() };
+    let of_process = |process| move |thread| (process, thread);
+    let mut threads: Vec<(&ProcessInfo, &ThreadInfo)> = report
+        .processes
+        .iter()
+        .flat_map(|process| process.threads.iter().map(of_process(process)))
+        .collect();
+    let all = threads.len() as u64;
+    threads.retain(|(_, thread)| time_of(&thread.usage, report) > 0);
+    // of equals the one with more events stands first already
+    threads.sort_by_key(|(_, thread)| Reverse(time_of(&thread.usage, report)));
+    let lasts = lasts.unsigned_abs();
+    let one = |(process, thread): &(&ProcessInfo, &ThreadInfo)| {
+        let share = percent(time_of(&thread.usage, report), lasts);
+        format!("{share} {}", thread_title(process, thread))
+    };
+    let list: Vec<String> = threads.iter().take(LISTED).map(one).collect();
+    let threads = plural(all, "thread");
+    match list.is_empty() {
+        true => format!("{threads}, none with events that last"),
+        false => format!("{} (of {threads}; % of the trace{})", list.join(", "), nested(report)),
+    }
+}
+
+fn names(report: &InfoReport) -> String {
+    let list = |rows: &[TopRow], of: &dyn Fn(&Usage) -> u64, whole: u128| {
+        let rows = rows.iter().take(LISTED).filter(|row| of(&row.usage) > 0);
+        let one = |row: &TopRow| {
+            format!("{} {}", percent(of(&row.usage), whole), short(row.name.as_deref()))
+        };
+        rows.map(one).collect::<Vec<_>>().join(", ")
+    };
+    let busy: u128 =
+        report.processes.iter().map(|process| u128::from(time_of(&process.usage, report))).sum();
+    let by_time = if report.has_self { &report.names.by_self } else { &report.names.by_time };
+    let by_time = list(by_time, &|usage| time_of(usage, report), busy);
+    let by_bytes = list(&report.names.by_bytes, &|usage| usage.bytes, report.event_bytes.into());
+    let parts = [("by time: ", by_time), ("by size: ", by_bytes)];
+    let parts = parts.iter().filter(|(_, list)| !list.is_empty());
+    let text = parts.map(|(by, list)| format!("{by}{list}")).collect::<Vec<_>>().join("; ");
+    if text.is_empty() { "none".to_owned() } else { text }
+}
+
+fn profiles(report: &InfoReport) -> String {
+    let name = |pid: &str, tid: &str| {
+        let process = report.processes.iter().find(|process| process.pid == pid);
+        let thread = process.and_then(|p| p.threads.iter().find(|thread| thread.tid == tid));
+        match (process, thread) {
+            (Some(process), Some(thread)) => thread_title(process, thread),
+            _ => format!("pid {pid}"),
+        }
+    };
+    let mut list: Vec<String> = Vec::new();
+    for profile in &report.profiles {
+        let name = name(&profile.pid, &profile.tid);
+        if !list.contains(&name) && list.len() < LISTED {
+            list.push(name);
+        }
+    }
+    match report.profiles.len() {
+        0 => "no CPU profile".to_owned(),
+        n => format!("{} of {}", plural(n as u64, "CPU profile"), list.join(", ")),
+    }
+}
+
+/// What keeps DevTools from opening the inputs, as far as counting shows it, and the command that mends it.
+fn devtools(report: &InfoReport) -> String {
+    let name = match &report.inputs[..] {
+        [input] => crate::messages::plain(&input.name),
+        _ => "INPUTS".to_owned(),
+    };
+    let mend = format!("tracemill merge {name} --for devtools -o OUT.json.gz");
+    match obstacle(report) {
+        None => "opens it, as far as counting tells (tracemill check --for devtools reads all)"
+            .to_owned(),
+        Some((why, true)) => format!("does not open it: {why} -> {mend}"),
+        Some((why, false)) => format!(
+            "does not open it: {why} -> tracemill filter {name} --shrink-to 400M -o OUT.json"
+        ),
+    }
+}
+
+/// Why not, and whether a merge for the viewer mends it: what is too large it does not make smaller.
+fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
+    let bytes: u64 = report.inputs.iter().map(|input| input.bytes).sum();
+    let sum =
+        |of: fn(&tracemill_pipeline::InputReport) -> u64| report.inputs.iter().map(of).sum::<u64>();
+    let packed = |encoding: &&str| **encoding != *"gzip";
+    let packing = report.inputs.iter().filter_map(|input| input.encoding).find(|e| packed(e));
+    let mendable = |why: String| Some((why, true));
+    match () {
+        () if report.events == 0 => Some(("there are no events".to_owned(), true)),
+        () if bytes >= TEXT_MAX => {
+            Some((format!("{} of text, where 512 MiB is the most", human(bytes)), false))
+        }
+        () if sum(|input| input.lost()) > 0 => mendable("it is damaged".to_owned()),
+        () if packing.is_some() => {
+            mendable(format!("it is packed as {}", packing.unwrap_or_default()))
+        }
+        () if report.inputs.len() > 1 => mendable("these are several inputs".to_owned()),
+        () if report.is_lines => mendable("it has one event a line".to_owned()),
+        () if report.documents > 1 => mendable("it is several documents in a row".to_owned()),
+        () if sum(|input| input.unclosed) > 0 => mendable("it has no closing brackets".to_owned()),
+        () if sum(|input| input.odd_separators) > 0 => {
+            mendable("commas between events are missing or doubled".to_owned())
+        }
+        () if report.bare_starts > 0 => {
+            mendable("a TracingStartedInBrowser event without args.data".to_owned())
+        }
+        () if report.nameless > 0 => {
+            mendable(format!("events without a name ({})", grouped(report.nameless)))
+        }
+        () if report.uncategorised > 0 => {
+            mendable(format!("events without cat ({})", grouped(report.uncategorised)))
+        }
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::{InputReport, TopList};
+
+    fn usage(bytes: u64, time_ns: u64, self_ns: u64) -> Usage {
+        Usage { events: 1, bytes, time_ns, self_ns }
+    }
+
+    fn report() -> InfoReport {
+        let thread = |tid: &str, name: Option<&str>, self_ns| ThreadInfo {
+            tid: tid.into(),
+            name: name.map(str::to_owned),
+            usage: usage(10, self_ns * 3, self_ns),
+        };
+        let row = |name: &str, bytes, self_ns| TopRow {
+            name: Some(name.into()),
+            usage: usage(bytes, self_ns * 3, self_ns),
+        };
+        InfoReport {
+            inputs: vec![InputReport {
+                name: "a.json".into(),
+                bytes: 2048,
+                ..InputReport::default()
+            }],
+            events: 9,
+            event_bytes: 2000,
+            start_ns: Some(0),
+            end_ns: Some(1_000_000_000),
+            has_self: true,
+            documents: 1,
+            processes: vec![ProcessInfo {
+                pid: "10".into(),
+                name: Some("Browser".into()),
+                labels: None,
+                usage: usage(0, 0, 905_000_000),
+                threads: vec![thread("1", None, 5_000_000), thread("2", Some("Main"), 900_000_000)],
+            }],
+            names: TopList {
+                distinct: 2,
+                by_bytes: vec![row("b", 1500, 0), row("a", 500, 905_000_000)],
+                by_time: vec![row("a", 500, 905_000_000)],
+                by_self: vec![row("a", 500, 905_000_000)],
+            },
+            ..InfoReport::default()
+        }
+    }
+
+    #[test]
+    fn six_lines_answer_what_is_asked_first() {
+        let expected = "\
+input      a.json: 9 events, 2.0 KiB
+time       lasts 1.00 s; sorted
+busiest    90 % Main (Browser 10), <1 % thread 1 (Browser 10) (of 2 threads; % of the trace)
+names      by time: 100 % a; by size: 75 % b, 25 % a
+profiles   no CPU profile
+DevTools   opens it, as far as counting tells (tracemill check --for devtools reads all)
+";
+        assert_eq!(brief(&report()).text(false), expected);
+    }
+
+    #[test]
+    fn nested_time_is_said_to_count_again() {
+        let text = brief(&InfoReport { has_self: false, ..report() }).text(false);
+        let busiest = "270 % Main (Browser 10), 2 % thread 1 (Browser 10) (of 2 threads; % of the trace; calls within calls";
+        assert!(text.contains(busiest), "{text}");
+    }
+
+    #[test]
+    fn what_keeps_devtools_from_opening_is_named_with_a_command() {
+        let said = |change: &dyn Fn(&mut InfoReport)| {
+            let mut report = report();
+            change(&mut report);
+            devtools(&report)
+        };
+        let mend = " -> tracemill merge a.json --for devtools -o OUT.json.gz";
+        let text = said(&|report| report.uncategorised = 1234);
+        assert_eq!(text, format!("does not open it: events without cat (1,234){mend}"));
+        let text = said(&|report| report.inputs[0].bytes = 3 << 30);
+        assert!(
+            text.ends_with("-> tracemill filter a.json --shrink-to 400M -o OUT.json"),
+            "{text}"
+        );
+        assert!(text.contains("3.0 GiB of text"), "{text}");
+        for change in [
+            |report: &mut InfoReport| report.is_lines = true,
+            |report: &mut InfoReport| report.documents = 2,
+            |report: &mut InfoReport| report.inputs[0].unclosed = 1,
+            |report: &mut InfoReport| report.inputs[0].odd_separators = 1,
+            |report: &mut InfoReport| report.inputs[0].encoding = Some("zstd"),
+            |report: &mut InfoReport| report.nameless = 1,
+            |report: &mut InfoReport| report.bare_starts = 1,
+            |report: &mut InfoReport| report.events = 0,
+        ] {
+            let text = said(&change);
+            assert!(text.starts_with("does not open it: ") && text.ends_with(mend), "{text}");
+        }
+        assert!(said(&|report| report.inputs[0].encoding = Some("gzip")).starts_with("opens it"));
+    }
+
+    #[test]
+    fn an_empty_trace_has_six_lines_too() {
+        let text = brief(&InfoReport::default()).text(false);
+        assert_eq!(text.lines().count(), 6, "{text}");
+    }
+}
