@@ -33,10 +33,11 @@ fn merge_in(remedy: &str) -> Option<String> {
     let (_, rest) = remedy.split_once("tracemill merge")?;
     let mut flags = String::new();
     let mut words = rest.split_whitespace();
-    while let (Some(flag @ ("--for" | "--overlaps" | "--format")), Some(value)) =
-        (words.next(), words.next())
-    {
-        flags.push_str(&format!(" {flag} {value}"));
+    while let Some(flag @ ("--for" | "--overlaps" | "--format" | "--repair")) = words.next() {
+        flags.push_str(&format!(" {flag}"));
+        if flag != "--repair" {
+            flags.push_str(&format!(" {}", words.next()?));
+        }
     }
     Some(flags)
 }
@@ -91,6 +92,7 @@ fn merges_are_found_in_remedies() {
         Some(" --for devtools")
     );
     assert_eq!(merge_in("tracemill merge sorts").as_deref(), Some(""));
+    assert_eq!(merge_in("tracemill merge --repair writes null").as_deref(), Some(" --repair"));
     assert_eq!(merge_in("write a number"), None);
 }
 
