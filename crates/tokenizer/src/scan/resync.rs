@@ -10,18 +10,19 @@
 //!
 //! Cost: linear in the bytes skipped. Trying an object costs its length, and adversarial input can make many long tries
 //! fail, so a search may spend [`FREE`] bytes and four for each byte it has moved on; beyond that a try is cut to
-//! [`SHORT`] bytes. Real damage never gets there.
+//! [`SHORT`] bytes. The search for the end of the events reads no member twice, and may spend [`FREE`] bytes and eight for each
+//! byte there is. Real damage never gets there.
 
 use super::members::is_events_key;
 use super::{Fault, Form, Window};
 use crate::event::{Field, Key, key_before};
 use crate::simd::byte;
 use crate::text::{is_space, skip_space, string_end, trim_end, value_end};
+use memchr::{memchr, memchr_iter};
+use std::collections::HashSet;
 
 const FREE: usize = 1 << 20;
 const SHORT: usize = 4096;
-/// How many places may be tried for the end of the events.
-const END_TRIES: usize = 4096;
 
 /// A search for the next event, resumable at the end of a window.
 pub(super) struct Search {
@@ -73,7 +74,7 @@ impl Search {
         let bytes = window.bytes;
         let start = window.index(self.lost_from);
         let mut at = window.index(self.next);
-        while let Some(step) = bytes[at..].iter().position(|&b| b == b'{') {
+        while let Some(step) = memchr(b'{', &bytes[at..]) {
             at += step;
             self.next = window.base + at as u64;
             match may_begin_event(bytes, at, self.stray) {
@@ -84,8 +85,7 @@ impl Search {
                     continue;
                 }
             }
-            let allowed = (FREE + 4 * (at - start)).saturating_sub(self.spent).max(SHORT);
-            let end = bytes.len().min(at + allowed);
+            let end = bytes.len().min(at + allowed(at - start, self.spent));
             match probe(&bytes[..end], at) {
                 Probe::Event => return Found::Event(self.next),
                 Probe::Object(end) => {
@@ -116,25 +116,47 @@ impl Search {
     }
 }
 
+/// Bytes that a try may cost in a search that has moved on by so many and spent so many.
+fn allowed(moved: usize, spent: usize) -> usize {
+    (FREE + 4 * moved).saturating_sub(spent).max(SHORT)
+}
+
 /// Guesses where the first event at or after `from` begins, if that is before `to`.
 ///
 /// The guess is right unless the bytes are made to fool it; see [`super::Scanner::fork`] for how it is proven. Cost: the
-/// distance to the event and its length.
+/// distance to the event and its length; where many objects fail late, tries are cut as in a search after damage.
 pub fn speculate(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        at += bytes[at..to].iter().position(|&b| b == b'{')?;
-        let end = bytes.len().min(at + FREE);
-        match (may_begin_event(bytes, at, false) == Some(true)).then(|| probe(&bytes[..end], at)) {
-            Some(Probe::Event) => return Some(at),
-            Some(Probe::Object(end)) if end < to => at = end,
-            Some(Probe::Object(_)) => return None,
-            _ => at += 1,
+    speculate_counted(bytes, from, to).0
+}
+
+/// The guess, and the bytes that were spent on tries.
+fn speculate_counted(bytes: &[u8], from: usize, to: usize) -> (Option<usize>, usize) {
+    let (mut at, mut spent) = (from, 0);
+    while at < to {
+        let Some(step) = memchr(b'{', &bytes[at..to]) else { break };
+        at += step;
+        if may_begin_event(bytes, at, false) != Some(true) {
+            at += 1;
+            continue;
         }
-        if at >= to {
-            return None;
+        let end = bytes.len().min(at + allowed(at - from, spent).min(FREE));
+        match probe(&bytes[..end], at) {
+            Probe::Event => return (Some(at), spent),
+            Probe::Object(end) => {
+                spent += end - at;
+                at = end;
+            }
+            Probe::Unsound(noticed) => {
+                spent += noticed - at;
+                at += 1;
+            }
+            Probe::Open => {
+                spent += end - at;
+                at += 1;
+            }
         }
     }
+    (None, spent)
 }
 
 /// Whether what surrounds the `{` at `at` looks like an event boundary; `None` if the bytes end too early to tell. Behind
@@ -209,32 +231,53 @@ fn is_phase(bytes: &[u8], after_colon: usize) -> bool {
 
 /// The first `]` in `lost` from which the rest is the end of a document of this form.
 fn events_end(lost: &[u8], form: Form) -> Option<usize> {
-    let ends = lost.iter().enumerate().filter(|&(_, &b)| b == b']').map(|(at, _)| at);
-    ends.take(END_TRIES).find(|&at| match form {
-        Form::Object => ends_object(lost, at + 1),
+    let mut tries = EndTries { lost, read: HashSet::new(), spent: 0 };
+    memchr_iter(b']', lost).find(|&at| match form {
+        Form::Object => tries.end_object(at + 1),
         _ => lost[at + 1..].iter().all(|&b| is_space(b)),
     })
 }
 
-/// Whether `bytes[at..]` is `,"key":value` any number of times, then `}` and the end.
-fn ends_object(bytes: &[u8], at: usize) -> bool {
-    let mut at = skip_space(bytes, at);
-    while bytes.get(at) == Some(&b',') {
-        let key = skip_space(bytes, at + 1);
-        if bytes.get(key) != Some(&b'"') {
-            return false;
+/// Tries to read the end of a document from one place after the other.
+struct EndTries<'b> {
+    lost: &'b [u8],
+    /// The commas before members that were read: none of them led to the end.
+    read: HashSet<usize>,
+    spent: usize,
+}
+
+impl EndTries<'_> {
+    /// Whether the bytes from `from` on are `,"key":value` any number of times, then `}` and the end.
+    fn end_object(&mut self, from: usize) -> bool {
+        let bytes = self.lost;
+        let mut at = skip_space(bytes, from);
+        while bytes.get(at) == Some(&b',') {
+            let most = FREE + 8 * bytes.len();
+            if self.spent > most || !self.read.insert(at) {
+                return false;
+            }
+            let end = member_end(bytes, at + 1);
+            self.spent += end.unwrap_or_else(|noticed| noticed) - at;
+            let Ok(end) = end else { return false };
+            at = skip_space(bytes, end);
         }
-        let Some(colon) = string_end(bytes, key).map(|end| skip_space(bytes, end)) else {
-            return false;
-        };
-        let value = skip_space(bytes, colon + 1);
-        let end = value_end(bytes, value);
-        if bytes.get(colon) != Some(&b':') || end == value {
-            return false;
-        }
-        at = skip_space(bytes, end);
+        bytes.get(at) == Some(&b'}') && skip_space(bytes, at + 1) == bytes.len()
     }
-    bytes.get(at) == Some(&b'}') && skip_space(bytes, at + 1) == bytes.len()
+}
+
+/// One past `"key":value`, or where it was noticed that there is none.
+fn member_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
+    let key = skip_space(bytes, at);
+    if bytes.get(key) != Some(&b'"') {
+        return Err(key);
+    }
+    let colon = skip_space(bytes, string_end(bytes, key).ok_or(bytes.len())?);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(colon);
+    }
+    let value = skip_space(bytes, colon + 1);
+    let end = value_end(bytes, value);
+    if end == value { Err(value) } else { Ok(end) }
 }
 
 #[cfg(test)]
@@ -271,5 +314,37 @@ mod tests {
         assert_eq!(events_end(text.as_bytes(), Form::Object), Some(16));
         assert_eq!(events_end(b"{\"a\":[1],\"b]\n", Form::Array), Some(11));
         assert_eq!(events_end(b"{\"a\":[1]", Form::Object), None);
+    }
+
+    /// Bytes read by a search for the end of the events.
+    fn spent(lost: &str) -> usize {
+        let mut tries = EndTries { lost: lost.as_bytes(), read: HashSet::new(), spent: 0 };
+        let ends = memchr_iter(b']', lost.as_bytes());
+        assert_eq!(ends.filter(|&at| tries.end_object(at + 1)).count(), 0);
+        tries.spent
+    }
+
+    #[test]
+    fn the_search_for_the_end_is_linear() {
+        for count in [50_000, 100_000, 200_000] {
+            let chain = r#"],"k":[1 "#.repeat(count);
+            assert!(spent(&chain) <= chain.len(), "each member is read once");
+            let open = r#"],"k":[[1 "#.repeat(count);
+            assert!(spent(&open) <= FREE + 9 * open.len(), "tries that fail late are few");
+        }
+        // a long chain that does end is found from its first bracket
+        let chain = format!("x{}}}", r#"],"k":[1 "#.repeat(100_000) + "]");
+        assert_eq!(events_end(chain.as_bytes(), Form::Object), Some(1));
+    }
+
+    #[test]
+    fn speculation_is_linear_in_objects_that_never_end() {
+        for count in [5_000, 10_000, 20_000] {
+            let nested = r#"{"a":["#.repeat(count);
+            let (found, spent) = speculate_counted(nested.as_bytes(), 0, nested.len());
+            assert_eq!(found, None);
+            let most = 2 * FREE + 4 * nested.len() + count * SHORT;
+            assert!(spent <= most, "{count}: {spent} of {most}");
+        }
     }
 }
