@@ -11,5 +11,7 @@ pub mod generate;
 pub mod mutate;
 pub mod reference;
 pub mod rng;
+pub mod rounds;
 
 pub use rng::Rng;
+pub use rounds::seeds;

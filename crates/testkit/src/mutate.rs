@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
-use crate::Rng;
+use crate::{Rng, seeds};
 
 /// What traces are made of, and what readers of them stumble over.
 #[rustfmt::skip]
@@ -68,7 +68,8 @@ fn stretch(rng: &mut Rng, most: usize) -> usize {
     rng.index(limit + 1)
 }
 
-/// Runs `target` over each file in `kept`, then over `changed` inputs that are made of them by seed.
+/// Runs `target` over each file in `kept`, then over `changed` inputs that are made of them by seed, or as many more as
+/// [`seeds`] says.
 ///
 /// # Panics
 ///
@@ -82,7 +83,7 @@ pub fn replay(kept: &Path, target: impl Fn(&[u8]), changed: u64) {
         files.iter().map(|file| std::fs::read(file).expect("a readable file")).collect();
     let name = kept.file_name().unwrap_or_default().to_string_lossy();
     inputs.iter().for_each(|input| run(&name, input, &target));
-    for seed in 0..changed {
+    for seed in seeds(0, changed) {
         let mut rng = Rng::new(seed);
         let (input, other) = (rng.index(inputs.len()), rng.index(inputs.len()));
         run(&name, &mutated(&mut rng, &inputs[input], &inputs[other]), &target);

@@ -10,6 +10,7 @@ use tracemill_pipeline::{
 };
 use tracemill_testkit::generate::{ProfileShape, TraceShape, annotated, profile_trace, trace};
 use tracemill_testkit::reference::{self, Annotations, RawEvent};
+use tracemill_testkit::seeds;
 use tracemill_testkit::{Rng, reference::Unread};
 
 /// Runs a verb over inputs; the output's bytes and its report.
@@ -193,7 +194,7 @@ fn check(
 #[test]
 fn merged() {
     let mut kept = 0;
-    for seed in 0..120 {
+    for seed in seeds(0, 24) {
         let inputs = inputs(&mut Rng::new(seed), seed, true);
         for corner in [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)] {
             let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
@@ -212,7 +213,7 @@ fn merged() {
             );
         }
     }
-    assert!(kept > 5000, "{kept}");
+    assert!(kept > 800, "{kept}");
 }
 
 /// Found by the soak: names of lanes, which are written before all other events, were not counted.
@@ -255,7 +256,7 @@ fn merged_for_a_viewer_with_lanes() {
 #[test]
 fn converted() {
     let mut kept = 0;
-    for seed in 1000..1100 {
+    for seed in seeds(1000, 20) {
         let inputs = inputs(&mut Rng::new(seed), seed, true);
         let style = [Style::Keep, Style::Compact, Style::Pretty][seed as usize % 3];
         let corner = knobs(seed as usize);
@@ -265,13 +266,13 @@ fn converted() {
         kept +=
             check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, false);
     }
-    assert!(kept > 1000, "{kept}");
+    assert!(kept > 150, "{kept}");
 }
 
 #[test]
 fn filtered() {
     let mut kept = 0;
-    for seed in 2000..2150 {
+    for seed in seeds(2000, 30) {
         let mut rng = Rng::new(seed);
         let inputs = inputs(&mut rng, seed, true);
         let mut wanted = Filter::default();
@@ -291,13 +292,13 @@ fn filtered() {
         kept +=
             check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, lossy);
     }
-    assert!(kept > 500, "{kept}");
+    assert!(kept > 80, "{kept}");
 }
 
 #[test]
 fn sliced() {
     let (mut kept, mut lossy_runs) = (0, 0);
-    for seed in 3000..3200 {
+    for seed in seeds(3000, 40) {
         let mut rng = Rng::new(seed);
         // `Profile` events, of which no entry is drawn, are made anew
         let inputs = inputs(&mut rng, seed, false);
@@ -341,13 +342,13 @@ fn sliced() {
             lossy,
         );
     }
-    assert!(kept > 500 && lossy_runs > 100, "{kept}, {lossy_runs}");
+    assert!(kept > 80 && lossy_runs > 15, "{kept}, {lossy_runs}");
 }
 
 #[test]
 fn split_in_parts() {
     let mut kept = 0;
-    for seed in 4000..4120 {
+    for seed in seeds(4000, 24) {
         let mut rng = Rng::new(seed);
         let inputs = inputs(&mut rng, seed, true);
         let by =
@@ -379,7 +380,7 @@ fn split_in_parts() {
             true,
         );
     }
-    assert!(kept > 500, "{kept}");
+    assert!(kept > 80, "{kept}");
 }
 
 /// Found by the soak: the walk to an event behind damage left its input, and took the next document for an event.

@@ -7,6 +7,7 @@ use tracemill_pipeline::{CheckFor, CheckReport, Error, Severity, Source, check};
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference;
+use tracemill_testkit::seeds;
 
 const BOTH: [CheckFor; 2] = [CheckFor::Devtools, CheckFor::Perfetto];
 
@@ -54,7 +55,7 @@ pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> BTreeS
 #[test]
 fn random_traces_with_any_knobs() {
     let mut all = BTreeSet::new();
-    for seed in 0..100 {
+    for seed in seeds(0, 25) {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
@@ -87,7 +88,7 @@ const BYTES: &[u8] = b",:{}[]\"\\ \xff1aN\n\x01";
 #[test]
 fn whatever_is_no_json_is_found() {
     let (mut sound, mut unsound) = (0, 0);
-    for seed in 0..800 {
+    for seed in seeds(0, 200) {
         let mut rng = Rng::new(seed);
         let mut shape = TraceShape::arbitrary(&mut rng);
         shape.events = shape.events.min(12);
@@ -118,7 +119,7 @@ fn whatever_is_no_json_is_found() {
             assert!(found.is_empty(), "seed {seed}: {found:?}\n{text}");
         }
     }
-    assert!(sound > 150 && unsound > 150, "{sound} {unsound}");
+    assert!(sound > 30 && unsound > 30, "{sound} {unsound}");
 }
 
 /// An event with every field, and `more` behind them; later keys replace earlier ones.
@@ -383,7 +384,7 @@ fn real_traces_have_what_they_are_known_for() {
 
 #[test]
 fn sorting_leaves_nothing_unsorted() {
-    for seed in 2000..2040 {
+    for seed in seeds(2000, 12) {
         let mut rng = Rng::new(seed);
         let input =
             trace(seed, &TraceShape { profile_streams: 0, ..TraceShape::arbitrary(&mut rng) });

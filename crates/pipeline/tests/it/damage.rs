@@ -8,12 +8,21 @@ use tracemill_testkit::Rng;
 use tracemill_testkit::damage::{DamageKind, Damaged, any_damage, damage};
 use tracemill_testkit::generate::{Form, TraceShape, trace};
 use tracemill_testkit::reference;
+use tracemill_testkit::rounds::factor;
+use tracemill_testkit::seeds;
 
-const SEEDS: u64 = 500;
-/// However slow the machine is.
-const SEEDS_MIN: u64 = 50;
-/// After this long a kind begins no further seed: less than 20 s for all kinds on two threads.
-const TIME_BOX: Duration = Duration::from_millis(2500);
+/// Seeds of each kind at most.
+const SEEDS: u64 = 100;
+/// And at least, however slow the machine is.
+const SEEDS_MIN: u64 = 20;
+/// After this long a kind begins no further seed: some 5 s for all kinds on two threads.
+const TIME_BOX: Duration = Duration::from_millis(600);
+
+/// Seeds of a test until its time is over; all of it goes on longer in long tests.
+fn timed_seeds(least: u64, most: u64) -> impl Iterator<Item = u64> {
+    let (begun, time) = (Instant::now(), TIME_BOX * factor() as u32);
+    seeds(0, most).take_while(move |&seed| seed < least || begun.elapsed() < time)
+}
 
 /// Four corners for each seed, others for the next.
 fn corners(seed: u64) -> impl Iterator<Item = Knobs> {
@@ -22,8 +31,7 @@ fn corners(seed: u64) -> impl Iterator<Item = Knobs> {
 
 #[track_caller]
 fn check_kind(kind: DamageKind) {
-    let begun = Instant::now();
-    for seed in (0..SEEDS).take_while(|&seed| seed < SEEDS_MIN || begun.elapsed() < TIME_BOX) {
+    for seed in timed_seeds(SEEDS_MIN, SEEDS) {
         check_seed(kind, seed);
     }
 }
@@ -157,8 +165,7 @@ fn framing(trace: &[u8]) -> usize {
 /// answer, and it is sound.
 #[test]
 fn any_damage_to_any_trace_has_one_answer() {
-    let begun = Instant::now();
-    for seed in (0..2000).take_while(|_| begun.elapsed() < TIME_BOX) {
+    for seed in timed_seeds(SEEDS_MIN, 400) {
         let mut rng = Rng::new(seed);
         let whole = trace(seed, &TraceShape::arbitrary(&mut rng));
         let events = reference::events(&whole).expect("well-formed");

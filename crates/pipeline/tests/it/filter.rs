@@ -8,6 +8,7 @@ use tracemill_pipeline::{
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, Criteria};
+use tracemill_testkit::seeds;
 
 fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterReport) {
     let folder = Folder::new();
@@ -130,7 +131,7 @@ pub(crate) fn check(
 #[test]
 fn random_traces_and_criteria_with_any_knobs() {
     let (mut kept, mut dropped) = (0, 0);
-    for seed in 0..200 {
+    for seed in seeds(0, 50) {
         let mut rng = Rng::new(seed);
         let inputs = inputs(&mut rng, seed);
         let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
@@ -140,12 +141,12 @@ fn random_traces_and_criteria_with_any_knobs() {
         kept += stay;
         dropped += go;
     }
-    assert!(kept > 5_000 && dropped > 5_000, "{kept} kept, {dropped} dropped");
+    assert!(kept > 1_000 && dropped > 1_000, "{kept} kept, {dropped} dropped");
 }
 
 #[test]
 fn a_filter_and_its_inverse_divide_the_trace() {
-    for seed in 1000..1060 {
+    for seed in seeds(1000, 20) {
         let mut rng = Rng::new(seed);
         let input = named(&mut rng, seed);
         let mut wanted = flags(&Criteria { invert: false, ..criteria(&mut rng) });
@@ -175,7 +176,7 @@ fn is_metadata(ph: &str) -> bool {
 #[test]
 fn shrinking_keeps_the_longest_that_fit() {
     let mut shrunk = 0;
-    for seed in 2000..2080 {
+    for seed in seeds(2000, 25) {
         let mut rng = Rng::new(seed);
         let input = named(&mut rng, seed);
         let chosen = Criteria { invert: false, min_dur: None, ..criteria(&mut rng) };
@@ -196,7 +197,7 @@ fn shrinking_keeps_the_longest_that_fit() {
         assert_eq!(least > 0 || larger, all.len() as u64 > size, "seed {seed}");
         shrunk += u64::from(least > 0 && !larger);
     }
-    assert!(shrunk > 12, "{shrunk}");
+    assert!(shrunk > 1, "{shrunk}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use tracemill_pipeline::{
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, chrome_like, trace};
 use tracemill_testkit::reference::{self, RawEvent, Renames};
+use tracemill_testkit::seeds;
 
 fn rules(pid: PidPolicy) -> IdentityRules {
     IdentityRules { pid, ids: IdPolicy::Auto, ..IdentityRules::default() }
@@ -95,7 +96,7 @@ fn assert_apart(what: &str, inputs: &[Vec<u8>], said: &[InputIdentity]) -> (usiz
 #[test]
 fn random_traces_with_any_knobs() {
     let (mut pids, mut ids, mut renamed) = (0, 0, 0);
-    for seed in 0..150 {
+    for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let mut shape = TraceShape::arbitrary(&mut rng);
         if rng.chance(60) {
@@ -122,7 +123,7 @@ fn random_traces_with_any_knobs() {
         }
         renamed += said.iter().filter(|said| !said.ids.is_empty()).count();
     }
-    assert!(pids > 500 && ids > 300 && renamed > 60, "{pids} pids, {ids} ids, {renamed} renamed");
+    assert!(pids > 100 && ids > 60 && renamed > 12, "{pids} pids, {ids} ids, {renamed} renamed");
 }
 
 /// Many batches, written side by side, in turn, and from disk.
@@ -152,7 +153,7 @@ fn lines_are_renamed_too() {
 
 #[test]
 fn every_process_of_the_later_input_is_renamed() {
-    for seed in 300..330 {
+    for seed in seeds(300, 10) {
         let mut shape = TraceShape::arbitrary(&mut Rng::new(seed));
         shape.odd = 0;
         let input = trace(seed, &shape);

@@ -8,6 +8,7 @@ use tracemill_pipeline::{
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, ByName, Info, Sums};
+use tracemill_testkit::seeds;
 
 const ALL: InfoConfig = InfoConfig { top: usize::MAX, full: true, self_times: true };
 
@@ -116,7 +117,7 @@ pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> InfoRepo
 #[test]
 fn random_traces_with_any_knobs() {
     let (mut with_self, mut with_gaps) = (0, 0);
-    for seed in 0..100 {
+    for seed in seeds(0, 25) {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
@@ -127,7 +128,7 @@ fn random_traces_with_any_knobs() {
         with_self += usize::from(!first.names.by_self.is_empty());
         with_gaps += usize::from(!first.gaps.is_empty());
     }
-    assert!(with_self > 30 && with_gaps > 30, "{with_self} {with_gaps}");
+    assert!(with_self > 6 && with_gaps > 6, "{with_self} {with_gaps}");
 }
 
 #[test]

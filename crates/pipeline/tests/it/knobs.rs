@@ -5,6 +5,7 @@ use tracemill_pipeline::Format;
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference;
+use tracemill_testkit::seeds;
 
 fn formats(format: Option<Format>) -> Option<reference::Format> {
     format.map(|format| match format {
@@ -45,7 +46,7 @@ pub(crate) fn check(seed: u64, inputs: &[&[u8]], format: Option<Format>, knobs: 
 
 #[test]
 fn random_traces_with_any_knobs() {
-    for seed in 0..300 {
+    for seed in seeds(0, 60) {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
             .map(|i| trace(seed * 10 + i as u64, &TraceShape::arbitrary(&mut rng)))
@@ -62,7 +63,7 @@ fn random_traces_with_any_knobs() {
 
 #[test]
 fn merging_again_changes_nothing() {
-    for seed in 1000..1100 {
+    for seed in seeds(1000, 20) {
         let mut rng = Rng::new(seed);
         let input = trace(seed, &TraceShape::arbitrary(&mut rng));
         let (once, first) = run(&[&input], None, PLAIN).expect("sound");

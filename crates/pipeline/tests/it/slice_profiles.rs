@@ -9,6 +9,7 @@ use tracemill_pipeline::Edges;
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
 use tracemill_testkit::reference::{self, CpuProfile, Node, StreamProfile, Window};
+use tracemill_testkit::seeds;
 
 fn is_in(windows: &[Window], time: i128) -> bool {
     let low = |window: &Window| window.0.map_or(i128::MIN, i128::from);
@@ -165,7 +166,7 @@ fn windows_on(rng: &mut Rng, profiles: &[StreamProfile]) -> Vec<Window> {
 #[test]
 fn random_profiles_in_random_windows() {
     let mut rebased = 0;
-    for seed in 0..120 {
+    for seed in seeds(0, 30) {
         let mut rng = Rng::new(seed);
         let mut shape = ProfileShape::arbitrary(&mut rng);
         if shape.arrangement == Arrangement::Lost {
@@ -181,7 +182,7 @@ fn random_profiles_in_random_windows() {
         let corner = Knobs { read_size: corner.read_size.map(|size| size.max(least)), ..corner };
         rebased += check(&format!("seed {seed}"), &input, &windows, corner);
     }
-    assert!(rebased > 100, "{rebased} profiles were re-based");
+    assert!(rebased > 20, "{rebased} profiles were re-based");
 }
 
 /// Nothing but chunks: what goes to disk are their places.

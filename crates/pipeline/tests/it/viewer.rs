@@ -13,6 +13,7 @@ use tracemill_pipeline::{
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, members};
+use tracemill_testkit::seeds;
 
 /// What is never found in an output for DevTools.
 const DEVTOOLS: [&str; 16] = [
@@ -162,7 +163,7 @@ pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> MergeR
 #[test]
 fn devtools_as_the_reference_has_it() {
     let mut all = BTreeMap::new();
-    for seed in 0..250 {
+    for seed in seeds(0, 250) {
         let what = format!("seed {seed}");
         let mut rng = Rng::new(seed);
         let inputs = inputs(seed, &mut rng);
@@ -267,7 +268,7 @@ fn assert_only(
 #[test]
 fn perfetto_changes_what_it_says_and_nothing_else() {
     let mut all = BTreeMap::new();
-    for seed in 0..250 {
+    for seed in seeds(0, 250) {
         let what = format!("seed {seed}");
         let mut rng = Rng::new(seed);
         let inputs = inputs(seed, &mut rng);

@@ -51,27 +51,27 @@ mod tests {
 
     #[test]
     fn kept_and_changed_inputs_to_all_verbs() {
-        try_out("verbs", verbs, 800);
+        try_out("verbs", verbs, 200);
     }
 
     #[test]
     fn kept_and_changed_seeds_of_damaged_traces() {
-        try_out("damaged", damaged, 300);
+        try_out("damaged", damaged, 80);
     }
 
     #[test]
     fn kept_and_changed_stories() {
-        try_out("stories", stories, 1000);
+        try_out("stories", stories, 250);
     }
 
     #[test]
     fn kept_and_changed_profiles() {
-        try_out("profiles", profiles, 600);
+        try_out("profiles", profiles, 150);
     }
 
     #[test]
     fn kept_and_changed_arguments() {
-        try_out("arguments", arguments, 20_000);
+        try_out("arguments", arguments, 5000);
     }
 
     #[test]

@@ -30,17 +30,17 @@ mod tests {
 
     #[test]
     fn kept_and_changed_inputs_to_the_scan() {
-        try_out("scan", scan, 3000);
+        try_out("scan", scan, 800);
     }
 
     #[test]
     fn kept_and_changed_inputs_to_the_grammar() {
-        try_out("grammar", grammar, 20_000);
+        try_out("grammar", grammar, 5000);
     }
 
     #[test]
     fn kept_and_changed_values() {
-        try_out("values", values, 20_000);
+        try_out("values", values, 5000);
     }
 
     #[test]
