@@ -23,6 +23,8 @@ pub struct Limits {
     pub strict: bool,
     /// Write what is not JSON, but for lapses with one meaning, as JSON.
     pub repair: bool,
+    /// Have outputs on disk before they get their names, so that they survive a power cut (contract C8).
+    pub sync: bool,
     /// Counters that another thread may watch.
     pub progress: Arc<Progress>,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
@@ -72,6 +74,7 @@ impl Limits {
             read_size: 256 << 10,
             strict: false,
             repair: false,
+            sync: false,
             progress: Arc::default(),
             shares: None,
         }

@@ -55,7 +55,7 @@ impl Begun {
     ) -> Result<Self, Error> {
         let opening = layout.opening(united);
         let output = Output::create(output, config, length)?;
-        let mut buffer = output.buffer()?;
+        let mut buffer = Vec::new();
         let mut batch = output.batch(0, 0, &mut buffer);
         batch.push(&opening)?;
         batch.finish()?;
@@ -74,7 +74,7 @@ impl Begun {
         let ((number, offset), first) = (self.next, self.events == 0);
         let (layout, count) = (self.layout, places.len() as u64);
         let places = places.iter().copied();
-        let mut buffer = self.output.buffer()?;
+        let mut buffer = Vec::new();
         let mut batch = self.output.batch(number, offset, &mut buffer);
         let len = if layout.is_verbatim() && self.repairs.is_none() {
             let bytes = places.clone().map(|place| store.len(place)).sum();

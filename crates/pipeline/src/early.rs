@@ -99,9 +99,8 @@ impl Early {
         let opening = layout.opening(united);
         // it is cut to length at the end
         let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(united);
-        let length = Length::Exactly { len, of_run: len };
-        let output = Arc::new(Output::create(output, config, length).ok()?);
-        let mut buffer = output.buffer().ok()?;
+        let output = Arc::new(Output::create(output, config, Length::Exactly(len)).ok()?);
+        let mut buffer = Vec::new();
         let mut batch = output.batch(0, 0, &mut buffer);
         batch.push(&opening).ok()?;
         batch.finish().ok()?;
@@ -156,7 +155,7 @@ impl Early {
             return Ok(None);
         };
         let (number, offset) = self.next;
-        let mut buffer = output.buffer()?;
+        let mut buffer = Vec::new();
         let mut batch = output.batch(number, offset, &mut buffer);
         let len = offset + layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
@@ -193,7 +192,7 @@ fn write(
     layout: Layout,
     todo: &Receiver<Job>,
 ) -> Result<(), Error> {
-    let mut buffer = output.buffer()?;
+    let mut buffer = Vec::new();
     for Job { number, offset, first, places, long } in todo {
         let store = Store::new(std::iter::once((0, &payload)), long);
         let mut batch = output.batch(number, offset, &mut buffer);

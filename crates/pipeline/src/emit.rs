@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::order::{Buckets, Lists, Order, Timed};
-use tracemill_core::output::{Batch, Turns};
+use tracemill_core::output::{Batch, Output, Turns};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
 use tracemill_core::threads::on_threads;
@@ -110,7 +110,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         let turns = Turns::new(number, offset);
         let tier = config.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
-            let (mut entries, mut buffer) = (Vec::new(), output.buffer()?);
+            let (mut entries, mut buffer) = (Vec::new(), Vec::new());
             let mut patched = self.patched(config, tier);
             while let Some(taken) = self.take(&next, &mut entries) {
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
@@ -128,7 +128,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             }
             Ok(())
         };
-        let results = on_threads(output.workers(config), || {
+        let results = on_threads(Output::workers(config), || {
             let result = catch_unwind(AssertUnwindSafe(work));
             // others must not wait for a turn that will not come, whatever the reason
             if !matches!(result, Ok(Ok(()))) {

@@ -162,8 +162,7 @@ fn run(
     let mut groups = collector.streams.groups();
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
-    let bytes = groups.iter().map(|group| group.own.sums.bytes).sum();
-    let job = Job { collector: &collector, inputs: &inputs, store, config, bytes };
+    let job = Job { collector: &collector, inputs: &inputs, store, config };
     let mut warnings = inputs.warnings.clone();
     let targets = match target {
         None => vec![None; groups.len()],
@@ -177,7 +176,7 @@ fn run(
     };
     let mut profiles = job.each(&groups, |number, mut whole, group| {
         let Some(target) = &targets[number] else { return Ok(job.info(&whole, group)) };
-        job.write(&mut whole, group, target)?;
+        job.write(&mut whole, target)?;
         let mut info = job.info(&whole, group);
         if let Target::File { path, .. } = target {
             info.file = Some(path.clone());
@@ -200,8 +199,6 @@ struct Job<'j, 's, 'p> {
     inputs: &'j Inputs,
     store: &'s Store<'p>,
     config: &'j Config,
-    /// Bytes of the chunks of all.
-    bytes: u64,
 }
 
 impl<'s, 'p> Job<'_, 's, 'p> {
@@ -211,9 +208,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         groups: &[Group<'_>],
         work: impl Fn(usize, Whole<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        // twice as many as may work: half of them wait for the disk, and few profiles are shared out evenly
-        let most = if self.config.threads > 1 { 2 * self.config.threads } else { 1 };
-        let threads = most.min(groups.len()).max(1);
+        let threads = self.config.threads.min(groups.len()).max(1);
         let memory = self.config.shares().payload / 4 / threads as u64;
         try_each(threads, groups.len(), |number| {
             let group = groups[number];
@@ -252,15 +247,9 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         (names.process(pid), names.thread(pid, group.tid()))
     }
 
-    fn write(
-        &self,
-        whole: &mut Whole<'_, '_>,
-        group: Group<'_>,
-        target: &Target,
-    ) -> Result<(), Error> {
-        let length = Length::About { len: group.own.sums.bytes, of_run: self.bytes };
-        let sink = Output::create(&plain(target.clone()), self.config, length)?;
-        let mut buffer = sink.buffer()?;
+    fn write(&self, whole: &mut Whole<'_, '_>, target: &Target) -> Result<(), Error> {
+        let sink = Output::create(&plain(target.clone()), self.config, Length::Unknown)?;
+        let mut buffer = Vec::new();
         let mut batch = sink.batch(0, 0, &mut buffer);
         write(&mut whole.profile, &whole.bounds, &mut batch)?;
         batch.finish()?;

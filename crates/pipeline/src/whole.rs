@@ -8,44 +8,26 @@ use tracemill_core::error::Error;
 use tracemill_core::output::Length;
 use tracemill_core::target::OutputConfig;
 
-/// How much there is to write.
-#[derive(Clone, Copy)]
-pub(crate) struct Size {
-    /// Events that the lists and runs hold.
-    pub(crate) events: u64,
-    /// Bytes of those.
-    pub(crate) bytes: u64,
-    /// Bytes of all outputs of the run, if there are several.
-    pub(crate) of_run: u64,
-}
-
-impl From<(u64, u64)> for Size {
-    /// Of the only output of a run.
-    fn from((events, bytes): (u64, u64)) -> Self {
-        Size { events, bytes, of_run: 0 }
-    }
-}
-
 impl Emit<'_, '_, '_> {
-    /// Opening, events, closing; returns the bytes written, before packing.
+    /// Opening, events, closing; returns the bytes written, before packing. The lists and runs hold so many events, of so
+    /// many bytes.
     ///
     /// `begun` has some of that already. `check` has the last word: the output appears only if it agrees.
     pub(crate) fn write_all(
         &self,
         united: &United<'_>,
-        size: impl Into<Size>,
+        (events, event_bytes): (u64, u64),
         (output, begun): (&OutputConfig, Option<Box<Begun>>),
         config: &Config,
         warnings: &mut Vec<String>,
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let Size { events, bytes: event_bytes, of_run } = size.into();
         let united = &united.repaired(config.repair);
         let opening = self.layout.opening(united);
         let closing_at = opening.len() as u64 + self.layout.events_len(events, event_bytes);
         let len = closing_at + self.layout.closing_len(united);
         let length = match self.layout.is_verbatim() {
-            true => Length::Exactly { len, of_run: of_run.max(len) },
+            true => Length::Exactly(len),
             false => Length::Unknown,
         };
         let begun = match begun {
@@ -58,7 +40,7 @@ impl Emit<'_, '_, '_> {
             self.changes_lengths(config) || !self.layout.is_verbatim() || written.end == closing_at
         );
         let Begun { output: sink, events: before, mut breaks_escaped, .. } = begun;
-        let mut buffer = sink.buffer()?;
+        let mut buffer = Vec::new();
         let mut batch = sink.batch(written.batches, written.end, &mut buffer);
         let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;

@@ -214,6 +214,11 @@ pub(crate) struct LimitArgs {
     /// 1024.
     #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<u64>,
+    /// Wait until the output is on disk, so that it survives a power cut
+    ///
+    /// Without it the output appears whole or not at all too, and the kernel writes it to disk in its own time.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) sync: bool,
     /// Folder for temporary files [default: TMPDIR, or /tmp]
     #[arg(short = 'T', long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
@@ -288,6 +293,7 @@ impl LimitArgs {
             read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
             strict: input.strict,
             repair: false,
+            sync: self.sync,
             progress: Arc::clone(progress),
             shares: None,
         };

@@ -26,12 +26,13 @@ const fn job(words: &'static str, output: &'static str) -> Job {
 }
 
 /// Every verb, and for some of them more than one way to write.
-pub(crate) const JOBS: [Job; 14] = [
+pub(crate) const JOBS: [Job; 15] = [
     job("merge a.json b.json -o out/o.json", "out/o.json"),
     Job {
         old: Some("o.json"),
         ..job("merge -f a.json packed.json.gz -o out/o.json", "out/o.json")
     },
+    Job { old: Some("o.json"), ..job("merge -f a.json b.json --sync -o out/o.json", "out/o.json") },
     job("merge a.json -o out/o.json.gz", "out/o.json.gz"),
     job("merge a.json --strict -o out/o.json", "out/o.json"),
     job("split a.json --by tid -d out --manifest out/manifest", "out"),

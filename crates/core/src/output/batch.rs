@@ -1,8 +1,14 @@
 //! Bytes that belong together in the output: gathered in a buffer, written at their place or when their turn has come.
 
-use super::{BLOCK, Buffer, Output, SLICE, Sink, Turns, UNPLACED, lock};
+use super::{Output, SLICE, Sink, Turns, UNPLACED, lock};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Progress;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// Bytes in one piece that are written from where they stand, not gathered.
+const LARGE: usize = SLICE / 2;
 
 /// See the module doc.
 pub struct Batch<'o> {
@@ -10,9 +16,7 @@ pub struct Batch<'o> {
     number: usize,
     /// Where the first byte of the buffer belongs.
     offset: u64,
-    /// Bytes at the front of the buffer that belong to the batch before.
-    skip: usize,
-    buffer: &'o mut Buffer,
+    buffer: &'o mut Vec<u8>,
     /// Whether the batches before are written, or it is known where they end.
     has_turn: bool,
     /// What tells where it begins, if that is not known from the start.
@@ -22,17 +26,11 @@ pub struct Batch<'o> {
 }
 
 impl Output {
-    /// A batch to write: the `number`th, whose first byte stands at `offset`.
-    pub fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Buffer) -> Batch<'o> {
-        // so that blocks of the buffer are blocks of the file
-        let skip = match self.sink {
-            Sink::Placed { .. } => offset as usize % BLOCK,
-            Sink::InTurn { .. } => 0,
-        };
-        buffer.reset(skip);
-        let offset = offset - skip as u64;
+    /// A batch to write: the `number`th, whose first byte stands at `offset`. The buffer is for one batch after the other.
+    pub fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Vec<u8>) -> Batch<'o> {
+        buffer.clear();
         let (has_turn, turns, full) = (false, None, SLICE);
-        Batch { output: self, number, offset, skip, buffer, has_turn, turns, full }
+        Batch { output: self, number, offset, buffer, has_turn, turns, full }
     }
 
     /// As [`Output::batch`], where it shows only in the end how long batches become.
@@ -40,10 +38,10 @@ impl Output {
         &'o self,
         number: usize,
         turns: &'o Turns,
-        buffer: &'o mut Buffer,
+        buffer: &'o mut Vec<u8>,
     ) -> Batch<'o> {
         let batch = self.batch(number, 0, buffer);
-        let turns = matches!(self.sink, Sink::Placed { .. }).then_some(turns);
+        let turns = matches!(self.sink, Sink::Placed(_)).then_some(turns);
         Batch { turns, ..batch }
     }
 }
@@ -52,26 +50,39 @@ impl Batch<'_> {
     /// Appends bytes, in slices if there are many.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if bytes.len() > SLICE {
-            return bytes.chunks(SLICE).try_for_each(|chunk| self.push(chunk));
+        if bytes.len() >= LARGE {
+            return self.push_large(bytes);
         }
-        self.buffer.push(bytes);
+        self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= self.full { self.flush(false) } else { Ok(()) }
     }
 
-    /// Whether it is known where the batch begins; its bytes are then where they are to be in the buffer.
+    /// Appends bytes of which there are many: without a copy where it is known where they belong.
+    fn push_large(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if let Sink::Placed(file) = &self.output.sink
+            && self.is_placed(false)?
+        {
+            self.flush(false)?;
+            if self.output.write_at(&file.file, bytes, self.offset).is_ok() {
+                self.offset += bytes.len() as u64;
+                return Ok(());
+            }
+            // an input that has shrunk is no bytes for the kernel: who copies them notices that, and says so; what else is
+            // wrong shows again
+        }
+        bytes.chunks(SLICE / 4).try_for_each(|chunk| self.push(chunk))
+    }
+
+    /// Whether it is known where the batch begins.
     fn is_placed(&mut self, waits: bool) -> Result<bool, Error> {
         let Some(turns) = self.turns.filter(|_| !self.has_turn) else { return Ok(true) };
         let Some(offset) = turns.begin(self.number, waits)? else { return Ok(false) };
-        self.skip = offset as usize % BLOCK;
-        self.offset = offset - self.skip as u64;
-        self.buffer.move_back(self.skip);
-        (self.has_turn, self.full) = (true, SLICE);
+        (self.offset, self.has_turn, self.full) = (offset, true, SLICE);
         Ok(true)
     }
 
     fn flush(&mut self, last: bool) -> Result<(), Error> {
-        if !self.is_placed(last || self.full == UNPLACED)? {
+        if !self.is_placed(last || self.full >= UNPLACED)? {
             // there is room for more until it is known
             self.full += SLICE;
             return Ok(());
@@ -80,30 +91,31 @@ impl Batch<'_> {
             turns.end(self.offset + self.buffer.len() as u64);
         }
         let failed = |e| Error::write(&self.output.name, e);
-        let before = self.buffer.len();
         match &self.output.sink {
-            Sink::Placed { places, .. } => {
-                let next =
-                    places.write(self.buffer, self.offset, self.skip, last).map_err(failed)?;
-                // if there was no whole block, the front is still what it was
-                self.skip = if next == self.offset { self.skip } else { 0 };
-                self.offset = next;
+            Sink::Placed(file) => {
+                self.output.write_at(&file.file, self.buffer, self.offset).map_err(failed)?;
+                self.offset += self.buffer.len() as u64;
             }
             Sink::InTurn { state, turned } => {
                 let mut state = lock(state);
+                if !last && state.turn != self.number && !state.failed && self.full < UNPLACED {
+                    // there is room for more until it is its turn
+                    self.full += SLICE;
+                    return Ok(());
+                }
                 while !self.has_turn && state.turn != self.number && !state.failed {
                     state = turned.wait(state).unwrap_or_else(|e| e.into_inner());
                 }
                 if state.failed {
                     return Err(ErrorKind::BrokenPipe.into());
                 }
-                self.has_turn = true;
-                state.writer.write_all(self.buffer.as_slice()).map_err(failed)?;
-                self.buffer.reset(0);
+                (self.has_turn, self.full) = (true, SLICE);
+                state.writer.write_all(self.buffer).map_err(failed)?;
+                let written = self.buffer.len() as u64;
+                Progress::add(&self.output.progress.bytes_written, written);
             }
         }
-        let written = before - self.buffer.len();
-        Progress::add(&self.output.progress.bytes_written, written as u64);
+        self.buffer.clear();
         Ok(())
     }
 
@@ -114,6 +126,15 @@ impl Batch<'_> {
             lock(state).turn = self.number + 1;
             turned.notify_all();
         }
+        Ok(())
+    }
+}
+
+impl Output {
+    /// Writes bytes at their place in the file.
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.write_all_at(bytes, offset)?;
+        Progress::add(&self.progress.bytes_written, bytes.len() as u64);
         Ok(())
     }
 }

@@ -1,13 +1,16 @@
 //! Files that appear whole or not at all (contract C8).
 //!
 //! The bytes go to a file without a name in the target's folder (`O_TMPFILE`), so that whatever kills the run leaves
-//! nothing behind; when all is on disk it gets the target's name. Where the file system has no such files a named
+//! nothing behind; when it is complete it gets the target's name. Where the file system has no such files a named
 //! temporary one is used, which [`remove_scratch`] takes away when a signal ends the run.
 //!
 //! Names are made and taken away under one lock, so a signal finds each file with its name in the list or without one.
 //! There is no call that puts a nameless file in the place of another: to replace one takes a name beside it and a
-//! rename. A SIGKILL or a power cut just between the two (some microseconds) leaves the old file and, under the name
-//! beside it, the whole new one.
+//! rename. A SIGKILL just between the two (some microseconds) leaves the old file and, under the name beside it, the whole
+//! new one.
+//!
+//! When the process has ended, however it did, the file is whole or not there. That it is so after a power cut too takes a
+//! wait for the disk before it gets its name ([`crate::limits::Limits::sync`]).
 
 use crate::error::{Error, ErrorKind};
 use crate::os;
@@ -44,8 +47,8 @@ pub struct ScratchRemoved {
     _named: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Writes what `write` writes as outputs are written: the file appears whole and on disk, in the place of what was there,
-/// or not at all. A device or a pipe is written to.
+/// Writes what `write` writes as outputs are written: the file appears whole, in the place of what was there, or not at
+/// all; and as it is small, on disk. A device or a pipe is written to.
 ///
 /// # Errors
 /// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]
@@ -59,7 +62,7 @@ pub fn write_file(
         let mut device = File::options().write(true).open(path).map_err(failed)?;
         return write(&mut device).map_err(failed);
     }
-    let mut file = AtomicFile::create(path, true, existing.as_ref())?;
+    let mut file = AtomicFile::create(path, (true, true), existing.as_ref())?;
     write(&mut file.file).map_err(failed)?;
     file.commit()
 }
@@ -68,9 +71,12 @@ pub fn write_file(
 pub(super) struct AtomicFile {
     pub(super) file: File,
     target: PathBuf,
-    /// The target's folder, open from the start so that there is a descriptor left for it; `None` if it may not be read.
+    /// The target's folder, open from the start so that there is a descriptor left for it; `None` if it may not be read, or
+    /// nothing has to be on disk in the end.
     folder: Option<File>,
     replace: bool,
+    /// Whether it is on disk before it gets its name.
+    sync: bool,
     /// Its name, if it has one.
     named: Option<PathBuf>,
 }
@@ -79,7 +85,7 @@ impl AtomicFile {
     /// `existing` is what the target is now, if it exists.
     pub(super) fn create(
         path: &Path,
-        replace: bool,
+        (replace, sync): (bool, bool),
         existing: Option<&Metadata>,
     ) -> Result<Self, Error> {
         let failed = |e| Error::write(path.display(), e);
@@ -92,9 +98,10 @@ impl AtomicFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let folder = match File::open(parent) {
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
-            opened => Some(opened.map_err(failed)?),
+        let folder = match sync.then(|| File::open(parent)) {
+            None => None,
+            Some(Err(e)) if e.kind() == io::ErrorKind::PermissionDenied => None,
+            Some(opened) => Some(opened.map_err(failed)?),
         };
         let (file, named) = match os::nameless(parent) {
             Some(file) => (file, None),
@@ -110,13 +117,15 @@ impl AtomicFile {
             // a failure leaves the usual permissions
             let _ = file.set_permissions(existing.permissions());
         }
-        Ok(AtomicFile { file, target, folder, replace, named })
+        Ok(AtomicFile { file, target, folder, replace, sync, named })
     }
 
-    /// Puts the bytes on disk and gives them the target's name.
+    /// Gives the bytes the target's name, once they are on disk if that is asked for.
     pub(super) fn commit(mut self) -> Result<(), Error> {
         let failed = |e: io::Error| Error::write(self.target.display(), e);
-        self.file.sync_all().map_err(failed)?;
+        if self.sync {
+            self.file.sync_all().map_err(failed)?;
+        }
         let mut all = named();
         let beside = match self.named.take() {
             Some(named) => named,

@@ -1,21 +1,20 @@
 //! Where the bytes of the output go.
 //!
 //! A new regular file takes them at their places, from any thread, in any order: it is made as long as it will be at
-//! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Everything else (pipes, devices,
-//! packed output, formats whose length is not known before) takes them one batch after the other: a thread that has
-//! gathered its batch waits for its turn. Where lengths change while events are gathered (renamed ids), a batch has its
+//! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Bytes go to the page cache in
+//! slices that are still in the processor's own cache, and from there to disk in the kernel's time. Everything else (pipes,
+//! devices, packed output, formats whose length is not known before) takes them one batch after the other: a thread that
+//! has gathered its batch waits for its turn. Where lengths change while events are gathered (renamed ids), a batch has its
 //! place when the one before has ended ([`Turns`]); the file is cut at the end.
 //!
 //! ```text
-//!   worker ─ gather ─> slice of 1 MiB  ─┬─ write at its place            (new file)
-//!                                        └─ wait for the turn, then write (anything else)
+//!   worker ─ gather ─> slice of 64 KiB ─┬─ write at its place            (new file)
+//!                                       └─ wait for the turn, then write (anything else)
 //! ```
 
 mod batch;
-mod buffer;
 mod file;
 mod gzip;
-mod place;
 mod turns;
 mod writer;
 
@@ -27,10 +26,8 @@ use crate::os::{self, FileId};
 use crate::source::Source;
 use crate::target::{Compression, OutputConfig, Target};
 pub use batch::Batch;
-pub use buffer::Buffer;
 use file::AtomicFile;
 pub use file::{ScratchRemoved, remove_scratch, write_file};
-use place::{BLOCK, Places};
 use std::fs::{File, Metadata};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -39,32 +36,24 @@ pub use turns::Turns;
 use writer::Writer;
 pub use writer::packer;
 
-/// Bytes that a worker gathers before it writes them.
-pub const SLICE: usize = 1 << 20;
+/// Bytes that a worker gathers before it writes them: few enough to stay in a core's own cache.
+pub const SLICE: usize = 64 << 10;
+
+/// Packed bytes that are written at a time.
+const PACKED: usize = 1 << 20;
 
 /// Bytes that a worker gathers at most while it does not know where they belong.
-const UNPLACED: usize = 6 * SLICE;
+const UNPLACED: usize = 6 << 20;
 
 /// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, what the allocator keeps of both
 /// (3.3 MiB were seen), and as much again for what else there is.
 const GATHERER: u64 = 8 << 20;
 
-/// Bytes of the budget for each of twice as many threads as were asked for.
-const WAITER: u64 = 32 << 20;
-
-/// How many bytes an output will have, and all outputs of the run.
+/// How many bytes an output will have.
 #[derive(Clone, Copy)]
 pub enum Length {
     /// So many: batches may be written at their places, in any order.
-    Exactly {
-        len: u64,
-        of_run: u64,
-    },
-    /// More or less: for outputs of a single batch.
-    About {
-        len: u64,
-        of_run: u64,
-    },
+    Exactly(u64),
     Unknown,
 }
 
@@ -76,7 +65,7 @@ pub struct Output {
 }
 
 enum Sink {
-    Placed { file: AtomicFile, places: Places },
+    Placed(AtomicFile),
     InTurn { state: Mutex<InTurn>, turned: Condvar },
 }
 
@@ -155,7 +144,7 @@ impl Output {
     /// Opens the output.
     pub fn create(output: &OutputConfig, config: &Limits, length: Length) -> Result<Self, Error> {
         let progress = Arc::clone(&config.progress);
-        if let Length::Exactly { len, .. } = length {
+        if let Length::Exactly(len) = length {
             // of several outputs the whole was said before
             progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
         }
@@ -174,19 +163,11 @@ impl Output {
                 File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
             return Self::in_turn(name, Box::new(file), None, output, config);
         }
-        let file = AtomicFile::create(path, replace, existing.as_ref())?;
+        let file = AtomicFile::create(path, (replace, config.sync), existing.as_ref())?;
         match (length, output.compression) {
-            (
-                Length::Exactly { len, of_run } | Length::About { len, of_run },
-                Compression::None,
-            ) => {
-                let failed = |e| Error::write(&name, e);
-                if let Length::Exactly { len, .. } = length {
-                    os::reserve(&file.file, len).map_err(failed)?;
-                }
-                let places = Places::new(&file.file, len, of_run).map_err(failed)?;
-                let sink = Sink::Placed { file, places };
-                Ok(Output { progress, name, sink })
+            (Length::Exactly(len), Compression::None) => {
+                os::reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
+                Ok(Output { progress, name, sink: Sink::Placed(file) })
             }
             _ => {
                 let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
@@ -204,7 +185,7 @@ impl Output {
     ) -> Result<Self, Error> {
         let inner: Box<dyn Write + Send> = match output.compression {
             Compression::None => inner,
-            _ => Box::new(BufWriter::with_capacity(SLICE, inner)),
+            _ => Box::new(BufWriter::with_capacity(PACKED, inner)),
         };
         let writer = Writer::new(inner, config, output.compression);
         let writer = writer.map_err(|e| Error::write(&name, e))?;
@@ -213,40 +194,23 @@ impl Output {
         Ok(Output { progress: Arc::clone(&config.progress), name, sink })
     }
 
-    /// Threads that should gather and write batches: of those that write past the page cache half wait for the disk.
-    pub fn workers(&self, config: &Limits) -> usize {
-        let usual = config.threads.min(config.room_for(GATHERER)).max(1);
-        match &self.sink {
-            // one thread alone is asked for by who wants one
-            Sink::Placed { places, .. } if places.are_direct() && config.threads > 1 => {
-                (2 * config.threads).min(config.room_for(WAITER)).max(usual)
-            }
-            _ => usual,
-        }
-    }
-
-    /// A buffer to gather batches in.
-    pub fn buffer(&self) -> Result<Buffer, Error> {
-        Buffer::new().map_err(|e| Error::write(&self.name, e))
+    /// Threads that should gather and write batches.
+    pub fn workers(config: &Limits) -> usize {
+        config.threads.min(config.room_for(GATHERER)).max(1)
     }
 
     /// Says how long the output has become, where its length was a guess.
     pub fn set_len(&self, len: u64) -> Result<(), Error> {
         match &self.sink {
-            Sink::Placed { file, .. } => {
-                file.file.set_len(len).map_err(|e| Error::write(&self.name, e))
-            }
+            Sink::Placed(file) => file.file.set_len(len).map_err(|e| Error::write(&self.name, e)),
             Sink::InTurn { .. } => Ok(()),
         }
     }
 
-    /// Ends the output: everything is on disk, or handed to the reader, when this returns.
+    /// Ends the output: it has its name, or everything is handed to the reader, when this returns.
     pub fn finish(self) -> Result<(), Error> {
         match self.sink {
-            Sink::Placed { file, places } => {
-                places.finish().map_err(|e| Error::write(&self.name, e))?;
-                file.commit()
-            }
+            Sink::Placed(file) => file.commit(),
             Sink::InTurn { state, .. } => {
                 let InTurn { writer, atomic, .. } =
                     state.into_inner().unwrap_or_else(|e| e.into_inner());

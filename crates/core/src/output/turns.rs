@@ -59,12 +59,13 @@ impl Turns {
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::output::{Buffer, Length, Output, SLICE, UNPLACED};
+    use crate::output::{Length, Output, SLICE, UNPLACED};
     use crate::target::OutputConfig;
     use crate::threads::on_threads;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Batches of all lengths, also longer than what is gathered without a place, from several threads.
+    /// Batches of all lengths, also longer than what is gathered without a place, of pieces that are gathered and pieces that
+    /// are not, from several threads.
     #[test]
     fn batches_stand_behind_each_other() {
         let lens = [0, 1, UNPLACED + 3 * SLICE + 7, 4095, 5, UNPLACED, 4097, 2 * SLICE + 1, 1];
@@ -72,18 +73,20 @@ mod tests {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
         let path = dir.path().join("out");
         let config = Limits::new(3, 64 << 20, dir.path());
-        let length = Length::Exactly { len: 7, of_run: 0 };
-        let output = Output::create(&OutputConfig::file(&path), &config, length).expect("writable");
+        let file = OutputConfig::file(&path);
+        let output = Output::create(&file, &config, Length::Exactly(7)).expect("writable");
         let (turns, next) = (Turns::new(0, 0), AtomicUsize::new(0));
         on_threads(3, || {
-            let mut buffer = Buffer::new().expect("memory");
+            let mut buffer = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(&len) = lens.get(number) else { return };
                 let start = lens[..number].iter().sum::<usize>();
                 let mut batch = output.batch_in_turn(number, &turns, &mut buffer);
                 let own = &bytes[start..start + len];
-                own.chunks(100_003).try_for_each(|piece| batch.push(piece)).expect("writable");
+                let (small, large) = own.split_at(own.len() / 3);
+                let pieces = small.chunks(1_003).chain(large.chunks(100_003));
+                pieces.into_iter().try_for_each(|piece| batch.push(piece)).expect("writable");
                 batch.finish().expect("writable");
             }
         });

@@ -16,7 +16,6 @@ use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
-use crate::whole::Size;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -129,7 +128,7 @@ impl<'p> Job<'_, '_, 'p> {
         let (mut lens, mut rest) = (vec![0; parts.len()], Vec::new());
         for (number, part) in parts.iter().enumerate() {
             if part.bytes > share {
-                lens[number] = self.write((part, all), &files[number], self.config, warnings)?;
+                lens[number] = self.write(part, &files[number], self.config, warnings)?;
             } else {
                 rest.push(number);
             }
@@ -140,7 +139,7 @@ impl<'p> Job<'_, '_, 'p> {
         let config = &config;
         let written = try_each(self.writers(), rest.len(), |task| {
             let (number, mut said) = (rest[task], Vec::new());
-            let len = self.write((&parts[number], all), &files[number], config, &mut said)?;
+            let len = self.write(&parts[number], &files[number], config, &mut said)?;
             Ok::<_, Error>((len, said))
         })?;
         for (number, (len, said)) in rest.into_iter().zip(written) {
@@ -155,16 +154,16 @@ impl<'p> Job<'_, '_, 'p> {
         let threads = self.config.threads;
         // half as much again for what else there is: two at once took 36 MiB with -m 32M, four 67 with -m 64M
         let each = WRITER.max(packer(self.output.compression) / 2 * 3);
-        let most = self.config.room_for(each);
-        let least = if self.output.compression == Compression::None { threads } else { 1 };
-        // one thread alone is asked for by who wants one
-        if threads > 1 { (2 * threads).min(most).max(least) } else { 1 }
+        match self.output.compression {
+            Compression::None => threads,
+            _ => threads.min(self.config.room_for(each)).max(1),
+        }
     }
 
-    /// Writes a part; all parts have so many bytes.
+    /// Writes a part.
     fn write(
         &self,
-        (part, of_run): (&Part, u64),
+        part: &Part,
         file: &Path,
         config: &Config,
         warnings: &mut Vec<String>,
@@ -180,7 +179,7 @@ impl<'p> Job<'_, '_, 'p> {
         let output = OutputConfig { target, ..self.output.clone() };
         let emit = self.emit(part, &sequence);
         let mut said = Vec::new();
-        let size = Size { events: part.events, bytes: part.bytes, of_run };
+        let size = (part.events, part.bytes);
         let check = || self.inputs.check_unchanged();
         let len = emit.write_all(&keys, size, (&output, None), config, &mut said, check)?;
         warnings.extend(said.into_iter().map(|text| format!("{}: {text}", file.display())));
