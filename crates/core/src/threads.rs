@@ -3,7 +3,9 @@
 //! Where the system has no further thread (a limit on processes, no room for a stack) work that is shared out goes on
 //! with those there are, at the least with the one that asked.
 
+#[cfg(any(test, feature = "zstd"))]
 use crossbeam_channel::bounded;
+#[cfg(any(test, feature = "zstd"))]
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
