@@ -21,7 +21,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads the text of a JSON number; `None` for one that has more than [`MOST`] digits when written out.
+    /// Reads the text of a JSON number; `None` for one that has more than 4096 digits when written out.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let (negative, text) = match text.strip_prefix(b"-") {
             Some(rest) => (true, rest),

@@ -16,7 +16,7 @@
 //!
 //! No entry is copied but into its bucket, so the heap stays at 16 bytes an event. Tried and slower: one big
 //! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
-//! Where even 16 bytes are too many, sorted runs go to disk ([`spill`]) and a loser tree merges them.
+//! Where even 16 bytes are too many, sorted runs go to disk (`spill`) and a loser tree merges them.
 
 mod compare;
 mod keyed;
