@@ -43,7 +43,8 @@ fn packed_inputs_are_pointed_at_as_what_they_hold() {
     let text = trace([1]).replace("\"dur\":1", "\"dur\":01");
     let folder = Folder::new().with("a.json", &text);
     let plain = folder.run("check --strict a.json").ends(3);
-    folder.run("convert a.json -o a.json.gz").ends(0);
+    let gzip = std::process::Command::new("gzip").arg("-k").arg(folder.path("a.json")).status();
+    assert!(gzip.expect("gzip is there").success());
     let packed = folder.run("info --strict a.json.gz").ends(3);
     assert!(below(&plain).starts_with("1,\"pid\""), "{plain:?}");
     assert_eq!(below(&packed), below(&plain));
