@@ -238,3 +238,29 @@ impl Outline {
         documents.extend(self.documents);
     }
 }
+
+/// The findings of one chunk: what a verb looks for in its events, and what stands around them.
+pub trait Collect: Send {
+    fn outline(&mut self) -> &mut Outline;
+
+    fn event(&mut self, event: &Event<'_>);
+
+    fn document(&mut self, form: Form) {
+        self.outline().document(form);
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.outline().member(member);
+    }
+
+    fn damage(&mut self, damage: &Damage<'_>) {
+        self.outline().damage(damage);
+    }
+
+    fn note(&mut self, note: Note, _offset: u64) {
+        self.outline().note(note);
+    }
+
+    /// The chunk is scanned: whatever can be done to its findings without the others, on the worker.
+    fn seal(&mut self) {}
+}

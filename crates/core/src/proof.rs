@@ -7,7 +7,7 @@
 //!
 //! Cost: some 20 ns for 64 bytes, a third of what scanning costs; nothing is allocated unless values nest deeper than 63.
 
-use crate::scan::Collect;
+use crate::outline::Collect;
 use tracemill_tokenizer::{
     Damage, DamageKind, Event, Form, Lapse, Member, Note, Sink, Tier, Validator, lapses,
 };

@@ -11,42 +11,14 @@
 //! thread scans that chunk again from the true place: slower, never different.
 
 use crate::error::Error;
-use crate::outline::Outline;
+pub use crate::outline::Collect;
 use crate::proof::{Feed, Proof};
 use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Builder;
-use tracemill_tokenizer::{
-    Damage, Event, Form, Mapped, Member, Note, Scanner, Status, Stop, Tier, Window, speculate,
-};
-
-/// The findings of one chunk: what a verb looks for in its events, and what stands around them.
-pub trait Collect: Send {
-    fn outline(&mut self) -> &mut Outline;
-
-    fn event(&mut self, event: &Event<'_>);
-
-    fn document(&mut self, form: Form) {
-        self.outline().document(form);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        self.outline().member(member);
-    }
-
-    fn damage(&mut self, damage: &Damage<'_>) {
-        self.outline().damage(damage);
-    }
-
-    fn note(&mut self, note: Note, _offset: u64) {
-        self.outline().note(note);
-    }
-
-    /// The chunk is scanned: whatever can be done to its findings without the others, on the worker.
-    fn seal(&mut self) {}
-}
+use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window, speculate};
 
 /// How an input that lies in memory is scanned.
 #[derive(Clone, Copy)]
@@ -248,6 +220,8 @@ fn scan_guess<C: Collect>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outline::Outline;
+    use tracemill_tokenizer::Event;
 
     /// Panics at some event.
     #[derive(Default)]

@@ -17,8 +17,7 @@
 use crate::config::Config;
 use crate::emit::write_styled;
 use crate::keys::{United, unite};
-use crate::layout::Layout;
-use crate::merge::default_format;
+use crate::layout::{Layout, default_format};
 use crate::patched::Patched;
 use memchr::memmem;
 use tracemill_core::error::Error;

@@ -2,11 +2,22 @@
 
 use crate::keys::United;
 use tracemill_core::error::Error;
+use tracemill_core::outline::Document;
 use tracemill_core::output::Batch;
 use tracemill_core::place::Place;
 use tracemill_core::store::{PREFETCH_AHEAD, Store};
 use tracemill_core::target::Format;
-use tracemill_tokenizer::{compact, on_one_line, pretty};
+use tracemill_tokenizer::{Form, compact, on_one_line, pretty};
+
+/// The first document's form; the object form where the array form would lose keys.
+pub(crate) fn default_format(documents: &[Document]) -> Format {
+    let keys = documents.iter().any(|document| !document.keys.is_empty());
+    match documents.first().map(|document| document.form) {
+        Some(Form::Array) if !keys => Format::Array,
+        Some(Form::Ndjson) => Format::Ndjson,
+        _ => Format::Object,
+    }
+}
 
 /// What is done to the white space of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -61,6 +61,7 @@ mod find;
 mod grammar;
 mod lapse;
 mod mapped;
+mod mend;
 mod number;
 mod restyle;
 mod scan;
@@ -71,8 +72,9 @@ pub use cursor::Cursor;
 pub use event::{Event, Field, FieldSpans, fields_of};
 pub use find::FieldFinder;
 pub use grammar::{Defect, Validator, lapses, validate, validate_value};
-pub use lapse::{Lapse, mend};
+pub use lapse::Lapse;
 pub use mapped::{Mapped, survive_lost_pages};
+pub use mend::mend;
 pub use number::{Nanos, canonical, compare, nanos, number_text};
 pub use restyle::{compact, pretty};
 pub use scan::{

@@ -23,7 +23,7 @@ use crate::identity::{
 };
 use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
-use crate::layout::Layout;
+use crate::layout::{Layout, default_format};
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
@@ -32,14 +32,13 @@ use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
 use tracemill_core::order::{Lists, Order, Runs, Sorter};
-use tracemill_core::outline::Document;
 use tracemill_core::output;
 use tracemill_core::read::{Current, Inputs, Own, read_made};
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_core::target::{Format, OutputConfig};
 use tracemill_profile::StreamOrders;
-use tracemill_tokenizer::{Event, Form};
+use tracemill_tokenizer::Event;
 
 /// Merges `sources` into one trace in the order of contract C3; one source is sorted.
 ///
@@ -305,16 +304,6 @@ fn find_delays(
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
     Delays::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
-}
-
-/// The first document's form; the object form where the array form would lose keys.
-pub(crate) fn default_format(documents: &[Document]) -> Format {
-    let keys = documents.iter().any(|document| !document.keys.is_empty());
-    match documents.first().map(|document| document.form) {
-        Some(Form::Array) if !keys => Format::Array,
-        Some(Form::Ndjson) => Format::Ndjson,
-        _ => Format::Object,
-    }
 }
 
 /// What there is to say of keys and streams.
