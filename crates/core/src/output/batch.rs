@@ -5,7 +5,6 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::Progress;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 /// Bytes in one piece that are written from where they stand, not gathered.
 const LARGE: usize = SLICE / 2;
@@ -133,7 +132,7 @@ impl Batch<'_> {
 impl Output {
     /// Writes bytes at their place in the file.
     fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-        file.write_all_at(bytes, offset)?;
+        crate::os::write_all_at(file, bytes, offset)?;
         Progress::add(&self.progress.bytes_written, bytes.len() as u64);
         Ok(())
     }
