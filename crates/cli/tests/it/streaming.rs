@@ -24,10 +24,13 @@ fn step_by_step(words: &str, parts: &[String]) -> String {
     let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
     let (said, heard) = mpsc::channel();
     let reader = std::thread::spawn(move || {
-        let mut all = String::new();
-        while stdout.read_line(&mut all).expect("text") > 0 {
+        let (mut all, mut events, mut line) = (String::new(), 0, String::new());
+        while stdout.read_line(&mut line).expect("text") > 0 {
+            events += line.matches("\"ts\":").count();
+            all.push_str(&line);
+            line.clear();
             // nobody waits any more for what comes at the end
-            let _ = said.send(all.matches("\"ts\":").count());
+            let _ = said.send(events);
         }
         all
     });
@@ -82,6 +85,31 @@ fn lines_arrive_before_the_input_ends() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Whoever writes much at once and then waits sees all of it, also where reads are larger than a pipe usually is, and where
+/// the stream has gone to disk.
+#[test]
+fn bursts_arrive_before_the_input_ends() {
+    let burst = |from: u64, count: u64| {
+        (from..from + count).map(|ts| event(ts) + ",\n").collect::<String>()
+    };
+    let parts = [
+        format!("[{}", burst(0, 3)),
+        burst(10_000, 5_000),
+        burst(100_000, 150_000),
+        burst(1_000_000, 2_000),
+        format!("{}]", event(2_000_000)),
+    ];
+    let folder = Folder::new().with("in", parts.concat());
+    for words in ["convert --format ndjson", "filter", "filter --pid 1", "convert --format object"]
+    {
+        folder.run(&format!("{words} in -o out -f")).ends(0);
+        for limits in ["-@ 1", "-@ 2", "-@ 2 -m 32M"] {
+            let all = step_by_step(&format!("{words} {limits} -"), &parts);
+            assert!(all == folder.read("out"), "{words} {limits}");
         }
     }
 }

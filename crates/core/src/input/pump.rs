@@ -27,9 +27,22 @@ pub(super) struct Pump {
     ended: bool,
 }
 
+/// What was read ahead and not taken yet.
+pub(super) struct Ahead(Receiver<io::Result<Filled>>);
+
+impl Ahead {
+    /// Whether the next read may have to wait.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl Pump {
     /// Starts the thread; gives the reader back as it is where none can be had.
-    pub(super) fn start(reader: Box<dyn Read + Send>, size: usize) -> Box<dyn Read + Send> {
+    pub(super) fn start(
+        reader: Box<dyn Read + Send>,
+        size: usize,
+    ) -> (Box<dyn Read + Send>, Option<Ahead>) {
         let (filled, full) = bounded(BUFFERS);
         let (empty, emptied) = bounded(BUFFERS);
         let (hand_over, handed) = bounded(1);
@@ -40,7 +53,7 @@ impl Pump {
         };
         let thread = std::thread::Builder::new().name("read".into()).spawn(work);
         if thread.is_err() {
-            return reader;
+            return (reader, None);
         }
         for _ in 0..BUFFERS {
             // there is room for all of them
@@ -48,7 +61,9 @@ impl Pump {
         }
         // the thread waits for it
         let _ = hand_over.send(reader);
-        Box::new(Pump { full, empty, current: (Vec::new(), 0), used: 0, ended: false })
+        let ahead = Ahead(full.clone());
+        let pump = Pump { full, empty, current: (Vec::new(), 0), used: 0, ended: false };
+        (Box::new(pump), Some(ahead))
     }
 }
 
@@ -120,11 +135,11 @@ mod tests {
         for size in [1, 7, 4096, 1 << 20] {
             let mut out = Vec::new();
             let source = Box::new(io::Cursor::new(bytes.clone()));
-            Pump::start(source, size).read_to_end(&mut out).expect("memory can be read");
+            Pump::start(source, size).0.read_to_end(&mut out).expect("memory can be read");
             assert!(out == bytes, "{size}");
         }
         let mut out = Vec::new();
-        let failed = Pump::start(Box::new(Failing(10)), 16).read_to_end(&mut out);
+        let failed = Pump::start(Box::new(Failing(10)), 16).0.read_to_end(&mut out);
         assert_eq!(failed.map_err(|e| e.kind()), Err(io::ErrorKind::InvalidData));
         assert_eq!(out, [7; 6]);
     }

@@ -10,7 +10,7 @@
 //! In memory every item lies in one segment; in the file trivially so. An item longer than a segment gets one of its own;
 //! one longer than the budget goes to the file, where the scanner meets it in a map. Nothing is scanned twice.
 
-use super::pump::Pump;
+use super::pump::{Ahead, Pump};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::limits::Progress;
@@ -36,6 +36,18 @@ pub struct SpoolLimits {
     pub keep: bool,
     /// Whether it is unpacked while it is read, so that its end may be damaged.
     pub packed: bool,
+    /// Whether what was read is wanted whenever nothing more is at hand, also of what goes to disk.
+    pub hurries: bool,
+}
+
+/// What was read since the step before.
+#[derive(Clone, Copy)]
+pub struct Step {
+    pub bytes: u64,
+    /// Whether nothing more is at hand, as far as is known: whoever writes the stream may be waiting.
+    pub pauses: bool,
+    /// Whether that is all.
+    pub last: bool,
 }
 
 /// A stream that was read to its end.
@@ -92,17 +104,18 @@ impl<'c> Spool<'c> {
     }
 
     /// Reads all of `reader`. After each step `part` holds its findings and `step` may take them; it is told what was read
-    /// so far, how many bytes are new, and whether that is all.
+    /// so far, and what of it is new.
     ///
     /// A packing that breaks off is no error here: what could be read is kept, and the reason is in the answer.
     pub fn read<C: Collect>(
         mut self,
         mut reader: Box<dyn Read + Send>,
         part: &mut C,
-        mut step: impl FnMut(&mut C, &Payload, u64, bool) -> Result<(), Error>,
+        mut step: impl FnMut(&mut C, &Payload, Step) -> Result<(), Error>,
     ) -> Result<Spooled, Error> {
+        let mut ahead = None;
         if self.config.threads > 1 {
-            reader = Pump::start(reader, self.config.read_size);
+            (reader, ahead) = Pump::start(reader, self.config.read_size);
         }
         let mut offered = 0;
         let broken = loop {
@@ -112,14 +125,16 @@ impl<'c> Spool<'c> {
                 Err(Stopped::Broken(e)) => break Some(e),
                 Err(Stopped::Failed(e)) => return Err(e),
             }
-            if self.scan(part, false)? {
-                let new = self.bytes - std::mem::replace(&mut offered, self.bytes);
-                self.lend(|payload| step(part, payload, new, false))?;
+            // without a thread that reads ahead nobody knows, and the next read may wait
+            let pauses = ahead.as_ref().is_none_or(Ahead::is_empty);
+            if self.scan(part, pauses, false)? {
+                let bytes = self.bytes - std::mem::replace(&mut offered, self.bytes);
+                self.lend(|payload| step(part, payload, Step { bytes, pauses, last: false }))?;
             }
         };
-        self.scan(part, true)?;
-        let new = self.bytes - offered;
-        self.lend(|payload| step(part, payload, new, true))?;
+        self.scan(part, true, true)?;
+        let bytes = self.bytes - offered;
+        self.lend(|payload| step(part, payload, Step { bytes, pauses: true, last: true }))?;
         let (bytes, spooled) = (self.bytes, if self.file.is_some() { self.bytes } else { 0 });
         Ok(Spooled { payload: self.into_payload()?, bytes, spooled, broken })
     }
@@ -238,7 +253,7 @@ impl<'c> Spool<'c> {
     }
 
     /// Scans what is new; true if anything was.
-    fn scan<C: Collect>(&mut self, part: &mut C, last: bool) -> Result<bool, Error> {
+    fn scan<C: Collect>(&mut self, part: &mut C, pauses: bool, last: bool) -> Result<bool, Error> {
         if self.scanner.is_none() {
             // a byte order mark is known once three bytes are there
             if self.bytes < 3 && !last {
@@ -251,7 +266,9 @@ impl<'c> Spool<'c> {
         }
         let grown = self.bytes - self.mapped;
         let map = match &self.file {
-            Some(_) if grown < SPOOL_STEP && !last => return Ok(false),
+            Some(_) if grown < SPOOL_STEP && !last && !(pauses && self.limits.hurries) => {
+                return Ok(false);
+            }
             Some(file) => Some(self.map(file)?),
             None => None,
         };
@@ -373,10 +390,16 @@ mod tests {
         ] {
             for threads in [1, 2] {
                 let config = Limits::new(threads, 64 << 20, std::env::temp_dir());
-                let limits = SpoolLimits { payload: 1 << 20, segment: 1 << 16, keep: true, packed };
+                let limits = SpoolLimits {
+                    payload: 1 << 20,
+                    segment: 1 << 16,
+                    keep: true,
+                    packed,
+                    hurries: false,
+                };
                 let spool = Spool::new(&config, "in".into(), (Tier::Scalar, Proof::None), limits);
                 let stream = Box::new(Failing(br#"[{"ph":"i"},"#, error));
-                let read = spool.read(stream, &mut Nothing::default(), |_, _, _, _| Ok(()));
+                let read = spool.read(stream, &mut Nothing::default(), |_, _, _| Ok(()));
                 match read {
                     Ok(read) => assert!(breaks_off && read.broken.is_some() && read.bytes == 12),
                     Err(error) => assert!(!breaks_off && error.class() == ErrorClass::Input),

@@ -19,9 +19,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tracemill_tokenizer::{Mapped, Tier};
 
-/// Bytes that a pipe holds.
-const PIPE: u64 = 64 << 10;
-
 /// Reads every source to its end.
 pub fn read_all<R: Reader>(
     sources: &[Source],
@@ -310,6 +307,7 @@ impl Session<'_> {
             segment: self.shares.segment,
             keep,
             packed: report.encoding.is_some(),
+            hurries: reader.hurries(),
         };
         let (name, proof) = (report.name.clone(), self.proof(R::PROVES));
         let spool = Spool::new(self.config, name, (self.tier, proof), limits);
@@ -318,11 +316,10 @@ impl Session<'_> {
         let mut part = make(base, step_bytes);
         let mut pending = 0;
         let mut numbers = std::mem::take(&mut self.read.numbers);
-        let read = spool.read(stream, &mut part, |part, payload, bytes, last| {
-            pending += bytes;
-            // who has written less than a pipe holds has nothing more to say for now
-            let pauses = reader.hurries() && bytes < PIPE;
-            if pending < step_bytes as u64 && !last && !pauses {
+        let read = spool.read(stream, &mut part, |part, payload, step| {
+            pending += step.bytes;
+            let pauses = reader.hurries() && step.pauses;
+            if pending < step_bytes as u64 && !step.last && !pauses {
                 return Ok(());
             }
             pending = 0;
