@@ -382,4 +382,4 @@ Examples:
     tracemill calls --main server.json
 
   Calls longer than a millisecond:
-    tracemill calls server.json | jq -c 'select(type == \"array\" and .[1] == \"P\" and .[4] > 1000)' | head";
+    tracemill calls server.json | jq -c 'select(.[1]? == \"P\" and .[4] > 1000)' | head";
