@@ -132,7 +132,7 @@ mod tests {
             (&br#"{"a":[1,],"b":NaN}"#[..], Ok(Lapse::Comma), Ok(Lapse::Comma)),
             (b"{\"a\":\"\xff\"}", Ok(Lapse::Utf8), Ok(Lapse::Utf8)),
             (br#"{"a":NaN,"b":"\q"}"#, Err(14), Ok(Lapse::Number)),
-            (br#"{"a":"\q","b":tru}"#, Err(6), Err(15)),
+            (br#"{"a":"\q","b":tru}"#, Err(6), Err(14)),
             (br#"{"pid" 1}"#, Err(7), Err(7)),
         ] {
             assert_eq!(lapse(text, false), kept, "{}", text.escape_ascii());

@@ -112,7 +112,7 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
                 os::enlarge_pipe(&file);
                 return open_stream(input, Box::new(file), config);
             }
-            match os::map(&file) {
+            match os::map_input(&file) {
                 Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
                 // file systems without mmap
                 Err(_) => open_stream(input, Box::new(file), config),

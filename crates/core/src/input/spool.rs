@@ -14,12 +14,11 @@ use super::pump::{Ahead, Pump};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::limits::Progress;
-use crate::os;
+use crate::os::{self, Temporary};
 use crate::proof::{Feed, Proof};
 use crate::scan::Collect;
 use crate::store::{Payload, Segment};
 use memmap2::MmapMut;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
@@ -69,7 +68,7 @@ pub struct Spool<'c> {
     tier: Tier,
     proof: Proof,
     segments: Vec<Segment>,
-    file: Option<File>,
+    file: Option<Temporary>,
     /// Offset in the stream of the file's first byte: not 0 only where nothing is kept.
     file_base: u64,
     /// For reads that go to the file.
@@ -158,11 +157,11 @@ impl<'c> Spool<'c> {
             self.move_to_disk()?;
         }
         let count = match &self.file {
-            Some(file) => {
-                let mut file = file;
+            Some(_) => {
                 self.buffer.resize(most.min(256 * 1024), 0);
                 let count = read_retrying(reader, &mut self.buffer);
                 let count = count.map_err(|e| self.stopped(e))?;
+                let file = self.file.as_mut().expect("it is there");
                 let written = file.write_all(&self.buffer[..count]);
                 written.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
                 count
@@ -233,7 +232,7 @@ impl<'c> Spool<'c> {
     /// From now on the stream goes to a file, which first gets what is in memory.
     fn move_to_disk(&mut self) -> Result<(), Error> {
         let failed = |e| Error::scratch(&self.config.tmp_dir, e);
-        let mut file = tempfile::tempfile_in(&self.config.tmp_dir).map_err(failed)?;
+        let mut file = Temporary::new(&self.config.tmp_dir).map_err(failed)?;
         let mut written = self.segments.first().map_or(self.bytes, |segment| segment.base);
         self.file_base = written;
         for segment in &self.segments {
@@ -248,8 +247,8 @@ impl<'c> Spool<'c> {
         Ok(())
     }
 
-    fn map(&self, file: &File) -> Result<Mapped, Error> {
-        os::map(file).map_err(|e| Error::scratch(&self.config.tmp_dir, e))
+    fn map(&self, file: &Temporary) -> Result<Mapped, Error> {
+        file.map().map_err(|e| Error::scratch(&self.config.tmp_dir, e))
     }
 
     /// Scans what is new; true if anything was.
@@ -329,7 +328,7 @@ pub fn to_file(
     config: &Limits,
 ) -> Result<Option<Mapped>, Error> {
     let failed = |e| Error::scratch(&config.tmp_dir, e);
-    let mut file = tempfile::tempfile_in(&config.tmp_dir).map_err(failed)?;
+    let mut file = Temporary::new(&config.tmp_dir).map_err(failed)?;
     let mut buffer = vec![0; config.read_size.min(256 * 1024)];
     let mut bytes = 0;
     loop {
@@ -341,7 +340,7 @@ pub fn to_file(
             }
         }
     }
-    if bytes == 0 { Ok(None) } else { os::map(&file).map(Some).map_err(failed) }
+    if bytes == 0 { Ok(None) } else { file.map().map(Some).map_err(failed) }
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use super::loser_tree::LoserTree;
 use super::{Buckets, Order};
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::os;
+use crate::os::Temporary;
 use crate::place::Place;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,14 +21,14 @@ const PLACE: usize = size_of::<Place>();
 
 /// An unlinked temporary file that grows and is then read as memory.
 pub struct Scratch {
-    writer: BufWriter<File>,
+    writer: BufWriter<Temporary>,
     pub(super) len: u64,
     dir: PathBuf,
 }
 
 impl Scratch {
     pub fn new(dir: &Path) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(dir).map_err(|e| Error::scratch(dir, e))?;
+        let file = Temporary::new(dir).map_err(|e| Error::scratch(dir, e))?;
         let writer = BufWriter::with_capacity(256 * 1024, file);
         Ok(Scratch { writer, len: 0, dir: dir.to_owned() })
     }
@@ -70,7 +69,7 @@ impl Scratch {
         if self.len == 0 {
             return Ok(None);
         }
-        let flushed = self.writer.flush().and_then(|()| os::map(self.writer.get_ref()));
+        let flushed = self.writer.flush().and_then(|()| self.writer.get_ref().map());
         flushed.map(Some).map_err(|e| Error::scratch(&self.dir, e))
     }
 }

@@ -8,6 +8,7 @@
 //! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
+//! | [`Temporary`] | a file without a name, mapped | the same |
 //! | [`stdin_metadata`], [`stdout_metadata`], [`stdout`] | Unix: the file behind the stream | unknown; Rust's buffered stream |
 //!
 //! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
@@ -31,19 +32,55 @@ pub use files::{
 };
 pub use kernel::{give_name, huge_pages, nameless, reserve};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
 use tracemill_tokenizer::Mapped;
 
-/// Maps a file: an input, or one of our own that is not written to any more where it is mapped.
+/// Maps an input, which this process opens for reading only.
 ///
 /// # Errors
 /// As [`Mapped::new`].
-pub fn map(file: &File) -> io::Result<Mapped> {
-    // SAFETY: this process opens inputs for reading only and refuses an output that is an input; of its own files, which
-    // have no name, it maps what is written and appends behind it at most. Another process may change the bytes of an
-    // input, which readers of maps bear: the scanner decides by bytes read once or looks again under bounds checks, text
-    // and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose input was written to fails.
+pub(crate) fn map_input(file: &File) -> io::Result<Mapped> {
+    // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
+    // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
+    // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose
+    // input was written to fails.
     unsafe { Mapped::new(file) }
+}
+
+/// A temporary file without a name that grows at its end and can be mapped. Nobody else holds it, and what is written never
+/// changes.
+#[derive(Debug)]
+pub struct Temporary(File);
+
+impl Temporary {
+    /// An empty file in `folder`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        tempfile::tempfile_in(folder).map(Temporary)
+    }
+
+    /// Maps what is written so far. What is written later is not in the map.
+    ///
+    /// # Errors
+    /// As [`Mapped::new`].
+    pub fn map(&self) -> io::Result<Mapped> {
+        // SAFETY: the file has no name and its handle is never given out; writing appends, and nothing makes it shorter, so
+        // the bytes of a map never change.
+        unsafe { Mapped::new(&self.0) }
+    }
+}
+
+impl Write for Temporary {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +106,18 @@ mod tests {
         read_exact_at(&file, &mut bytes, 2 * 3 * 64).expect("it was written");
         assert!(bytes.chunks(2).enumerate().all(|(step, two)| two == [3, step as u8]));
         assert!(read_exact_at(&file, &mut bytes, 2 * 8 * 64 - 1).is_err(), "the file ends there");
+    }
+
+    #[test]
+    fn a_map_stays_as_it_was_while_the_file_grows() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let mut file = Temporary::new(folder.path()).expect("the folder takes files");
+        file.write_all(b"first").expect("there is room");
+        let first = file.map().expect("it is not empty");
+        file.write_all(b", then more").expect("there is room");
+        assert_eq!(first[..], b"first"[..]);
+        assert_eq!(file.map().expect("it is not empty")[..], b"first, then more"[..]);
+        assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
     }
 
     #[test]

@@ -4,11 +4,9 @@
 //! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Buckets::next`]).
 //! Events of one group and time never stand in two buckets.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tracemill_core::error::Error;
-use tracemill_core::os;
+use tracemill_core::order::Scratch;
 use tracemill_tokenizer::Mapped;
 
 /// An event that belongs with others.
@@ -103,17 +101,14 @@ pub(super) fn heap(records: &[Record]) -> u64 {
 
 /// Runs on disk, in one unlinked file.
 pub(super) struct RecordSpill {
-    writer: BufWriter<File>,
+    scratch: Scratch,
     /// Records in each run.
     runs: Vec<usize>,
-    dir: PathBuf,
 }
 
 impl RecordSpill {
     pub(super) fn new(dir: &Path) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(dir).map_err(|e| Error::scratch(dir, e))?;
-        let writer = BufWriter::with_capacity(256 * 1024, file);
-        Ok(RecordSpill { writer, runs: Vec::new(), dir: dir.to_owned() })
+        Ok(RecordSpill { scratch: Scratch::new(dir)?, runs: Vec::new() })
     }
 
     /// Writes sorted runs as one.
@@ -123,17 +118,17 @@ impl RecordSpill {
         while buckets.next(&mut bucket) {
             count += bucket.len();
             for record in &bucket {
-                let written = self.writer.write_all(&record.encode());
-                written.map_err(|e| Error::scratch(&self.dir, e))?;
+                self.scratch.write(&record.encode())?;
             }
         }
         self.runs.push(count);
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Runs, Error> {
-        let flushed = self.writer.flush().and_then(|()| os::map(self.writer.get_ref()));
-        let mapped = flushed.map_err(|e| Error::scratch(&self.dir, e))?;
+    pub(super) fn finish(self) -> Result<Runs, Error> {
+        let Some(mapped) = self.scratch.into_mapped()? else {
+            return Ok(Runs::new(Data::Memory(Vec::new())));
+        };
         let mut runs = Vec::new();
         let mut at = 0;
         for count in self.runs {

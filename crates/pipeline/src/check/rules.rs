@@ -1,6 +1,6 @@
 //! The one table of what `check` looks for: name, how bad it is for whom, what it is, what to do.
 //!
-//! A new rule is a row here and the place that calls [`super::tally::Tallies::add`] with its kind. Severities stand in the
+//! A new rule is a row here and the place that calls [`super::tallies::Tallies::add`] with its kind. Severities stand in the
 //! order: whatever the reader, DevTools, Perfetto. Where viewers are asked for the worst of theirs counts: what neither
 //! breaks nor changes the picture there is a note, however sloppy. `A` is what holds for all readers, `O` is not reported.
 //! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.

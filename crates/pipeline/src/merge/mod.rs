@@ -47,7 +47,7 @@ use tracemill_tokenizer::Event;
 ///
 /// # Errors
 /// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
-/// [`Config::strict`]): what was lost is in the report.
+/// [`crate::Limits::strict`]): what was lost is in the report.
 ///
 /// Parts that [`crate::split()`] made of one trace give its events, each as often as it was there: what was repeated at a
 /// cut is taken out and counted. Only metadata events, which several parts have, stay as often as they are.

@@ -3,21 +3,18 @@
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::order::{Spool, Spooled};
-use tracemill_core::os;
+use tracemill_core::order::{Scratch, Spool, Spooled};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::store::Payload;
 use tracemill_tokenizer::fields_of;
 
 /// Writes what is made.
 pub(super) struct Made {
-    file: Option<BufWriter<File>>,
+    file: Option<Scratch>,
     len: u64,
     /// The most there may be.
     most: u64,
@@ -55,15 +52,11 @@ impl Made {
 
     /// Appends bytes; returns where they stand.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64, Error> {
-        let failed = |e| Error::scratch(&self.tmp_dir, e);
         let file = match &mut self.file {
             Some(file) => file,
-            none => {
-                let file = tempfile::tempfile_in(&self.tmp_dir).map_err(failed)?;
-                none.insert(BufWriter::with_capacity(1 << 18, file))
-            }
+            none => none.insert(Scratch::new(&self.tmp_dir)?),
         };
-        file.write_all(bytes).map_err(failed)?;
+        file.write(bytes)?;
         let offset = self.len;
         self.len += bytes.len() as u64;
         if self.len >= self.most {
@@ -104,13 +97,8 @@ impl Made {
     }
 
     pub(super) fn finish(mut self) -> Result<All, Error> {
-        let payload = match self.file {
-            None => Payload::Empty,
-            Some(mut file) => {
-                let mapped = file.flush().and_then(|()| os::map(file.get_ref()));
-                Payload::Mapped(Arc::new(mapped.map_err(|e| Error::scratch(&self.tmp_dir, e))?))
-            }
-        };
+        let mapped = self.file.map_or(Ok(None), Scratch::into_mapped)?;
+        let payload = mapped.map_or(Payload::Empty, |mapped| Payload::Mapped(Arc::new(mapped)));
         Ok(All { payload, entries: self.entries.take()?, long: self.long, of: self.of })
     }
 }

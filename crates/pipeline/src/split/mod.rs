@@ -216,7 +216,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
 /// a GiB and 32 times what was read, or annotations would have to be gone through for minutes. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
-/// while it writes leaves those that were. Damaged input is no error (unless [`Config::strict`]).
+/// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
 pub fn split(
     sources: &[Source],
     split: &SplitConfig,
