@@ -9,6 +9,7 @@ use tracemill_tokenizer::Nanos;
 pub struct Entry {
     /// Nanoseconds, rounded down.
     pub time: i64,
+    /// Where it stands, and how it ranks at that time.
     pub place: Place,
 }
 

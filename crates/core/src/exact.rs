@@ -15,12 +15,14 @@ const DIGITS: usize = 1000;
 /// Ordered as the numbers are: of two rests the one that begins the other is less.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Exact {
+    /// Whole nanoseconds, rounded down.
     pub floor: i64,
     /// Digits 0 to 9.
     rest: Vec<u8>,
 }
 
 impl Exact {
+    /// No time at all.
     pub const ZERO: Exact = Exact { floor: 0, rest: Vec::new() };
 
     /// Of a JSON value: a number, or a string that holds one. `None` if it is none, or too long or large.

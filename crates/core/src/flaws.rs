@@ -179,6 +179,7 @@ impl Flaws {
         self.add_many(kind, offset, 1);
     }
 
+    /// Counts several of a kind, the first of which stands at `offset`.
     pub fn add_many(&mut self, kind: FlawKind, offset: u64, count: u64) {
         if count == 0 {
             return;

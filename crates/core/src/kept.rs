@@ -15,10 +15,12 @@ pub struct Kept {
     heap: u64,
     parts: Vec<Vec<Place>>,
     spill: Option<Spill>,
+    /// Bytes spilled.
     pub spilled: u64,
 }
 
 impl Kept {
+    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`.
     pub fn new(tmp_dir: &Path, limit: u64) -> Self {
         let tmp_dir = tmp_dir.to_owned();
         Kept { tmp_dir, limit, heap: 0, parts: Vec::new(), spill: None, spilled: 0 }

@@ -1,5 +1,4 @@
 //! An opened trace: inputs of any size, their events in order, and what whole verbs are made of.
-#![allow(missing_docs)]
 
 pub mod around;
 pub mod decimal;

@@ -85,6 +85,7 @@ impl Limits {
         usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
     }
 
+    /// How the memory is shared out.
     pub fn shares(&self) -> Shares {
         self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
     }
@@ -116,6 +117,7 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Adds to a counter.
     pub fn add(counter: &AtomicU64, bytes: u64) {
         counter.fetch_add(bytes, Ordering::Relaxed);
     }

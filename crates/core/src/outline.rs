@@ -8,14 +8,18 @@ use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 pub struct KeyValue {
     /// As written, with quotes.
     pub key: Box<[u8]>,
+    /// Where its value stands among all inputs.
     pub offset: u64,
+    /// Bytes of the value.
     pub len: u64,
 }
 
 /// A document of an input.
 #[derive(Clone, Debug)]
 pub struct Document {
+    /// Its shape.
     pub form: Form,
+    /// What stands beside its events.
     pub keys: Vec<KeyValue>,
     /// The number, among the events of all inputs, of its first event; until its part is taken, among those of the part.
     pub first: u64,
@@ -91,10 +95,14 @@ fn repeats_keys(document: &Document) -> bool {
 /// What every verb learns of an input from a chunk of it.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
+    /// How many.
     pub events: u64,
+    /// What was lost in it.
     pub losses: Losses,
     pub lapses: Lapses,
+    /// Documents without their closing brackets.
     pub unclosed: u64,
+    /// Missing or surplus commas between events.
     pub odd_separators: u64,
     /// Least and greatest time in nanoseconds, where that is known.
     pub span: Option<(i64, i64)>,
@@ -110,6 +118,7 @@ impl Facts {
         self.events += 1;
     }
 
+    /// Counts what the format allows and a strict reader would not.
     pub fn note(&mut self, note: Note) {
         match note {
             Note::Unclosed => self.unclosed += 1,
@@ -155,6 +164,7 @@ impl Marks {
         while self.marks.pop_if(|mark| mark.0 >= number).is_some() {}
     }
 
+    /// Numbers and offsets, ascending.
     pub fn iter(&self) -> impl Iterator<Item = &(u64, u64)> {
         self.marks.iter()
     }
@@ -165,6 +175,7 @@ impl Marks {
 pub struct Outline {
     /// Where the input stands among all inputs.
     pub base: u64,
+    /// Counts and losses.
     pub facts: Facts,
     /// Keys of the document that began before this chunk.
     pub keys: Vec<KeyValue>,
@@ -187,6 +198,7 @@ impl Outline {
         self.base + event.offset
     }
 
+    /// A document begins.
     pub fn document(&mut self, form: Form) {
         self.join_alike();
         self.documents.push(Document::new(form, &mut self.facts));
@@ -222,10 +234,12 @@ impl Outline {
         });
     }
 
+    /// Counts what was lost.
     pub fn damage(&mut self, damage: &Damage<'_>) {
         self.facts.losses.add(damage);
     }
 
+    /// Counts what the format allows and a strict reader would not.
     pub fn note(&mut self, note: Note) {
         self.facts.note(note);
     }

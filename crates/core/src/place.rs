@@ -18,6 +18,7 @@ impl Place {
     /// The highest rank: what is left beside offset and length.
     pub const RANK_MAX: u16 = (1 << (64 - OFFSET_BITS - LEN_BITS)) - 1;
 
+    /// Of an event of `len` bytes at `offset`; of longer ones than [`Place::short_len`] can say the store must know the length.
     pub fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < MOST);
         let len = (len as u64).min(LONG);
@@ -26,10 +27,12 @@ impl Place {
         )
     }
 
+    /// Where it begins among all inputs.
     pub fn offset(self) -> u64 {
         self.0 >> LEN_BITS & ((1 << OFFSET_BITS) - 1)
     }
 
+    /// How it ranks among events of one time: see [`crate::entry::rank`].
     pub fn rank(self) -> u16 {
         Self::RANK_MAX - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u16
     }

@@ -23,14 +23,17 @@ use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window, speculate
 /// How an input that lies in memory is scanned.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
+    /// The input.
     pub bytes: &'a [u8],
     /// Bytes to leave out at the start.
     pub skip: usize,
     /// The map behind `bytes`, to fetch pages ahead.
     pub mapped: Option<&'a Mapped>,
+    /// Instruction set.
     pub tier: Tier,
     /// What is done about events that are not JSON.
     pub proof: Proof,
+    /// Worker threads.
     pub threads: usize,
     /// Bytes that one worker takes at a time; findings are handed on in such portions.
     pub chunk: usize,

@@ -64,11 +64,14 @@ impl Payload {
 pub struct Segment {
     /// Offset in the input of the first byte.
     pub base: u64,
+    /// Memory of the segment.
     pub bytes: MmapMut,
+    /// Bytes of it that are in use.
     pub filled: usize,
 }
 
 impl Segment {
+    /// What was read.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
@@ -190,6 +193,7 @@ impl<'p> Store<'p> {
         (at <= bytes.len()).then(|| Around::of(&bytes, at))
     }
 
+    /// Bytes of one item.
     pub fn slice(&self, offset: u64, len: u64) -> &'p [u8] {
         &self.from(offset)[..len as usize]
     }
@@ -202,10 +206,12 @@ impl<'p> Store<'p> {
         prefetch(&bytes[..len.min(bytes.len())]);
     }
 
+    /// The bytes of an event.
     pub fn event(&self, place: Place) -> &'p [u8] {
         self.slice(place.offset(), self.len(place))
     }
 
+    /// Bytes of an event.
     pub fn len(&self, place: Place) -> u64 {
         match place.0 & LONG {
             LONG => self.long_len(place.offset()),

@@ -8,6 +8,7 @@ const NONE: u64 = u64::MAX;
 /// How often something was found, and the least offsets at which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
+    /// How often.
     pub count: u64,
     /// Ascending; [`NONE`] where there are fewer.
     offsets: [u64; PLACES],
@@ -43,6 +44,7 @@ impl Tally {
         other.offsets().for_each(|offset| self.keep(offset));
     }
 
+    /// The first places, ascending.
     pub fn offsets(&self) -> impl Iterator<Item = u64> {
         self.offsets.into_iter().filter(|&offset| offset != NONE)
     }

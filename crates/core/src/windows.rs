@@ -77,7 +77,9 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
 /// What is known of the times of a trace: nanoseconds, rounded down.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
+    /// The least time.
     pub first: i64,
+    /// The greatest time.
     pub last: i64,
     /// The greatest end of an event, rounded up.
     pub end: i64,
@@ -92,6 +94,7 @@ impl Bounds {
         (self.first <= self.last).then_some(self)
     }
 
+    /// Bounds of both.
     #[inline]
     pub fn unite(self, other: Bounds) -> Bounds {
         Bounds {
@@ -105,7 +108,9 @@ impl Bounds {
 /// What is known of the start of a trace while it is read: it lies neither behind `most` nor before `least`.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
+    /// The trace begins here or later, if that is known.
     pub least: Option<i64>,
+    /// The trace begins here or earlier.
     pub most: i64,
 }
 

@@ -73,6 +73,7 @@ impl<'c> Suspects<'c> {
 /// What is wrong with the profiles of a trace; offsets are among all inputs.
 #[derive(Default)]
 pub struct Verdict {
+    /// What is wrong with all of them.
     pub flaws: Flaws,
     /// Profiles whose chunks do not stand in the order in which they must be read.
     pub reordered: Tally,

@@ -101,21 +101,33 @@ impl ProfileSource {
 /// A piece of a profile. Times are nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
+    /// New nodes of the call tree.
     pub nodes: Vec<Node>,
+    /// Ids of children, of all nodes that list them.
     pub children: Vec<u64>,
     /// Ids; [`NO_ID`] where there is none.
     pub samples: Vec<u64>,
+    /// Nanoseconds between samples.
     pub deltas: Vec<i64>,
+    /// Lines of samples.
     pub lines: Option<Vec<i64>>,
+    /// Columns of samples.
     pub columns: Option<Vec<i64>>,
+    /// Ids of samples that programs name.
     pub trace_ids: Vec<TraceId>,
+    /// Members that mean nothing to us: they are kept.
     pub extras: Vec<Extra>,
+    /// Start of the recording, in nanoseconds.
     pub start: Option<i64>,
+    /// End of the recording, in nanoseconds.
     pub end: Option<i64>,
+    /// What made it.
     pub source: Option<ProfileSource>,
+    /// Text that is not in the input as it is meant.
     pub made: Vec<u8>,
     /// Absolute times of the old form, which become deltas, and where their list begins.
     timestamps: Option<(Vec<i64>, u64)>,
+    /// What is wrong with it.
     pub flaws: Flaws,
 }
 

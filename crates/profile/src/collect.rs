@@ -23,7 +23,9 @@ use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_
 
 /// What is found of profiles.
 pub struct Collector {
+    /// Streams of all inputs.
     pub streams: Streams,
+    /// Names of their processes and threads.
     pub names: Names,
     documents: Vec<Document>,
 }
@@ -75,6 +77,7 @@ impl Reader for Collector {
 }
 
 impl Collector {
+    /// Nothing yet.
     pub fn new(config: &Limits) -> Self {
         // a small list takes more than what it holds
         let share = config.shares().index;
@@ -116,12 +119,15 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
 
 /// A profile with what is known beside it.
 pub struct Whole<'s, 'p> {
+    /// Its columns.
     pub profile: Profile<'s, 'p>,
+    /// When it begins and ends.
     pub bounds: Bounds,
     /// Nanoseconds.
     pub start: i64,
     /// Nanoseconds: of the latest sample.
     pub last: i64,
+    /// The order in which its chunks were put together.
     pub order: ChunkOrder,
 }
 

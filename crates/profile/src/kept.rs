@@ -35,6 +35,7 @@ pub struct ChunkRef<'c> {
 }
 
 impl Chunk {
+    /// Its parts.
     pub fn view(&self) -> ChunkRef<'_> {
         ChunkRef {
             nodes: &self.nodes,

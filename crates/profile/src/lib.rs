@@ -14,7 +14,6 @@
 //! `identity` (`.cpuprofile` to events); `collect` and `verbs` are `profile list` and `profile extract`; `skim`, `excerpt`,
 //! `window` and `rebase` serve slices.
 #![forbid(unsafe_code)]
-#![allow(missing_docs)]
 
 mod assemble;
 mod browser;

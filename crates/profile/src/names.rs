@@ -7,7 +7,9 @@ use tracemill_tokenizer::{Event, Field, string_is};
 /// Names of threads and processes, by (pid, tid) as written.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
+    /// By pid, all as written.
     pub processes: HashMap<Written, Written>,
+    /// By pid and tid, all as written.
     pub threads: HashMap<(Written, Written), Written>,
     /// What tells processes of one name apart, such as `GPU 0` (`process_labels`).
     labels: HashMap<Written, Written>,
@@ -50,6 +52,7 @@ impl Names {
         self.threads.get(&(pid.into(), tid.into())).map(|name| printable(name))
     }
 
+    /// Takes over what later events say: the last name counts.
     pub fn append(&mut self, later: Names) {
         self.processes.extend(later.processes);
         self.threads.extend(later.threads);

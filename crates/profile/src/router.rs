@@ -81,9 +81,11 @@ pub struct Router {
     /// In order of their first events.
     pub found: Vec<(StreamKey, Owner, Gathered)>,
     numbers: HashMap<StreamKey, usize>,
+    /// Long events among them.
     pub long: Vec<Long>,
     /// What was decoded; heads, which are few and small, keep what matters themselves.
     pub kept: Vec<Kept>,
+    /// Chunks of odd lengths.
     pub odd: OddLengths,
     scratch: Chunk,
     /// Streams of the last events, by their ids as written.

@@ -52,6 +52,7 @@ impl<R> Default for Series<R> {
 }
 
 impl<R: Record> Series<R> {
+    /// Appends a record.
     pub fn push(&mut self, record: R) {
         self.memory.push(record);
     }
@@ -106,6 +107,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
+    /// None yet; of more than `limit` bytes of all lists the rest goes to `tmp_dir`.
     pub fn new(limit: u64, tmp_dir: &Path) -> Self {
         Shelf { heap: 0, limit, file: None, tmp_dir: tmp_dir.to_owned() }
     }
@@ -158,10 +160,12 @@ impl<'s, R: Record> Records<'s, R> {
         bytes / size_of::<R>() as u64 + self.series.memory.len() as u64
     }
 
+    /// The first record.
     pub fn first(self) -> Option<R> {
         self.iter().next()
     }
 
+    /// All records in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = R> + 's {
         let pieces = self.series.pieces.iter();
         let bytes = pieces.map(move |piece| &self.file[piece.start as usize..piece.end as usize]);

@@ -73,6 +73,7 @@ pub struct Streams {
     /// In order of their first events.
     all: Vec<(StreamKey, Stream)>,
     numbers: HashMap<StreamKey, usize>,
+    /// Long events among them.
     pub long: Vec<Long>,
     /// Decoded chunks, by stretches of the inputs, and their bytes.
     kept: Vec<Kept>,
@@ -83,10 +84,12 @@ pub struct Streams {
     pub spilled: u64,
     /// What went to disk, once all inputs were read.
     file: Option<Mapped>,
+    /// Chunks of odd lengths.
     pub odd: OddLengths,
 }
 
 impl Streams {
+    /// None yet; what has no room goes to `tmp_dir`.
     pub fn new(room: Room, tmp_dir: &Path) -> Self {
         Streams {
             all: Vec::new(),
@@ -174,9 +177,13 @@ impl Streams {
 /// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own.
 #[derive(Clone, Copy)]
 pub struct Group<'c> {
+    /// What tells its stream from others.
     pub key: &'c StreamKey,
+    /// Process, thread and id, as written.
     pub owner: &'c Owner,
+    /// Its events.
     pub own: &'c Gathered,
+    /// Chunks that are decoded already.
     pub kept: &'c [Kept],
     /// What went to disk.
     file: &'c [u8],

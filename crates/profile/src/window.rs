@@ -25,6 +25,7 @@ pub struct Cut {
     pub stays: Vec<bool>,
     /// Streams re-based, and the samples in them.
     pub rebased: u64,
+    /// Samples in those.
     pub samples: u64,
     /// Streams that reach beyond the windows and were kept whole, since they cannot be re-based.
     pub whole: u64,

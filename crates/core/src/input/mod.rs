@@ -24,12 +24,14 @@ use tracemill_tokenizer::Mapped;
 /// An input that is to be read.
 #[derive(Clone, Debug)]
 pub struct Input {
+    /// Where it comes from.
     pub source: Source,
     /// Whether it was found in a folder: then it is left out if it is no trace.
     pub found: bool,
 }
 
 impl Input {
+    /// Its path, or `standard input`.
     pub fn name(&self) -> String {
         self.source.to_string()
     }
@@ -39,6 +41,7 @@ impl Input {
 pub enum Opened {
     /// Plain JSON in a file.
     Mapped {
+        /// The file.
         mapped: Arc<Mapped>,
         /// Length of the byte order mark.
         skip: usize,
@@ -49,7 +52,9 @@ pub enum Opened {
     },
     /// Anything else.
     Stream {
+        /// Its bytes, unpacked.
         reader: Box<dyn Read + Send>,
+        /// What it was in: `gzip`, `zstd`, `utf-16`, if it was.
         encoding: Option<&'static str>,
         /// The file that is unpacked, and its map.
         packed: Option<(Original, Arc<Mapped>)>,

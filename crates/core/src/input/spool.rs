@@ -30,6 +30,7 @@ const SPOOL_STEP: u64 = 4 << 20;
 pub struct SpoolLimits {
     /// Bytes of segments; beyond that the stream goes to disk.
     pub payload: u64,
+    /// Bytes of a segment.
     pub segment: usize,
     /// Whether the bytes are needed after they were scanned.
     pub keep: bool,
@@ -51,7 +52,9 @@ pub struct Step {
 
 /// A stream that was read to its end.
 pub struct Spooled {
+    /// Its bytes, as far as they are kept.
     pub payload: Payload,
+    /// How many it has.
     pub bytes: u64,
     /// Bytes that went to disk.
     pub spooled: u64,
@@ -80,6 +83,7 @@ pub struct Spool<'c> {
 }
 
 impl<'c> Spool<'c> {
+    /// For the stream `name`; `limits` say what of it is kept, and where.
     pub fn new(
         config: &'c Limits,
         name: String,

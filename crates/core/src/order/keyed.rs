@@ -25,6 +25,7 @@ pub trait Keyed: Record {
     /// Orders records as far as can be told without a look at events.
     type Key: Ord;
 
+    /// What records are sorted by.
     fn key(&self) -> Self::Key;
 
     /// The whole order: total, and never against that of the keys.
@@ -40,6 +41,7 @@ pub struct KeyedSorter<R> {
 }
 
 impl<R: Keyed> KeyedSorter<R> {
+    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`, sorted on `threads` threads.
     pub fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
         KeyedSorter { records: Spool::new(tmp_dir, limit), ranges: Vec::new(), threads }
     }
@@ -120,6 +122,7 @@ pub struct KeyedRuns<R> {
 }
 
 impl<R: Keyed> KeyedRuns<R> {
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }

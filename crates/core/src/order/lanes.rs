@@ -22,6 +22,7 @@ use tracemill_tokenizer::Mapped;
 /// Entries of several lanes, one lane behind the other, sorted by their 16 bytes within each.
 #[derive(Default)]
 pub struct LaneRun {
+    /// Lane by lane, as `ends` has them.
     pub entries: Vec<Entry>,
     /// Lanes, and where each ends.
     pub ends: Vec<(u32, usize)>,
@@ -64,6 +65,7 @@ pub struct LaneSpill {
 }
 
 impl LaneSpill {
+    /// An empty file in `dir`, which has no name.
     pub fn new(dir: &Path) -> Result<Self, Error> {
         Ok(LaneSpill { runs: Scratch::new(dir)?, pieces: Vec::new(), count: 0 })
     }
@@ -81,6 +83,10 @@ impl LaneSpill {
         Ok(())
     }
 
+    /// All runs of all lanes.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Scratch`] if the disk does not take the rest.
     pub fn finish(mut self) -> Result<LaneRuns, Error> {
         self.pieces.sort_by_key(|piece| piece.lane);
         let place = Held::Disk(self.runs.into_mapped()?);
@@ -102,6 +108,7 @@ pub struct LaneRuns {
 }
 
 impl LaneRuns {
+    /// Runs that were never spilled.
     pub fn in_memory(runs: Vec<LaneRun>) -> Self {
         LaneRuns { pieces: pieces(&runs), held: Held::Memory(runs), spills: 0 }
     }
@@ -138,7 +145,9 @@ impl LaneRuns {
 /// A sorted run.
 #[derive(Clone, Copy)]
 pub enum Run<'r> {
+    /// In memory.
     Memory(&'r [Entry]),
+    /// On disk, mapped: records of [`encode`](super::encode).
     Disk(&'r [[u8; ENTRY]]),
 }
 
@@ -161,6 +170,7 @@ impl Iterator for RunIter<'_> {
 }
 
 impl<'r> Run<'r> {
+    /// Its entries in order.
     pub fn iter(self) -> RunIter<'r> {
         match self {
             Run::Memory(entries) => RunIter::Memory(entries.iter()),
@@ -183,6 +193,7 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// A part of it.
     pub fn slice(self, range: Range<usize>) -> Self {
         match self {
             Run::Memory(entries) => Run::Memory(&entries[range]),

@@ -42,4 +42,5 @@ pub use stamp::Stamp;
 
 /// Lists that need no sorting: metadata events and events without a time.
 pub const METADATA: usize = 0;
+/// The list of events without a time.
 pub const UNTIMED: usize = 1;

@@ -58,6 +58,7 @@ fn pieces(runs: &[&[Entry]], borders: &[i64]) -> Vec<Piece> {
 }
 
 impl<'r> Buckets<'r> {
+    /// Cuts buckets from sorted runs. Cost: a sample of each run is sorted.
     pub fn over(runs: impl Iterator<Item = &'r [Entry]>) -> Self {
         let runs: Vec<_> = runs.filter(|run| !run.is_empty()).collect();
         let mut samples: Vec<i64> = runs

@@ -9,7 +9,9 @@ use tracemill_tokenizer::Mapped;
 
 /// See the module doc.
 pub enum Sorted {
+    /// In memory.
     Memory(Vec<Entry>),
+    /// On disk: records of [`encode`](super::encode).
     Disk(Mapped),
 }
 

@@ -29,6 +29,7 @@ pub struct Sorter {
 }
 
 impl Sorter {
+    /// None yet; of more than `limit` bytes of entries the rest goes to `tmp_dir`.
     pub fn new(limit: u64, tmp_dir: &Path) -> Self {
         let (parts, small, lists) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
         Sorter { parts, small, lists, heap: 0, limit, spill: None, tmp_dir: tmp_dir.to_owned() }
@@ -119,10 +120,12 @@ pub struct Gather<'s, 'p> {
     order: Order<'s, 'p>,
     /// How many there are, and their bytes.
     pub events: u64,
+    /// Bytes of heap of those not handed on yet.
     pub bytes: u64,
 }
 
 impl<'s, 'p> Gather<'s, 'p> {
+    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`.
     pub fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
         Self::onto(Sorter::new(limit, tmp_dir), order)
     }
@@ -132,6 +135,10 @@ impl<'s, 'p> Gather<'s, 'p> {
         Gather { sorter, part: Vec::new(), order, events: 0, bytes: 0 }
     }
 
+    /// Adds one, in any order.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Scratch`] if the disk does not take a run.
     pub fn push(&mut self, entry: Entry) -> Result<(), Error> {
         self.part.push(entry);
         self.events += 1;
@@ -146,6 +153,10 @@ impl<'s, 'p> Gather<'s, 'p> {
         if self.sorter.is_full() { self.sorter.spill(self.order) } else { Ok(()) }
     }
 
+    /// All of them, to be put in order.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Scratch`] if the disk does not take the rest.
     pub fn finish(mut self) -> Result<Sorter, Error> {
         self.flush()?;
         Ok(self.sorter)
@@ -154,6 +165,7 @@ impl<'s, 'p> Gather<'s, 'p> {
 
 /// Sorted runs: in memory, or on disk.
 pub enum Runs {
+    /// Sorted parts, in memory.
     Memory(Vec<Vec<Entry>>),
     /// Those of several sorters, one after the other.
     Disk(Vec<SpilledRuns>),

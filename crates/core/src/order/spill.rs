@@ -27,6 +27,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// An empty file in `dir`, which has no name.
     pub fn new(dir: &Path) -> Result<Self, Error> {
         let file = Temporary::new(dir).map_err(|e| Error::scratch(dir, e))?;
         let writer = BufWriter::with_capacity(256 * 1024, file);
@@ -83,6 +84,7 @@ pub struct Spill {
 }
 
 impl Spill {
+    /// No runs yet; they go to files in `dir`, which have no names.
     pub fn new(dir: &Path) -> Result<Self, Error> {
         let lists = [Scratch::new(dir)?, Scratch::new(dir)?];
         Ok(Spill { runs: Scratch::new(dir)?, lists, ranges: Vec::new() })
@@ -115,7 +117,9 @@ impl Spill {
 
 /// The lists of metadata and untimed events.
 pub enum Lists {
+    /// In memory: parts as they came.
     Memory([Vec<Vec<Place>>; 2]),
+    /// On disk; `None` for a list without places.
     Spilled([Option<Mapped>; 2]),
 }
 
@@ -171,6 +175,7 @@ pub struct SpilledRuns {
 }
 
 impl SpilledRuns {
+    /// Entries of all runs.
     pub fn count(&self) -> u64 {
         self.ranges.len() as u64
     }
@@ -194,6 +199,7 @@ pub fn encode(entry: Entry) -> [u8; ENTRY] {
     record
 }
 
+/// The entry of a record.
 pub fn decode(record: &[u8; ENTRY]) -> Entry {
     let [time, place] = [0, 8].map(|at| record[at..].first_chunk().copied().unwrap_or_default());
     Entry { time: i64::from_le_bytes(time), place: Place(u64::from_le_bytes(place)) }

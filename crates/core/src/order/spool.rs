@@ -51,6 +51,7 @@ pub struct Spool<R> {
 }
 
 impl<R: Record> Spool<R> {
+    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`.
     pub fn new(tmp_dir: &Path, limit: u64) -> Self {
         Spool { memory: Vec::new(), scratch: None, limit, tmp_dir: tmp_dir.to_owned() }
     }
@@ -119,6 +120,7 @@ pub struct Spooled<R> {
 }
 
 impl<R: Record> Spooled<R> {
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.memory.is_empty() && self.mapped.is_none()
     }

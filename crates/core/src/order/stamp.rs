@@ -16,6 +16,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// Of an event of this time and duration.
     #[inline]
     pub fn of(event: &Event<'_>, ts: Nanos, dur: Option<Nanos>) -> Self {
         let dur = dur.unwrap_or(Nanos { floor: 0, exact: true });

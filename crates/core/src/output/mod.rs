@@ -54,6 +54,7 @@ const GATHERER: u64 = 8 << 20;
 pub enum Length {
     /// So many: batches may be written at their places, in any order.
     Exactly(u64),
+    /// Nobody knows.
     Unknown,
 }
 

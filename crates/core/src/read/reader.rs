@@ -55,8 +55,11 @@ pub trait Reader {
 /// The payloads that exist while an input is read: those before it, and its own.
 #[derive(Clone, Copy)]
 pub struct Current<'a> {
+    /// Inputs read before it.
     pub before: &'a [Held],
+    /// Where it stands among all inputs.
     pub base: u64,
+    /// Its own bytes.
     pub own: Own<'a>,
 }
 
@@ -76,9 +79,12 @@ impl<'a> Current<'a> {
     }
 }
 
+/// The bytes of the input at hand.
 #[derive(Clone, Copy)]
 pub enum Own<'a> {
+    /// A file.
     Mapped(&'a Arc<Mapped>),
+    /// A stream, as far as it was read and is kept.
     Payload(&'a Payload),
 }
 
@@ -86,6 +92,7 @@ pub enum Own<'a> {
 pub struct Held {
     /// The place at which it stands.
     pub base: u64,
+    /// Its bytes.
     pub payload: Arc<Payload>,
     /// The number of its report.
     pub input: usize,
@@ -98,8 +105,11 @@ pub struct Held {
 pub struct Inputs {
     /// In the order of their places.
     pub payloads: Vec<Held>,
+    /// One an input, in order.
     pub reports: Vec<InputReport>,
+    /// Bytes of streams on disk.
     pub spooled: u64,
+    /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
     /// Which event is which by its number.
     pub numbers: Numbers,
