@@ -41,6 +41,7 @@ impl Exit {
                 ErrorClass::Input => Exit::Input,
                 ErrorClass::System => Exit::System,
                 ErrorClass::BrokenPipe => Exit::Complete,
+                ErrorClass::Cancelled => Exit::Interrupted,
             },
         }
     }

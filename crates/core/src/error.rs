@@ -100,6 +100,8 @@ pub enum ErrorKind {
     },
     /// The reader of the output has gone.
     BrokenPipe,
+    /// The caller ended the run.
+    Cancelled,
     /// The memory budget is too small for anything.
     Budget {
         /// Bytes given.
@@ -132,6 +134,8 @@ pub enum ErrorClass {
     System,
     /// The reader of the output has gone: nothing to say.
     BrokenPipe,
+    /// The caller ended the run.
+    Cancelled,
 }
 
 impl Error {
@@ -159,6 +163,7 @@ impl Error {
             | ErrorKind::Budget { .. }
             | ErrorKind::TooLarge { .. } => ErrorClass::System,
             ErrorKind::BrokenPipe => ErrorClass::BrokenPipe,
+            ErrorKind::Cancelled => ErrorClass::Cancelled,
         }
     }
 
@@ -238,6 +243,7 @@ impl fmt::Display for Error {
             }
             ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
             ErrorKind::BrokenPipe => f.write_str("the reader of the output has gone"),
+            ErrorKind::Cancelled => f.write_str("the run was cancelled"),
             ErrorKind::Budget { given, least } => write!(
                 f,
                 "the memory budget is too small: got {given} bytes, expected at least {least} (-m {}M)",

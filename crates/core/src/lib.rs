@@ -1,4 +1,41 @@
 //! An opened trace: inputs of any size, their events in order, and what whole verbs are made of.
+//!
+//! ```
+//! use tracemill_core::{EventOrder, Limits, Source, Trace};
+//! use tracemill_tokenizer::Field;
+//! let text = r#"[{"ph":"X","ts":7,"dur":2,"tid":1,"name":"b"},{"ph":"X","ts":5,"dur":1,"tid":2,"name":"a"},"#;
+//! # fn main() -> Result<(), tracemill_core::Error> {
+//!
+//! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
+//! let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?; // or Source::Path, Source::reader, Source::Stdin
+//! for event in trace.events(EventOrder::Time) {
+//!     println!("{:?} {:?}", event.fields().ts(), event.fields().field(Field::Name));
+//! }
+//! let from_six: Vec<u64> = trace.events(EventOrder::Time).within(6_000..i64::MAX).map(|e| e.offset).collect();
+//! assert_eq!((trace.len(), trace.threads().len(), trace.span(), from_six), (2, 2, Some((5_000, 7_000)), vec![1]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Libraries do not print, exit or read the environment: what a run may take is in [`Limits`], which also end it
+//! ([`Cancel`](limits::Cancel)) and show how far it is ([`Progress`](limits::Progress)).
+//!
+//! # Parts
+//!
+//! Verbs that sort, filter or cut traces are in `tracemill-pipeline`; they are made of these modules, in the order in which
+//! bytes meet them:
+//!
+//! | modules | job |
+//! |---|---|
+//! | [`source`], [`input`], [`os`] | names to bytes, whatever they are packed in |
+//! | [`read`], [`scan`], [`outline`] | inputs to findings, on many cores; what stands around the events |
+//! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
+//! | [`order`], [`kept`] | events by time or as they came, in memory or on disk |
+//! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
+//! | [`pairing`], [`json`], [`splice`] | which end closes which begin; reading and changing the text of events |
+//! | [`target`], [`output`] | bytes to where they go, complete or not at all |
+//! | [`losses`], [`flaws`], [`tally`], [`around`], [`error`] | what was lost, what is wrong, and where |
+//! | [`limits`], [`threads`] | what a run may take |
 
 pub mod around;
 pub mod decimal;
@@ -28,4 +65,10 @@ pub mod tally;
 pub mod target;
 pub mod threads;
 pub mod time;
+pub mod trace;
 pub mod windows;
+
+pub use error::{Error, ErrorKind};
+pub use limits::Limits;
+pub use source::Source;
+pub use trace::{EventOrder, Events, Thread, Trace, TraceEvent};

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tracemill_tokenizer::Tier;
 
 /// Limits of a run, and how its inputs are read.
@@ -27,6 +27,8 @@ pub struct Limits {
     pub sync: bool,
     /// Counters that another thread may watch.
     pub progress: Arc<Progress>,
+    /// Ends the run when it is told to, from any thread.
+    pub cancel: Cancel,
     /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
     #[doc(hidden)]
     pub shares: Option<Shares>,
@@ -76,6 +78,7 @@ impl Limits {
             repair: false,
             sync: false,
             progress: Arc::default(),
+            cancel: Cancel::default(),
             shares: None,
         }
     }
@@ -100,6 +103,27 @@ impl Limits {
             return Err(ErrorKind::Budget { given, least }.into());
         }
         Ok(())
+    }
+}
+
+/// Ends runs that have a copy of it: they fail with [`ErrorKind::Cancelled`] and leave outputs as they were.
+///
+/// Looked at between portions of work: some MiB of input, or a bucket of some 16,000 events of output.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// From now on runs end.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`] if not.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.0.load(Ordering::Relaxed) { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Where inputs come from.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where an input comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -10,15 +13,37 @@ pub enum Source {
     Stdin,
     /// A file, a pipe, or a folder whose files are the inputs.
     Path(PathBuf),
+    /// Anything that can be read; see [`Source::reader`] and [`Source::bytes`].
+    Reader(NamedReader),
 }
 
 impl Source {
-    /// Its path; empty for standard input.
+    /// A stream, which is called `name` in reports and errors: read once, to its end, by the first run that it is given to.
+    /// Packed streams are unpacked as files are.
+    ///
+    /// Cost: as for a pipe; beyond a quarter of the budget its bytes go to the folder of temporary files.
+    pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        let reader = Arc::new(Mutex::new(Some(Box::new(reader) as Box<dyn Read + Send>)));
+        Source::Reader(NamedReader { name: name.into(), reader })
+    }
+
+    /// Bytes in memory, as a stream: they are copied while they are read.
+    pub fn bytes(name: impl Into<String>, bytes: impl AsRef<[u8]> + Send + 'static) -> Self {
+        Source::reader(name, std::io::Cursor::new(bytes))
+    }
+
+    /// Its path, or the name of a reader; empty for standard input.
     pub fn path(&self) -> &Path {
         match self {
             Source::Stdin => Path::new(""),
             Source::Path(path) => path,
+            Source::Reader(reader) => Path::new(&reader.name),
         }
+    }
+
+    /// Whether it is a folder, whose files are inputs.
+    pub fn is_folder(&self) -> bool {
+        matches!(self, Source::Path(path) if path.is_dir())
     }
 }
 
@@ -27,6 +52,41 @@ impl fmt::Display for Source {
         match self {
             Source::Stdin => f.write_str("standard input"),
             Source::Path(path) => path.display().fmt(f),
+            Source::Reader(reader) => f.write_str(&reader.name),
         }
+    }
+}
+
+/// A stream with a name. Copies are the same stream.
+#[derive(Clone)]
+pub struct NamedReader {
+    name: String,
+    reader: Arc<Mutex<Option<Box<dyn Read + Send>>>>,
+}
+
+impl NamedReader {
+    /// The stream, unless it was taken before.
+    pub(crate) fn take(&self) -> Option<Box<dyn Read + Send>> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl fmt::Debug for NamedReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NamedReader").field(&self.name).finish()
+    }
+}
+
+impl PartialEq for NamedReader {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.reader, &other.reader)
+    }
+}
+
+impl Eq for NamedReader {}
+
+impl Hash for NamedReader {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.reader).hash(state);
     }
 }

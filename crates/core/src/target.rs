@@ -1,7 +1,10 @@
 //! Where the output goes, and in which form.
 
+use std::fmt;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +19,37 @@ pub enum Target {
         /// Whether an existing file may be replaced.
         replace: bool,
     },
+    /// Anything that can be written to; see [`OutputConfig::writer`].
+    Writer(SharedWriter),
 }
+
+/// A writer that the caller still has when the output is written. Copies are the same writer.
+#[derive(Clone)]
+pub struct SharedWriter(Arc<Mutex<dyn Write + Send>>);
+
+impl Write for SharedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
+impl fmt::Debug for SharedWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedWriter")
+    }
+}
+
+impl PartialEq for SharedWriter {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SharedWriter {}
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +139,20 @@ impl OutputConfig {
     /// A new file, in the format of the first input and not packed.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let target = Target::File { path: path.into(), replace: false };
+        OutputConfig { target, format: None, compression: Compression::None }
+    }
+
+    /// Bytes in turn to a writer of any kind, in the format of the first input and not packed. What a run that fails has
+    /// written stays written.
+    ///
+    /// ```
+    /// # use std::sync::{Arc, Mutex};
+    /// let bytes = Arc::new(Mutex::new(Vec::new()));
+    /// let output = tracemill_core::target::OutputConfig::writer(Arc::clone(&bytes));
+    /// # drop(output);
+    /// ```
+    pub fn writer<W: Write + Send + 'static>(writer: Arc<Mutex<W>>) -> Self {
+        let target = Target::Writer(SharedWriter(writer));
         OutputConfig { target, format: None, compression: Compression::None }
     }
 }

@@ -117,7 +117,7 @@ impl<'c> Hurry<'c> {
         layout: impl Fn(Format) -> Option<Layout> + 'static,
     ) -> Self {
         let is_read_by_others = match &output.target {
-            Target::Stdout => true,
+            Target::Stdout | Target::Writer(_) => true,
             Target::File { path, .. } => path.metadata().is_ok_and(|metadata| !metadata.is_file()),
         };
         let may = is_read_by_others && is_one(sources) && !config.strict;

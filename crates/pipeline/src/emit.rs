@@ -113,6 +113,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             let (mut entries, mut buffer) = (Vec::new(), Vec::new());
             let mut patched = self.patched(config, tier);
             while let Some(taken) = self.take(&next, &mut entries) {
+                config.cancel.check()?;
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
                 let mut batch = match self.changes_lengths(config) {
                     true => output.batch_in_turn(taken.number, &turns, &mut buffer),

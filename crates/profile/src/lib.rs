@@ -6,12 +6,33 @@
 //!   .cpuprofile ─> events ─> trace text ─> scan ─> like any other trace
 //! ```
 //!
+//! ```
+//! use tracemill_core::{Limits, Source};
+//! use tracemill_profile::Profiles;
+//! let text = r#"[{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
+//!   {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,
+//!   "callFrame":{"functionName":"parse","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,7]}}}]"#;
+//! # fn main() -> Result<(), tracemill_core::Error> {
+//!
+//! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
+//! let trace = tracemill_profile::open(&[Source::bytes("a.json", text)], &limits)?;
+//! for profile in Profiles::of(&trace)?.iter() {
+//!     let profile = profile?;
+//!     let hottest = &profile.hot()?[0];
+//!     println!("{} {}: {} samples, most in {}", profile.pid(), profile.tid(), profile.samples(), hottest.name);
+//!     # assert_eq!((&*profile.pid(), &*profile.tid(), profile.samples()), ("7", "8", 2));
+//!     assert_eq!((&*hottest.name, hottest.self_ns), ("parse", 7_000));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
 //! to streams, on the worker that finds them), `kept` and `contents` (decoded chunks, side by side or made again), `streams`
 //! and `gathered` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order`
 //! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
-//! `identity` (`.cpuprofile` to events); `collect` and `verbs` are `profile list` and `profile extract`; `skim`, `excerpt`,
+//! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
 //! `window` and `rebase` serve slices.
 #![forbid(unsafe_code)]
 
@@ -33,6 +54,7 @@ mod key;
 mod names;
 mod nested;
 mod order;
+mod profiles;
 mod rebase;
 mod router;
 mod series;
@@ -57,6 +79,7 @@ pub use key::{StreamKey, printable, push_canonical, stream_key};
 pub use names::Names;
 pub use order::ChunkOrder;
 pub use order::{SortSpace, settle};
+pub use profiles::{CpuProfile, HotFunction, Profiles, open};
 pub use router::{Detail, Role, Router};
 pub use series::{Records, Series, Shelf};
 pub use streams::{Group, Room, Streams};

@@ -150,13 +150,13 @@ type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
 /// The call frame of a node, taken apart.
 #[derive(Default)]
 pub(crate) struct Frame<'t> {
-    function: Option<&'t [u8]>,
+    pub(crate) function: Option<&'t [u8]>,
     script: Option<&'t [u8]>,
-    url: Option<&'t [u8]>,
+    pub(crate) url: Option<&'t [u8]>,
     /// Line and column, as they are written.
-    position: [Option<&'t [u8]>; 2],
+    pub(crate) position: [Option<&'t [u8]>; 2],
     /// In the old form lines and columns count from 1.
-    from_one: bool,
+    pub(crate) from_one: bool,
     others: Members<'t>,
     others_of_node: Members<'t>,
     /// Whether all of it is JSON, so that no value needs a look.

@@ -41,7 +41,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
-use tracemill_pipeline::{Config, Limits, ProfileInputs, Progress, Source, Target, Tier};
+use tracemill_pipeline::{Cancel, Config, Limits, ProfileInputs, Progress, Source, Target, Tier};
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
 #[derive(Debug, Parser)]
@@ -295,6 +295,7 @@ impl LimitArgs {
             repair: false,
             sync: self.sync,
             progress: Arc::clone(progress),
+            cancel: Cancel::default(),
             shares: None,
         };
         let profiles = ProfileInputs { pid_tid: input.pid_tid.clone() };

@@ -16,7 +16,7 @@ const NAMES: usize = 1000;
 /// Reads the inputs once more, if they are files: the scan that found nothing keeps no names.
 pub(super) fn sentences(args: &CriteriaArgs, sources: &[Source], config: &Config) -> Vec<String> {
     let is_file = |source: &Source| match source {
-        Source::Stdin => false,
+        Source::Stdin | Source::Reader(_) => false,
         Source::Path(path) => can_be_read_again(path),
     };
     let wanted = InfoConfig { top: NAMES, full: false, self_times: false };

@@ -93,7 +93,7 @@ fn identity(identity: &IdentityReport) -> Object<'_> {
 fn written(output: &OutputConfig, format: Format, (events, bytes): (u64, u64)) -> Value {
     json!({
         "name": match &output.target {
-            Target::Stdout => None,
+            Target::Stdout | Target::Writer(_) => None,
             Target::File { path, .. } => Some(path.to_string_lossy()),
         },
         "format": format.name(),

@@ -108,6 +108,13 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
             os::enlarge_pipe(&std::io::stdin());
             open_stream(input, Box::new(std::io::stdin()), config)
         }
+        Source::Reader(reader) => match reader.take() {
+            Some(stream) => open_stream(input, stream, config),
+            None => {
+                let why = std::io::Error::other("this stream was read before");
+                Err(Error::read(&input.source, why))
+            }
+        },
         Source::Path(path) => {
             let failed = |e| Error::read(path.display(), e);
             let file = File::open(path).map_err(failed)?;

@@ -239,6 +239,23 @@ impl Runs {
         }
     }
 
+    /// As [`Runs::timed`], of the times from `window.0` to before `window.1`. Cost: two binary searches a run.
+    pub fn timed_in(&self, window: (i64, i64), order: Order<'_, '_>) -> Timed<'_> {
+        let within =
+            |run: Run<'_>| run.before(window.0)..run.before(window.1).max(run.before(window.0));
+        match self {
+            Runs::Memory(parts) => {
+                let parts = parts.iter().map(|part| &part[within(Run::Memory(part))]);
+                Timed::Buckets(Buckets::over(parts))
+            }
+            Runs::Disk(all) => {
+                let runs = all.iter().flat_map(SpilledRuns::runs);
+                let runs = runs.map(|run| run.slice(within(run)));
+                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
+            }
+        }
+    }
+
     /// These and others as one.
     pub fn join(self, others: Runs, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Runs, Error> {
         let on_disk = |runs| -> Result<Vec<SpilledRuns>, Error> {

@@ -89,6 +89,7 @@ pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
         Target::File { path, .. } => {
             (Some(&**path), std::fs::metadata(path).ok(), path.display().to_string())
         }
+        Target::Writer(_) => return Ok(()),
     };
     let Some(existing) = existing.filter(Metadata::is_file) else { return Ok(()) };
     refuse_input(FileId::of(file, &existing), &path, inputs)?;
@@ -125,6 +126,7 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
         let (file, input) = match source {
             Source::Stdin => (None, os::stdin_metadata()),
             Source::Path(path) => (Some(&**path), std::fs::metadata(path).ok()),
+            Source::Reader(_) => (None, None),
         };
         let Some(input) = input else { continue };
         if input.is_dir() {
@@ -153,6 +155,10 @@ impl Output {
             Target::Stdout => {
                 let stdout = os::stdout();
                 return Self::in_turn("standard output".into(), stdout, None, output, config);
+            }
+            Target::Writer(writer) => {
+                let writer = Box::new(writer.clone());
+                return Self::in_turn("the output".into(), writer, None, output, config);
             }
             Target::File { path, replace } => (path, *replace),
         };

@@ -26,6 +26,31 @@ pub trait Expand {
     fn last(&mut self, first: Option<i64>) -> Option<(&'static str, Vec<u8>)>;
 }
 
+/// For runs that take nothing but traces.
+pub struct TracesOnly;
+
+impl Expand for TracesOnly {
+    fn begin(&mut self, _: &mut dyn Iterator<Item = &Path>) {}
+
+    fn may_take(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    fn takes(&self, _: &Document) -> bool {
+        false
+    }
+
+    fn expand(&mut self, _: &Path, _: &Arc<Payload>, _: &Document) -> Expanded {
+        // nothing is taken, so nothing comes here
+        let events = Box::new(io::empty());
+        Expanded { events, heap: 0, flaws: Arc::default(), said: None }
+    }
+
+    fn last(&mut self, _: Option<i64>) -> Option<(&'static str, Vec<u8>)> {
+        None
+    }
+}
+
 /// The events of a document.
 pub struct Expanded {
     /// A trace, made as it is read.

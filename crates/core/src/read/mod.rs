@@ -9,7 +9,7 @@ mod reader;
 mod refuse;
 mod session;
 
-pub use expand::{Expand, Expanded};
+pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Doubt, Numbers};
 pub use reader::{Current, Held, Inputs, Maker, Own, Reader};
 pub use session::{read_all, read_made};

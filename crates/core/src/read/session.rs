@@ -82,7 +82,7 @@ fn expect_bytes(inputs: &[Input], config: &Limits) {
 fn size_of_input(input: &Input) -> u64 {
     match &input.source {
         Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin => 0,
+        Source::Stdin | Source::Reader(_) => 0,
     }
 }
 
@@ -283,6 +283,7 @@ impl Session<'_> {
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
         let result = scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
+            self.config.cancel.check()?;
             note_facts(&part.outline().facts, report);
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
             self.stop_if_strict(report, Some(mapped))?;
@@ -317,6 +318,7 @@ impl Session<'_> {
         let mut pending = 0;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let read = spool.read(stream, &mut part, |part, payload, step| {
+            self.config.cancel.check()?;
             pending += step.bytes;
             let pauses = reader.hurries() && step.pauses;
             if pending < step_bytes as u64 && !step.last && !pauses {

@@ -35,7 +35,7 @@ pub(crate) struct UnitParts {
 pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<Watched>> {
     let is_one = match sources {
         [] => true,
-        [source] => !source.path().is_dir(),
+        [source] => !source.is_folder(),
         _ => false,
     };
     let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || is_one;

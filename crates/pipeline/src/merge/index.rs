@@ -37,7 +37,7 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn new(config: &Config, sources: &[Source]) -> Self {
-        let several = sources.len() > 1 || sources.iter().any(|source| source.path().is_dir());
+        let several = sources.len() > 1 || sources.iter().any(|source| source.is_folder());
         let viewer = viewer::Found::new(config);
         // for a viewer some events have an index of their own, and so have those made of them
         let share = if viewer.is_some() { 2 } else { 1 };

@@ -174,7 +174,9 @@ impl<'p> Job<'_, '_, 'p> {
             Target::File { replace, .. } => {
                 Target::File { path: file.to_owned(), replace: *replace }
             }
-            Target::Stdout => Target::File { path: file.to_owned(), replace: false },
+            Target::Stdout | Target::Writer(_) => {
+                Target::File { path: file.to_owned(), replace: false }
+            }
         };
         let output = OutputConfig { target, ..self.output.clone() };
         let emit = self.emit(part, &sequence);

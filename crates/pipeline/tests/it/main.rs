@@ -15,6 +15,7 @@ mod info;
 mod keys;
 mod knobs;
 mod limits;
+mod opened;
 mod pairing;
 mod prefixes;
 mod profile_damage;

@@ -1,0 +1,134 @@
+//! What is collected while a trace is read.
+
+use super::Watch;
+use super::threads::Threads;
+use crate::entry::{Entry, rank};
+use crate::error::Error;
+use crate::kept::Kept;
+use crate::limits::Limits;
+use crate::order::{METADATA, Order, Sorter, UNTIMED};
+use crate::outline::{Document, Outline};
+use crate::place::{Long, Place};
+use crate::read::{Current, Maker, Reader};
+use crate::scan::Collect;
+use tracemill_tokenizer::Event;
+
+/// The findings of one chunk.
+#[derive(Default)]
+pub(super) struct Part {
+    outline: Outline,
+    timed: Vec<Entry>,
+    lists: [Vec<Place>; 2],
+    places: Vec<Place>,
+    watched: Vec<Place>,
+    long: Vec<Long>,
+    threads: Threads,
+    watch: Option<Watch>,
+}
+
+impl Collect for Part {
+    fn outline(&mut self) -> &mut Outline {
+        &mut self.outline
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        let (offset, len) = (self.outline.event(event), event.bytes.len());
+        if Place::is_long(len) {
+            self.long.push((offset, len as u64));
+        }
+        self.threads.note(event);
+        let place = Place::new(offset, len, 0);
+        self.places.push(place);
+        if self.watch.is_some_and(|watch| watch(event)) {
+            self.watched.push(place);
+        }
+        if event.is_metadata() {
+            return self.lists[METADATA].push(place);
+        }
+        match event.ts() {
+            Some(ts) => {
+                let place = Place::new(offset, len, rank(ts, event.dur()));
+                self.timed.push(Entry { time: ts.floor, place });
+            }
+            None => self.lists[UNTIMED].push(place),
+        }
+    }
+
+    fn seal(&mut self) {
+        if !self.timed.is_sorted() {
+            self.timed.sort_unstable();
+        }
+        let ends = self.timed.first().zip(self.timed.last());
+        self.outline.facts.span = ends.map(|(first, last)| (first.time, last.time));
+        self.timed.shrink_to_fit();
+        self.places.shrink_to_fit();
+    }
+}
+
+/// The findings of all inputs.
+pub(super) struct Index {
+    pub(super) entries: Sorter,
+    pub(super) places: Kept,
+    pub(super) watched: Option<Kept>,
+    pub(super) long: Vec<Long>,
+    pub(super) documents: Vec<Document>,
+    pub(super) threads: Threads,
+    pub(super) events: u64,
+    watch: Option<Watch>,
+}
+
+impl Index {
+    pub(super) fn new(limits: &Limits, watch: Option<Watch>) -> Self {
+        let share = limits.shares().index;
+        Index {
+            entries: Sorter::new(share / 2, &limits.tmp_dir),
+            places: Kept::new(&limits.tmp_dir, share / 4),
+            watched: watch.map(|_| Kept::new(&limits.tmp_dir, share / 8)),
+            long: Vec::new(),
+            documents: Vec::new(),
+            threads: Threads::default(),
+            events: 0,
+            watch,
+        }
+    }
+}
+
+impl Reader for Index {
+    type Part = Part;
+
+    const KEEPS_STREAMS: bool = true;
+
+    fn part(base: u64, _bytes: usize) -> Part {
+        Part { outline: Outline::at(base), ..Part::default() }
+    }
+
+    fn maker(&self) -> Maker<Part> {
+        let watch = self.watch;
+        Box::new(move |base, bytes| Part { watch, ..Self::part(base, bytes) })
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
+        self.events += part.outline.facts.events;
+        self.long.extend(part.long);
+        self.threads.append(part.threads);
+        part.outline.append_to(&mut self.documents);
+        self.places.push(part.places)?;
+        if let Some(watched) = &mut self.watched {
+            watched.push(part.watched)?;
+        }
+        let [metadata, untimed] = part.lists;
+        self.entries.push(part.timed);
+        self.entries.list(METADATA, metadata);
+        self.entries.list(UNTIMED, untimed);
+        if self.entries.is_full() {
+            let store = current.store(self.long.clone());
+            self.entries.spill(Order(&store))?;
+        }
+        Ok(())
+    }
+}

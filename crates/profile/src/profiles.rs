@@ -1,0 +1,204 @@
+//! The CPU profiles of an opened trace.
+
+use super::assemble::{Keep, Wanted};
+use super::chunk::ProfileSource;
+use super::collect::{Collector, Whole, source_of};
+use super::identity::ProfileInputs;
+use super::inputs::ProfileReader;
+use super::router::{Role, Router};
+use super::streams::Group;
+use super::write::Frame;
+use std::collections::HashMap;
+use tracemill_core::error::Error;
+use tracemill_core::flaws::Flaws;
+use tracemill_core::limits::Limits;
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_core::trace::{EventOrder, Trace};
+use tracemill_tokenizer::{Event, fields_of, to_text};
+
+/// Events whose args are decoded between two looks at the budget.
+const AT_ONCE: usize = 1024;
+
+/// Opens traces and `.cpuprofile` files; these become the events that V8 would have streamed.
+///
+/// Cost: as [`Trace::open`]; of the events of profiles their places are kept, 8 bytes each, within the same budget.
+///
+/// # Errors
+/// As [`Trace::open`].
+pub fn open(sources: &[Source], limits: &Limits) -> Result<Trace, Error> {
+    let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
+    Trace::open_with(sources, limits, &mut reader, Some(is_of_profile))
+}
+
+fn is_of_profile(event: &Event<'_>) -> bool {
+    Role::of(event).is_some() && !event.is_metadata()
+}
+
+/// All CPU profiles of a trace: which events they are made of. Each is put together when it is asked for.
+pub struct Profiles<'t> {
+    store: Store<'t>,
+    collector: Collector,
+    limits: &'t Limits,
+}
+
+impl<'t> Profiles<'t> {
+    /// Finds the profiles of a trace.
+    ///
+    /// Cost: decodes every chunk once. For a trace that [`open()`] has opened nothing else is looked at; for others every event.
+    ///
+    /// # Errors
+    /// If there is no room for temporary files.
+    pub fn of(trace: &'t Trace) -> Result<Self, Error> {
+        let (store, limits) = (trace.store(), trace.limits());
+        let mut collector = Collector::new(limits);
+        let (mut router, mut count, mut input) = (Router::default(), 0, None);
+        let mut take = |bytes: &[u8], offset: u64| -> Result<(), Error> {
+            let start = trace.input_start(offset);
+            if input.is_some_and(|input| input != start) || count == AT_ONCE {
+                let full = std::mem::take(&mut router);
+                collector.streams.append(full, input.unwrap_or(start))?;
+                count = 0;
+            }
+            input = Some(start);
+            count += 1;
+            let spans = fields_of(bytes);
+            router.note(&spans.of(bytes), offset);
+            Ok(())
+        };
+        match trace.watched() {
+            Some(mut watched) => {
+                watched.try_for_each(|place| take(store.event(place), place.offset()))?;
+            }
+            None => trace
+                .events(EventOrder::Input)
+                .filter(|event| is_of_profile(&event.fields()))
+                .try_for_each(|event| take(event.bytes, event.offset))?,
+        }
+        collector.streams.append(router, input.unwrap_or(0))?;
+        collector.streams.finish()?;
+        Ok(Profiles { store, collector, limits })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.collector.streams.groups().len()
+    }
+
+    /// The profiles, in the order in which their streams begin, each put together when it is its turn.
+    ///
+    /// Cost: about 1 ns for each byte of a profile's data, and the memory of its call tree; its samples take a quarter of the
+    /// budget for streams at most, the rest goes to disk.
+    pub fn iter(&self) -> impl Iterator<Item = Result<CpuProfile<'_, 't>, Error>> + '_ {
+        let memory = self.limits.shares().payload / 4;
+        self.collector.streams.groups().into_iter().map(move |group| {
+            let whole = group.assemble(&self.store, Keep::All { memory }, self.limits)?;
+            Ok(CpuProfile { group, whole })
+        })
+    }
+}
+
+/// One CPU profile: a call tree, and samples that name its nodes. Times are nanoseconds in the clock of the trace.
+pub struct CpuProfile<'c, 't> {
+    group: Group<'c>,
+    whole: Whole<'c, 't>,
+}
+
+impl CpuProfile<'_, '_> {
+    /// Its process, as written.
+    pub fn pid(&self) -> String {
+        to_text(&self.group.owner.pid)
+    }
+
+    /// The thread that it is of, as written.
+    pub fn tid(&self) -> String {
+        to_text(self.group.tid())
+    }
+
+    /// The id of its stream, as written.
+    pub fn id(&self) -> String {
+        to_text(&self.group.owner.id)
+    }
+
+    /// What made it.
+    pub fn source(&self) -> Option<ProfileSource> {
+        source_of(&self.whole, self.group)
+    }
+
+    /// When it begins and ends.
+    pub fn span(&self) -> (i64, i64) {
+        (self.whole.start, self.whole.bounds.end)
+    }
+
+    /// Samples that name a node.
+    pub fn samples(&self) -> u64 {
+        self.whole.profile.extent.samples
+    }
+
+    /// Nodes of its call tree.
+    pub fn nodes(&self) -> u64 {
+        self.whole.profile.tree.len() as u64
+    }
+
+    /// What is wrong with it; places are among all inputs.
+    pub fn flaws(&self) -> &Flaws {
+        &self.whole.profile.flaws
+    }
+
+    /// Functions by their own time, the longest first: of each sample the time to the next, of the last to the end.
+    /// Functions of one name, script and line are one.
+    ///
+    /// Cost: one pass over the samples; 8 bytes of heap a node.
+    ///
+    /// # Errors
+    /// If samples that went to disk cannot be read.
+    pub fn hot(&self) -> Result<Vec<HotFunction>, Error> {
+        let profile = &self.whole.profile;
+        let mut own = vec![0i64; profile.tree.len()];
+        let (mut samples, mut now, mut last) = (profile.samples(Wanted::Steps), 0i64, None);
+        while let Some(sample) = samples.next()? {
+            if let Some(node) = last.replace(sample.node) {
+                own[node as usize] = own[node as usize].saturating_add(sample.delta);
+            }
+            now = now.saturating_add(sample.delta);
+        }
+        if let Some(node) = last {
+            let end = self.whole.bounds.end.saturating_sub(self.whole.start);
+            own[node as usize] = own[node as usize].saturating_add(end.saturating_sub(now).max(0));
+        }
+        let mut numbers: HashMap<[&[u8]; 3], usize> = HashMap::new();
+        let mut all: Vec<HotFunction> = Vec::new();
+        for (node, self_ns) in own.into_iter().enumerate().filter(|(_, time)| *time != 0) {
+            let frame = Frame::of(profile.text(profile.tree.texts[node]));
+            let [name, url, line] =
+                [frame.function, frame.url, frame.position[0]].map(Option::unwrap_or_default);
+            let number = *numbers.entry([name, url, line]).or_insert_with(|| {
+                let line = to_text(line).parse::<i64>().ok();
+                let line = line.map(|line| line - i64::from(frame.from_one));
+                all.push(HotFunction { name: plain(name), url: plain(url), line, self_ns: 0 });
+                all.len() - 1
+            });
+            all[number].self_ns = all[number].self_ns.saturating_add(self_ns);
+        }
+        all.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.name.cmp(&b.name)));
+        Ok(all)
+    }
+}
+
+/// The content of a string.
+fn plain(value: &[u8]) -> String {
+    super::key::printable(value)
+}
+
+/// A function of a CPU profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotFunction {
+    /// Its name; empty for functions that have none.
+    pub name: String,
+    /// Its script; empty where there is none.
+    pub url: String,
+    /// Its line, from 0 on, as V8 counts.
+    pub line: Option<i64>,
+    /// Nanoseconds.
+    pub self_ns: i64,
+}
