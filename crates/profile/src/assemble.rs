@@ -344,6 +344,7 @@ fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error
     Ok(column)
 }
 
+/// The bytes of a text: in the input, or in what was made.
 pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
     match text.made_at() {
         Some(at) => &made[at],

@@ -19,13 +19,17 @@ pub(crate) const NO_HITS: u32 = u32::MAX;
 /// A stretch of text: in the inputs, or (with the top bit) in the text that was made while decoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text {
+    /// Where it stands among all inputs; with [`Text::MADE`], in made text.
     pub offset: u64,
+    /// Bytes of it.
     pub len: u64,
 }
 
 impl Text {
+    /// The bit of an offset that says: in made text.
     pub const MADE: u64 = 1 << 63;
 
+    /// Of a range of made text.
     pub fn made(range: Range<usize>) -> Self {
         Text { offset: range.start as u64 | Self::MADE, len: range.len() as u64 }
     }

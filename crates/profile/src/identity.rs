@@ -72,11 +72,15 @@ impl NameParts {
 /// Who a profile is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
+    /// The process its events are of.
     pub pid: u64,
+    /// The thread its events are of.
     pub tid: u64,
     /// With the `0x` that V8 writes.
     pub id: String,
+    /// What the process is called.
     pub process_name: String,
+    /// What the thread is called.
     pub thread_name: String,
     /// Whether DevTools is to show it as the main thread.
     pub is_main: bool,
@@ -99,6 +103,7 @@ pub struct Identities {
 }
 
 impl Identities {
+    /// For the inputs of a run, by path; with `one_process` all profiles are threads of the earliest.
     pub fn new<'i>(
         inputs: impl Iterator<Item = &'i Path>,
         options: &ProfileInputs,

@@ -19,18 +19,31 @@ use tracemill_core::flaws::Flaws;
 /// A piece of a profile, wherever its columns stand. See [`Chunk`] for what they are.
 #[derive(Clone, Copy)]
 pub struct ChunkRef<'c> {
+    /// New nodes of the call tree.
     pub nodes: &'c [Node],
+    /// Ids of children, of all nodes that list them.
     pub children: &'c [u64],
+    /// Ids of nodes, one a sample.
     pub samples: &'c [u64],
+    /// Nanoseconds between samples.
     pub deltas: &'c [i64],
+    /// Lines of samples.
     pub lines: Option<&'c [i64]>,
+    /// Columns of samples.
     pub columns: Option<&'c [i64]>,
+    /// Ids of samples that programs name.
     pub trace_ids: &'c [TraceId],
+    /// Members that mean nothing to us.
     pub extras: &'c [Extra],
+    /// Text that is not in the input as it is meant.
     pub made: &'c [u8],
+    /// Start of the recording, in nanoseconds.
     pub start: Option<i64>,
+    /// End of the recording, in nanoseconds.
     pub end: Option<i64>,
+    /// What made it.
     pub source: Option<ProfileSource>,
+    /// What is wrong with it.
     pub flaws: &'c Flaws,
 }
 
@@ -112,6 +125,7 @@ impl Kept {
         self.heap() < 1 << 30
     }
 
+    /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
