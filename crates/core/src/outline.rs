@@ -99,6 +99,7 @@ pub struct Facts {
     pub events: u64,
     /// What was lost in it.
     pub losses: Losses,
+    /// Events that are no JSON and were kept.
     pub lapses: Lapses,
     /// Documents without their closing brackets.
     pub unclosed: u64,

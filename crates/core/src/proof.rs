@@ -18,7 +18,12 @@ pub enum Proof {
     /// Nothing: the verb does not write them, or every byte was looked at already.
     None,
     /// They are found. `mends`: all lapses are mended when they are written, so none is a loss.
-    Full { tier: Tier, mends: bool },
+    Full {
+        /// Instruction set.
+        tier: Tier,
+        /// Whether what can be mended is mended.
+        mends: bool,
+    },
 }
 
 /// Hands what a scanner finds to a part.
@@ -36,6 +41,7 @@ struct Prover {
 }
 
 impl<'p, C: Collect> Feed<'p, C> {
+    /// Hands what `proof` lets through to `part`.
     pub fn new(part: &'p mut C, proof: Proof) -> Self {
         let proof = match proof {
             Proof::None => None,

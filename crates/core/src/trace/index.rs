@@ -99,6 +99,8 @@ impl Reader for Index {
 
     const KEEPS_STREAMS: bool = true;
 
+    const PROVES: bool = true;
+
     fn part(base: u64, _bytes: usize) -> Part {
         Part { outline: Outline::at(base), ..Part::default() }
     }

@@ -2,7 +2,7 @@
 
 use crate::json::member;
 use std::collections::HashMap;
-use tracemill_tokenizer::{Event, Field, to_text};
+use tracemill_tokenizer::{Event, Field, to_text, unescape};
 
 /// A thread that has events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,18 @@ pub struct Thread {
     pub name: Option<String>,
     /// Its events, less metadata.
     pub events: u64,
+}
+
+/// The content of a string; anything else as it is written.
+fn plain(value: &[u8]) -> String {
+    match value {
+        [b'"', content @ .., b'"'] => {
+            let mut text = Vec::new();
+            unescape(content, &mut text);
+            to_text(&text)
+        }
+        _ => to_text(value),
+    }
 }
 
 /// pid and tid, as written.
@@ -74,7 +86,7 @@ impl Threads {
             return;
         }
         let args = event.field(Field::Args).unwrap_or_default();
-        let Some(name) = member(args, b"name").map(to_text) else { return };
+        let Some(name) = member(args, b"name").map(plain) else { return };
         if of_process {
             self.processes.insert(pid.into(), name);
         } else {

@@ -119,14 +119,14 @@ fn profiles_of_an_opened_trace_are_those_that_are_listed() {
     let config = config(PLAIN);
     let listed =
         list_profiles(&sources, &ProfileChoice::default(), &config).expect("they are sound");
-    let expected: Vec<_> = listed
+    let mut expected: Vec<_> = listed
         .profiles
         .iter()
         .map(|p| (p.pid.clone(), p.tid.clone(), p.samples, p.nodes))
         .collect();
     let with_places = tracemill_profile::open(&sources, &config).expect("they are sound");
     let profiles = Profiles::of(&with_places).expect("there is room");
-    let told: Vec<_> = profiles
+    let mut told: Vec<_> = profiles
         .iter()
         .map(|profile| {
             let profile = profile.expect("it is sound");
@@ -137,5 +137,7 @@ fn profiles_of_an_opened_trace_are_those_that_are_listed() {
             (profile.pid(), profile.tid(), profile.samples(), profile.nodes())
         })
         .collect();
+    told.sort();
+    expected.sort();
     assert_eq!(told, expected);
 }
