@@ -83,7 +83,7 @@ fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<(), Failure
     }
     let len = |source: &Source| match source {
         Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin => 0,
+        Source::Stdin | Source::Reader(_) => 0,
     };
     let bytes: u64 = sources.iter().map(len).sum();
     match bytes > POURED_MAX {

@@ -15,8 +15,8 @@ const BATCH: usize = 8 * 1024;
 /// In which order events come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOrder {
-    /// As outputs have them: metadata, events without a time, then by time; at one time the longer one first, then in input
-    /// order.
+    /// Metadata, events without a time, then by time; at one time the longer one first, then in input order. A merge writes
+    /// them so too, but for chunks of a CPU profile that time would put before their predecessor: those it holds back.
     Time,
     /// Input after input, as they stand.
     Input,
