@@ -256,22 +256,28 @@ impl Outline {
 
 /// The findings of one chunk: what a verb looks for in its events, and what stands around them.
 pub trait Collect: Send {
+    /// What stands around the events.
     fn outline(&mut self) -> &mut Outline;
 
+    /// Takes an event.
     fn event(&mut self, event: &Event<'_>);
 
+    /// A document begins.
     fn document(&mut self, form: Form) {
         self.outline().document(form);
     }
 
+    /// Takes a key beside the events.
     fn member(&mut self, member: Member<'_>) {
         self.outline().member(member);
     }
 
+    /// Something was lost.
     fn damage(&mut self, damage: &Damage<'_>) {
         self.outline().damage(damage);
     }
 
+    /// Something the format allows and a strict reader would not.
     fn note(&mut self, note: Note, _offset: u64) {
         self.outline().note(note);
     }

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::order::{METADATA, Order, Sorter, UNTIMED};
+use crate::outline::Collect;
 use crate::outline::{Document, Outline};
 use crate::place::{Long, Place};
 use crate::read::{Current, Maker, Reader};
-use crate::scan::Collect;
 use tracemill_tokenizer::Event;
 
 /// The findings of one chunk.
