@@ -4,7 +4,6 @@
 //! use tracemill_core::{EventOrder, Limits, Source, Trace};
 //! use tracemill_tokenizer::Field;
 //! let text = r#"[{"ph":"X","ts":7,"dur":2,"tid":1,"name":"b"},{"ph":"X","ts":5,"dur":1,"tid":2,"name":"a"},"#;
-//! # fn main() -> Result<(), tracemill_core::Error> {
 //!
 //! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
 //! let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?; // or Source::Path, Source::reader, Source::Stdin
@@ -13,8 +12,7 @@
 //! }
 //! let from_six: Vec<u64> = trace.events(EventOrder::Time).within(6_000..i64::MAX).map(|e| e.offset).collect();
 //! assert_eq!((trace.len(), trace.threads().len(), trace.span(), from_six), (2, 2, Some((5_000, 7_000)), vec![1]));
-//! # Ok(())
-//! # }
+//! # Ok::<(), tracemill_core::Error>(())
 //! ```
 //!
 //! Libraries do not print, exit or read the environment: what a run may take is in [`Limits`], which also end it

@@ -12,15 +12,19 @@
 //! # Sort, merge
 //!
 //! ```
+//! use std::sync::{Arc, Mutex};
 //! use tracemill_pipeline::{Config, OutputConfig, Source, merge};
 //! # let folder = tempfile::tempdir()?;
-//! # let (input, sorted) = (folder.path().join("in.json"), folder.path().join("out.json"));
-//! # std::fs::write(&input, r#"[{"ph":"i","ts":2},{"ph":"i","ts":1},"#)?; // its producer was killed
+//! # let (a, b) = (folder.path().join("a.json"), folder.path().join("b.json"));
+//! # std::fs::write(&a, r#"[{"ph":"i","ts":2},"#)?; // its producer was killed
+//! # std::fs::write(&b, r#"[{"ph":"i","ts":1}]"#)?;
 //!
 //! let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
-//! let report = merge(&[Source::Path(input)], &OutputConfig::file(&sorted), &config)?;
+//! let sorted = Arc::new(Mutex::new(Vec::new())); // OutputConfig::file(path) makes a file
+//! let output = OutputConfig::writer(Arc::clone(&sorted));
+//! let report = merge(&[Source::Path(a), Source::Path(b)], &output, &config)?;
 //! assert_eq!((report.events, report.lost()), (2, 0));
-//! assert_eq!(std::fs::read_to_string(sorted)?, "[\n{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}\n]\n");
+//! assert_eq!(*sorted.lock().unwrap(), b"[\n{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}\n]\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

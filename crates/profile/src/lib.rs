@@ -12,7 +12,6 @@
 //! let text = r#"[{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
 //!   {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,
 //!   "callFrame":{"functionName":"parse","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,7]}}}]"#;
-//! # fn main() -> Result<(), tracemill_core::Error> {
 //!
 //! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
 //! let trace = tracemill_profile::open(&[Source::bytes("a.json", text)], &limits)?;
@@ -23,8 +22,7 @@
 //!     # assert_eq!((&*profile.pid(), &*profile.tid(), profile.samples()), ("7", "8", 2));
 //!     assert_eq!((&*hottest.name, hottest.self_ns), ("parse", 7_000));
 //! }
-//! # Ok(())
-//! # }
+//! # Ok::<(), tracemill_core::Error>(())
 //! ```
 //!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
