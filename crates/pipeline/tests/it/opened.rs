@@ -43,7 +43,8 @@ fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
         let metadata = events.iter().filter(|event| event.fields().is_metadata()).count() as u64;
         assert_eq!(of_threads + metadata, trace.len());
         let (first, last) = trace.span().unwrap_or_default();
-        let window = first + (last - first) / 3..last - (last - first) / 3;
+        let third = last.saturating_sub(first) / 3;
+        let window = first.saturating_add(third)..last.saturating_sub(third);
         let of_time = |event: &&tracemill_core::trace::TraceEvent<'_>| {
             let fields = event.fields();
             !fields.is_metadata() && fields.ts().is_some_and(|ts| window.contains(&ts.floor))
