@@ -43,6 +43,7 @@ pub struct SpoolLimits {
 /// What was read since the step before.
 #[derive(Clone, Copy)]
 pub struct Step {
+    /// Bytes that are new.
     pub bytes: u64,
     /// Whether nothing more is at hand, as far as is known: whoever writes the stream may be waiting.
     pub pauses: bool,
