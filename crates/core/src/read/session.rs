@@ -9,15 +9,15 @@ use crate::input::{self, Input, Opened};
 use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
-use crate::outline::{Document, Facts};
-use crate::proof::Proof;
+use crate::outline::{Document, Facts, KeyValue};
+use crate::proof::{Proof, prove_keys};
 use crate::scan::{Collect, Plan, scan};
 use crate::source::Source;
 use crate::store::{Payload, Store};
 use std::io::{Cursor, Read};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use tracemill_tokenizer::{Mapped, Tier};
+use tracemill_tokenizer::{Form, Mapped, Tier};
 
 /// Reads every source to its end.
 pub fn read_all<R: Reader>(
@@ -150,6 +150,14 @@ impl Session<'_> {
             }
             self.read.warnings.push(format!("left out: {error}"));
             return Ok(base);
+        }
+        if let Proof::Full { tier, mends } = self.proof(R::PROVES) {
+            let plain = |d: &&mut Document| d.form == Form::Plain && !self.expand.takes(d);
+            let store = Store::new([(base, &payload)].into_iter(), Vec::new());
+            let value = |key: &KeyValue| (store.slice(key.offset, key.len), key.offset - base);
+            for document in documents.iter_mut().filter(plain) {
+                prove_keys(document, (tier, mends), value, &mut report);
+            }
         }
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
         self.read.numbers.end_input(&mut documents, lost, base + report.bytes);

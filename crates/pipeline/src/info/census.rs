@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::error::Error;
-use tracemill_core::outline::Document;
+use tracemill_core::outline::{self, Document};
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_profile::{Names, printable};
 use tracemill_tokenizer::Form;
@@ -187,7 +187,7 @@ impl Census {
             bare_starts: self.bare_starts,
             uncategorised: self.uncategorised,
             is_lines: self.documents.iter().any(|document| document.form == Form::Ndjson),
-            documents: self.documents.len() as u64,
+            documents: outline::count(&self.documents),
             args: self.wanted.full.then(|| args(&keys_of_args, top)),
             profiles: self.profiles.finish(),
             keys: keys(&self.documents),

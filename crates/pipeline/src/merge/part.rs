@@ -70,7 +70,10 @@ impl Collect for Part {
             if let Some(census) = &mut self.census {
                 census.note(event, None);
             }
-            return self.lists[METADATA].push(place);
+            if !taken {
+                self.lists[METADATA].push(place);
+            }
+            return;
         }
         let entry = match times {
             Some((ts, dur)) => {

@@ -164,13 +164,41 @@ fn join(begin: &str, end: &str) -> String {
     }
 }
 
+/// Of an event whose `args.data` DevTools reads unseen: what is put in place of what, or as its args. Of those events
+/// generated inputs have but one name.
+fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
+    if fields.get("name") != Some("\"Paint\"") {
+        return None;
+    }
+    let whole = "{\"data\":{}}".to_owned();
+    let Some(args) = fields.get("args") else { return Some((None, whole)) };
+    let Some(own) = Fields::parse(args).filter(|_| args.starts_with('{')) else {
+        return Some((Some(args), whole));
+    };
+    match own.get("data") {
+        Some(data) if data.starts_with('{') => None,
+        Some(other) => Some((Some(other), "{}".to_owned())),
+        None => {
+            let comma = if own.0.is_empty() { "" } else { "," };
+            Some((Some(&args[..1]), format!("{{\"data\":{{}}{comma}")))
+        }
+    }
+}
+
 /// An event with all that every event must have.
 fn finished(event: &ViewerEvent) -> ViewerEvent {
     let fields = Fields::parse(&event.text).expect("parsed before");
     let is = |ph| fields.get("ph").is_some_and(|own| is_string(own, ph));
     let (mut front, mut patches) = (String::new(), Vec::new());
+    let lacking = lacking_data(&fields);
+    match &lacking {
+        Some((Some(old), new)) => patches.push((Some(*old), new.clone())),
+        Some((None, new)) => front.push_str(&format!("\"args\":{new},")),
+        None => {}
+    }
     for (key, value) in [("name", "\"\""), ("cat", "\"\""), ("args", "{}")] {
         match fields.get(key) {
+            _ if key == "args" && lacking.is_some() => {}
             None if key == "cat" && is("M") => {}
             None => front.push_str(&format!("\"{key}\":{value},")),
             Some("null") => patches.push((fields.get(key), value.to_owned())),
