@@ -96,7 +96,7 @@ fn unite_by<'p>(
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
     let first_metadata = first_metadata.map(value).unwrap_or_default();
     let mut frames = Frames::default();
-    let mut extras = Vec::new();
+    let mut extras = Extras::default();
     let later = later.iter().flat_map(|own| std::iter::repeat_n(own, 1 + own.alike as usize));
     for (index, document) in (first.alike as usize..).zip(later) {
         let mut apart = Vec::new();
@@ -144,12 +144,12 @@ fn unite_by<'p>(
             apart.push((key, vec![Bytes::Input(bytes)]));
         }
         if !apart.is_empty() {
-            extras.push((index + 1, apart));
+            extras.push(index + 1, apart);
         }
     }
-    if !extras.is_empty() {
+    if let Some(value) = extras.finish() {
         let name = free_name(&united);
-        united.keys.push(Key { name, value: apart_value(extras) });
+        united.keys.push(Key { name, value });
     }
     united
 }
@@ -261,28 +261,61 @@ fn free_among<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<u8> {
     format!("\"{name}\"").into_bytes()
 }
 
-/// The number of a document, and those of its keys that are kept apart, with their values.
-type Apart<'k, 'p> = (usize, Vec<(&'k KeyValue, Vec<Bytes<'p>>)>);
+/// Keys that are kept apart: `{"inputs":[{"index":1,"keys":{…}},…]}`, in as few pieces as can be, since an input may be
+/// nothing but documents with a short key each.
+#[derive(Default)]
+struct Extras<'p> {
+    value: Vec<Bytes<'p>>,
+    /// What is not put into the value yet.
+    made: Vec<u8>,
+}
 
-/// `{"inputs":[{"index":1,"keys":{…}},…]}`
-fn apart_value<'p>(extras: Vec<Apart<'_, 'p>>) -> Vec<Bytes<'p>> {
-    let mut value = Vec::new();
-    let mut made = b"{\"inputs\":[".to_vec();
-    for (i, (index, keys)) in extras.into_iter().enumerate() {
-        let comma = if i > 0 { "," } else { "" };
-        made.extend_from_slice(format!("{comma}{{\"index\":{index},\"keys\":{{").as_bytes());
-        for (j, (key, bytes)) in keys.into_iter().enumerate() {
-            made.extend_from_slice(if j > 0 { b"," } else { b"" });
-            made.extend_from_slice(&key.key);
-            made.push(b':');
-            value.push(Bytes::Made(std::mem::take(&mut made)));
-            value.extend(bytes);
+impl<'p> Extras<'p> {
+    /// Values of fewer bytes are copied, which takes less than referring to them.
+    const SHORT: usize = 64;
+    /// Bytes of a piece that is made, from which on another one begins.
+    const PIECE: usize = 1 << 20;
+
+    /// The keys of the document of that number.
+    fn push(&mut self, index: usize, keys: Vec<(&KeyValue, Vec<Bytes<'p>>)>) {
+        let is_first = self.value.is_empty() && self.made.is_empty();
+        let before = if is_first { "{\"inputs\":[" } else { "," };
+        let opening = format!("{before}{{\"index\":{index},\"keys\":{{");
+        self.made.extend_from_slice(opening.as_bytes());
+        for (number, (key, bytes)) in keys.into_iter().enumerate() {
+            self.made.extend_from_slice(if number > 0 { b"," } else { b"" });
+            self.made.extend_from_slice(&key.key);
+            self.made.push(b':');
+            for piece in bytes {
+                match piece {
+                    Bytes::Input(input) if input.len() > Self::SHORT => {
+                        self.flush();
+                        self.value.push(piece);
+                    }
+                    _ => self.made.extend_from_slice(piece.as_slice()),
+                }
+            }
         }
-        made.extend_from_slice(b"}}");
+        self.made.extend_from_slice(b"}}");
+        if self.made.len() >= Self::PIECE {
+            self.flush();
+        }
     }
-    made.extend_from_slice(b"]}");
-    value.push(Bytes::Made(made));
-    value
+
+    fn flush(&mut self) {
+        let made = std::mem::take(&mut self.made);
+        self.value.extend((!made.is_empty()).then_some(Bytes::Made(made)));
+    }
+
+    /// The value, if there are any.
+    fn finish(mut self) -> Option<Vec<Bytes<'p>>> {
+        if self.value.is_empty() && self.made.is_empty() {
+            return None;
+        }
+        self.made.extend_from_slice(b"]}");
+        self.flush();
+        Some(self.value)
+    }
 }
 
 impl<'p> United<'p> {

@@ -201,16 +201,23 @@ fn equal_lines(n: usize) -> Vec<String> {
     vec![format!("{first}\n{}", "{\"a\":1}\n".repeat(n))]
 }
 
+/// Documents whose key is another than the first one's.
+fn other_lines(n: usize) -> Vec<String> {
+    vec![format!("[{}]\n{}", slice(1, 1, 1), "{\"a\":1}\n".repeat(n))]
+}
+
 fn short_documents(n: usize) -> Vec<String> {
     vec!["[{}]".repeat(n)]
 }
 
-pub(super) const DOCUMENTS: [Row; 7] = rows! {
+pub(super) const LARGE: [Row; 9] = rows! {
     "empty documents, merge" 4_000_000 empty_documents "merge";
     "empty documents, check" 4_000_000 empty_documents "check";
     "empty documents, info" 4_000_000 empty_documents "info";
     "equal lines, merge" 1_000_000 equal_lines "merge";
     "equal lines, check" 1_000_000 equal_lines "check";
     "equal lines, convert" 1_000_000 equal_lines "convert";
+    "other lines, merge" 1_000_000 other_lines "merge";
     "short documents, merge" 1_000_000 short_documents "merge";
+    "stack frames of two inputs" 240_000 two_chains "merge";
 };

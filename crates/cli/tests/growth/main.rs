@@ -98,9 +98,9 @@ fn cost_grows_with_the_length_of_what_grows() {
 
 /// RLIMIT_DATA ends who maps more than the budget of 64 MiB and 32 MiB for stacks and what the allocator does not use.
 #[test]
-fn more_documents_than_events_stay_within_the_budget() {
+fn what_stands_around_events_stays_within_the_budget() {
     let folder = tempfile::tempdir().expect("a folder");
-    for row in &inputs::DOCUMENTS {
+    for row in &inputs::LARGE {
         let files = write_inputs(row, row.n, folder.path());
         let script = "ulimit -d 98304 -s 512 && exec \"$0\" \"$@\" -m64M >/dev/null";
         let mut command = command(script, row, &files, folder.path());

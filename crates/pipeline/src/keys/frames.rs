@@ -2,15 +2,76 @@
 
 use super::{Bytes, STACK_FRAMES, United, open};
 use crate::identity::{FrameNames, IdMap, renamed_frame};
-use std::collections::HashMap;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::hash::BuildHasher;
+use std::ops::Range;
 use tracemill_core::outline::KeyValue;
 use tracemill_tokenizer::members;
 
 /// Ids and frames of the united `stackFrames`.
 #[derive(Default)]
 pub(super) struct Frames<'p> {
-    known: HashMap<&'p [u8], &'p [u8]>,
+    known: Known<'p>,
     started: bool,
+}
+
+/// Members by their ids, each from its id to the end of its frame: an input may be nothing but frames, so two slices and a
+/// key for each are too much.
+#[derive(Default)]
+struct Known<'p>(HashTable<&'p [u8]>);
+
+fn hash_of(id: &[u8]) -> u64 {
+    FixedState::default().hash_one(id)
+}
+
+/// The id of a member, with its quotes.
+fn id_of(member: &[u8]) -> &[u8] {
+    let mut escaped = false;
+    let end = member[1..].iter().position(|&byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    &member[..end.map_or(member.len(), |end| end + 2)]
+}
+
+impl<'p> Known<'p> {
+    /// The frame of an id.
+    fn get(&self, id: &[u8]) -> Option<&'p [u8]> {
+        // quotes end an id, so none begins with another
+        let member = self.0.find(hash_of(id), |known| known.starts_with(id))?;
+        let frame = member[id.len()..].trim_ascii_start();
+        Some(frame.strip_prefix(b":").unwrap_or(frame).trim_ascii_start())
+    }
+
+    /// Adds a member of `value`, in place of one with this id; whether there was none.
+    fn insert(&mut self, value: &'p [u8], (id, frame): (&'p [u8], &'p [u8])) -> bool {
+        let member = &value[offset_in(value, id)..offset_in(value, frame) + frame.len()];
+        let is_same = |known: &&[u8]| known.starts_with(id);
+        match self.0.entry(hash_of(id), is_same, |known| hash_of(id_of(known))) {
+            Entry::Occupied(mut known) => {
+                *known.get_mut() = member;
+                false
+            }
+            Entry::Vacant(vacant) => {
+                vacant.insert(member);
+                true
+            }
+        }
+    }
+
+    fn extend(&mut self, value: &'p [u8]) {
+        members(value).for_each(|member| {
+            self.insert(value, member);
+        });
+    }
+}
+
+/// Where a slice of `value` stands in it.
+fn offset_in(value: &[u8], part: &[u8]) -> usize {
+    part.as_ptr() as usize - value.as_ptr() as usize
 }
 
 impl<'p> Frames<'p> {
@@ -27,7 +88,7 @@ impl<'p> Frames<'p> {
         {
             let first = united.keys[at].value.first();
             if let Some(Bytes::Input(first)) = first {
-                self.known.extend(members(first));
+                self.known.extend(first);
             }
         }
         names.admit(value, key.offset, self.clash(value).is_some())
@@ -36,7 +97,7 @@ impl<'p> Frames<'p> {
     /// The id of a frame that has another meaning already.
     fn clash(&self, value: &'p [u8]) -> Option<&'p [u8]> {
         let is_other =
-            |(id, frame): &(&[u8], &[u8])| self.known.get(id).is_some_and(|k| k != frame);
+            |(id, frame): &(&[u8], &[u8])| self.known.get(id).is_some_and(|known| known != *frame);
         members(value).find(is_other).map(|(id, _)| id)
     }
 
@@ -52,34 +113,159 @@ impl<'p> Frames<'p> {
             return Err(id);
         }
         let Some(at) = united.stack_frames else {
-            self.known.extend(members(value));
+            self.known.extend(value);
             united.append(STACK_FRAMES, name, vec![Bytes::Input(value)]);
             return Ok(());
         };
-        let whole = &mut united.keys[at].value;
-        match map {
-            None => {
-                for (id, frame) in members(value) {
-                    if self.known.insert(id, frame).is_none() {
-                        push_frame(whole, Bytes::Input(id), vec![Bytes::Input(frame)]);
-                    }
+        let mut joined = Joined::to(&mut united.keys[at].value, value);
+        for member in members(value) {
+            match &map {
+                None if self.known.insert(value, member) => joined.push(member),
+                None => {}
+                Some(map) => {
+                    let (id, frame) = renamed_frame(member, map);
+                    joined.push_made(std::iter::once(&id).chain([&COLON]).chain(&frame));
                 }
             }
-            Some(map) => members(value).for_each(|frame| push_renamed(whole, frame, &map)),
         }
+        joined.finish();
         Ok(())
     }
 }
 
-fn push_renamed<'p>(whole: &mut Vec<Bytes<'p>>, frame: (&'p [u8], &'p [u8]), map: &IdMap) {
-    let (id, frame) = renamed_frame(frame, map);
-    push_frame(whole, id, frame);
+const COLON: Bytes<'static> = Bytes::Input(b":");
+
+/// Members of an object that are put behind those of another: in as few pieces as can be.
+struct Joined<'w, 'p> {
+    whole: &'w mut Vec<Bytes<'p>>,
+    /// The bracket, once it is taken off.
+    close: Option<Vec<u8>>,
+    value: &'p [u8],
+    /// Members that stand in `value` as they will in the output, not yet put.
+    run: Range<usize>,
 }
 
-fn push_frame<'p>(whole: &mut Vec<Bytes<'p>>, id: Bytes<'p>, frame: Vec<Bytes<'p>>) {
-    let close = open(whole);
-    whole.push(id);
-    whole.push(Bytes::Made(b":".to_vec()));
-    whole.extend(frame);
-    whole.push(Bytes::Made(close));
+impl<'w, 'p> Joined<'w, 'p> {
+    fn to(whole: &'w mut Vec<Bytes<'p>>, value: &'p [u8]) -> Self {
+        Joined { whole, close: None, value, run: 0..0 }
+    }
+
+    /// A member as it stands.
+    fn push(&mut self, (id, frame): (&'p [u8], &'p [u8])) {
+        let (start, of_frame) = (offset_in(self.value, id), offset_in(self.value, frame));
+        let end = of_frame + frame.len();
+        if of_frame != start + id.len() + 1 {
+            return self.push_made([Bytes::Input(id), COLON, Bytes::Input(frame)].iter());
+        }
+        if !self.run.is_empty() && start == self.run.end + 1 && self.value[self.run.end] == b',' {
+            self.run.end = end;
+            return;
+        }
+        self.separate();
+        self.run = start..end;
+    }
+
+    /// A member in pieces.
+    fn push_made<'m>(&mut self, pieces: impl Iterator<Item = &'m Bytes<'p>>)
+    where
+        'p: 'm,
+    {
+        self.separate();
+        pieces.for_each(|piece| self.put(piece.as_slice()));
+    }
+
+    /// Ends what stands before a member.
+    fn separate(&mut self) {
+        self.flush();
+        match self.close {
+            None => self.close = Some(open(self.whole)),
+            Some(_) => self.put(b","),
+        }
+    }
+
+    fn flush(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if !run.is_empty() {
+            self.whole.push(Bytes::Input(&self.value[run]));
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        match self.whole.last_mut() {
+            Some(Bytes::Made(made)) => made.extend_from_slice(bytes),
+            _ => self.whole.push(Bytes::Made(bytes.to_vec())),
+        }
+    }
+
+    fn finish(mut self) {
+        self.flush();
+        if let Some(close) = self.close.take() {
+            self.whole.push(Bytes::Made(close));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pieces: &[Bytes<'_>]) -> String {
+        pieces.iter().map(|piece| String::from_utf8_lossy(piece.as_slice())).collect()
+    }
+
+    #[test]
+    fn members_are_put_behind_others_in_few_pieces() {
+        for (first, second, all) in [
+            (
+                r#"{"1":{}}"#,
+                r#"{"2":{},"3":{"a":1},"4":{}}"#,
+                r#"{"1":{},"2":{},"3":{"a":1},"4":{}}"#,
+            ),
+            (r#"{}"#, r#"{"2":{}, "3":{},"4" : {},"5":{}}"#, r#"{"2":{},"3":{},"4":{},"5":{}}"#),
+            (r#"{ "1" : {} }"#, r#"{"1":{},"2":{},"1":{},"3":{}}"#, r#"{ "1" : {},"2":{},"3":{}}"#),
+            (r#"{"1":{}}"#, r#"{"1":{}}"#, r#"{"1":{}}"#),
+        ] {
+            let (mut known, value) = (Known::default(), second.as_bytes());
+            known.extend(first.as_bytes());
+            let mut whole = vec![Bytes::Input(first.as_bytes())];
+            let mut joined = Joined::to(&mut whole, value);
+            members(value).for_each(|member| {
+                if known.insert(value, member) {
+                    joined.push(member);
+                }
+            });
+            joined.finish();
+            assert_eq!(text(&whole), all);
+        }
+    }
+
+    #[test]
+    fn neighbours_are_one_piece() {
+        let frames: Vec<String> = (0..1000).map(|id| format!(r#""{id}":{{"name":"f"}}"#)).collect();
+        let value = format!("{{{}}}", frames.join(","));
+        let mut whole = vec![Bytes::Input(b"{}")];
+        let mut joined = Joined::to(&mut whole, value.as_bytes());
+        members(value.as_bytes()).for_each(|member| joined.push(member));
+        joined.finish();
+        assert!(whole.len() < 5, "{}", whole.len());
+        assert_eq!(text(&whole), value);
+    }
+
+    #[test]
+    fn frames_are_known_by_whole_ids() {
+        let mut known = Known::default();
+        let value = br#"{"1":{"a":1},"12" : {} ,"a\"b":3}"#;
+        known.extend(value);
+        assert_eq!(known.get(b"\"1\""), Some(&b"{\"a\":1}"[..]));
+        assert_eq!(known.get(b"\"12\""), Some(&b"{}"[..]));
+        assert_eq!(known.get(b"\"2\""), None);
+        // grows, so that ids are read again from the members
+        let many = format!(
+            "{{{}}}",
+            (0..999).map(|id| format!("\"x{id}\":{id}")).collect::<Vec<_>>().join(",")
+        );
+        known.extend(many.as_bytes());
+        assert_eq!(known.get(br#""a\"b""#), Some(&b"3"[..]));
+        assert_eq!(known.get(b"\"x998\""), Some(&b"998"[..]));
+    }
 }
