@@ -253,6 +253,10 @@ mod tests {
 
     #[test]
     fn frames_are_known_by_whole_ids() {
+        let many = format!(
+            "{{{}}}",
+            (0..999).map(|id| format!("\"x{id}\":{id}")).collect::<Vec<_>>().join(",")
+        );
         let mut known = Known::default();
         let value = br#"{"1":{"a":1},"12" : {} ,"a\"b":3}"#;
         known.extend(value);
@@ -260,10 +264,6 @@ mod tests {
         assert_eq!(known.get(b"\"12\""), Some(&b"{}"[..]));
         assert_eq!(known.get(b"\"2\""), None);
         // grows, so that ids are read again from the members
-        let many = format!(
-            "{{{}}}",
-            (0..999).map(|id| format!("\"x{id}\":{id}")).collect::<Vec<_>>().join(",")
-        );
         known.extend(many.as_bytes());
         assert_eq!(known.get(br#""a\"b""#), Some(&b"3"[..]));
         assert_eq!(known.get(b"\"x998\""), Some(&b"998"[..]));
