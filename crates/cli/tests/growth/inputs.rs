@@ -219,5 +219,5 @@ pub(super) const LARGE: [Row; 9] = rows! {
     "equal lines, convert" 1_000_000 equal_lines "convert";
     "other lines, merge" 1_000_000 other_lines "merge";
     "short documents, merge" 1_000_000 short_documents "merge";
-    "stack frames of two inputs" 240_000 two_chains "merge";
+    "stack frames of two inputs" 480_000 two_chains "merge";
 };
