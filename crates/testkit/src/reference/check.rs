@@ -144,6 +144,12 @@ fn order(events: &[RawEvent], counts: &mut Counts) {
         any_timed = true;
         let dur = event.dur.as_deref().and_then(time).unwrap_or_else(Decimal::zero);
         let late = |last: &(Decimal, Decimal)| last.0 > ts || last.0 == ts && last.1 < dur;
+        // DevTools reads these by their streams
+        if phase(event) == b'P'
+            && event.name.as_deref().and_then(unescape).is_some_and(|name| name == b"ProfileChunk")
+        {
+            continue;
+        }
         let stamp = (ts.clone(), dur.clone());
         add(counts, "unsorted", u64::from(last.as_ref().is_some_and(late)));
         let lane = lane(event);
@@ -327,7 +333,8 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
         }
     }
     add(counts, "begin-without-end", pairs.values().map(|(open, _)| open.len() as u64).sum());
-    if pairs.len() > 1 {
+    // without any end no pair can be wrong
+    if pairs.len() > 1 && timed.iter().any(|timed| timed.phase == b'E') {
         add(counts, "be-threads", pairs.values().map(|(_, count)| count).sum());
     }
     for mut slices in slices.into_values() {
