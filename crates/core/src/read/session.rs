@@ -151,14 +151,7 @@ impl Session<'_> {
             self.read.warnings.push(format!("left out: {error}"));
             return Ok(base);
         }
-        if let Proof::Full { tier, mends } = self.proof(R::PROVES) {
-            let plain = |d: &&mut Document| d.form == Form::Plain && !self.expand.takes(d);
-            let store = Store::new([(base, &payload)].into_iter(), Vec::new());
-            let value = |key: &KeyValue| (store.slice(key.offset, key.len), key.offset - base);
-            for document in documents.iter_mut().filter(plain) {
-                prove_keys(document, (tier, mends), value, &mut report);
-            }
-        }
+        self.prove_plain(self.proof(R::PROVES), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
         self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
         let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
@@ -174,6 +167,23 @@ impl Session<'_> {
         }
         self.read.reports.push(report);
         self.read_profiles(input, &payload, (base, next), &found, reader)
+    }
+
+    /// Keys of documents without events that are no profiles are proved JSON when that is known.
+    fn prove_plain(
+        &self,
+        proof: Proof,
+        documents: &mut [Document],
+        (base, payload): (u64, &Payload),
+        report: &mut InputReport,
+    ) {
+        let Proof::Full { tier, mends } = proof else { return };
+        let plain = |d: &&mut Document| d.form == Form::Plain && !self.expand.takes(d);
+        let store = Store::new([(base, payload)].into_iter(), Vec::new());
+        let value = |key: &KeyValue| (store.slice(key.offset, key.len), key.offset - base);
+        for document in documents.iter_mut().filter(plain) {
+            prove_keys(document, (tier, mends), value, report);
+        }
     }
 
     /// Reads the events of the profiles `found` in an input that stands from `base` to `next`; returns where the next
