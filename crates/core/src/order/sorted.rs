@@ -11,7 +11,7 @@ use tracemill_tokenizer::Mapped;
 pub enum Sorted {
     /// In memory.
     Memory(Vec<Entry>),
-    /// On disk: records of [`encode`](super::encode).
+    /// On disk: records of [`encode`].
     Disk(Mapped),
 }
 

@@ -1,6 +1,6 @@
 //! An opened trace: one object over any number of inputs, which does not change any more.
 //!
-//! Of each event 24 bytes stay: an [`Entry`](crate::entry::Entry) to sort by and a [`Place`](crate::place::Place) in input
+//! Of each event 24 bytes stay: an [`Entry`](crate::entry::Entry) to sort by and a [`Place`] in input
 //! order. Events themselves stay where they are: in mapped files, or in what was kept of streams.
 
 mod events;
