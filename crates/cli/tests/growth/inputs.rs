@@ -170,7 +170,7 @@ pub(super) const ROWS: [Row; 27] = rows! {
     "crossing slices, check" 10_000 crossing "check";
     "crossing slices, filter" 10_000 crossing "filter" "--min-dur" "5";
     "names of one async id" 10_000 asyncs "check";
-    "pids" 5_000 pids "merge";
+    "pids" 20_000 pids "merge";
     "tids" 8_000 tids "merge";
     "ids" 8_000 ids "merge";
     "ids, check" 8_000 ids "check";

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Runs of each length at most.
-const ATTEMPTS: usize = 6;
+const ATTEMPTS: usize = 24;
 /// What two doublings may cost.
 const MOST: f64 = 2.6 * 2.6;
 
