@@ -39,6 +39,11 @@ impl Entry {
         Entry { ts, dur, kind, details, number: record.number() << 8 | u64::from(record.phase()) }
     }
 
+    /// The same at another time.
+    pub(crate) fn moved(&self, ts: f64, dur: f64) -> Self {
+        Entry { ts, dur, ..*self }
+    }
+
     pub(crate) fn of_call(call: &Call) -> Self {
         let Call { ts, dur, node: kind, sample: details } = *call;
         Entry { ts, dur, kind, details, number: u64::from(CALL) }

@@ -41,6 +41,8 @@ pub(crate) struct Lane {
     /// As written, or the canonical form of numbers; empty if missing.
     pub(crate) pid: Box<[u8]>,
     pub(crate) tid: Box<[u8]>,
+    /// The number of the input of its first event.
+    pub(crate) input: usize,
     pub(crate) records: Vec<Record>,
 }
 
@@ -78,6 +80,8 @@ pub(crate) struct Facts {
     /// Events of the scan that names, frames and bounds are made of.
     pub(crate) notable: Vec<Notable>,
     pub(crate) bounds: Bounds,
+    /// The same of calls that were written as events.
+    pub(crate) call_bounds: Bounds,
     /// Whether an event says that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
     /// Events of threads that have no time.
@@ -105,7 +109,12 @@ impl Facts {
             Some(&lane) => lane,
             None => {
                 self.numbers.insert(self.scratch.as_slice().into(), self.lanes.len());
-                self.lanes.push(Lane { pid: pid.into(), tid: tid.into(), records: Vec::new() });
+                self.lanes.push(Lane {
+                    pid: pid.into(),
+                    tid: tid.into(),
+                    input: usize::MAX,
+                    records: Vec::new(),
+                });
                 self.lanes.len() - 1
             }
         };
@@ -140,6 +149,7 @@ impl Facts {
         let details = self.details.append(&later.details, &texts);
         for lane in later.lanes {
             let at = self.lane(&lane.pid, &lane.tid);
+            self.lanes[at].input = self.lanes[at].input.min(stretch.input);
             let moved = lane.records.into_iter().map(|record| Record {
                 kind: kinds[record.kind as usize],
                 details: details[record.details as usize],
@@ -150,6 +160,7 @@ impl Facts {
         }
         self.notable.extend(later.notable);
         self.bounds.add(later.bounds.min, later.bounds.max);
+        self.call_bounds.add(later.call_bounds.min, later.call_bounds.max);
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
     }
@@ -174,7 +185,9 @@ impl Findings for Facts {
         let kind = self.kind(event);
         let name = self.kinds.all[kind as usize].name;
         if ts != 0.0 && !self.names.bytes_of(name).ends_with(b"::UMA") {
-            self.bounds.add(ts, ts + dur);
+            let is_call = self.kinds.is_call(kind, &self.names);
+            let bounds = if is_call { &mut self.call_bounds } else { &mut self.bounds };
+            bounds.add(ts, ts + dur);
         }
         let details = match phase {
             b'E' => 0,

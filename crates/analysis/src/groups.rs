@@ -6,7 +6,7 @@ use crate::model::{IDLE, Model, NATIVE, native_group};
 use crate::names::Names;
 use crate::styles::style;
 use crate::trace::{Thread, Trace};
-use crate::urls::Url;
+use crate::urls::{Url, package, without_query};
 use crate::views::{Identify, Received, ReceivedKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,11 +29,19 @@ pub enum GroupBy {
     Subdomain,
     /// By URL.
     Url,
+    /// By package: the last of `node_modules` in the path, a module of Node itself, else what is of no package.
+    Package,
+    /// By file: URL or path without query and fragment.
+    File,
+    /// By process.
+    Process,
+    /// By thread.
+    Thread,
 }
 
 impl GroupBy {
     /// All of them.
-    pub const ALL: [GroupBy; 7] = [
+    pub const ALL: [GroupBy; 11] = [
         GroupBy::None,
         GroupBy::Activity,
         GroupBy::Category,
@@ -41,6 +49,10 @@ impl GroupBy {
         GroupBy::Frame,
         GroupBy::Subdomain,
         GroupBy::Url,
+        GroupBy::Package,
+        GroupBy::File,
+        GroupBy::Process,
+        GroupBy::Thread,
     ];
 
     /// Its name, as options have it.
@@ -53,6 +65,10 @@ impl GroupBy {
             GroupBy::Frame => "frame",
             GroupBy::Subdomain => "subdomain",
             GroupBy::Url => "url",
+            GroupBy::Package => "package",
+            GroupBy::File => "file",
+            GroupBy::Process => "process",
+            GroupBy::Thread => "thread",
         }
     }
 }
@@ -119,6 +135,12 @@ impl<'t> Ids<'t> {
         self.model()?.frames.get(entry.kind as usize)
     }
 
+    /// The URL of a call's function, if it has one.
+    pub(crate) fn frame_url(&self, entry: &Entry) -> Option<String> {
+        let url = self.frame(entry)?.url;
+        (url != 0).then(|| self.trace.names.text(url))
+    }
+
     /// `eventStyle`: title and category.
     fn style(&self, entry: &Entry) -> (String, &'static str) {
         if let Some(frame) = self.frame(entry) {
@@ -180,6 +202,14 @@ impl<'t> Ids<'t> {
             GroupBy::Category => self.style(entry).1.as_bytes().to_vec(),
             GroupBy::Url => self.url(entry).to_vec(),
             GroupBy::Domain | GroupBy::Subdomain => self.domain(entry),
+            GroupBy::Package => package(self.url(entry)).to_vec(),
+            GroupBy::File => without_query(self.url(entry)).to_vec(),
+            GroupBy::Process => self.process().into_bytes(),
+            GroupBy::Thread => {
+                let name = self.thread.name.as_deref().unwrap_or_default();
+                let ids = format!("{}/{}", self.thread.pid_text(), self.thread.tid_text());
+                format!("{ids} {name}").trim_end().to_owned().into_bytes()
+            }
             GroupBy::Frame => {
                 let own = match entry.is_call() {
                     true => 0,
@@ -191,6 +221,13 @@ impl<'t> Ids<'t> {
                 }
             }
         }
+    }
+
+    /// The pid, and the name if it has one.
+    fn process(&self) -> String {
+        let name = self.trace.meta.process_names.get(&self.thread.pid);
+        let name = name.map(|name| String::from_utf8_lossy(name)).unwrap_or_default();
+        format!("{} {name}", self.thread.pid_text()).trim_end().to_owned()
     }
 
     /// The id of a group.

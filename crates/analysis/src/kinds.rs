@@ -4,6 +4,10 @@ use crate::names::Names;
 use crate::styles;
 use std::collections::HashMap;
 
+/// The category of events that are calls made of samples. [`crate::Trace::read`] leaves them out where the samples stand beside them, since it
+/// makes the calls of those.
+pub const CALLS: &str = "v8.calls";
+
 /// No category at all.
 pub(crate) const NO_CAT: u32 = u32::MAX;
 
@@ -30,6 +34,12 @@ impl Kinds {
             self.all.push(kind);
             next
         })
+    }
+
+    /// Whether events of a kind are calls that were made of samples and written as events.
+    pub(crate) fn is_call(&self, kind: u32, names: &Names) -> bool {
+        let cat = self.all[kind as usize].cat;
+        cat != NO_CAT && names.bytes_of(cat) == CALLS.as_bytes()
     }
 
     /// Takes over the kinds of another, whose texts became `texts`; gives their numbers here.

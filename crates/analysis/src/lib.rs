@@ -11,7 +11,7 @@
 //! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree.
 //!
 //! ```
-//! use tracemill_analysis::{GroupBy, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
+//! use tracemill_analysis::{GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
 //! use tracemill_pipeline::{Config, Source};
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("trace.json");
@@ -25,7 +25,8 @@
 //!     by: GroupBy::None,
 //!     rules: TableRules::default(),
 //!     per: Per::All,
-//!     window: None,
+//!     windows: Vec::new(),
+//!     picks: Picks::default(),
 //! };
 //! let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query);
 //! let rows: Vec<_> = parts[0].table.rows.iter().map(|row| (&*row.id, row.own, row.total)).collect();
@@ -38,7 +39,8 @@
 //!
 //! Modules in the order in which bytes meet them: `facts` (events to records), `details` (what `args` say), `meta` (names and
 //! pages), `pairs` (B and E), `model` (a profile), `calls` and `frames` (samples to calls), `entries` (the flame chart), `walk`,
-//! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `table`.
+//! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `table`,
+//! `written` (calls as events).
 #![forbid(unsafe_code)]
 
 mod calls;
@@ -55,6 +57,9 @@ mod names;
 mod pairs;
 mod parts;
 mod peek;
+mod picks;
+mod query;
+mod stretches;
 mod styles;
 mod table;
 mod trace;
@@ -63,13 +68,19 @@ mod urls;
 mod value;
 mod views;
 mod walk;
+mod written;
 
 pub use choose::ThreadChoice;
 pub use details::Wanted;
 pub use groups::GroupBy;
+pub use kinds::CALLS;
+pub use model::Weights;
 pub use pairs::Pairs;
-pub use parts::{Part, Per, Query, Shape};
+pub use parts::Part;
 pub use peek::Peek;
-pub use table::{Entries, FlameRow, Location, Table, TableRules, TreeRow, View};
+pub use picks::{Matcher, Picks};
+pub use query::{Entries, Per, Query, Shape, TableRules};
+pub use table::{FlameRow, Location, Table, TreeRow, View};
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
 pub use walk::Window;
+pub use written::WrittenCalls;

@@ -11,6 +11,18 @@ use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// For how long a sample counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// Until the next sample, as in DevTools.
+    #[default]
+    Next,
+    /// The time since the sample before.
+    Delta,
+    /// Each as long as any other: the time of the profile, divided by its samples.
+    Hits,
+}
+
 /// A function as a node names it, by numbers of texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
@@ -226,6 +238,27 @@ impl Model {
         self.times.iter_mut().for_each(|time| *time /= 1000.0);
         self.add_end();
         self.fix_missing();
+    }
+
+    /// Gives samples other lengths: `start` is that of the profile, in microseconds.
+    pub(crate) fn weigh(&mut self, weights: Weights, start: f64) {
+        let (count, start) = (self.samples.len(), start / 1000.0);
+        if weights == Weights::Next || count == 0 || self.times.len() != count + 1 {
+            return;
+        }
+        let last = self.times[count - 1];
+        match weights {
+            Weights::Next => {}
+            Weights::Delta => {
+                self.times.rotate_right(1);
+                self.times[0] = start.min(self.times[1]);
+            }
+            Weights::Hits => {
+                let step = (last - start).max(0.0) / count as f64;
+                self.times = (0..=count).map(|at| start + at as f64 * step).collect();
+            }
+        }
+        self.end = self.times[count];
     }
 
     /// The time at which the last sample ends: the average distance later.

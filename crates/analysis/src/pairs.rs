@@ -1,13 +1,12 @@
 //! B and E events as complete ones.
 //!
-//! An E ends the innermost B that is open on its thread and has its name and categories, in order of time, as
-//! `merge --for devtools` has it. DevTools itself has one stack for the whole file, in its order
+//! An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
+//! [`DevtoolsBegins`], as `merge --for devtools` has it. DevTools itself has one stack for the whole file, in its order
 //! (devtools-semantics §8.1).
 
 use crate::facts::{Lane, Record};
-
-/// Open events of a thread among which that of an E is sought, so that no trace takes quadratic time.
-const SOUGHT: usize = 4096;
+use crate::kinds::{Kind, NO_CAT};
+use tracemill_core::pairing::DevtoolsBegins;
 
 /// What became of B and E events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,26 +18,29 @@ pub struct Pairs {
 }
 
 /// Gives each B of a lane its duration, and takes the E events out. Cost: a sort, if the lane has any.
-pub(crate) fn pair(records: &mut Vec<Record>) -> Pairs {
+pub(crate) fn pair(records: &mut Vec<Record>, kinds: &[Kind]) -> Pairs {
     let mut pairs = Pairs::default();
     if !records.iter().any(|record| matches!(record.phase(), b'B' | b'E')) {
         return pairs;
     }
     records.sort_by(|a, b| a.ts.total_cmp(&b.ts));
-    let mut open: Vec<usize> = Vec::new();
+    let mut open = DevtoolsBegins::default();
     for at in 0..records.len() {
+        let Kind { name, cat } = kinds[records[at].kind as usize];
+        let has_cat = cat != NO_CAT;
         match records[at].phase() {
             b'B' => {
                 records[at].dur = 0.0;
-                open.push(at);
+                // what has no category fits no end that has one
+                open.begin(u64::from(name) + 1, u64::from(cat) + 2, at);
+                pairs.unended += 1;
             }
             b'E' => {
-                let outer = open.len().saturating_sub(SOUGHT);
-                let fits = |&begin: &usize| records[begin].kind == records[at].kind;
-                match open[outer..].iter().rposition(fits) {
-                    Some(found) => {
-                        let begin = open.remove(outer + found);
+                let name = (name != 0).then_some(u64::from(name) + 1);
+                match open.end(name, has_cat.then_some(u64::from(cat) + 2)) {
+                    Some(begin) => {
                         records[begin].dur = records[at].ts - records[begin].ts;
+                        pairs.unended -= 1;
                     }
                     None => pairs.lone_ends += 1,
                 }
@@ -46,7 +48,6 @@ pub(crate) fn pair(records: &mut Vec<Record>) -> Pairs {
             _ => {}
         }
     }
-    pairs.unended = open.len() as u64;
     records.retain(|record| record.phase() != b'E');
     pairs
 }

@@ -1,53 +1,15 @@
 //! Tables of many threads: each by itself, or those of a process or of all as one.
 
 use crate::groups::GroupBy;
-use crate::table::{Table, TableRules, TreeRow, View};
+use crate::picks::Matcher;
+use crate::query::{Per, Query, Shape, TableRules};
+use crate::stretches::Stretches;
+use crate::table::{Table, TreeRow, View};
 use crate::trace::Trace;
 use crate::walk::Window;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
-
-/// Which threads share a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Per {
-    /// None.
-    #[default]
-    Thread,
-    /// Those of a process.
-    Process,
-    /// All.
-    All,
-}
-
-/// Which tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// From callers to callees, by total time.
-    CallTree,
-    /// From callees to callers, by self time, to so many levels.
-    BottomUp {
-        /// At least 1.
-        levels: usize,
-    },
-    /// A row for each event, by start.
-    Log,
-}
-
-/// What tables are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Query {
-    /// Which tree.
-    pub shape: Shape,
-    /// By what rows are grouped.
-    pub by: GroupBy,
-    /// Which entries count.
-    pub rules: TableRules,
-    /// Which threads share a table.
-    pub per: Per,
-    /// Which time, in milliseconds on the trace's clock; the whole trace if `None`.
-    pub window: Option<Window>,
-}
 
 /// A table and the threads that it is of.
 #[derive(Clone, Debug)]
@@ -75,12 +37,14 @@ impl Trace {
     pub fn parts(&self, threads: &[usize], query: &Query) -> Vec<Part> {
         let own: Vec<Part> = threads.par_iter().map(|&at| self.part(at, query)).collect();
         let mut numbers: HashMap<&[u8], usize> = HashMap::new();
+        let mut inputs: HashMap<usize, usize> = HashMap::new();
         let mut shared: Vec<Vec<Part>> = Vec::new();
         for (part, &at) in own.into_iter().zip(threads) {
             let next = shared.len();
             let place = match query.per {
                 Per::Thread => next,
                 Per::Process => *numbers.entry(&self.threads[at].pid).or_insert(next),
+                Per::Input => *inputs.entry(self.threads[at].input_number).or_insert(next),
                 Per::All => 0,
             };
             if place == next {
@@ -88,19 +52,46 @@ impl Trace {
             }
             shared[place].push(part);
         }
-        shared.into_iter().filter_map(|parts| united(parts, query.shape)).collect()
+        let tables = shared.into_iter().filter_map(|parts| united(parts, query.shape));
+        let levels = if query.by == GroupBy::None { 1 } else { 2 };
+        let drop_empty = |mut part: Part| {
+            if matches!(query.shape, Shape::BottomUp { .. }) && query.per != Per::Thread {
+                drop_empty(&mut part.table.rows, levels);
+            }
+            part
+        };
+        tables.map(drop_empty).collect()
+    }
+
+    /// The windows in which an event or call of threads, given by their numbers, lasts that matches: those that overlap or touch are
+    /// one. Cost: the flame charts of the threads.
+    pub fn during(&self, threads: &[usize], matcher: &Matcher, rules: TableRules) -> Vec<Window> {
+        let of = |&at: &usize| {
+            let thread = &self.threads[at];
+            let track = self.track(thread);
+            View::new(self, thread, &track, rules).matching(matcher).iter().collect::<Vec<_>>()
+        };
+        let all: Vec<Vec<(f64, f64)>> = threads.par_iter().map(of).collect();
+        let window = |(from, to): (f64, f64)| Window { from: from / 1000.0, to: to / 1000.0 };
+        Stretches::of(all.concat()).iter().map(window).collect()
+    }
+
+    /// Among threads, given by their numbers, the one that has the event or call of a key of DevTools (`r-12`, `p-…`), and the window in which
+    /// that lasts. Cost: the flame charts of the threads up to it.
+    pub fn event(&self, threads: &[usize], key: &str) -> Option<(usize, Window)> {
+        threads.iter().find_map(|&at| {
+            let thread = &self.threads[at];
+            let track = self.track(thread);
+            let window = View::new(self, thread, &track, TableRules::default()).window_of(key)?;
+            Some((at, window))
+        })
     }
 
     fn part(&self, at: usize, query: &Query) -> Part {
         let thread = &self.threads[at];
         let track = self.track(thread);
         let view = View::new(self, thread, &track, query.rules);
-        let window = query.window.unwrap_or_else(|| view.full());
-        let table = match query.shape {
-            Shape::CallTree => view.call_tree(window, query.by),
-            Shape::BottomUp { levels } => view.bottom_up(window, query.by, levels),
-            Shape::Log => view.log(window),
-        };
+        let table = view.table_of(query);
         Part { threads: vec![at], table, calls: view.calls() as u64, dropped: track.dropped() }
     }
 }
@@ -126,6 +117,18 @@ impl Match {
         let (line, column) = (place.line, place.column);
         Match { parent, text, line, column, is_group: row.is_group }
     }
+}
+
+/// Takes rows without time of their own, and without bytes, out of the upper levels of a bottom-up tree, with what is below them.
+fn drop_empty(rows: &mut Vec<TreeRow>, levels: u32) {
+    let mut gone: Option<u32> = None;
+    rows.retain(|row| {
+        gone = gone.filter(|depth| row.depth > *depth);
+        if gone.is_none() && row.depth < levels && row.own <= 0.0 && row.bytes <= 0.0 {
+            gone = Some(row.depth);
+        }
+        gone.is_none()
+    });
 }
 
 /// Several tables as one.

@@ -1,34 +1,37 @@
 //! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
 
+use crate::calls::NO_SAMPLE;
 use crate::entries::Entry;
 use crate::groups::{GroupBy, Ids};
 use crate::kinds::flag;
+use crate::picks::{Answers, Matcher, Walked, matching};
+use crate::query::{Entries, Per, Query, Shape, TableRules};
+use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
+use std::borrow::Cow;
 
-/// Which entries of a thread count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Entries {
-    /// Every one.
-    All,
-    /// Those that the panel of DevTools can draw: in generic traces all.
-    #[default]
-    Visible,
-    /// As the panel opens: calls of the ignore list below others are left out too.
-    Panel,
-}
-
-/// How tables are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TableRules {
-    /// Which entries count.
-    pub entries: Entries,
-    /// Do what DevTools does where that is a defect: an event that ends at exactly 0 is never closed, events with an empty name
-    /// have no row bottom up, and the log leaves out negative durations.
-    pub as_devtools: bool,
+/// A call that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CallRow<'t> {
+    /// Microseconds.
+    pub(crate) ts: f64,
+    /// Microseconds.
+    pub(crate) dur: f64,
+    /// Empty if it has none.
+    pub(crate) name: &'t [u8],
+    pub(crate) url: &'t [u8],
+    /// From 0, as written.
+    pub(crate) line: Option<i64>,
+    /// From 0, as written.
+    pub(crate) column: Option<i64>,
+    /// The id of its node in the profile.
+    pub(crate) node: u64,
+    /// Number among the profile's samples by time; `None` for a call that an event shows.
+    pub(crate) sample: Option<u32>,
 }
 
 /// A row of the flame chart.
@@ -216,6 +219,32 @@ impl<'t> View<'t> {
         })
     }
 
+    /// The calls of samples among the entries drawn, in pre-order.
+    pub(crate) fn call_rows(&self) -> impl Iterator<Item = CallRow<'t>> + '_ {
+        let entries = self.drawn.iter().map(|&at| &self.track.nested.entries[at as usize]);
+        let model = self.thread.model.as_ref();
+        entries.filter(|entry| entry.is_call()).filter_map(move |entry| {
+            let model = model?;
+            let frame = model.frames.get(entry.kind as usize)?;
+            Some(CallRow {
+                ts: entry.ts,
+                dur: entry.dur,
+                name: self.trace.names.bytes_of(frame.function),
+                url: self.trace.names.bytes_of(frame.url),
+                line: self.position(frame.line),
+                column: self.position(frame.column),
+                node: model.ids[entry.kind as usize],
+                sample: Some(entry.details).filter(|&sample| sample != NO_SAMPLE),
+            })
+        })
+    }
+
+    /// A line or column that a frame names, if it is one.
+    fn position(&self, text: u32) -> Option<i64> {
+        let number: i64 = self.trace.names.text(text).parse().ok()?;
+        (number >= 0).then_some(number)
+    }
+
     /// DevTools' key of an entry (§10); `None` for those that were made of a B and an E.
     fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
         if !entry.is_call() {
@@ -235,16 +264,56 @@ impl<'t> View<'t> {
         }
     }
 
-    fn walk(&self, window: Window, visit: &mut dyn Visit) {
-        walk(&self.track.nested.entries, &self.drawn, window, self.filter(), &mut [visit]);
+    fn walk(&self, over: &Walked<'_>, visit: &mut dyn Visit) {
+        walk(&over.entries, &over.drawn, over.window, self.filter(), &mut [visit]);
+    }
+
+    /// All that is drawn, within a window.
+    fn whole(&self, window: Window) -> Walked<'_> {
+        let entries = Cow::Borrowed(&*self.track.nested.entries);
+        Walked { entries, drawn: Cow::Borrowed(&self.drawn), window }
+    }
+
+    /// When an entry drawn is open that matches, in microseconds.
+    pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
+        matching(self.track, &self.drawn, &self.ids(GroupBy::None), matcher)
+    }
+
+    /// The window in which the entry of this key (§10) lasts.
+    pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
+        let ids = self.ids(GroupBy::None);
+        let entries = &self.track.nested.entries;
+        let entry = entries.iter().find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
+        Some(Window { from: entry.ts / 1000.0, to: entry.end() / 1000.0 })
+    }
+
+    /// The table of a query, of what counts. Cost: one walk; 80 bytes of heap a row.
+    pub(crate) fn table_of(&self, query: &Query) -> Table {
+        let Query { shape, by, windows, picks, per, .. } = query;
+        let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
+        let ids = self.ids(by);
+        let is_bottom_up = matches!(shape, Shape::BottomUp { .. });
+        let windows = (&**windows, self.full());
+        let over = picks.apply(self.track, &self.drawn, windows, &ids, is_bottom_up);
+        match shape {
+            Shape::CallTree => self.call_tree_of(&over, by),
+            Shape::Log => self.log_of(&over),
+            Shape::BottomUp { levels } => {
+                self.bottom_up_of(&over, by, levels, (picks.text.as_ref(), shared))
+            }
+        }
     }
 
     /// The call tree. Cost: one walk; 80 bytes of heap a row.
     pub fn call_tree(&self, window: Window, by: GroupBy) -> Table {
-        let ids = self.ids(by);
+        self.call_tree_of(&self.whole(window), by)
+    }
+
+    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy) -> Table {
+        let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let mut tree = TopDown::new(&ids, false, grouped, self.rules.as_devtools);
-        self.walk(window, &mut tree);
+        self.walk(over, &mut tree);
         let mut rows = tree.finish(window);
         if grouped {
             rows.group(|event| ids.group(&self.track.nested.entries[event as usize]), false);
@@ -254,24 +323,43 @@ impl<'t> View<'t> {
 
     /// The event log: a row for each event.
     pub fn log(&self, window: Window) -> Table {
-        let ids = self.ids(GroupBy::None);
+        self.log_of(&self.whole(window))
+    }
+
+    fn log_of(&self, over: &Walked<'_>) -> Table {
+        let (ids, window) = (self.ids(GroupBy::None), over.window);
         let mut log = TopDown::new(&ids, true, false, self.rules.as_devtools);
-        self.walk(window, &mut log);
+        self.walk(over, &mut log);
         self.table(&log.finish(window), &ids, window, (By::Start, usize::MAX))
     }
 
     /// The bottom-up tree, to `levels` deep.
     pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Table {
-        let ids = self.ids(by);
+        self.bottom_up_of(&self.whole(window), by, levels, (None, false))
+    }
+
+    fn bottom_up_of(
+        &self,
+        over: &Walked<'_>,
+        by: GroupBy,
+        levels: usize,
+        (text, shared): (Option<&Matcher>, bool),
+    ) -> Table {
+        let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let mut tree = BottomUp::new(&ids, window, levels, false, self.rules.as_devtools);
-        for &at in &self.drawn {
+        for &at in &*over.drawn {
             tree.note_cached(&self.track.nested.entries[at as usize]);
         }
-        self.walk(window, &mut tree);
-        let mut rows = tree.finish();
+        self.walk(over, &mut tree);
+        let mut rows = tree.finish(shared);
+        let entry = |event: u32| &self.track.nested.entries[event as usize];
         if grouped {
-            rows.group(|event| ids.group(&self.track.nested.entries[event as usize]), true);
+            rows.group(|event| ids.group(entry(event)), true);
+        }
+        if let Some(text) = text {
+            let mut answers = Answers::new(&ids, text);
+            rows.keep_top(|event| answers.of(entry(event)));
         }
         self.table(&rows, &ids, window, (By::Own, levels + usize::from(grouped)))
     }
@@ -314,14 +402,10 @@ impl<'t> View<'t> {
 
     fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
         let Some(frame) = ids.frame(entry) else { return Location::default() };
-        let number = |text: u32| {
-            let number: i64 = self.trace.names.text(text).parse().ok()?;
-            (number >= 0).then_some(number)
-        };
         Location {
             url: self.trace.names.text(frame.url),
-            line: number(frame.line),
-            column: number(frame.column),
+            line: self.position(frame.line),
+            column: self.position(frame.column),
         }
     }
 }

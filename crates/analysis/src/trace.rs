@@ -7,7 +7,7 @@ use crate::facts::{Bounds, Facts, Lane, Record};
 use crate::frames::frames;
 use crate::kinds::{Kinds, flags};
 use crate::meta::{Meta, ThreadId};
-use crate::model::{Model, Raw, meta_names, micros};
+use crate::model::{Model, Raw, Weights, meta_names, micros};
 use crate::names::Names;
 use crate::pairs::{Pairs, pair, pair_as_devtools};
 use crate::value::string;
@@ -23,6 +23,8 @@ use tracemill_tokenizer::string_is;
 pub struct ReadRules {
     /// Details of events that are wanted.
     pub wanted: Wanted,
+    /// For how long samples count in CPU profiles that stand alone. Beside the events of a trace each lasts until the next.
+    pub weights: Weights,
     /// Do what DevTools does where that is a defect: B and E are paired over all threads in the order of the file, chunks of
     /// profiles are taken in the order of the file, and a `.cpuprofile` is thread 1 of process 1.
     pub as_devtools: bool,
@@ -71,6 +73,8 @@ pub struct Thread {
     pub is_in_devtools: bool,
     /// The path of the input of a whole profile; empty for standard input.
     pub input: Option<String>,
+    /// The number of the input that its first event, or its profile, stands in.
+    pub input_number: usize,
     pub(crate) records: Vec<Record>,
     pub(crate) model: Option<Model>,
     /// What became of B and E events.
@@ -105,12 +109,17 @@ pub struct Trace {
     pub is_generic: bool,
     /// Whether all there is are CPU profiles.
     pub is_cpu_profile: bool,
+    /// For how long samples count in CPU profiles that stand alone.
+    pub weights: Weights,
     /// Of each input.
     pub inputs: Vec<InputReport>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
     /// Events of threads that have no time: they are left out.
     pub untimed: u64,
+    /// Calls that were written as events ([`crate::CALLS`]) beside the samples that they were made of: they are left out, since
+    /// calls are made of the samples.
+    pub written_calls: u64,
 }
 
 /// A thread's flame chart: its events and calls, nested.
@@ -162,6 +171,7 @@ impl Trace {
         let meta = Meta::of(&facts.notable);
         let is_generic = !(facts.is_web || wholes);
         let bounds = bounds_of(&facts, &meta, &profiles, rules);
+        let call_bounds = facts.call_bounds;
         let mut trace = Trace {
             flags: flags(&facts.kinds, &facts.names),
             names: facts.names,
@@ -172,9 +182,11 @@ impl Trace {
             bounds: (bounds.min, bounds.max),
             is_generic,
             is_cpu_profile,
+            weights: rules.weights,
             inputs: scanned.inputs().to_vec(),
             warnings: scanned.warnings().to_vec(),
             untimed: facts.untimed,
+            written_calls: 0,
         };
         let mut lanes = facts.lanes;
         if rules.as_devtools {
@@ -187,12 +199,14 @@ impl Trace {
         }
         let known: HashSet<Box<[u8]>> = all.iter().map(|lane| lane.pid.clone()).collect();
         trace.add_threads(&mut all, &mut chosen);
+        trace.leave_out_calls(call_bounds);
         if rules.as_devtools {
             trace.leave_out(&known);
         }
+        let kinds = &trace.kinds.all;
         trace.threads.par_iter_mut().for_each(|thread| {
             if !rules.as_devtools {
-                thread.pairs = pair(&mut thread.records);
+                thread.pairs = pair(&mut thread.records, kinds);
             }
             thread.records.sort_by(|a, b| {
                 Entry::of_record(a).compare(&Entry::of_record(b)).then(a.number().cmp(&b.number()))
@@ -225,11 +239,11 @@ impl Trace {
             }
             at
         };
-        let mut filled: Vec<(usize, usize, Vec<Record>)> = Vec::new();
+        let mut filled: Vec<(usize, usize, usize, Vec<Record>)> = Vec::new();
         for lane in lanes.iter_mut() {
             let place = places[&*lane.pid];
             let at = enter(place, &lane.tid, &lane.pid, &self.meta);
-            filled.push((place, at, std::mem::take(&mut lane.records)));
+            filled.push((place, at, lane.input, std::mem::take(&mut lane.records)));
         }
         for ((pid, tid), _) in &self.meta.thread_names {
             if let Some(&place) = places.get(pid) {
@@ -242,13 +256,17 @@ impl Trace {
             let at = enter(place, &profile.tid, &profile.pid, &self.meta);
             models.push((place, at, profile.model.take(), profile.input.take()));
         }
-        for (place, at, records) in filled {
-            threads[place][at].records = records;
+        for (place, at, input, records) in filled {
+            (threads[place][at].input_number, threads[place][at].records) = (input, records);
         }
         for (place, at, model, input) in models {
             let thread = &mut threads[place][at];
             if self.is_cpu_profile || input.is_some() {
                 thread.kind = ThreadKind::CpuProfile;
+            }
+            if let Some(input) = &input {
+                let named = self.inputs.iter().position(|own| own.name == *input);
+                thread.input_number = named.unwrap_or(0);
             }
             thread.input = input;
             thread.model = model;
@@ -259,6 +277,30 @@ impl Trace {
         for thread in &mut self.threads {
             let alone = thread.kind == ThreadKind::CpuProfile;
             thread.is_in_devtools = self.is_generic || alone || is_drawn(&thread.pid);
+        }
+    }
+
+    /// Takes calls that were written as events from threads that have the samples too. Where those are gone they are events like
+    /// others, and `bounds` are theirs.
+    fn leave_out_calls(&mut self, bounds: Bounds) {
+        let Trace { threads, kinds, names, written_calls, .. } = self;
+        if !(0..kinds.all.len() as u32).any(|kind| kinds.is_call(kind, names)) {
+            return;
+        }
+        let mut stay = false;
+        for thread in threads.iter_mut() {
+            let is_call = |record: &Record| kinds.is_call(record.kind, names);
+            if thread.model.is_none() {
+                stay |= thread.records.iter().any(is_call);
+                continue;
+            }
+            let before = thread.records.len();
+            thread.records.retain(|record| !is_call(record));
+            *written_calls += (before - thread.records.len()) as u64;
+        }
+        if stay {
+            let (first, last) = self.bounds;
+            self.bounds = (first.min(bounds.min), last.max(bounds.max));
         }
     }
 
@@ -307,6 +349,7 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
         kind: ThreadKind::of(name),
         is_in_devtools: true,
         input: None,
+        input_number: 0,
         records: Vec::new(),
         model: None,
         pairs: Pairs::default(),
@@ -345,7 +388,11 @@ fn read_profiles(
         }
         let start = micros(facts.start.as_deref()).unwrap_or(0.0);
         let end = micros(facts.end.as_deref()).unwrap_or(f64::NAN);
-        all.push(Read { facts, source, model: raw.model(start, end) });
+        let mut model = raw.model(start, end);
+        if facts.is_whole {
+            model.weigh(rules.weights, start);
+        }
+        all.push(Read { facts, source, model });
     }
     Ok(all)
 }

@@ -175,6 +175,15 @@ impl Rows {
         rows
     }
 
+    /// Takes the rows at the top out whose first event does not stay.
+    pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(u32) -> bool) {
+        let top: Vec<u32> = self.children(0).collect();
+        for row in top {
+            let row = &mut self.all[row as usize];
+            row.is_gone = !stays(row.event);
+        }
+    }
+
     /// Puts the rows at the top below their groups; the total of a group is the sum of its rows' `own` or `total`.
     pub(crate) fn group(&mut self, group: impl Fn(u32) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();

@@ -52,6 +52,30 @@ impl<'u> Url<'u> {
     }
 }
 
+/// The package that a URL or path is of: the last one in `node_modules`, or Node itself; `[no package]` for other files, nothing for
+/// no URL.
+pub(crate) fn package(url: &[u8]) -> &[u8] {
+    const FOLDER: &[u8] = b"/node_modules/";
+    if url.is_empty() {
+        return url;
+    }
+    if url.starts_with(b"node:") {
+        return &url[..5];
+    }
+    let Some(folder) = memchr::memmem::rfind(url, FOLDER) else { return b"[no package]" };
+    let path = without_query(&url[folder + FOLDER.len()..]);
+    let parts = if path.starts_with(b"@") { 2 } else { 1 };
+    let mut ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let end = ends.nth(parts - 1).map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
+/// A URL without its query and fragment.
+pub(crate) fn without_query(url: &[u8]) -> &[u8] {
+    let end = url.iter().position(|byte| matches!(byte, b'?' | b'#'));
+    &url[..end.unwrap_or(url.len())]
+}
+
 /// Whether a URL is on the ignore list as DevTools has it when nobody changed it.
 pub(crate) fn is_ignored(url: &[u8]) -> bool {
     let listed =
@@ -81,6 +105,15 @@ mod tests {
         assert_eq!(domain("http://127.0.0.1:8000", false), some("127.0.0.1"));
         assert_eq!(domain("node:internal/modules", false), None);
         assert_eq!(domain("file:///home/x.js", false), some(""));
+    }
+
+    #[test]
+    fn packages_are_the_innermost() {
+        let of = |url: &'static str| String::from_utf8_lossy(package(url.as_bytes())).into_owned();
+        assert_eq!(of("file:///x/node_modules/a/node_modules/b/lib/c.js?v=1"), "b");
+        assert_eq!(of("/x/node_modules/@scope/name/index.js"), "@scope/name");
+        assert_eq!([of("node:fs"), of("file:///a.js"), of("")], ["node:", "[no package]", ""]);
+        assert_eq!(without_query(b"https://a/b.js?c#d"), b"https://a/b.js");
     }
 
     #[test]

@@ -196,10 +196,14 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         }
     }
 
-    /// The rows with the root's times; rows without time of their own go, but those with bytes.
-    pub(crate) fn finish(mut self) -> Rows {
+    /// The rows with the root's times; rows without time of their own go, but those with bytes. In a table that is added to others
+    /// (`shared`) they stay.
+    pub(crate) fn finish(mut self, shared: bool) -> Rows {
         self.rows.all[0].total = self.window.to - self.window.from;
         self.rows.all[0].own = or_zero(self.own.pop());
+        if shared {
+            return self.rows;
+        }
         let top: Vec<u32> = self.rows.children(0).collect();
         for row in top {
             let row = &mut self.rows.all[row as usize];

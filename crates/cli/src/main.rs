@@ -22,6 +22,7 @@ mod report;
 mod signal;
 mod similar;
 mod size;
+mod times;
 mod whole_file;
 
 use clap::Parser;

@@ -13,11 +13,11 @@
 //! }]}
 //! ```
 
-use crate::args::signed_time;
 use crate::exit::Failure;
-use crate::report::Object;
+use crate::report::{Object, map};
 use crate::similar::suggestion;
-use serde_json::{Map, Value, json};
+use crate::times::signed_time;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Factor, IdentityReport, InputClock, StatedInput};
@@ -130,12 +130,6 @@ fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<
             })
         })
     })
-}
-
-/// Pairs as an object.
-pub(crate) fn map(pairs: &[(String, String)]) -> Value {
-    let members = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
-    Value::Object(members.collect::<Map<_, _>>())
 }
 
 #[cfg(test)]

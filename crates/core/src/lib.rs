@@ -30,13 +30,14 @@
 //! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
 //! | [`order`], [`kept`] | events by time or as they came, in memory or on disk |
 //! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
-//! | [`pairing`], [`json`], [`splice`] | which end closes which begin; reading and changing the text of events |
-//! | [`target`], [`output`] | bytes to where they go, complete or not at all |
+//! | [`pairing`], [`json`], [`patch`] | which end closes which begin; reading and changing the text of events |
+//! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
 //! | [`losses`], [`flaws`], [`tally`], [`around`], [`error`] | what was lost, what is wrong, and where |
 //! | [`limits`], [`threads`] | what a run may take |
 
 pub mod around;
 pub mod decimal;
+pub mod draft;
 pub mod entry;
 pub mod error;
 pub mod exact;
@@ -51,13 +52,13 @@ pub mod os;
 pub mod outline;
 pub mod output;
 pub mod pairing;
+pub mod patch;
 pub mod place;
 pub mod proof;
 pub mod read;
 pub mod scan;
 pub mod shift;
 pub mod source;
-pub mod splice;
 pub mod store;
 pub mod tally;
 pub mod target;

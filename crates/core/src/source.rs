@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use tracemill_tokenizer::Mapped;
 
 /// Where an input comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,8 +24,19 @@ impl Source {
     ///
     /// Cost: as for a pipe; beyond a quarter of the budget its bytes go to the folder of temporary files.
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        let reader = Arc::new(Mutex::new(Some(Box::new(reader) as Box<dyn Read + Send>)));
-        Source::Reader(NamedReader { name: name.into(), reader })
+        let reader = Some(Box::new(reader) as Box<dyn Read + Send>);
+        Source::Reader(NamedReader {
+            name: name.into(),
+            bytes: Bytes::Once(Arc::new(Mutex::new(reader))),
+        })
+    }
+
+    /// A temporary file of this program, which any number of runs may read; `None` is one of no bytes.
+    pub(crate) fn temporary(name: impl Into<String>, mapped: Option<Mapped>) -> Self {
+        Source::Reader(NamedReader {
+            name: name.into(),
+            bytes: Bytes::Mapped(mapped.map(Arc::new)),
+        })
     }
 
     /// Bytes in memory, as a stream: they are copied while they are read.
@@ -61,13 +73,47 @@ impl fmt::Display for Source {
 #[derive(Clone)]
 pub struct NamedReader {
     name: String,
-    reader: Arc<Mutex<Option<Box<dyn Read + Send>>>>,
+    bytes: Bytes,
+}
+
+/// Where the bytes of a stream are.
+#[derive(Clone)]
+enum Bytes {
+    /// Whoever reads first takes them.
+    Once(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
+    /// In a temporary file; `None` if there are none.
+    Mapped(Option<Arc<Mapped>>),
+}
+
+/// What a stream gives to whoever opens it.
+pub(crate) enum Taken {
+    Stream(Box<dyn Read + Send>),
+    Mapped(Arc<Mapped>),
+    Empty,
 }
 
 impl NamedReader {
-    /// The stream, unless it was taken before.
-    pub(crate) fn take(&self) -> Option<Box<dyn Read + Send>> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Its bytes, unless they can be read once only and were.
+    pub(crate) fn take(&self) -> Option<Taken> {
+        match &self.bytes {
+            Bytes::Once(reader) => {
+                let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+                reader.take().map(Taken::Stream)
+            }
+            Bytes::Mapped(mapped) => Some(
+                mapped.as_ref().map_or(Taken::Empty, |mapped| Taken::Mapped(Arc::clone(mapped))),
+            ),
+        }
+    }
+
+    /// What tells it from all others.
+    fn address(&self) -> usize {
+        match &self.bytes {
+            Bytes::Once(reader) => Arc::as_ptr(reader) as usize,
+            Bytes::Mapped(mapped) => {
+                mapped.as_ref().map_or(0, |mapped| Arc::as_ptr(mapped) as usize)
+            }
+        }
     }
 }
 
@@ -79,7 +125,7 @@ impl fmt::Debug for NamedReader {
 
 impl PartialEq for NamedReader {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.reader, &other.reader)
+        self.address() == other.address()
     }
 }
 
@@ -87,6 +133,6 @@ impl Eq for NamedReader {}
 
 impl Hash for NamedReader {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.reader).hash(state);
+        self.address().hash(state);
     }
 }

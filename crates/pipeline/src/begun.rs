@@ -15,10 +15,10 @@
 //! [`crate::whole`]).
 
 use crate::config::Config;
-use crate::emit::write_styled;
-use crate::keys::{United, unite};
+use crate::keys::unite;
 use crate::layout::{Layout, default_format};
-use crate::patched::Patched;
+use crate::merged_keys::United;
+use crate::patched::{Patched, write_styled};
 use memchr::memmem;
 use tracemill_core::error::Error;
 use tracemill_core::outline::Document;

@@ -18,7 +18,7 @@ use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
-use crate::report::{AnnotationReport, ConvertReport};
+use crate::report::{AnnotationReport, ConvertReport, ViewerReport};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::kept::Kept;
 use tracemill_core::order::{Buckets, Order, Timed};
@@ -32,18 +32,8 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig, Style};
 use tracemill_tokenizer::{Event, Tier};
 
-/// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.
-///
-/// Events keep their order; with [`Style::Keep`] and no NDJSON, their bytes. In NDJSON line breaks outside strings go,
-/// with the white space around them. Keys beside the events survive, but for the array form, which has no place for
-/// them: then they count as lost.
-///
-/// Cost: one pass over the input at scanning speed and one write of the output; 8 bytes of heap an event, and beyond a
-/// quarter of the budget none, for a list on disk. A key beside the events is in memory while it is restyled.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] for NDJSON in the pretty style; else as [`crate::merge()`].
-pub fn convert(
+/// See [`crate::convert()`]; for no viewer.
+pub(crate) fn convert(
     sources: &[Source],
     style: Style,
     output: &OutputConfig,
@@ -82,6 +72,7 @@ pub fn convert(
             Format::Array => united.keys.len() as u64,
             _ => late_keys,
         },
+        viewer: ViewerReport::default(),
         annotations: AnnotationReport::default(),
         warnings: inputs.warnings.clone(),
     };
@@ -97,7 +88,7 @@ pub fn convert(
         lists: &lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
-        retouch: None,
+        fixups: None,
     };
     report.annotations = annotations.put(&mut united, &Written::whole(&emit, config)).report();
     report.warnings.extend(report.annotations.warning());

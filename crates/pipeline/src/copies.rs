@@ -1,7 +1,7 @@
-//! B events that `split` repeated at cuts: `merge` takes them out again.
+//! Events that `split` repeated in parts: `merge` takes them out again.
 //!
-//! A part of a cut trace lists what it repeats beside its events, `"tracemill":{"copies":[event,…]}`, as it is written. Of an
-//! event of this text, over all documents of a merge,
+//! A part lists what it repeats beside its events, as it is written ([`crate::parts`]). Of an event of this text, over all
+//! documents of a merge,
 //!
 //! ```text
 //!   stand    = how often it occurs
@@ -12,130 +12,321 @@
 //! So parts put together have each event as often as the whole had it, and where the part with the begin itself is missing,
 //! one of its copies stays. What stays as a copy stays listed: parts can be put together some now and some later. A
 //! document alone keeps its list as it is.
+//!
+//! A list may be most of an input, and all that it names may stand at one time. So events are told by 128 bits of hash, and
+//! what lists name, what stands at those times and what is taken out is sorted, on disk beyond shares of the budget.
 
-use std::collections::{HashMap, HashSet};
+use crate::config::Config;
+use crate::parts::Said;
+use crate::rejoin::Rejoined;
+use foldhash::fast::FixedState;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::BuildHasher;
+use std::iter::Peekable;
 use tracemill_core::entry::Entry;
-use tracemill_core::outline::Document;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Gather, Keyed, KeyedRuns, KeyedSorter, Order, Record, Sorted, word};
+use tracemill_core::outline::{Document, KeyValue};
+use tracemill_core::place::Place;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Cursor, Event, fields_of, members, string_is, unescape};
+use tracemill_tokenizer::{Cursor, Event, fields_of};
 
-/// The lists of all documents.
-#[derive(Default)]
-pub(crate) struct Copies<'p> {
-    /// Events by their text, in order of their first listing.
-    listed: Vec<Listed<'p>>,
+/// A stretch of text, by what it is sorted by before its place.
+#[derive(Clone, Copy)]
+struct Text {
+    key: u128,
+    offset: u64,
+    len: u64,
 }
 
-struct Listed<'p> {
-    event: &'p [u8],
-    /// Over all lists.
-    count: usize,
-    /// In one list.
-    most: usize,
+impl Record for Text {
+    const BYTES: usize = 32;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes[..16].copy_from_slice(&self.key.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.len.to_le_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let key = u128::from(word(bytes, 8)) << 64 | u128::from(word(bytes, 0));
+        Text { key, offset: word(bytes, 16), len: word(bytes, 24) }
+    }
+}
+
+impl Keyed for Text {
+    type Key = (u128, u64);
+
+    fn key(&self) -> (u128, u64) {
+        (self.key, self.offset)
+    }
+
+    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// Told by as many bits that no two events of all traces there are have the same.
+fn hash_of(event: &[u8]) -> u128 {
+    let half = |seed| u128::from(FixedState::with_seed(seed).hash_one(event));
+    half(0x9E37_79B9_7F4A_7C15) << 64 | half(0xD6E8_FEB8_6659_FD93)
+}
+
+fn sorter(config: &Config) -> KeyedSorter<Text> {
+    KeyedSorter::new(&config.tmp_dir, config.shares().index / 16, config.threads)
+}
+
+/// The lists of all documents.
+pub(crate) struct Copies {
+    /// The events by their hashes.
+    named: KeyedRuns<Text>,
+    /// Where lists begin, each with the number of its document, ascending.
+    lists: Vec<(u64, usize)>,
+    /// Bytes of events.
+    lens: HashSet<u64>,
+    /// If all documents are parts of one trace.
+    rejoined: Option<Rejoined>,
 }
 
 /// What is taken out.
-#[derive(Default)]
-pub(crate) struct TakenOut {
-    /// Where those events stand.
-    pub(crate) offsets: HashSet<u64>,
+pub(crate) struct TakenOut<'p> {
+    /// Where those events stand, as times.
+    pub(crate) offsets: Sorted,
+    pub(crate) events: u64,
     pub(crate) bytes: u64,
-    /// The list of those that stay, if any do: the value of a key.
-    pub(crate) still_listed: Option<Vec<u8>>,
+    /// What the output still has to say as a part, and of those that stay: the value of a key.
+    pub(crate) still_said: Option<Vec<Cow<'p, [u8]>>>,
+    /// If all documents are parts of one trace.
+    pub(crate) rejoined: Option<Rejoined>,
 }
 
-impl<'p> Copies<'p> {
-    /// Takes the lists out of the documents, if there are several of those.
-    pub(crate) fn take_lists(documents: &mut [Document], store: &Store<'p>) -> Self {
-        let mut copies = Copies::default();
-        if documents.len() < 2 {
-            return copies;
-        }
-        let mut numbers: HashMap<&'p [u8], usize> = HashMap::new();
-        for document in documents {
-            let mut own: HashMap<usize, usize> = HashMap::new();
-            document.keys.retain(|key| {
-                let list = list_in(&key.key, store.slice(key.offset, key.len));
-                let Some(events) = list else { return true };
-                for event in events {
-                    let next = copies.listed.len();
-                    let number = *numbers.entry(event).or_insert(next);
-                    if number == next {
-                        copies.listed.push(Listed { event, count: 0, most: 0 });
-                    }
-                    let of_document = own.entry(number).or_default();
-                    *of_document += 1;
-                    let listed = &mut copies.listed[number];
-                    listed.count += 1;
-                    listed.most = listed.most.max(*of_document);
-                }
-                false
-            });
-        }
-        copies
+impl TakenOut<'_> {
+    /// Whether the event at a place is.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        self.offsets.run().at_time(place.offset() as i64).next().is_some()
     }
+}
 
-    /// Decides what is taken out. `at` gives all events at the time of an event, in no particular order.
-    pub(crate) fn take_out(
-        &self,
-        store: &Store<'p>,
-        at: impl Fn(&Event<'_>) -> Vec<Entry>,
-    ) -> TakenOut {
-        let mut taken = TakenOut::default();
-        let mut list = Vec::new();
-        for Listed { event, count, most } in &self.listed {
-            let at_that_time = at(&fields_of(event).of(event));
-            let is_equal = |entry: &Entry| {
-                store.len(entry.place) == event.len() as u64 && store.event(entry.place) == *event
-            };
-            let equal = at_that_time.into_iter().filter(is_equal);
-            let mut stand: Vec<u64> = equal.map(|entry| entry.place.offset()).collect();
-            stand.sort_unstable();
-            let own = stand.len().saturating_sub(*count);
-            let surplus = stand.iter().skip(own.max(*most));
-            let before = taken.offsets.len();
-            taken.offsets.extend(surplus);
-            taken.bytes += ((taken.offsets.len() - before) * event.len()) as u64;
-            for _ in own..*most {
-                list.extend_from_slice(if list.is_empty() { b"{\"copies\":[" } else { b"," });
-                list.extend_from_slice(event);
+impl Copies {
+    /// Takes what parts say of themselves out of the documents, if there are several of those.
+    pub(crate) fn take_lists(
+        documents: &mut [Document],
+        store: &Store<'_>,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let (order, mut named) = (Order(store), sorter(config));
+        let (mut lists, mut lens) = (Vec::new(), HashSet::new());
+        let mut take = |document: usize, offset: u64, list: &[u8]| {
+            lists.push((offset, document));
+            each_element(list, |event| {
+                let len = event.len() as u64;
+                lens.insert(len);
+                let within = event.as_ptr() as usize - list.as_ptr() as usize;
+                named.push(Text { key: hash_of(event), offset: offset + within as u64, len }, order)
+            })
+        };
+        let mut statements = Vec::new();
+        if documents.len() > 1 {
+            for (number, document) in documents.iter_mut().enumerate() {
+                let mut statement = None;
+                for key in &document.keys {
+                    let value = store.slice(key.offset, key.len);
+                    let Some(said) = Said::by(&key.key, value) else { continue };
+                    if let Some(list) = said.copies {
+                        let within = list.as_ptr() as usize - value.as_ptr() as usize;
+                        take(number, key.offset + within as u64, list)?;
+                    }
+                    statement = said.part.map(|part| (part, key.offset)).or(statement);
+                }
+                statements.push(statement);
+                let says =
+                    |key: &KeyValue| Said::by(&key.key, store.slice(key.offset, key.len)).is_some();
+                document.keys.retain(|key| !says(key));
             }
         }
-        if !list.is_empty() {
-            list.extend_from_slice(b"]}");
-            taken.still_listed = Some(list);
+        lists.sort_unstable();
+        let statements: Option<Vec<_>> = statements.into_iter().collect();
+        let rejoined = statements.and_then(|all| Rejoined::of(all, documents, store));
+        Ok(Copies { named: named.finish(order)?, lists, lens, rejoined })
+    }
+
+    /// How often lists name the event of `first`, and how often one list does.
+    fn count(
+        &self,
+        first: &Text,
+        rest: &mut Peekable<impl Iterator<Item = Text>>,
+    ) -> (usize, usize) {
+        let document = |text: &Text| {
+            let after = self.lists.partition_point(|list| list.0 <= text.offset);
+            after.checked_sub(1).map(|list| self.lists[list].1)
+        };
+        let (mut count, mut own, mut most, mut last) = (1, 1, 1, document(first));
+        while let Some(text) = rest.next_if(|text| text.key == first.key) {
+            let next = document(&text);
+            own = if next == last { own + 1 } else { 1 };
+            (count, most, last) = (count + 1, most.max(own), next);
         }
-        taken
+        (count, most)
+    }
+
+    /// Events that may be those that lists name: of their times and lengths, by their hashes.
+    fn standing(
+        &self,
+        order: Order<'_, '_>,
+        config: &Config,
+        times: impl Fn(&Event<'_>) -> BTreeSet<i64>,
+        at: impl Fn(i64, &mut Each<'_>) -> Result<(), Error>,
+    ) -> Result<KeyedRuns<Text>, Error> {
+        let store = order.0;
+        let (mut wanted, mut last) = (sorter(config), None);
+        for Text { key, offset, len } in self.named.sorted(order) {
+            if last.replace(key) == Some(key) {
+                continue;
+            }
+            let event = store.slice(offset, len);
+            for time in times(&fields_of(event).of(event)) {
+                wanted.push(Text { key: u128::from(time as u64), offset: 0, len: 0 }, order)?;
+            }
+        }
+        let (wanted, mut standing) = (wanted.finish(order)?, sorter(config));
+        let (mut last, mut each) = (None, |entry: Entry| {
+            let (offset, len) = (entry.place.offset(), store.len(entry.place));
+            if !self.lens.contains(&len) {
+                return Ok(());
+            }
+            standing.push(Text { key: hash_of(store.event(entry.place)), offset, len }, order)
+        });
+        for Text { key, .. } in wanted.sorted(order) {
+            if last.replace(key) != Some(key) {
+                at(key as u64 as i64, &mut each)?;
+            }
+        }
+        standing.finish(order)
+    }
+
+    /// Decides what is taken out. `times` are those that an event may stand at, `at` shows all events of a time, in no
+    /// particular order.
+    pub(crate) fn take_out<'p>(
+        mut self,
+        store: &Store<'p>,
+        config: &Config,
+        times: impl Fn(&Event<'_>) -> BTreeSet<i64>,
+        at: impl Fn(i64, &mut Each<'_>) -> Result<(), Error>,
+    ) -> Result<TakenOut<'p>, Error> {
+        let order = Order(store);
+        let rejoined = self.rejoined.take();
+        let mut opening = b"{".to_vec();
+        if let Some(part) = rejoined.as_ref().and_then(Rejoined::still_a_part) {
+            part.push(&mut opening);
+        }
+        let (offsets, events, bytes) = (Sorted::default(), 0, 0);
+        let mut taken = TakenOut { offsets, events, bytes, still_said: None, rejoined };
+        if self.named.is_empty() {
+            taken.still_said = said(opening);
+            return Ok(taken);
+        }
+        let standing = self.standing(order, config, times, at)?;
+        // how many are equal is known before the first of them is decided on
+        let mut ahead = standing.sorted(order).peekable();
+        let mut standing = standing.sorted(order).peekable();
+        let mut named = self.named.sorted(order).peekable();
+        let mut offsets = Gather::new(config.shares().index / 16, &config.tmp_dir, order);
+        let mut still = sorter(config);
+        while let Some(first) = named.next() {
+            let (count, most) = self.count(&first, &mut named);
+            while ahead.next_if(|text| text.key < first.key).is_some() {}
+            while standing.next_if(|text| text.key < first.key).is_some() {}
+            let mut stand: usize = 0;
+            while ahead.next_if(|text| text.key == first.key).is_some() {
+                stand += 1;
+            }
+            let own = stand.saturating_sub(count);
+            let mut stays = own.max(most);
+            while let Some(text) = standing.next_if(|text| text.key == first.key) {
+                if stays > 0 {
+                    stays -= 1;
+                    continue;
+                }
+                let place = Place::new(text.offset, 0, 0);
+                offsets.push(Entry { time: text.offset as i64, place })?;
+                taken.events += 1;
+                taken.bytes += text.len;
+            }
+            for _ in own..most {
+                still.push(Text { key: 0, ..first }, order)?;
+            }
+        }
+        taken.offsets = Sorted::of(offsets.finish()?, order, &config.tmp_dir)?;
+        taken.still_said = list_of(&still.finish(order)?, opening, order);
+        Ok(taken)
     }
 }
 
-/// Where keys stand that say of a document that `split` made it of a larger one, ascending.
-pub(crate) fn signs_of_parts(documents: &[Document], store: &Store<'_>) -> Vec<u64> {
-    let keys = documents.iter().flat_map(|document| &document.keys);
-    let lists = keys.filter(|key| list_in(&key.key, store.slice(key.offset, key.len)).is_some());
-    let mut signs: Vec<u64> = lists.map(|key| key.offset).collect();
-    signs.sort_unstable();
-    signs
+/// What is done with each event.
+pub(crate) type Each<'e> = dyn FnMut(Entry) -> Result<(), Error> + 'e;
+
+/// What begins with `opening`, if that says anything.
+fn said<'p>(mut opening: Vec<u8>) -> Option<Vec<Cow<'p, [u8]>>> {
+    opening.push(b'}');
+    (opening.len() > 2).then(|| vec![Cow::Owned(opening)])
 }
 
-/// The events that a key lists, if it is a list as `split` writes it.
-fn list_in<'p>(key: &[u8], value: &'p [u8]) -> Option<Vec<&'p [u8]>> {
-    let mut name = Vec::new();
-    unescape(key.get(1..key.len() - 1)?, &mut name);
-    if name != b"tracemill" && !name.starts_with(b"tracemill.") || !value.starts_with(b"{") {
-        return None;
+/// What begins with `opening` and has a list of events, in the order of the inputs, if there are any; `None` if it says nothing.
+fn list_of<'p>(
+    events: &KeyedRuns<Text>,
+    opening: Vec<u8>,
+    order: Order<'_, 'p>,
+) -> Option<Vec<Cow<'p, [u8]>>> {
+    /// Bytes of a piece that is not copied.
+    const LONG: u64 = 256;
+    if events.is_empty() {
+        return said(opening);
     }
-    let mut all = members(value);
-    let (key, list) = all.next()?;
-    if all.next().is_some() || !string_is(key, b"copies") {
-        return None;
+    let store = order.0;
+    let (mut pieces, mut made) = (Vec::new(), opening);
+    made.extend_from_slice(if made.len() > 1 { b"," } else { b"" });
+    made.extend_from_slice(b"\"copies\":[");
+    let mut put = |made: &mut Vec<u8>, (start, end): (u64, u64)| {
+        let text = store.slice(start, end - start);
+        if end - start < LONG {
+            return made.extend_from_slice(text);
+        }
+        pieces.extend([Cow::Owned(std::mem::take(made)), Cow::Borrowed(text)]);
+    };
+    // neighbours with nothing but a comma between them are one piece
+    let mut run: Option<(u64, u64)> = None;
+    for Text { offset, len, .. } in events.sorted(order) {
+        match &mut run {
+            Some((_, end)) if *end + 1 == offset && store.slice(*end, 1) == b"," => {
+                *end = offset + len;
+                continue;
+            }
+            Some(range) => {
+                put(&mut made, *range);
+                made.push(b',');
+            }
+            None => {}
+        }
+        run = Some((offset, offset + len));
     }
-    let (mut cursor, mut events) = (Cursor::new(list), Vec::new());
-    if !cursor.enter(b'[') {
-        return None;
+    put(&mut made, run?);
+    made.extend_from_slice(b"]}");
+    pieces.push(Cow::Owned(made));
+    Some(pieces)
+}
+
+/// Shows the elements of an array until `each` fails.
+fn each_element<'p, E>(
+    array: &'p [u8],
+    mut each: impl FnMut(&'p [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut cursor = Cursor::new(array);
+    if cursor.enter(b'[') {
+        while cursor.next_element() {
+            each(cursor.value())?;
+        }
     }
-    while cursor.next_element() {
-        events.push(cursor.value());
-    }
-    events.iter().all(|event| event.starts_with(b"{")).then_some(events)
+    Ok(())
 }

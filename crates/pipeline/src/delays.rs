@@ -23,8 +23,8 @@ pub(crate) struct Delays {
     held: Arc<Sorted>,
     /// The same, with the offsets of the events behind which they follow for times.
     after: Arc<Sorted>,
-    /// Offsets of events that are left out.
-    left_out: Arc<HashSet<u64>>,
+    /// Offsets of events that are left out, as times.
+    left_out: Arc<Sorted>,
     /// Streams that no order satisfies.
     pub(crate) unordered: Vec<String>,
 }
@@ -80,23 +80,28 @@ impl Delays {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.count() == 0 && self.left_out.is_empty()
+        self.count() == 0 && self.left_out.run().count() == 0
     }
 
-    /// Leaves the events at these offsets out; none of them is a chunk.
-    pub(crate) fn leave_out(&mut self, offsets: HashSet<u64>) {
+    /// Leaves the events at these offsets out, which are given as times; none of them is a chunk.
+    pub(crate) fn leave_out(&mut self, offsets: Sorted) {
         self.left_out = Arc::new(offsets);
     }
 
     /// Offsets of events that are not written at their place in the order.
     pub(crate) fn gone(&self) -> impl Iterator<Item = u64> + '_ {
         let held = self.held.run().iter().map(|chunk| chunk.place.offset());
-        held.chain(self.left_out.iter().copied())
+        held.chain(self.left_out.run().iter().map(|event| event.time as u64))
     }
 
     /// Whether the event at this offset is one of those.
     pub(crate) fn is_gone(&self, offset: u64) -> bool {
-        self.left_out.contains(&offset) || self.held.run().at_time(offset as i64).next().is_some()
+        self.is_left_out(offset) || has_time(&self.held, offset)
+    }
+
+    /// Whether the event at this offset is not written at all.
+    pub(crate) fn is_left_out(&self, offset: u64) -> bool {
+        has_time(&self.left_out, offset)
     }
 
     /// Offsets of events behind which chunks are put in, and where these stand: by the former, then in the order in which
@@ -180,6 +185,11 @@ impl<'s, 'p> Finder<'s, 'p> {
         let (held, after) = (sorted(held)?, sorted(after)?);
         Ok(Delays { held, after, left_out: Arc::default(), unordered })
     }
+}
+
+/// Whether any entry has an offset as its time.
+fn has_time(all: &Sorted, offset: u64) -> bool {
+    all.run().at_time(offset as i64).next().is_some()
 }
 
 /// The same chunks in the order of the input.

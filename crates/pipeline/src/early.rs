@@ -12,8 +12,8 @@
 //! dropped, and written again in the ordinary way.
 
 use crate::config::Config;
-use crate::keys::United;
 use crate::layout::Layout;
+use crate::merged_keys::United;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -1,19 +1,18 @@
 //! Ordered entries to bytes: batches of them gathered by several threads at once.
 
-use crate::begun::Begun;
 use crate::config::Config;
 use crate::delays::Delays;
+use crate::fixups::Fixups;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
-use crate::patched::Patched;
-use crate::viewer::{Retouch, Retoucher};
+use crate::patched::{Patched, write_styled};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Buckets, Lists, Order, Timed};
-use tracemill_core::output::{Batch, Output, Turns};
+use tracemill_core::order::{Lists, Order, Timed};
+use tracemill_core::output::{Batch, Output, Sequencer, Turns};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
 use tracemill_core::threads::on_threads;
@@ -32,21 +31,37 @@ pub(crate) struct Emit<'r, 's, 'p> {
     /// Names that change.
     pub(crate) rewrite: Option<Rewrite>,
     /// What else changes, for a viewer; never where events are not written as they stand.
-    pub(crate) retouch: Option<Retouch>,
+    pub(crate) fixups: Option<&'r dyn Fixups>,
 }
 
-/// Where batches start.
-struct Next<'e, I> {
-    number: usize,
-    /// Offset in the output.
-    offset: u64,
-    /// Events given out.
-    index: u64,
+/// What comes next, while workers take it a portion at a time.
+struct Next<I> {
+    /// The number of the portion.
+    portion: usize,
     lists: I,
     lists_done: bool,
     bucket: usize,
-    /// What is still to come of the events taken last, where some are delayed.
+}
+
+/// Where the next batch goes: known once the portions before it are measured.
+struct Ahead {
+    number: usize,
+    /// Offset in the output.
+    offset: u64,
+    /// Events before it.
+    index: u64,
+}
+
+/// What a worker has taken and not yet written: batches of its last portion, where some of that is delayed.
+struct Portion<'e> {
+    batches: std::vec::IntoIter<Taken>,
     rest: Box<dyn Iterator<Item = Entry> + Send + 'e>,
+}
+
+impl Default for Portion<'_> {
+    fn default() -> Self {
+        Portion { batches: Vec::new().into_iter(), rest: Box::new(std::iter::empty()) }
+    }
 }
 
 /// A batch taken by a worker.
@@ -59,6 +74,19 @@ struct Taken {
     index: u64,
 }
 
+impl Ahead {
+    /// Takes a batch of so many events and bytes.
+    fn take(&mut self, layout: Layout, (events, bytes): (u64, u64)) -> Taken {
+        let &mut Ahead { number, offset, index } = self;
+        if events == 0 {
+            return Taken { number, offset, len: 0, index };
+        }
+        let len = layout.batch_len(events, bytes, index == 0);
+        *self = Ahead { number: number + 1, offset: offset + len, index: index + events };
+        Taken { number, offset, len, index }
+    }
+}
+
 impl<'s, 'p> Emit<'_, 's, 'p> {
     fn store(&self) -> &'s Store<'p> {
         self.order.0
@@ -66,15 +94,15 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
 
     /// Whether events may become longer or shorter than they stand.
     pub(crate) fn changes_lengths(&self, config: &Config) -> bool {
-        self.rewrite.is_some() || self.retouch.is_some() || config.repair
+        self.rewrite.is_some() || self.fixups.is_some() || config.repair
     }
 
     /// What changes in the events of a batch, for each worker; `None` if nothing does.
     fn patched(&self, config: &Config, tier: Tier) -> Option<Patched<'_>> {
         let renamer = || Renamer::new(self.rewrite.as_ref().unwrap_or(Rewrite::nothing()), tier);
-        let retoucher = self.retouch.as_ref().map(|retouch| Retoucher::new(retouch, tier));
+        let fixups = self.fixups.map(|fixups| fixups.finder(tier));
         let repairs = config.repair.then(|| Validator::new(tier));
-        self.changes_lengths(config).then(|| Patched::new(renamer(), retoucher, repairs))
+        self.changes_lengths(config).then(|| Patched::new(renamer(), fixups, repairs))
     }
 
     /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
@@ -82,37 +110,40 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         &self,
         mut each: impl FnMut(&[Entry]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (next, mut entries) = (Mutex::new(self.start((1, 0), 0)), Vec::new());
-        while self.take(&next, &mut entries).is_some() {
+        let next = Mutex::new(self.start(0));
+        let ahead = Sequencer::new(0, Ahead { number: 1, offset: 0, index: 0 });
+        let (mut portion, mut entries) = (Portion::default(), Vec::new());
+        while self.take((&next, &ahead), &mut portion, &mut entries)?.is_some() {
             each(&entries)?;
         }
         Ok(())
     }
 
-    /// Before the batch of this number, which goes to this offset; `done` events stand before it, all of the lists.
-    fn start(
-        &self,
-        (number, offset): (usize, u64),
-        done: u64,
-    ) -> Next<'_, impl Iterator<Item = Place>> {
+    /// Before the first portion; `done` events stand before it, all of the lists.
+    fn start(&self, done: u64) -> Next<impl Iterator<Item = Place>> {
         let lists = self.lists.iter().skip(done as usize);
-        let rest = Box::new(std::iter::empty());
-        Next { number, offset, index: done, lists, lists_done: false, bucket: 0, rest }
+        Next { portion: 0, lists, lists_done: false, bucket: 0 }
     }
 
-    /// Writes all events that `begun` does not have yet.
-    pub(crate) fn write(&self, begun: &Begun, config: &Config) -> Result<Written, Error> {
-        let Begun { output, next: (number, offset), events, .. } = begun;
-        let (number, offset) = (*number, *offset);
-        let next = Mutex::new(self.start((number, offset), *events));
+    /// Writes all events but the first `done`, which the output has already; `number` is that of the next batch, which goes
+    /// to `offset`.
+    pub(crate) fn write(
+        &self,
+        output: &Output,
+        (number, offset): (usize, u64),
+        done: u64,
+        config: &Config,
+    ) -> Result<Written, Error> {
+        let next = Mutex::new(self.start(done));
+        let ahead = Sequencer::new(0, Ahead { number, offset, index: done });
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
         let turns = Turns::new(number, offset);
         let tier = config.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
-            let (mut entries, mut buffer) = (Vec::new(), Vec::new());
-            let mut patched = self.patched(config, tier);
-            while let Some(taken) = self.take(&next, &mut entries) {
+            let (mut portion, mut entries) = (Portion::default(), Vec::new());
+            let (mut buffer, mut patched) = (Vec::new(), self.patched(config, tier));
+            while let Some(taken) = self.take((&next, &ahead), &mut portion, &mut entries)? {
                 config.cancel.check()?;
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
                 let mut batch = match self.changes_lengths(config) {
@@ -124,8 +155,8 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                 breaks.fetch_add(escaped, Ordering::Relaxed);
                 batch.finish()?;
             }
-            if let (Some(retouch), Some(patched)) = (&self.retouch, &patched) {
-                retouch.count(&patched.changes());
+            if let Some(patched) = &mut patched {
+                patched.finish();
             }
             Ok(())
         };
@@ -134,6 +165,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             // others must not wait for a turn that will not come, whatever the reason
             if !matches!(result, Ok(Ok(()))) {
                 output.give_up();
+                ahead.give_up();
                 turns.give_up();
             }
             result.unwrap_or_else(|panic| resume_unwind(panic))
@@ -145,63 +177,79 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         {
             return Err(error);
         }
-        let (next, bytes) =
-            (next.into_inner().unwrap_or_else(|e| e.into_inner()), bytes.into_inner());
         Ok(Written {
-            batches: next.number,
-            end: offset + bytes,
+            batches: ahead.into_state().number,
+            end: offset + bytes.into_inner(),
             events: events.into_inner(),
             breaks_escaped: breaks.into_inner() as u64,
         })
     }
 
     /// Fills `entries` with the next batch, in exact order; `None` at the end.
+    ///
+    /// Of what workers do one after the other there is no more than to take a portion and to pass on where the next one goes:
+    /// each sorts and measures its own.
     fn take<'e>(
         &'e self,
-        next: &Mutex<Next<'e, impl Iterator<Item = Place>>>,
+        (next, ahead): (&Mutex<Next<impl Iterator<Item = Place>>>, &Sequencer<Ahead>),
+        portion: &mut Portion<'e>,
         entries: &mut Vec<Entry>,
-    ) -> Option<Taken> {
+    ) -> Result<Option<Taken>, Error> {
         loop {
             entries.clear();
+            if let Some(taken) = portion.batches.next() {
+                entries.extend(portion.rest.by_ref().take(BATCH));
+                return Ok(Some(taken));
+            }
             let mut state = next.lock().unwrap_or_else(|e| e.into_inner());
-            entries.extend(state.rest.by_ref().take(BATCH));
             let mut bucket = None;
-            if entries.is_empty() {
-                if !self.take_some(&mut state, entries, &mut bucket) {
-                    return None;
-                }
-                if !self.delays.is_empty() {
-                    // which events a batch has is known only when it is in order
-                    self.fill(bucket, entries);
-                    state.rest = Box::new(self.delays.apply(std::mem::take(entries)));
+            if !self.take_some(&mut state, entries, &mut bucket) {
+                return Ok(None);
+            }
+            let number = state.portion;
+            state.portion += 1;
+            drop(state);
+            let collected = bucket.zip(match &self.timed {
+                Timed::Buckets(buckets) => Some(buckets),
+                Timed::Merged(_) => None,
+            });
+            if let Some((bucket, buckets)) = collected {
+                buckets.collect(bucket, entries);
+            }
+            if self.delays.is_empty() {
+                let size = self.measure(entries.iter().copied());
+                let taken = ahead.pass(number, |ahead| ahead.take(self.layout, size))?;
+                if entries.is_empty() {
                     continue;
                 }
-            }
-            let (count, bytes) = match (bucket, &self.timed) {
-                (Some(bucket), Timed::Buckets(buckets)) => self.measure(buckets, bucket),
-                _ => {
-                    (entries.len() as u64, entries.iter().map(|e| self.store().len(e.place)).sum())
+                if collected.is_some() {
+                    self.order.settle(entries);
                 }
-            };
-            if count == 0 {
-                continue;
+                return Ok(Some(taken));
             }
-            let len = self.layout.batch_len(count, bytes, state.index == 0);
-            let (number, offset, index) = (state.number, state.offset, state.index);
-            let taken = Taken { number, offset, len, index };
-            state.offset += len;
-            state.number += 1;
-            state.index += count;
-            drop(state);
-            self.fill(bucket, entries);
-            return Some(taken);
+            // which events a batch has is known only when it is in order
+            if collected.is_some() {
+                self.order.settle(entries);
+            }
+            let (mut sizes, mut delayed) = (Vec::new(), self.delays.apply(entries.clone()));
+            loop {
+                match self.measure(delayed.by_ref().take(BATCH)) {
+                    (0, _) => break,
+                    size => sizes.push(size),
+                }
+            }
+            let place = |ahead: &mut Ahead| -> Vec<Taken> {
+                sizes.into_iter().map(|size| ahead.take(self.layout, size)).collect()
+            };
+            portion.batches = ahead.pass(number, place)?.into_iter();
+            portion.rest = Box::new(self.delays.apply(std::mem::take(entries)));
         }
     }
 
     /// Takes what comes next in the order, or the number of the bucket that has it; false at the end.
     fn take_some(
         &self,
-        state: &mut Next<'_, impl Iterator<Item = Place>>,
+        state: &mut Next<impl Iterator<Item = Place>>,
         entries: &mut Vec<Entry>,
         bucket: &mut Option<usize>,
     ) -> bool {
@@ -228,17 +276,9 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         }
     }
 
-    /// Puts the entries of a bucket, if there is one, into `entries`, in exact order.
-    fn fill(&self, bucket: Option<usize>, entries: &mut Vec<Entry>) {
-        if let (Some(bucket), Timed::Buckets(buckets)) = (bucket, &self.timed) {
-            buckets.collect(bucket, entries);
-            self.order.settle(entries);
-        }
-    }
-
-    /// Events and bytes of a bucket.
-    fn measure(&self, buckets: &Buckets<'_>, bucket: usize) -> (u64, u64) {
-        buckets.slices(bucket).flatten().fold((0, 0), |(count, bytes), entry| {
+    /// How many entries there are, and their bytes.
+    fn measure(&self, entries: impl Iterator<Item = Entry>) -> (u64, u64) {
+        entries.fold((0, 0), |(count, bytes), entry| {
             (count + 1, bytes + self.store().len(entry.place))
         })
     }
@@ -272,33 +312,6 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 }
 
-/// Appends events in the style of a layout, with what stands before each; returns raw line breaks escaped, and bytes.
-pub(crate) fn write_styled(
-    layout: Layout,
-    (places, first): (impl Iterator<Item = Place>, bool),
-    store: &Store<'_>,
-    mut patched: Option<&mut Patched<'_>>,
-    batch: &mut Batch<'_>,
-) -> Result<(usize, u64), Error> {
-    let mut separator = if first { layout.first } else { layout.next };
-    let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
-    for place in places {
-        batch.push(separator)?;
-        bytes += separator.len() as u64;
-        separator = layout.next;
-        line.clear();
-        let event = store.event(place);
-        let event = match &mut patched {
-            None => event,
-            Some(patched) => patched.apply(event, place.offset()),
-        };
-        escaped += layout.text.write(event, &mut line);
-        bytes += line.len() as u64;
-        batch.push(&line)?;
-    }
-    Ok((escaped, bytes))
-}
-
 /// What was written between opening and closing.
 pub(crate) struct Written {
     /// The number of the batch that comes next.
@@ -313,7 +326,9 @@ pub(crate) struct Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::United;
+    use crate::begun::Begun;
+    use crate::merged_keys::United;
+    use tracemill_core::order::Buckets;
     use tracemill_core::output::Length;
     use tracemill_core::store::{Payload, Segment};
     use tracemill_core::target::{Compression, Format, OutputConfig};
@@ -340,12 +355,13 @@ mod tests {
             lists: &Lists::Memory([Vec::new(), Vec::new()]),
             timed: Timed::Buckets(Buckets::over(std::iter::once(&entries[..]))),
             rewrite: None,
-            retouch: None,
+            fixups: None,
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
             let opening = (emit.layout, &United::default());
             let begun = Begun::new(opening, &file, &config, Length::Unknown).expect("writable");
-            emit.write(&begun, &config).map(|written| written.events)
+            let Begun { output, next, events, .. } = &begun;
+            emit.write(output, *next, *events, &config).map(|written| written.events)
         }));
         assert!(written.is_err(), "{written:?}");
     }

@@ -16,10 +16,12 @@
 //! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from
 //! where they stand in the input; only references to them are in memory.
 
-use crate::annotations::{modifications, without};
 mod frames;
 
+use crate::annotations::{modifications, without};
 use crate::identity::{FrameNames, Rewrite, renamed_samples};
+pub(crate) use crate::merged_keys::{Bytes, Key, United};
+use crate::merged_keys::{STACK_FRAMES, open};
 use frames::Frames;
 use std::collections::{HashMap, HashSet};
 use tracemill_core::outline::{Document, KeyValue};
@@ -27,45 +29,7 @@ use tracemill_core::store::Store;
 use tracemill_core::target::Format;
 use tracemill_tokenizer::{members, string_is, to_text};
 
-const STACK_FRAMES: &[u8] = b"stackFrames";
 const SAMPLES: &[u8] = b"samples";
-
-/// A key of the output.
-#[derive(Clone)]
-pub(crate) struct Key<'p> {
-    /// As written, with quotes.
-    pub(crate) name: Vec<u8>,
-    /// The value in pieces, to be written one after the other.
-    pub(crate) value: Vec<Bytes<'p>>,
-}
-
-/// A piece of a value: from an input, or made here.
-#[derive(Clone)]
-pub(crate) enum Bytes<'p> {
-    Input(&'p [u8]),
-    Made(Vec<u8>),
-}
-
-impl Bytes<'_> {
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        match self {
-            Bytes::Input(bytes) => bytes,
-            Bytes::Made(bytes) => bytes,
-        }
-    }
-}
-
-/// The keys of the output.
-#[derive(Clone, Default)]
-pub(crate) struct United<'p> {
-    pub(crate) keys: Vec<Key<'p>>,
-    /// The key, and the piece of it, that DevTools' annotations are.
-    modifications: Option<(usize, usize)>,
-    /// The keys that documents are united in, once there are any.
-    stack_frames: Option<usize>,
-    samples: Option<usize>,
-    pub(crate) warnings: Vec<String>,
-}
 
 /// Unites the keys of all documents.
 pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> United<'p> {
@@ -406,9 +370,22 @@ impl<'p> United<'p> {
         }
     }
 
-    /// As it is, to be changed for one of several outputs.
-    pub(crate) fn for_part(&self) -> Self {
-        United { warnings: Vec::new(), keys: self.keys.clone(), ..*self }
+    /// As it is, to be changed for one of several outputs, where the value of the key `replaced` is another.
+    pub(crate) fn for_part(&self, replaced: Option<(usize, Vec<u8>)>) -> Self {
+        let (at, mut value) = replaced.unzip();
+        let key = |(number, key): (usize, &Key<'p>)| match value.take_if(|_| at == Some(number)) {
+            Some(value) => Key { name: key.name.clone(), value: vec![Bytes::Made(value)] },
+            None => key.clone(),
+        };
+        let keys = self.keys.iter().enumerate().map(key).collect();
+        United { warnings: Vec::new(), keys, ..*self }
+    }
+
+    /// The value of `stackFrames`, if there is one, becomes this.
+    pub(crate) fn set_stack_frames(&mut self, value: Vec<u8>) {
+        if let Some(at) = self.position(STACK_FRAMES) {
+            self.keys[at].value = vec![Bytes::Made(value)];
+        }
     }
 
     fn position(&self, name: &[u8]) -> Option<usize> {
@@ -462,23 +439,6 @@ fn is_within(value: &[Bytes<'_>], [open, close]: [u8; 2]) -> bool {
     let first = value.first().and_then(|piece| piece.as_slice().first());
     let last = value.last().and_then(|piece| piece.as_slice().last());
     first == Some(&open) && last == Some(&close)
-}
-
-/// Takes the closing bracket off a value and puts a comma where one is due; returns the bracket.
-fn open(whole: &mut Vec<Bytes<'_>>) -> Vec<u8> {
-    let last = whole.pop();
-    let (mut rest, close) = match &last {
-        Some(Bytes::Made(bracket)) => (None, bracket.clone()),
-        Some(Bytes::Input(bytes)) => {
-            let (rest, bracket) = bytes.split_at(bytes.len() - 1);
-            (Some(rest.trim_ascii_end()), bracket.to_vec())
-        }
-        None => (None, Vec::new()),
-    };
-    let empty = whole.is_empty() && rest.as_ref().is_some_and(|rest| rest.len() == 1);
-    whole.extend(rest.take().map(Bytes::Input));
-    whole.extend((!empty).then(|| Bytes::Made(b",".to_vec())));
-    close
 }
 
 /// What is between the brackets of an array or object, without white space around it.

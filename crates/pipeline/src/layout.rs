@@ -1,6 +1,6 @@
 //! How a trace is written: what stands around its events in each form, and the white space in them.
 
-use crate::keys::United;
+use crate::merged_keys::United;
 use tracemill_core::error::Error;
 use tracemill_core::outline::Document;
 use tracemill_core::output::Batch;

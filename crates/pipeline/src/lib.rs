@@ -63,62 +63,76 @@
 #![forbid(unsafe_code)]
 
 mod annotations;
+mod around;
 mod begun;
 mod check;
 mod clock;
 mod config;
 mod convert;
 mod copies;
+mod dedup;
 mod delays;
 mod early;
 mod emit;
+mod essential;
 mod extract;
 mod filter;
 mod findings;
+mod fitted;
+mod fixups;
 mod identity;
 mod ids;
 mod info;
 mod inputs;
+mod key;
 mod keys;
 mod layout;
+mod listed;
 mod mended;
 mod merge;
+mod merged_keys;
 mod names;
+mod parts;
 mod patched;
 mod pattern;
 mod recent;
+mod redact;
+mod rejoin;
 mod report;
 mod slice;
 mod split;
 mod viewer;
 mod whole;
 
+pub use around::{EventName, Occurrences, find_events};
 pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check};
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, StatedInput,
     ViewerRules,
 };
-pub use convert::convert;
 pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,
 };
-pub use filter::{Filter, filter};
+pub use filter::Filter;
 pub use findings::{
     Findings, PieceNode, ProfileFacts, ProfilePiece, Scanned, Stretch, scan_inputs,
 };
+pub use fitted::verbs::{convert, filter, slice};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Usage, info,
 };
+pub use key::{FoundKey, find_key};
 pub use merge::merge;
 pub use pattern::{Glob, Pattern, Preset};
+pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
     AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport,
     IdentityReport, InputClock, InputIdentity, MergeReport, ViewerReport,
 };
-pub use slice::{SliceReport, slice};
+pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;
 pub use tracemill_core::decimal::Factor;
@@ -126,7 +140,9 @@ pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::limits::{Cancel, Limits, Progress, Shares};
 pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
-pub use tracemill_core::output::{ScratchRemoved, check_not_input, remove_scratch, write_file};
+pub use tracemill_core::output::{
+    ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
+};
 pub use tracemill_core::source::{NamedReader, Source};
 pub use tracemill_core::target::{Compression, Format, OutputConfig, SharedWriter, Style, Target};
 pub use tracemill_core::time::{Duration, TimePoint, parse_time};

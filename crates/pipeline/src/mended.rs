@@ -1,6 +1,6 @@
 //! Keys beside the events whose values are no JSON, but for lapses, as JSON.
 
-use crate::keys::{Bytes, United};
+use crate::merged_keys::{Bytes, United};
 use std::borrow::Cow;
 use tracemill_tokenizer::{mend, validate};
 
@@ -50,8 +50,8 @@ mod tests {
             let value = pieces.iter().map(|piece| Bytes::Input(piece.as_bytes())).collect();
             Key { name: b"\"k\"".to_vec(), value }
         };
-        let mut united = United::default();
-        united.keys = vec![key(&["{\"a\":NaN}"]), key(&["[", "1", ",", "]"]), key(&["[1", "]"])];
+        let keys = vec![key(&["{\"a\":NaN}"]), key(&["[", "1", ",", "]"]), key(&["[1", "]"])];
+        let mut united = United { keys, ..United::default() };
         assert!(matches!(united.repaired(false), Cow::Borrowed(_)));
         let repaired = united.repaired(true).into_owned();
         let text =

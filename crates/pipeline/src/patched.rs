@@ -6,34 +6,35 @@
 //! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
 //! twice from memory.
 
-use crate::identity::{Patch, Renamer, Rewrite};
-use crate::layout::same;
-use crate::viewer::{Changes, Retoucher};
+use crate::fixups::FindFixups;
+use crate::identity::{Renamer, Rewrite};
+use crate::layout::{Layout, same};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::output::Batch;
+use tracemill_core::patch::Patches;
+use tracemill_core::place::Place;
 use tracemill_core::store::{PREFETCH_AHEAD, Store};
 use tracemill_tokenizer::{Tier, Validator, mend};
 
 /// The patches of an event; one for each worker.
 pub(crate) struct Patched<'r> {
     renamer: Renamer<'r>,
-    retoucher: Option<Retoucher<'r>>,
+    fixups: Option<Box<dyn FindFixups + 'r>>,
     /// What tells which events are to be mended, if any are.
     repairs: Option<Validator>,
-    patches: Vec<Patch>,
-    texts: Vec<u8>,
+    patches: Patches,
     event: Vec<u8>,
 }
 
 impl<'r> Patched<'r> {
     pub(crate) fn new(
         renamer: Renamer<'r>,
-        retoucher: Option<Retoucher<'r>>,
+        fixups: Option<Box<dyn FindFixups + 'r>>,
         repairs: Option<Validator>,
     ) -> Self {
-        let (patches, texts, event) = (Vec::new(), Vec::new(), Vec::new());
-        Patched { renamer, retoucher, repairs, patches, texts, event }
+        let (patches, event) = (Patches::default(), Vec::new());
+        Patched { renamer, fixups, repairs, patches, event }
     }
 
     /// For a trace in which no name changes.
@@ -41,16 +42,17 @@ impl<'r> Patched<'r> {
         Patched::new(Renamer::new(Rewrite::nothing(), tier), None, Some(Validator::new(tier)))
     }
 
-    /// What was changed for a viewer in the batches so far.
-    pub(crate) fn changes(&self) -> Changes {
-        self.retoucher.as_ref().map_or_else(Changes::default, |retoucher| retoucher.changes)
+    /// Counts what was changed: all of it is written.
+    pub(crate) fn finish(&mut self) {
+        if let Some(fixups) = &mut self.fixups {
+            fixups.finish();
+        }
     }
 
     /// One event with its new names, and mended.
     pub(crate) fn apply<'e>(&'e mut self, event: &'e [u8], offset: u64) -> &'e [u8] {
         self.patches.clear();
-        self.texts.clear();
-        self.renamer.find(event, offset, &mut self.patches, &mut self.texts);
+        self.renamer.find(event, offset, &mut self.patches);
         self.repair(event);
         if self.patches.is_empty() {
             return event;
@@ -61,28 +63,23 @@ impl<'r> Patched<'r> {
 
     /// The event with its patches so far, in `self.event`.
     fn put_together(&mut self, event: &[u8]) {
+        self.patches.settle(event);
         self.event.clear();
-        let mut at = 0;
-        for patch in &self.patches {
-            self.event.extend_from_slice(&event[at..patch.old.start]);
-            self.event.extend_from_slice(&self.texts[patch.new.clone()]);
-            at = patch.old.end;
-        }
-        self.event.extend_from_slice(&event[at..]);
+        self.patches.append_to(event, &mut self.event);
     }
 
-    /// Puts one patch, the event as JSON, in the place of all others, if that is asked for and it is none; returns how
-    /// much longer it becomes then.
-    fn repair(&mut self, event: &[u8]) -> Option<i64> {
-        self.repairs.as_mut()?.check(event).err()?;
+    /// Puts one patch, the event as JSON, in the place of all others, if that is asked for and it is none.
+    fn repair(&mut self, event: &[u8]) {
+        let Some(validator) = &mut self.repairs else { return };
+        if validator.check(event).is_ok() {
+            return;
+        }
         self.put_together(event);
         // what has no one meaning was lost when it was read
-        let mended = mend(&self.event).ok()??;
-        self.patches.clear();
-        self.texts.clear();
-        self.texts.extend_from_slice(&mended);
-        self.patches.push(Patch { old: 0..event.len(), new: 0..mended.len() });
-        Some(mended.len() as i64 - event.len() as i64)
+        if let Ok(Some(mended)) = mend(&self.event) {
+            self.patches.clear();
+            self.patches.replace(event, event, &mended);
+        }
     }
 
     /// Appends the events of a batch with what stands between them, as much as stands in the input as it will in the output in
@@ -115,10 +112,9 @@ impl<'r> Patched<'r> {
             }
             longer += self.find(&bytes[len..len + own], offset, index + number as u64);
             let mut done = 0;
-            for patch in &self.patches {
-                let old = &patch.old;
+            for (old, new) in self.patches.iter() {
                 batch.push(&bytes[..len + old.start - done])?;
-                batch.push(&self.texts[patch.new.clone()])?;
+                batch.push(new)?;
                 bytes = &bytes[len + old.end - done..];
                 (start, len, done) = (offset + old.end as u64, 0, old.end);
             }
@@ -131,11 +127,39 @@ impl<'r> Patched<'r> {
     /// Finds the patches of an event, the `index`th of the output; returns how much longer it becomes.
     fn find(&mut self, event: &[u8], offset: u64, index: u64) -> i64 {
         self.patches.clear();
-        self.texts.clear();
-        let renamed = self.renamer.find(event, offset, &mut self.patches, &mut self.texts);
-        match &mut self.retoucher {
-            None => self.repair(event).unwrap_or(renamed),
-            Some(own) => own.find(event, index, 0, &mut self.patches, &mut self.texts),
+        self.renamer.find(event, offset, &mut self.patches);
+        match &mut self.fixups {
+            None => self.repair(event),
+            Some(own) => own.find(event, index, &mut self.patches),
         }
+        self.patches.settle(event);
+        self.patches.longer()
     }
+}
+
+/// Appends events in the style of a layout, with what stands before each; returns raw line breaks escaped, and bytes.
+pub(crate) fn write_styled(
+    layout: Layout,
+    (places, first): (impl Iterator<Item = Place>, bool),
+    store: &Store<'_>,
+    mut patched: Option<&mut Patched<'_>>,
+    batch: &mut Batch<'_>,
+) -> Result<(usize, u64), Error> {
+    let mut separator = if first { layout.first } else { layout.next };
+    let (mut escaped, mut bytes, mut line) = (0, 0, Vec::new());
+    for place in places {
+        batch.push(separator)?;
+        bytes += separator.len() as u64;
+        separator = layout.next;
+        line.clear();
+        let event = store.event(place);
+        let event = match &mut patched {
+            None => event,
+            Some(patched) => patched.apply(event, place.offset()),
+        };
+        escaped += layout.text.write(event, &mut line);
+        bytes += line.len() as u64;
+        batch.push(&line)?;
+    }
+    Ok((escaped, bytes))
 }

@@ -6,31 +6,33 @@ use tracemill_core::error::{Error, ErrorKind};
 
 /// A regular expression, not anchored.
 #[derive(Clone, Debug)]
-pub struct Pattern(String);
+pub struct Pattern {
+    text: String,
+    compiled: Regex,
+}
 
 impl FromStr for Pattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        compile(text).map(|_| Pattern(text.to_owned()))
+        compile(text).map(|compiled| Pattern { text: text.to_owned(), compiled })
     }
 }
 
 impl Pattern {
     /// As it was written.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Whether it matches anywhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
-        compile(&self.0).is_ok_and(|regex| regex.is_match(text.as_bytes()))
+        self.compiled.is_match(text.as_bytes())
     }
 
     /// What the first group matches in a text, or all of it if there is no group.
     pub(crate) fn capture(&self, text: &str) -> Option<String> {
-        let compiled = compile(&self.0).ok()?;
-        let captures = compiled.captures(text.as_bytes())?;
+        let captures = self.compiled.captures(text.as_bytes())?;
         let found = captures.get(1).or(captures.get(0))?;
         Some(String::from_utf8_lossy(found.as_bytes()).into_owned())
     }
@@ -172,7 +174,7 @@ impl FromStr for Preset {
 
 /// One of these patterns; `None` if there are none.
 pub(super) fn any_of(patterns: &[Pattern], case: Case) -> Result<Option<Regex>, Error> {
-    union(patterns.iter().map(|pattern| pattern.0.clone()), case)
+    union(patterns.iter().map(|pattern| pattern.text.clone()), case)
 }
 
 /// One of these globs.

@@ -172,6 +172,19 @@ pub struct ViewerReport {
     pub changes: Vec<(&'static str, u64, &'static str)>,
 }
 
+impl ViewerReport {
+    /// Adds what was changed in another output for the same viewer.
+    pub(crate) fn add(&mut self, other: ViewerReport) {
+        self.viewer = self.viewer.or(other.viewer);
+        for (name, count, sentence) in other.changes {
+            match self.changes.iter_mut().find(|(own, ..)| *own == name) {
+                Some((_, own, _)) => *own += count,
+                None => self.changes.push((name, count, sentence)),
+            }
+        }
+    }
+}
+
 /// What `merge` did.
 #[derive(Clone, Debug)]
 pub struct MergeReport {
@@ -261,6 +274,8 @@ pub struct ConvertReport {
     pub spooled_bytes: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What was changed for a viewer.
+    pub viewer: ViewerReport,
     /// What became of DevTools' annotations.
     pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
@@ -292,8 +307,10 @@ pub struct FilterReport {
     pub inputs: Vec<InputReport>,
     /// Events written.
     pub events: u64,
-    /// Metadata events among them, which stay whatever the criteria are.
+    /// Metadata events, which stay whatever the criteria are.
     pub metadata: u64,
+    /// Other events that stay.
+    pub matching: u64,
     /// Bytes written, before packing.
     pub bytes: u64,
     /// The format written.
@@ -312,6 +329,8 @@ pub struct FilterReport {
     pub spooled_bytes: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What was changed for a viewer.
+    pub viewer: ViewerReport,
     /// What became of DevTools' annotations.
     pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
@@ -321,7 +340,7 @@ pub struct FilterReport {
 impl FilterReport {
     /// Whether the inputs had events, and the criteria left none but metadata.
     pub fn is_empty(&self) -> bool {
-        self.events == self.metadata && !self.dropped.is_empty()
+        self.matching == 0 && !self.dropped.is_empty()
     }
 
     /// Stretches and keys lost in all; what was filtered is not.

@@ -3,7 +3,7 @@
 use crate::begun::Begun;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::keys::United;
+use crate::merged_keys::United;
 use tracemill_core::error::Error;
 use tracemill_core::output::Length;
 use tracemill_core::target::OutputConfig;
@@ -35,7 +35,7 @@ impl Emit<'_, '_, '_> {
             None => Begun::new((self.layout, united), output, config, length)?,
         };
         debug_assert_eq!(begun.opening, opening.len() as u64);
-        let written = self.write(&begun, config)?;
+        let written = self.write(&begun.output, begun.next, begun.events, config)?;
         debug_assert!(
             self.changes_lengths(config) || !self.layout.is_verbatim() || written.end == closing_at
         );

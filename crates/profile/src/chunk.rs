@@ -7,6 +7,7 @@
 //! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
 //! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
 
+use super::text::Text;
 use std::ops::Range;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
@@ -15,31 +16,6 @@ use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
 pub const NO_ID: u64 = u64::MAX;
 /// No hit count of its own.
 pub(crate) const NO_HITS: u32 = u32::MAX;
-
-/// A stretch of text: in the inputs, or (with the top bit) in the text that was made while decoding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Text {
-    /// Where it stands among all inputs; with [`Text::MADE`], in made text.
-    pub offset: u64,
-    /// Bytes of it.
-    pub len: u64,
-}
-
-impl Text {
-    /// The bit of an offset that says: in made text.
-    pub const MADE: u64 = 1 << 63;
-
-    /// Of a range of made text.
-    pub fn made(range: Range<usize>) -> Self {
-        Text { offset: range.start as u64 | Self::MADE, len: range.len() as u64 }
-    }
-
-    /// Where in the made text, if it is there.
-    pub fn made_at(self) -> Option<Range<usize>> {
-        let start = (self.offset & !Self::MADE) as usize;
-        (self.offset & Self::MADE != 0).then_some(start..start + self.len as usize)
-    }
-}
 
 /// A node of the call tree, as it is written.
 #[derive(Clone, Debug)]

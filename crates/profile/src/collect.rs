@@ -1,6 +1,7 @@
 //! One pass over all inputs for their CPU profiles, and each profile put together.
 
-use super::assemble::{Assembler, Keep, Profile};
+use super::assemble::{Assembler, Keep};
+use super::assembled::Profile;
 use super::chunk::ProfileSource;
 use super::contents::{Contents, decode};
 use super::key::Written;

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod assemble;
+mod assembled;
 mod browser;
 mod check;
 mod chunk;
@@ -58,15 +59,17 @@ mod router;
 mod series;
 mod skim;
 mod streams;
+mod text;
 mod time_order;
 mod tree;
 mod window;
 mod write;
 
-pub use assemble::{Keep, text_of};
+pub use assemble::Keep;
+pub use assembled::text_of;
 pub use browser::FOR_DEVTOOLS;
 pub use check::{Suspects, Verdict};
-pub use chunk::{Chunk, NO_ID, ProfileSource, Text};
+pub use chunk::{Chunk, NO_ID, ProfileSource};
 pub use collect::{Collector, Whole, head_of, source_of};
 pub use contents::{Contents, decode_into};
 pub use events::content;
@@ -81,6 +84,7 @@ pub use profiles::{CpuProfile, HotFunction, Profiles, open};
 pub use router::{Detail, Role, Router};
 pub use series::{Records, Series, Shelf};
 pub use streams::{Group, Room, Streams};
+pub use text::Text;
 pub use time_order::StreamOrders;
 pub use window::{Cut, cut_streams};
 pub use write::write;

@@ -3,7 +3,8 @@
 //! Such a node has the call frame's fields as its own, and lines and columns count from 1. Its text, without its children
 //! and what only the tree needs, is made here, since in the input it may hold the whole tree.
 
-use super::chunk::{Decoder, NO_HITS, NO_ID, Node, Text};
+use super::chunk::{Decoder, NO_HITS, NO_ID, Node};
+use super::text::Text;
 use tracemill_core::flaws::FlawKind;
 
 impl Decoder<'_, '_> {

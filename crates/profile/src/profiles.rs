@@ -1,6 +1,7 @@
 //! The CPU profiles of an opened trace.
 
-use super::assemble::{Keep, Wanted};
+use super::assemble::Keep;
+use super::assembled::Wanted;
 use super::chunk::ProfileSource;
 use super::collect::{Collector, Whole, source_of};
 use super::identity::ProfileInputs;

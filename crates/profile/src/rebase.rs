@@ -13,7 +13,7 @@
 //!
 //! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
 
-use super::assemble::{Profile, Samples, Wanted};
+use super::assembled::{Profile, Samples, Wanted};
 use super::collect::Whole;
 use super::in_force::InForce;
 use super::streams::Group;
@@ -22,7 +22,7 @@ use tracemill_core::error::Error;
 use tracemill_core::exact::Exact;
 use tracemill_core::json::member;
 use tracemill_core::json::{push_integer, push_micros};
-use tracemill_core::splice::Splice;
+use tracemill_core::patch::Patches;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of, members, string_is};
@@ -214,7 +214,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         }
         let spans = fields_of(bytes);
         let event = spans.of(bytes);
-        let mut splice = Splice::default();
+        let mut patches = Patches::default();
         let ts = event.field(Field::Ts).and_then(Exact::of);
         let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
         if let Some(value) = data.and_then(|data| member(data, b"startTime"))
@@ -222,12 +222,12 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         {
             let mut text = Vec::new();
             moved.push(&mut text);
-            splice.number(bytes, value, &text);
+            patches.number(bytes, value, &text);
         }
         let mut text = Vec::new();
         push_micros(start, &mut text);
-        splice.field(&event, Field::Ts, &text);
-        made(&splice.apply(bytes))
+        patches.field(&event, Field::Ts, &text);
+        made(&patches.apply(bytes))
     }
 
     /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`

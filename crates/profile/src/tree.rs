@@ -12,7 +12,8 @@
 //!
 //! Heap: 32 bytes a node, and 4 to 16 for its id.
 
-use super::chunk::{NO_HITS, NO_ID, Node, Text};
+use super::chunk::{NO_HITS, NO_ID, Node};
+use super::text::Text;
 use std::collections::HashMap;
 use tracemill_core::flaws::{FlawKind, Flaws};
 

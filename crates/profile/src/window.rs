@@ -1,6 +1,7 @@
 //! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
 
-use super::assemble::{Keep, Wanted};
+use super::assemble::Keep;
+use super::assembled::Wanted;
 use super::collect::Whole;
 use super::excerpt::excerpt;
 use super::in_force::InForce;

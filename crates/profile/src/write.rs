@@ -11,7 +11,7 @@
 //! VS Code and speedscope expect them: url `""`, line and column −1 and `scriptId` as a string as DevTools does it for
 //! streams; a missing name is `""`, a missing `scriptId` `"0"`. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
 
-use super::assemble::{Profile, Wanted};
+use super::assembled::{Profile, Wanted};
 use super::tree::{Children, hits};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};

@@ -6,6 +6,7 @@
 //!
 //! Measured (one core, Zen 5): arrays of small integers 0.6 GB/s; skipped values 1 GB/s.
 
+use crate::swar::{digits, first};
 use crate::text::{skip_space, string_end, unescape, value_end};
 use std::borrow::Cow;
 
@@ -220,11 +221,8 @@ impl<'b> Cursor<'b> {
 /// than it looks, since how many there are is what a processor cannot foresee.
 #[inline(always)]
 fn seven_digits(word: u64) -> Option<(i64, usize)> {
-    const ONES: u64 = u64::MAX / 255;
-    let values = word ^ (ONES * u64::from(b'0'));
-    // the top bit of each byte that is no digit: digits are 0 to 9 now
-    let others = (((values & (ONES * 0x7F)) + ONES * (0x7F - 9)) | values) & (ONES << 7);
-    let len = others.trailing_zeros() as usize / 8;
+    let (values, others) = digits(word);
+    let len = first(others);
     if len == 0 || len == 8 {
         return None;
     }

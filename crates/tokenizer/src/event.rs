@@ -4,6 +4,7 @@
 //! the last one counts, as `JSON.parse` has it; the bytes keep all of them (contract C1).
 
 use crate::number::{Nanos, nanos, number_text};
+use crate::swar::equal_bytes;
 use crate::text::{
     field_end, skip_space, string_end, string_is, string_start, trim_end, unescape, value_end,
 };
@@ -373,9 +374,7 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
 /// Whether any byte of a word is a backslash.
 #[inline(always)]
 fn has_backslash(word: u64) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let difference = word ^ (ONES * u64::from(b'\\'));
-    difference.wrapping_sub(ONES) & !difference & (ONES << 7) != 0
+    equal_bytes(word, b'\\') != 0
 }
 
 /// Any key: white space before the colon, escapes in the key.

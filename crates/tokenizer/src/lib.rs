@@ -63,9 +63,11 @@ mod lapse;
 mod mapped;
 mod mend;
 mod number;
+mod reader;
 mod restyle;
 mod scan;
 mod simd;
+pub mod swar;
 mod text;
 
 pub use cursor::Cursor;

@@ -1,10 +1,8 @@
 //! JSON text, a byte at a time: white space, strings, where a value ends. The slow twin of the block scan, used on the
 //! few bytes that need it (one key, one value), never on whole files.
 
+use crate::swar::{digits, equal_bytes, first};
 use std::str::FromStr;
-
-/// A 1 in every byte of a word.
-const ONES: u64 = u64::MAX / 255;
 
 /// Whether `byte` is JSON white space.
 #[inline(always)]
@@ -51,7 +49,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
                 i += 8;
                 continue;
             }
-            i += found.trailing_zeros() as usize / 8;
+            i += first(found);
         }
         match bytes.get(i)? {
             b'"' => return Some(i + 1),
@@ -59,13 +57,6 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
             _ => i += 1,
         }
     }
-}
-
-/// The top bit of every byte of `word` that is `byte`, and perhaps of some above the lowest of them.
-#[inline(always)]
-fn equal_bytes(word: u64, byte: u8) -> u64 {
-    let differences = word ^ (ONES * u64::from(byte));
-    differences.wrapping_sub(ONES) & !differences & (ONES << 7)
 }
 
 /// The opening quote of the string whose closing quote is at `close`.
@@ -85,11 +76,7 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
 #[inline]
 pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
     if let Some(word) = bytes.get(at..).and_then(|value| value.first_chunk::<8>()) {
-        // digits become 0 to 9, everything else more: with what is missing to 128 the top bit tells
-        let values = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'0'));
-        let others = (values | values.wrapping_add(ONES * (128 - 10))) & (ONES << 7);
-        // the lowest of them is right: only what is above a byte can have its carry
-        let digits = others.trailing_zeros() as usize / 8;
+        let digits = first(digits(u64::from_le_bytes(*word)).1);
         if digits > 0 && matches!(word.get(digits), Some(b',' | b'}')) {
             return at + digits;
         }

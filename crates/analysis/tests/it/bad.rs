@@ -1,6 +1,8 @@
 //! What no producer should write is told or left out; nothing panics, recurses or takes quadratic time.
 
-use tracemill_analysis::{GroupBy, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
+use tracemill_analysis::{
+    GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
+};
 use tracemill_pipeline::{Config, Source};
 
 fn read(text: &str) -> Trace {
@@ -14,7 +16,14 @@ fn read(text: &str) -> Trace {
 /// Ids and self times, of all threads.
 fn top(trace: &Trace, shape: Shape) -> Vec<(String, f64)> {
     let rules = TableRules::default();
-    let query = Query { shape, by: GroupBy::None, rules, per: Per::All, window: None };
+    let query = Query {
+        shape,
+        by: GroupBy::None,
+        rules,
+        per: Per::All,
+        windows: Vec::new(),
+        picks: Picks::default(),
+    };
     let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query);
     let rows = parts.iter().flat_map(|part| &part.table.rows);
     rows.map(|row| (row.id.clone(), row.own)).collect()

@@ -169,7 +169,7 @@ fn check(name: &str, input: &Path, golden: &Path, outcome: &mut Outcome) {
     }
     let config = Config::new(2, 256 << 20, std::env::temp_dir());
     let wanted = Wanted { urls: true, frames: true, titles: true };
-    let rules = ReadRules { wanted, as_devtools: true };
+    let rules = ReadRules { wanted, as_devtools: true, ..ReadRules::default() };
     let trace = Trace::read(&[Source::Path(input.to_owned())], rules, &config).expect("a trace");
     let tracks: Vec<_> = trace.threads.iter().map(|thread| trace.track(thread)).collect();
     let mut views: BTreeMap<(usize, String), View<'_>> = BTreeMap::new();

@@ -3,9 +3,10 @@
 use crate::exit::Failure;
 use crate::manifest::Manifest;
 use crate::similar::suggestion;
+use crate::times::signed_time;
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_pipeline::{Align, ClockRules, Factor, parse_time};
+use tracemill_pipeline::{Align, ClockRules, Factor};
 
 /// How the times of several inputs are put on one line.
 #[derive(Debug, Args)]
@@ -53,11 +54,6 @@ fn offset(text: &str) -> Result<(PathBuf, i64), String> {
 fn scale(text: &str) -> Result<(PathBuf, Factor), String> {
     let (file, factor) = file_and(text)?;
     Ok((file, factor.parse()?))
-}
-
-/// A time that may have a plus in front; nanoseconds.
-pub(crate) fn signed_time(text: &str) -> Result<i64, String> {
-    parse_time(text.strip_prefix('+').filter(|rest| !rest.starts_with('-')).unwrap_or(text))
 }
 
 impl ClockArgs {

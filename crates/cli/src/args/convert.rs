@@ -1,6 +1,6 @@
 //! Flags of `convert`.
 
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use clap::{Args, ValueEnum};
 use tracemill_pipeline::Style;
 
@@ -38,6 +38,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) viewer: ViewerArgs,
     /// White space of the output
     #[arg(long, value_name = "STYLE", default_value = "keep", help_heading = "Output")]
     pub(crate) style: StyleArg,

@@ -1,6 +1,6 @@
 //! Flags of `filter`.
 
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::size;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -43,7 +43,7 @@ Examples:
     tracemill filter --pid 4711,4712 trace.json | tracemill filter --invert --tid 4715 -o most.json
 
   Small enough for DevTools, keeping what takes longest:
-    tracemill filter --shrink-to 400M huge.json -o fits.json
+    tracemill filter --shrink-to devtools --for devtools huge.json -o fits.json
 
   All but network and GPU, one event a line:
     tracemill filter --drop network,gpu --format ndjson trace.json | head";
@@ -59,6 +59,8 @@ pub(crate) struct FilterArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -114,8 +116,22 @@ pub(crate) struct CriteriaArgs {
     #[arg(long, visible_alias = "invert-match")]
     pub(crate) invert: bool,
     /// Of what stays, the longest events, so that the output, before packing, has at most this size
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    ///
+    /// A size such as 400M, or the largest that a viewer opens: devtools is 511M (it refuses 512 MiB), perfetto is 500M (from
+    /// there on users saw its page run out of memory). With --for it is the size of all that the viewer needs.
+    #[arg(long, value_name = "SIZE", value_parser = size_to_fit)]
     pub(crate) shrink_to: Option<u64>,
+}
+
+/// A size, or the name of a viewer that opens at most that.
+fn size_to_fit(text: &str) -> Result<u64, String> {
+    match text {
+        "devtools" => Ok(511 << 20),
+        "perfetto" => Ok(500 << 20),
+        _ => size::parse(text).map_err(|wrong| {
+            format!("{wrong}; or devtools or perfetto: the largest that they open")
+        }),
+    }
 }
 
 fn presets() -> impl TypedValueParser<Value = Preset> {
@@ -148,5 +164,18 @@ impl CriteriaArgs {
             invert: self.invert,
             shrink_to: self.shrink_to,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_to_fit_are_bytes_or_viewers() {
+        assert_eq!(size_to_fit("devtools"), Ok(511 << 20));
+        assert_eq!(size_to_fit("perfetto"), Ok(500 << 20));
+        assert_eq!(size_to_fit("400M"), Ok(400 << 20));
+        assert!(size_to_fit("speedscope").unwrap_err().contains("or devtools or perfetto"));
     }
 }

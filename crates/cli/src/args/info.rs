@@ -36,6 +36,9 @@ Examples:
   What makes it so big, and where does the time go?
     tracemill info --full --top 20 trace.json
 
+  One key of the metadata, at once:
+    tracemill info --get metadata.command_line trace.json
+
   To be pasted into an issue:
     tracemill info --markdown trace.json
 
@@ -60,6 +63,13 @@ pub(crate) struct InfoArgs {
     #[arg(long, value_name = "N", help_heading = "What is said",
           value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
+    /// Only the value of KEY beside the events, such as metadata.command_line, as it is written
+    ///
+    /// Names with dots between them; numbers count elements of lists from 0. Where it stands before the events of a file nothing else
+    /// is read, however large that is. One line for each input that has it. If none has it, the status is 1, and a warning says
+    /// what keys there are.
+    #[arg(long, value_name = "KEY", help_heading = "What is said", conflicts_with_all = ["full", "top", "json", "markdown", "report"])]
+    pub(crate) get: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Write JSON: everything, in a stable form

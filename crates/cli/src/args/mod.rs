@@ -5,15 +5,20 @@
 mod analysis;
 mod check;
 mod clock;
+mod common;
 mod convert;
 mod filter;
 mod identity;
 mod info;
 mod packaging;
+mod parts;
+mod picks;
 mod profile;
+mod redact;
 mod slice;
 mod split;
 mod texts;
+mod texts_analysis;
 mod texts_check;
 mod texts_split;
 mod trace;
@@ -21,27 +26,27 @@ mod viewer;
 
 pub(crate) use analysis::{CallsArgs, FormArgs, Least, SortKey, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
-pub(crate) use clock::{ClockArgs, signed_time};
+pub(crate) use clock::ClockArgs;
+pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, When};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use identity::IdentityArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
+pub(crate) use picks::Asked;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
-pub(crate) use slice::SliceArgs;
+pub(crate) use redact::RedactArgs;
+pub(crate) use slice::{SliceArgs, WindowArgs};
 pub(crate) use split::SplitArgs;
 pub(crate) use trace::TraceArgs;
 pub(crate) use viewer::ViewerArgs;
 
 use crate::exit::Failure;
 use crate::manifest::Manifest;
-use crate::memory;
-use crate::size;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use clap::{Args, Parser, Subcommand};
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
-use tracemill_pipeline::{Cancel, Config, Limits, ProfileInputs, Progress, Source, Target, Tier};
+use tracemill_pipeline::{Config, Progress};
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
 #[derive(Debug, Parser)]
@@ -69,13 +74,13 @@ pub(crate) enum Verb {
     #[command(visible_alias = "stats", long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
     /// Say where the time goes: functions and events by self time
-    #[command(long_about = analysis::TOP_ABOUT, after_long_help = analysis::TOP_EXAMPLES)]
+    #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
     Top(TopArgs),
     /// Show call trees, bottom-up trees and event logs with the numbers of DevTools
-    #[command(long_about = analysis::TREE_ABOUT, after_long_help = analysis::TREE_EXAMPLES)]
+    #[command(long_about = texts_analysis::TREE_ABOUT, after_long_help = texts_analysis::TREE_EXAMPLES)]
     Tree(TreeArgs),
-    /// Write the flame chart as rows: events, and calls made of samples
-    #[command(long_about = analysis::CALLS_ABOUT, after_long_help = analysis::CALLS_EXAMPLES)]
+    /// Write the trace with calls made of samples as events, or its flame chart as rows
+    #[command(long_about = texts_analysis::CALLS_ABOUT, after_long_help = texts_analysis::CALLS_EXAMPLES)]
     Calls(CallsArgs),
     /// List the CPU profiles in traces, or extract them
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
@@ -96,6 +101,9 @@ pub(crate) enum Verb {
     /// Write what lies in a window of time, as a trace that still renders
     #[command(visible_alias = "cut", long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
     Slice(SliceArgs),
+    /// Replace addresses, paths and names of users by placeholders, to share a trace
+    #[command(long_about = redact::ABOUT, after_long_help = redact::EXAMPLES)]
+    Redact(RedactArgs),
     /// Write a script by which a shell completes verbs and flags
     #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -127,6 +135,7 @@ impl Verb {
             Verb::Filter(args) => &args.messages,
             Verb::Split(args) => &args.messages,
             Verb::Slice(args) => &args.messages,
+            Verb::Redact(args) => &args.messages,
             Verb::Completions(_) | Verb::Man(_) => return None,
         })
     }
@@ -153,156 +162,6 @@ pub(crate) struct MergeArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// What is read.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Input")]
-pub(crate) struct InputArgs {
-    /// Traces: files, folders (all files in them), or - for standard input [default: -]
-    #[arg(value_name = "INPUT", help_heading = None)]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// Read more inputs from FILE, one a line
-    ///
-    /// A list that contains NULs has names between NULs, as `find -print0` writes them. `-` is standard input. They
-    /// come behind the INPUTs on the command line.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) files_from: Option<PathBuf>,
-    /// Stop at the first defect and write nothing (status 3)
-    ///
-    /// Every byte is then checked: that strings are UTF-8, numbers are JSON. Without it, whatever can be saved is
-    /// saved, and what is lost is reported (status 1).
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// Process and thread of a .cpuprofile, instead of those that its name says
-    ///
-    /// FILE is its path or its name. May be given once for each file.
-    #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
-    pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
-}
-
-/// `FILE=PID:TID`
-fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
-    let parts = text.rsplit_once('=').and_then(|(file, ids)| {
-        let (pid, tid) = ids.split_once(':')?;
-        Some((PathBuf::from(file), pid.parse().ok()?, tid.parse().ok()?))
-    });
-    parts.ok_or_else(|| "expected FILE=PID:TID with two numbers".to_owned())
-}
-
-/// Where the output goes.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
-    /// Write to FILE, which appears when it is complete; - is standard output [default: -]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(short, long)]
-    pub(crate) force: bool,
-}
-
-/// What a run may take. None of these changes the output.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Limits")]
-pub(crate) struct LimitArgs {
-    /// Worker threads [default: all processors]
-    #[arg(short = '@', long, visible_short_alias = 'j', value_name = "N",
-          value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub(crate) threads: Option<u16>,
-    /// The most heap to take, such as 64M or 1.5G [default: a quarter of the memory]
-    ///
-    /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of
-    /// 1024.
-    #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
-    pub(crate) memory: Option<u64>,
-    /// Wait until the output is on disk, so that it survives a power cut
-    ///
-    /// Without it the output appears whole or not at all too, and the kernel writes it to disk in its own time.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) sync: bool,
-    /// Folder for temporary files [default: TMPDIR, or /tmp]
-    #[arg(short = 'T', long, value_name = "DIR")]
-    pub(crate) tmp_dir: Option<PathBuf>,
-    /// Instruction set of the scan: for tests
-    #[arg(long, hide = true, env = "TRACEMILL_TIER", hide_env = true)]
-    pub(crate) tier: Option<Tier>,
-    /// The most bytes that one read from a pipe takes: for tests
-    #[arg(long, hide = true, value_name = "SIZE", value_parser = size::parse, default_value = "256K")]
-    pub(crate) read_size: u64,
-}
-
-/// What is said on standard error.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Messages")]
-pub(crate) struct MessageArgs {
-    /// Say nothing but errors
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Say what was decided and done
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Show progress
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) progress: When,
-    /// Colour messages
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: When,
-    /// Write a report as JSON to FILE: counts, and each loss with its place
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-}
-
-/// Whether to do what suits a terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    /// On a terminal
-    Auto,
-    /// Wherever it goes
-    Always,
-    /// Not at all
-    Never,
-}
-
-impl OutputArgs {
-    /// The file, unless it is standard output.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        self.output.as_ref().filter(|path| path.as_os_str() != "-")
-    }
-
-    fn target(&self) -> Target {
-        match self.file() {
-            Some(path) => Target::File { path: path.clone(), replace: self.force },
-            None => Target::Stdout,
-        }
-    }
-}
-
-impl LimitArgs {
-    /// What the pipeline takes.
-    pub(crate) fn config(
-        &self,
-        input: &InputArgs,
-        progress: &Arc<Progress>,
-    ) -> Result<Config, Failure> {
-        let read_size = usize::try_from(self.read_size).ok().filter(|&size| size > 0);
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let limits = Limits {
-            threads: self.threads.map_or_else(processors, usize::from),
-            memory: self.memory.unwrap_or_else(memory::default_budget),
-            tmp_dir: self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
-            tier: self.tier,
-            read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
-            strict: input.strict,
-            repair: false,
-            sync: self.sync,
-            progress: Arc::clone(progress),
-            cancel: Cancel::default(),
-            shares: None,
-        };
-        let profiles = ProfileInputs { pid_tid: input.pid_tid.clone() };
-        Ok(Config { profiles, ..Config::of(limits) })
-    }
-}
-
 impl MergeArgs {
     /// What the pipeline takes.
     pub(crate) fn config(
@@ -314,20 +173,7 @@ impl MergeArgs {
         config.repair = self.trace.repair;
         config.identity = self.identity.rules(manifest);
         config.clocks = self.clocks.rules(manifest)?;
-        config.viewer = self.viewer.rules(self.trace.format)?;
         Ok(config)
-    }
-}
-
-impl InputArgs {
-    /// The inputs, in order.
-    pub(crate) fn sources(&self) -> Result<Vec<Source>, Failure> {
-        self.sources_and(&[])
-    }
-
-    /// The inputs, those of a manifest behind those on the command line.
-    pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-        crate::inputs::sources(&[&*self.inputs, listed].concat(), self.files_from.as_deref())
     }
 }
 
@@ -345,7 +191,10 @@ pub(crate) fn test_config() -> Config {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use tracemill_pipeline::{CheckFor, Compression, Format, IdPolicy, OutputConfig, PidPolicy};
+    use std::path::PathBuf;
+    use tracemill_pipeline::{
+        CheckFor, Compression, Format, IdPolicy, OutputConfig, PidPolicy, Target, Tier,
+    };
 
     fn merge(flags: &str) -> Result<MergeArgs, clap::Error> {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
@@ -416,7 +265,8 @@ mod tests {
         let config = args.config(None, &Arc::default()).unwrap();
         assert_eq!(config.profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
         assert_eq!(config.identity.pid, PidPolicy::One);
-        assert_eq!(config.viewer.viewer, Some(CheckFor::Devtools));
+        let rules = args.viewer.rules(args.trace.format).unwrap();
+        assert_eq!(rules.viewer, Some(CheckFor::Devtools));
         let usual = merge("").unwrap().config(None, &Arc::default()).unwrap().identity;
         assert_eq!((usual.pid, usual.ids), (PidPolicy::Auto, IdPolicy::Auto));
         for wrong in [

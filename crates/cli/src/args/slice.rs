@@ -1,11 +1,11 @@
 //! Flags of `slice`.
 
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
+use crate::times::{GivenMoment, positive, window};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use std::str::FromStr;
-use tracemill_pipeline::{Edges, Moment, TimeWindow, parse_time};
+use tracemill_pipeline::{Edges, EventName, Moment, TimeWindow};
 
 pub(super) const SLICE_ABOUT: &str = "\
 Writes what of a trace lies in a window of time, as a trace that still renders.
@@ -43,6 +43,10 @@ Examples:
   The thirteenth second, as samtools has regions:
     tracemill slice trace.json 12s-13s -o second.json
 
+  Around the longest task, and around the third:
+    tracemill slice trace.json --around RunTask --margin 20ms -o longest.json
+    tracemill slice trace.json --around RunTask --nth 3 -o third.json
+
   Around three moments, in one trace:
     tracemill slice trace.json --window 1s..1.2s --window 7s..7.2s --window 9.9s.. -o parts.json
 
@@ -60,6 +64,8 @@ pub(crate) struct SliceArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -91,25 +97,20 @@ pub(crate) struct WindowArgs {
     /// May be given more than once, and beside the others: windows that overlap or touch are one.
     #[arg(long, value_name = "A..B", value_parser = window)]
     pub(crate) window: Vec<TimeWindow>,
+    /// Around the longest event of this name, or of those that /REGEX/ matches; the inputs are read twice
+    ///
+    /// Its time, and --margin before and behind it. Of B and E it is the time between them.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) around: Option<EventName>,
+    /// Time to keep before and behind the event of --around [default: 5ms]
+    #[arg(long, value_name = "TIME", requires = "around", value_parser = positive)]
+    pub(crate) margin: Option<i64>,
+    /// The Nth event of that name by time, from 1 on, instead of the longest
+    #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) nth: Option<u64>,
     /// What becomes of that which an edge cuts
     #[arg(long, value_name = "RULE", default_value = "clip")]
     pub(crate) edges: EdgeRule,
-}
-
-/// A moment, and whether it was written without a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GivenMoment {
-    pub(crate) moment: Moment,
-    pub(crate) bare: bool,
-}
-
-impl FromStr for GivenMoment {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bare = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        Ok(GivenMoment { moment: text.parse()?, bare })
-    }
 }
 
 /// What becomes of that which an edge cuts.
@@ -121,26 +122,6 @@ pub(crate) enum EdgeRule {
     Keep,
     /// Only what lies in a window is kept
     Drop,
-}
-
-pub(super) fn positive(text: &str) -> Result<i64, String> {
-    match parse_time(text)? {
-        time if time > 0 => Ok(time),
-        _ => Err(format!("expected a time above 0: {text}")),
-    }
-}
-
-/// `A..B` or `A-B`
-fn window(text: &str) -> Result<TimeWindow, String> {
-    let wrong = || {
-        format!("expected two times with .. or - between them, such as 1s..1.5s or 1s-1.5s: {text}")
-    };
-    let (from, to) = text.split_once("..").or_else(|| text.split_once('-')).ok_or_else(wrong)?;
-    if from.is_empty() && to.is_empty() {
-        return Err(wrong());
-    }
-    let side = |time: &str| if time.is_empty() { Ok(None) } else { time.parse().map(Some) };
-    Ok(TimeWindow { from: side(from)?, to: side(to)? })
 }
 
 impl SliceArgs {
@@ -178,9 +159,9 @@ impl WindowArgs {
         if let Some(time) = self.tail {
             windows.push(TimeWindow { from: Some(Moment::BeforeEnd(time)), to: None });
         }
-        if windows.is_empty() {
+        if windows.is_empty() && self.around.is_none() {
             return Err(Failure::usage(
-                "which time? give --from with --to or --duration, --head, --tail, or --window A..B",
+                "which time? give --from with --to or --duration, --head, --tail, --window A..B, or --around NAME",
             ));
         }
         Ok(windows)

@@ -1,7 +1,7 @@
 //! Flags of `split`.
 
 use super::texts_split::{BY_HELP, TEMPLATE_HELP};
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use crate::similar::suggestion;
 use crate::size;
@@ -27,6 +27,8 @@ pub(crate) struct SplitArgs {
     pub(crate) output: SplitOutputArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]

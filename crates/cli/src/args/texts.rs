@@ -26,8 +26,7 @@ Events keep the bytes they were read with. First come metadata events (ph M) in 
 ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
 The output does not depend on threads, memory, or whether an input is a file or a pipe.
 
-Parts that split made become one again: what they repeat at cuts is left out, and counted. Only metadata events stay as \
-often as parts have them.
+Parts that split made become the trace again that they are of: what they repeat is left out, and counted.
 
 Of several inputs, pids and ids that more than one has are renamed in the later one, so that a viewer joins nothing that \
 does not belong together: processes, flows, async operations, stack frames. Rotated logs and other parts of one recording \

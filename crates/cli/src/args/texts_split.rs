@@ -7,8 +7,11 @@ Each part is sorted as merge sorts, and has what it needs to be shown: the metad
 threads, all keys beside traceEvents (of stackFrames those that its events name), and CPU profiles whole, with the \
 thread that they are of, whichever thread wrote them. All other events are in one part each.
 
-Where parts are stretches of time, B events that are open at a cut are repeated at the start of the next part and \
-listed in its key tracemill: {\"copies\":[…]}, by which merge takes them out again. A CPU profile is in the part in which it begins.
+Events by which DevTools knows pages and workers are in each part that has a process of theirs. Where parts are stretches of \
+time, B events that are open at a cut are repeated at the start of the next part, and a CPU profile is in the part in which it begins.
+
+Each part says in its key tracemill of which trace it is and what it repeats, by which merge makes that trace of them again. \
+So parts of an array are objects, unless --format array is given; then nothing is repeated.
 
 Files appear when they are complete. Nothing is written unless all inputs could be read and no file is in the way.";
 

@@ -1,4 +1,4 @@
-//! Flags on the viewer that a merge is for.
+//! Flags on the viewer that an output is for.
 
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
@@ -11,7 +11,7 @@ pub(crate) struct ViewerArgs {
     /// Change what a viewer trips over, so that it takes the output and shows it right
     ///
     /// What `check --for` finds of this kind is then gone. What was changed, and how often, is said on stderr and in
-    /// --report.
+    /// --report. The output is in order of time, as that of merge.
     #[arg(long = "for", value_name = "VIEWER")]
     viewer: Option<Viewer>,
     /// X events that begin inside another one of their thread and end behind it [default: spill for perfetto, keep for

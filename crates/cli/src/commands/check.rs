@@ -1,7 +1,7 @@
 //! `tracemill check`: the findings as text for people, or as JSON.
 
+use super::around::{note_limits, note_repeated, report_place};
 use super::info::{duration_text, short};
-use super::{note_limits, note_repeated, report_place};
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, colored_stdout, plain};

@@ -1,7 +1,10 @@
 //! `tracemill filter`.
 
-use super::convert::note_disk;
-use super::{note_form, note_limits, note_repeated, refuse_pouring, report_place, unmatched};
+use super::around::{
+    note_disk, note_form, note_limits, note_repeated, refuse_pouring, report_place,
+};
+use super::unmatched;
+use super::viewer::changed;
 use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
@@ -20,6 +23,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let mut config = args.limits.config(&args.input, &progress)?;
     config.repair = args.trace.repair;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
+    config.viewer = args.viewer.rules(output.format)?;
     let sources = args.input.sources()?;
     refuse_pouring(&args.output, &sources)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
@@ -42,6 +46,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
         messages.note(&text);
     }
     report.warnings.iter().for_each(|text| messages.warning(text));
+    changed(&report.viewer).iter().for_each(|text| messages.say(text));
     messages.losses(&report.inputs);
     let mut summary = Summary::new("filter", &report.inputs, report.lost(), elapsed);
     summary.output = Some((report.events, report.bytes));

@@ -1,6 +1,8 @@
 //! `tracemill merge`.
 
-use super::{clocks, note_form, note_limits, note_repeated, refuse_pouring, report_place};
+use super::around::{note_form, note_limits, note_repeated, refuse_pouring, report_place};
+use super::clocks;
+use super::viewer::changed;
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
@@ -8,14 +10,14 @@ use crate::messages::{Messages, Summary};
 use crate::progress::Watch;
 use crate::report::{self, Run};
 use crate::similar::suggestion;
-use crate::size::{grouped, human, plural};
+use crate::size::{human, plural};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tracemill_pipeline::{
-    Config, IdentityReport, InputIdentity, MergeReport, Progress, Source, ViewerReport, merge,
+    Config, IdentityReport, InputIdentity, MergeReport, Progress, Source, merge,
 };
 
 /// Merges, then says how it went.
@@ -23,8 +25,9 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     let start = Instant::now();
     let progress = Arc::new(Progress::default());
     let manifest = args.identity.manifest()?;
-    let config = args.config(manifest.as_ref(), &progress)?;
+    let mut config = args.config(manifest.as_ref(), &progress)?;
     let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
+    config.viewer = args.viewer.rules(output.format)?;
     let sources = args.input.sources_and(manifest.as_ref().map_or(&[], |m| &m.inputs))?;
     refuse_pouring(&args.output, &sources)?;
     let report_place = report_place(&args.messages, &args.output, &sources)?;
@@ -107,38 +110,6 @@ fn renamed(identity: &IdentityReport) -> Option<String> {
     })
 }
 
-/// What was changed for a viewer, as one sentence, if anything was.
-fn changed(report: &ViewerReport) -> Option<String> {
-    let viewer = report.viewer.filter(|_| !report.changes.is_empty())?;
-    let changes = report.changes.iter();
-    let all: Vec<String> = changes.map(|(_, count, sentence)| counted(*count, sentence)).collect();
-    Some(format!("changed for {}: {}", viewer.name(), all.join("; ")))
-}
-
-/// A number in front of a sentence that begins with a plural.
-fn counted(count: u64, sentence: &str) -> String {
-    const PLURALS: [(&str, &str); 14] = [
-        ("empty events", "empty event"),
-        ("pairs of", "pair of"),
-        ("B events", "B event"),
-        ("E events", "E event"),
-        ("X events", "X event"),
-        ("keys ", "key "),
-        ("further TracingStartedInBrowser events", "further TracingStartedInBrowser event"),
-        ("TracingStartedInBrowser events", "TracingStartedInBrowser event"),
-        ("processes", "process"),
-        ("instants", "instant"),
-        ("ProfileChunk events", "ProfileChunk event"),
-        ("events", "event"),
-        ("lanes", "lane"),
-        ("times", "time"),
-    ];
-    let singular = PLURALS.iter().find_map(|(many, one)| {
-        sentence.strip_prefix(many).filter(|_| count == 1).map(|rest| format!("{one}{rest}"))
-    });
-    format!("{} {}", grouped(count), singular.unwrap_or_else(|| sentence.to_owned()))
-}
-
 /// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
 fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
     let inputs = || identity.inputs.iter().filter(|input| input.name != "--for devtools");
@@ -207,7 +178,7 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{AnnotationReport, CheckFor, Format, Tier};
+    use tracemill_pipeline::{AnnotationReport, Format, Tier, ViewerReport};
 
     #[test]
     fn decisions_are_said_where_there_were_any() {
@@ -238,16 +209,6 @@ mod tests {
         assert!(texts[1].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
         assert!(texts[2].starts_with("3 chunks of CPU profiles"));
         assert!(texts[3].starts_with("4 events that split had repeated"));
-    }
-
-    #[test]
-    fn what_is_changed_for_a_viewer_is_one_line() {
-        assert_eq!(changed(&ViewerReport::default()), None);
-        let viewer = Some(CheckFor::Devtools);
-        assert_eq!(changed(&ViewerReport { viewer, changes: Vec::new() }), None);
-        let changes = vec![("a", 1234, "events did this"), ("b", 1, "events did that")];
-        let text = changed(&ViewerReport { viewer, changes });
-        assert_eq!(text.unwrap(), "changed for devtools: 1,234 events did this; 1 event did that");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `tracemill profile list` and `tracemill profile extract`.
 
+use super::around::{note_limits, report_place};
 use super::info::{duration_text, micros};
-use super::{note_limits, report_place};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};

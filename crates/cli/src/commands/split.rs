@@ -1,6 +1,7 @@
 //! `tracemill split`.
 
-use super::{note_form, note_limits, note_repeated, report_place, same_name};
+use super::around::{note_form, note_limits, note_repeated, report_place, same_name};
+use super::viewer::changed;
 use crate::args::SplitArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, plain};
@@ -20,6 +21,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     let mut config = args.limits.config(&args.input, &progress)?;
     config.repair = args.trace.repair;
     let parts = args.config()?;
+    config.viewer = args.viewer.rules(parts.format)?;
     let sources = args.input.sources()?;
     let manifest = args.output.manifest.as_deref().map(Place::of);
     if let Some(manifest) = &manifest {
@@ -61,6 +63,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
         }
     }
     report.warnings.iter().for_each(|text| messages.warning(text));
+    changed(&report.viewer).iter().for_each(|text| messages.say(text));
     messages.losses(&report.inputs);
     let mut summary = Summary::new("split", &report.inputs, report.lost(), elapsed);
     let sum = |of: fn(&tracemill_pipeline::SplitPart) -> u64| report.parts.iter().map(of).sum();

@@ -2,25 +2,20 @@
 
 use crate::args::CriteriaArgs;
 use crate::similar::suggestion;
-use std::path::Path;
 use tracemill_pipeline::{Config, IdSet, InfoConfig, InfoReport, Pattern, Source, info};
 
 /// Names that a sentence lists.
 const LISTED: usize = 8;
 
 /// Names of each kind that are looked at: what is rarer is not suggested.
-const NAMES: usize = 1000;
+pub(super) const NAMES: usize = 1000;
 
 /// A sentence for each criterion that nothing in the inputs matches; one if each matches something, but no event all.
 ///
 /// Reads the inputs once more, if they are files: the scan that found nothing keeps no names.
 pub(super) fn sentences(args: &CriteriaArgs, sources: &[Source], config: &Config) -> Vec<String> {
-    let is_file = |source: &Source| match source {
-        Source::Stdin | Source::Reader(_) => false,
-        Source::Path(path) => can_be_read_again(path),
-    };
     let wanted = InfoConfig { top: NAMES, full: false, self_times: false };
-    let known = match sources.iter().all(is_file) {
+    let known = match sources.iter().all(can_be_read_again) {
         true => info(sources, &wanted, config).ok(),
         false => None,
     };
@@ -38,7 +33,9 @@ pub(super) fn sentences(args: &CriteriaArgs, sources: &[Source], config: &Config
     sentences
 }
 
-fn can_be_read_again(path: &Path) -> bool {
+/// Whether it is a file or a folder.
+pub(super) fn can_be_read_again(source: &Source) -> bool {
+    let Source::Path(path) = source else { return false };
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() || metadata.is_dir())
 }
 

@@ -1,6 +1,7 @@
 //! What verbs say that judge or list: `check`, `profile list` and `profile extract`.
 
-use super::{Object, Run, common, flaws, id};
+use super::head::{Run, common, flaws, id};
+use super::object::Object;
 use serde_json::{Value, json};
 use tracemill_pipeline::{
     CheckFor, CheckReport, Finding, InputReport, ProfileInfo, ProfilesReport, Severity,

@@ -1,12 +1,12 @@
 //! What verbs say that write traces: `merge`, `slice`, `filter`, `convert`, `split`.
 
-use super::{Object, Run, common, flaws, id};
-use crate::manifest;
+use super::head::{Run, common, flaws, id, map};
+use super::object::Object;
 use serde_json::{Map, Value, json};
 use tracemill_pipeline::{
     AnnotationReport, CheckFor, Compression, ConvertReport, Edges, FilterReport, Format,
-    IdentityReport, InputClock, MergeReport, OutputConfig, SliceReport, SplitPart, SplitReport,
-    Target, ViewerReport,
+    IdentityReport, InputClock, MergeReport, OutputConfig, RedactReport, SliceReport, SplitPart,
+    SplitReport, Target, ViewerReport,
 };
 
 /// The report of `merge`.
@@ -81,8 +81,8 @@ fn identity(identity: &IdentityReport) -> Object<'_> {
                 "name": input.name,
                 "label": input.label,
                 "recording": input.recording,
-                "pids": manifest::map(&input.pids),
-                "ids": manifest::map(&input.ids),
+                "pids": map(&input.pids),
+                "ids": map(&input.ids),
             })
         })
     });
@@ -115,6 +115,20 @@ pub(crate) fn convert<'r>(
     output["style"] = json!(report.style.name());
     all.set("output", output);
     set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
+    all.set("viewer", viewer(&report.viewer));
+    all
+}
+
+/// The report of `redact`.
+pub(crate) fn redact<'r>(
+    report: &'r RedactReport,
+    output: &OutputConfig,
+    run: &Run<'_>,
+) -> Object<'r> {
+    let mut all = convert(&report.written, output, run);
+    all.set("verb", json!("redact"));
+    let replaced = report.replaced.iter().map(|&(name, count)| (name.to_owned(), json!(count)));
+    all.set("replaced", Value::Object(replaced.collect()));
     all
 }
 
@@ -133,6 +147,7 @@ pub(crate) fn filter<'r>(
     all.set("dropped", dropped.collect::<Value>());
     all.set("threshold_ns", json!(report.threshold_ns));
     set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
+    all.set("viewer", viewer(&report.viewer));
     all
 }
 
@@ -182,6 +197,7 @@ pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -
     all.set("format", json!(report.format.name()));
     all.set("dry_run", json!(dry_run));
     set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
+    all.set("viewer", viewer(&report.viewer));
     all.list("parts", || parts(&report.parts));
     all
 }
@@ -189,7 +205,7 @@ pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -
 /// The list of parts that `split` writes.
 pub(crate) fn manifest(report: &SplitReport) -> Object<'_> {
     let mut all = Object::from([
-        ("schema", json!(super::SCHEMA)),
+        ("schema", json!(super::head::SCHEMA)),
         ("version", json!(env!("CARGO_PKG_VERSION"))),
         ("format", json!(report.format.name())),
     ]);

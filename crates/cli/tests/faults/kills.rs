@@ -22,7 +22,7 @@ fn kill_all(signal: Signal, code: Option<i32>, usual: usize) {
                 wholes: &[&whole],
                 // before the signals are watched they end the process as they do by default
                 or: &|run| run.code.is_none() || run.code == code,
-                may_leave: signal == Signal::KILL && job.old.is_some(),
+                may_leave: signal == Signal::KILL,
             };
             let fault = format!("signal {} after {wait:?}, run {run}", signal.as_raw());
             world.judge(job, &ended, &verdict, &fault);

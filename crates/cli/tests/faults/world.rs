@@ -214,8 +214,10 @@ impl World {
             assert!(now == bytes, "{}", say("an input has changed"));
         }
         let mut outputs_named = outputs.clone();
-        if verdict.may_leave {
-            outputs_named.retain(|name, _| !name.starts_with(".o.json.tracemill-"));
+        if let Some(old) = job.old.filter(|_| verdict.may_leave) {
+            // a name beside the old file, under which the new one waits to take its place
+            let beside = format!(".{old}.tracemill-");
+            outputs_named.retain(|name, _| !name.starts_with(&beside));
         }
         let like = |whole: &&&Whole| run.code == Some(whole.code) && outputs_named == whole.files;
         if verdict.wholes.iter().any(|whole| like(&whole)) {

@@ -141,12 +141,41 @@ fn chain(n: usize) -> Vec<String> {
     vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{}}}}}"#, frames(n, 0))]
 }
 
+/// Frames, and as many threads that have one each.
+fn frames_of_threads(n: usize) -> Vec<String> {
+    let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":{i},"ts":1,"dur":1,"sf":{i}}}"#);
+    let frame = |i| format!(r#""{i}":{{"name":"f","category":"c"}}"#);
+    let (events, frames) = (list(n, event), list(n, frame));
+    vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{frames}}}}}"#)]
+}
+
+/// As many threads as annotations.
+fn annotated_threads(n: usize) -> Vec<String> {
+    let labels = list(n, |i| format!(r#"{{"entry":"r-{i}","label":"l"}}"#));
+    modified(&list(n, |i| slice(1, i, i)), "", &labels)
+}
+
 fn two_chains(n: usize) -> Vec<String> {
     let one = |from| {
         let event = slice(1, 1, 1);
         format!(r#"{{"traceEvents":[{event}],"stackFrames":{{{}}}}}"#, frames(n, from))
     };
     vec![one(0), one(n)]
+}
+
+/// A part and another that repeats all of its events, as `of` has them, in a list of copies.
+fn copies(n: usize, of: impl Fn(usize) -> String) -> Vec<String> {
+    let events = list(n, of);
+    let (first, second) = (format!("[{events}]"), format!(r#"{{"traceEvents":[{events}]"#));
+    vec![first, format!(r#"{second},"tracemill":{{"copies":[{events}]}}}}"#)]
+}
+
+fn copies_at_one_time(n: usize) -> Vec<String> {
+    copies(n, |i| format!(r#"{{"ph":"B","ts":5,"n":{i}}}"#))
+}
+
+fn copies_over_time(n: usize) -> Vec<String> {
+    copies(n, |i| format!(r#"{{"ph":"B","ts":{i}}}"#))
 }
 
 /// Keys that no CPU profile has.
@@ -162,7 +191,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 27] = rows! {
+pub(super) const ROWS: [Row; 31] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -181,13 +210,17 @@ pub(super) const ROWS: [Row; 27] = rows! {
     "documents, check" 8_000 documents "check";
     "documents with keys" 4_000 keyed_documents "merge";
     "annotations" 4_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "annotations and parts" 1_000 annotated_threads "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "annotated calls and parts" 1_000 calls "split" "--by" "tid" "--dry-run" "-d" "parts";
     "annotations, merge" 4_000 annotations "merge";
     "annotated calls" 1_000 calls "slice" "--from" "0";
     "threads and parts" 1_500 halves "split" "--by" "tid" "--max-size" "4K" "--dry-run" "-d" "parts";
     "threads and stretches" 3_000 successors "split" "--by" "events=40" "--dry-run" "-d" "parts";
     "threads of a process and its parts" 3_000 successors "split" "--by" "pid" "--max-size" "8K" "--dry-run" "-d" "parts";
     "a chain of stack frames" 4_000 chain "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "stack frames and parts" 2_000 frames_of_threads "split" "--by" "tid" "--dry-run" "-d" "parts";
     "stack frames of two inputs" 4_000 two_chains "merge";
+    "copies at one time" 2_000 copies_at_one_time "merge";
     "unknown keys of a CPU profile" 3_000 profile_keys "profile" "list";
     "unknown keys of a CPU profile, merge" 3_000 profile_keys "merge";
 };
@@ -210,7 +243,14 @@ fn short_documents(n: usize) -> Vec<String> {
     vec!["[{}]".repeat(n)]
 }
 
-pub(super) const LARGE: [Row; 9] = rows! {
+/// Flows that never end: each is open to the end of the trace.
+fn open_flows(n: usize) -> Vec<String> {
+    let event =
+        |i| format!(r#"{{"ph":"s","name":"f","cat":"c","id":{i},"pid":1,"tid":1,"ts":{i}}}"#);
+    array(&list(n, event))
+}
+
+pub(super) const LARGE: [Row; 11] = rows! {
     "empty documents, merge" 4_000_000 empty_documents "merge";
     "empty documents, check" 4_000_000 empty_documents "check";
     "empty documents, info" 4_000_000 empty_documents "info";
@@ -220,4 +260,6 @@ pub(super) const LARGE: [Row; 9] = rows! {
     "other lines, merge" 1_000_000 other_lines "merge";
     "short documents, merge" 1_000_000 short_documents "merge";
     "stack frames of two inputs" 480_000 two_chains "merge";
+    "copies" 600_000 copies_over_time "merge";
+    "open flows, slice" 600_000 open_flows "slice" "--from" "100ms" "--to" "500ms" "--edges" "keep";
 };

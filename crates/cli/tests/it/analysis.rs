@@ -51,7 +51,7 @@ fn trees_have_every_bit_in_json() {
 #[test]
 fn calls_are_rows_of_the_flame_chart() {
     let folder = folder();
-    let said = folder.run("calls --tid 1 t.json").ends(0).stdout;
+    let said = folder.run("calls --rows --tid 1 t.json").ends(0).stdout;
     let rows: Vec<Value> =
         said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(rows.len(), 4);
@@ -69,4 +69,255 @@ fn what_is_not_there_is_told() {
     for said in ["1 begin", "1 end", "1 event without a time"] {
         assert!(run.stderr.contains(said), "{}", run.stderr);
     }
+}
+
+/// A thread with a profile: `f` for 2 ms, and `g` within it for the second.
+const SAMPLED: &str = r#"{"traceEvents":[
+{"ph":"X","name":"FunctionCall","cat":"devtools.timeline","pid":1,"tid":1,"ts":1000,"dur":5000},
+{"ph":"P","name":"Profile","cat":"disabled-by-default-v8.cpu_profiler","id":"0x1","pid":1,"tid":1,"ts":1000,"args":{"data":{"startTime":1000}}},
+{"ph":"P","name":"ProfileChunk","cat":"disabled-by-default-v8.cpu_profiler","id":"0x1","pid":1,"tid":2,"ts":6000,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},{"id":2,"parent":1,"callFrame":{"functionName":"f","scriptId":3,"url":"a.js","lineNumber":4,"columnNumber":5}},{"id":3,"parent":2,"callFrame":{"functionName":"","scriptId":3,"url":"a.js"}}],"samples":[2,3,2,1]},"timeDeltas":[1000,1000,1000,1000]}}}
+],"k":1}"#;
+
+#[test]
+fn calls_are_events_of_the_trace() {
+    let folder = Folder::new().with("s.json", SAMPLED);
+    folder.run("calls s.json -o c.json").ends(0);
+    folder.run("merge s.json -o m.json").ends(0);
+    let (with, without) = (folder.read("c.json"), folder.read("m.json"));
+    let kept: Vec<&str> = with
+        .lines()
+        .filter(|line| !line.contains("\"v8.calls\""))
+        .map(|l| l.trim_end_matches(','))
+        .collect();
+    let before: Vec<&str> = without.lines().map(|line| line.trim_end_matches(',')).collect();
+    assert_eq!(kept, before);
+    let call = r#"{"name":"f","cat":"v8.calls","ph":"X","pid":1,"tid":1,"ts":2000.000,"dur":3000.000,"args":{"node":2,"url":"a.js","line":4,"column":5,"sample":0}}"#;
+    assert!(with.contains(call), "{with}");
+    assert!(with.contains("\"(anonymous)\""), "{with}");
+    // of the samples the same calls are made again; without them the events are the calls
+    let rows = |input: &str| -> Vec<Value> {
+        let said = folder.run(&format!("tree --all-events --json {input}")).ends(0).stdout;
+        let tree: Value = serde_json::from_str(&said).expect("JSON");
+        let rows = tree["parts"][0]["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|row| serde_json::json!([row[0], row[4], row[5], row[6]])).collect()
+    };
+    assert_eq!(rows("c.json"), rows("s.json"));
+    folder
+        .run("filter --cat disabled-by-default-v8.cpu_profiler --invert c.json -o f.json")
+        .ends(0);
+    assert_eq!(rows("f.json"), rows("s.json"));
+    let piped = folder.pipe("calls -", SAMPLED).ends(0).stdout;
+    assert_eq!(piped, with);
+}
+
+/// Of each call process, thread, name, start and duration in microseconds, in the order of the flame chart.
+fn calls_in_rows(said: &str) -> Vec<(String, String, String, f64, f64)> {
+    let mut thread = (String::new(), String::new());
+    let mut calls = Vec::new();
+    for line in said.lines() {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        if row.is_object() {
+            thread = (text(&row["pid"]), text(&row["tid"]));
+        } else if row[1] == "P" {
+            let number = |at: usize| row[at].as_f64().expect("a number");
+            calls.push((thread.0.clone(), thread.1.clone(), text(&row[2]), number(3), number(4)));
+        }
+    }
+    calls
+}
+
+/// The same of the events of a trace.
+fn calls_in_trace(text: &str) -> Vec<(String, String, String, f64, f64)> {
+    let trace: Value = serde_json::from_str(text).expect("JSON");
+    let events = trace["traceEvents"].as_array().or(trace.as_array()).expect("events");
+    let own = events.iter().filter(|event| event["cat"] == "v8.calls");
+    own.map(|event| {
+        let number = |key: &str| event[key].as_f64().expect("a number");
+        let name = event["name"].as_str().expect("a name").to_owned();
+        (event["pid"].to_string(), event["tid"].to_string(), name, number("ts"), number("dur"))
+    })
+    .collect()
+}
+
+/// What is written is what `--rows` prints, rounded to nanoseconds, and viewers take it.
+#[track_caller]
+fn holds_the_flame_chart(folder: &Folder, input: &str) -> usize {
+    let rows = folder.run(&format!("calls --rows {input}"));
+    folder.run(&format!("calls {input} -o out.json --force"));
+    let mut expected = calls_in_rows(&rows.stdout);
+    let mut written = calls_in_trace(&folder.read("out.json"));
+    let sort = |calls: &mut Vec<(String, String, String, f64, f64)>| {
+        calls.sort_by(|a, b| {
+            (&a.0, &a.1).cmp(&(&b.0, &b.1)).then(a.3.total_cmp(&b.3)).then(b.4.total_cmp(&a.4))
+        });
+    };
+    sort(&mut expected);
+    sort(&mut written);
+    assert_eq!(expected.len(), written.len(), "{input}");
+    for (a, b) in expected.iter().zip(&written) {
+        assert_eq!((&a.0, &a.1, &a.2), (&b.0, &b.1, &b.2), "{input}");
+        // half a nanosecond at the start, one in the duration; and what the doubles of the times have
+        let most = 0.0011 + 4.0 * a.3.abs() * f64::EPSILON;
+        assert!((a.3 - b.3).abs() <= most && (a.4 - b.4).abs() <= most, "{a:?} {b:?}");
+    }
+    for viewer in ["perfetto", "devtools"] {
+        let before = folder.run(&format!("check --for {viewer} {input}"));
+        let after = folder.run(&format!("check --for {viewer} out.json"));
+        assert!(after.code <= before.code, "{viewer}: {}{}", after.stdout, after.stderr);
+    }
+    written.len()
+}
+
+#[test]
+fn written_calls_are_the_flame_chart_and_viewers_take_them() {
+    let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2]},
+{"id":2,"callFrame":{"functionName":"f","scriptId":"3","url":"file:///a.js","lineNumber":4,"columnNumber":5}}],
+"startTime":1000,"endTime":9000,"samples":[2,2,1,2],"timeDeltas":[1000,1000,1000,1000]}"#;
+    let folder = Folder::new()
+        .with("s.json", SAMPLED)
+        .with("CPU.20250510.134625.51430.1.001.cpuprofile", profile);
+    assert_eq!(holds_the_flame_chart(&folder, "s.json"), 2);
+    assert_eq!(holds_the_flame_chart(&folder, "CPU.20250510.134625.51430.1.001.cpuprofile"), 2);
+    assert_eq!(
+        holds_the_flame_chart(&folder, "s.json CPU.20250510.134625.51430.1.001.cpuprofile"),
+        4
+    );
+    let piped = folder.pipe("calls - -o piped.json", profile).ends(0);
+    assert_eq!(calls_in_trace(&folder.read("piped.json")).len(), 2, "{}", piped.stderr);
+}
+
+#[test]
+fn calls_of_the_corpus_are_the_flame_chart() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let folder = Folder::new();
+    let mut calls = 0;
+    for name in ["devtools/chromium156-worker.json.gz", "node20"] {
+        let path = corpus.join(name);
+        let files: Vec<_> = match path.read_dir() {
+            Ok(files) => files.flatten().map(|file| file.path()).collect(),
+            Err(_) => vec![path],
+        };
+        for file in files.iter().filter(|file| file.is_file()) {
+            calls += holds_the_flame_chart(&folder, &file.display().to_string());
+        }
+    }
+    assert!(!corpus.is_dir() || calls > 0);
+}
+
+/// `a` 1 to 10 ms around `b` 2 to 5 and `c` 6 to 7, with `d` 3 to 4 in `b`; on thread 2 `b` 0.5 to 2.
+const NESTED: &str = r#"[
+{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
+{"ph":"X","name":"d","cat":"c","pid":1,"tid":1,"ts":3000,"dur":1000},
+{"ph":"X","name":"c","cat":"c","pid":1,"tid":1,"ts":6000,"dur":1000},
+{"ph":"M","name":"process_name","pid":1,"tid":1,"args":{"name":"server"}},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":500,"dur":1500}]"#;
+
+/// Depth, name, self time, total time and count of each row.
+#[track_caller]
+fn rows_of(folder: &Folder, words: &str) -> Vec<String> {
+    let said = folder.run(&format!("{words} --json")).ends(0).stdout;
+    let tree: Value = serde_json::from_str(&said).expect("JSON");
+    let parts = tree["parts"].as_array().expect("parts").iter();
+    let rows = parts.flat_map(|part| part["rows"].as_array().expect("rows"));
+    let text = |row: &Value, at: usize| row[at].to_string().replace('"', "");
+    rows.map(|row| [1, 3, 4, 5, 6].map(|at| text(row, at)).join(" ")).collect()
+}
+
+#[test]
+fn what_counts_can_be_picked() {
+    let folder = Folder::new().with("n.json", NESTED);
+    let rows = |flags: &str| rows_of(&folder, &format!("tree n.json {flags}"));
+    let first = "--tid 1";
+    assert_eq!(rows(first), ["0 a 5.0 9.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1", "1 c 1.0 1.0 1"]);
+    // the time of b, whoever called it
+    assert_eq!(
+        rows(&format!("{first} --focus ^b$")),
+        ["0 a 0.0 3.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1"]
+    );
+    assert_eq!(rows(&format!("{first} --ignore ^b$")), ["0 a 5.0 6.0 1", "1 c 1.0 1.0 1"]);
+    assert_eq!(
+        rows(&format!("{first} --hide ^b$")),
+        ["0 a 7.0 9.0 1", "1 d 1.0 1.0 1", "1 c 1.0 1.0 1"]
+    );
+    assert_eq!(rows(&format!("{first} --root ^b$")), ["0 b 2.0 3.0 1", "1 d 1.0 1.0 1"]);
+    assert_eq!(rows(&format!("{first} --text D")), ["0 d 1.0 1.0 1"]);
+    assert_eq!(
+        rows_of(&folder, "tree n.json --tid 1 --bottom-up --text d"),
+        ["0 d 1.0 1.0 1", "1 b 1.0 1.0 1", "2 a 1.0 1.0 1"]
+    );
+    // an event that lies in two windows is one event
+    assert_eq!(
+        rows("--tid 1 --window 0..1000 --window 6ms..7.5ms"),
+        ["0 a 1.5 2.0 1", "1 c 0.5 0.5 1"]
+    );
+    assert_eq!(rows("--event r-1 --tid 1"), ["0 a 0.0 3.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1"]);
+    // b lasts from 0.5 to 5 ms on one thread or the other
+    assert_eq!(
+        rows("--during ^b$ --per all"),
+        ["0 a 1.0 4.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1", "0 b 1.5 1.5 1"]
+    );
+    folder.run("tree n.json --during nothing").ends(1).says(&["nothing of what was asked for"]);
+    folder.run("tree n.json --event r-99").ends(1);
+    folder.run("tree n.json --focus (").ends(2);
+}
+
+#[test]
+fn rows_are_grouped_by_process_thread_file_and_package() {
+    let profile = |url: &str| {
+        format!(
+            r#"{{"nodes":[{{"id":1,"callFrame":{{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},"children":[2]}},
+{{"id":2,"callFrame":{{"functionName":"f","scriptId":"3","url":"{url}","lineNumber":4,"columnNumber":5}}}}],
+"startTime":1000,"endTime":9000,"samples":[2,2,1,2],"timeDeltas":[1000,1000,4000,1000]}}"#
+        )
+    };
+    let folder = Folder::new()
+        .with("n.json", NESTED)
+        .with("a.cpuprofile", profile("file:///x/node_modules/@s/p/i.js?v=1"))
+        .with("b.cpuprofile", profile("file:///x/main.js"));
+    assert_eq!(rows_of(&folder, "top n.json --group-by process"), ["0 1 server 10.5 10.5 5"]);
+    assert_eq!(
+        rows_of(&folder, "top n.json --group-by thread"),
+        ["0 1/1 9.0 9.0 4", "0 1/2 1.5 1.5 1"]
+    );
+    let profiles = "top a.cpuprofile b.cpuprofile --group-by";
+    assert_eq!(
+        rows_of(&folder, &format!("{profiles} package")),
+        ["0 @s/p 6.0 6.0 2", "0 [no package] 6.0 6.0 2"]
+    );
+    assert_eq!(
+        rows_of(&folder, &format!("{profiles} file")),
+        ["0 file:///x/node_modules/@s/p/i.js 6.0 6.0 2", "0 file:///x/main.js 6.0 6.0 2"]
+    );
+    let inputs = folder.run("top a.cpuprofile b.cpuprofile --per input --csv").ends(0).stdout;
+    assert_eq!(inputs.lines().count(), 3, "{inputs}");
+}
+
+#[test]
+fn samples_weigh_as_is_asked_for() {
+    let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2,3]},
+{"id":2,"callFrame":{"functionName":"f","scriptId":"3","url":"a.js","lineNumber":4,"columnNumber":5}},
+{"id":3,"callFrame":{"functionName":"g","scriptId":"3","url":"a.js","lineNumber":9,"columnNumber":5}}],
+"startTime":1000,"endTime":9000,"samples":[2,3,2,3],"timeDeltas":[1000,1000,4000,2000]}"#;
+    let folder = Folder::new().with("p.cpuprofile", profile);
+    let rows = |flags: &str| rows_of(&folder, &format!("top p.cpuprofile {flags}"));
+    // the last sample stands at the end
+    assert_eq!(rows(""), ["0 g 4.0 4.0 2", "0 f 3.0 3.0 2"]);
+    assert_eq!(rows("--weights delta"), ["0 f 5.0 5.0 2", "0 g 3.0 3.0 2"]);
+    assert_eq!(rows("--weights hits"), ["0 f 4.0 4.0 2", "0 g 4.0 4.0 2"]);
+    let said = folder.run("top p.cpuprofile --weights hits").ends(0).stdout;
+    assert!(said.contains("(self: all samples alike)"), "{said}");
+}
+
+#[test]
+fn an_end_without_a_name_ends_the_innermost_begin() {
+    let folder = Folder::new().with(
+        "b.json",
+        r#"[{"ph":"B","name":"a","cat":"c","pid":1,"tid":1,"ts":1000},
+        {"ph":"B","name":"b","cat":"c","pid":1,"tid":1,"ts":2000},
+        {"ph":"E","pid":1,"tid":1,"ts":4000},
+        {"ph":"E","name":"a","pid":1,"tid":1,"ts":5000}]"#,
+    );
+    assert_eq!(rows_of(&folder, "top b.json"), ["0 b 2.0 2.0 1", "0 a 2.0 4.0 1"]);
 }

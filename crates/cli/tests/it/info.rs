@@ -97,3 +97,69 @@ fn inputs_of_all_kinds() {
     let run = folder.run(&format!("info --top 5 {}", packed.display())).ends(0).stdout;
     assert!(run.contains("\ndensity    ") && run.contains(", gzip\n"), "{run}");
 }
+
+#[test]
+fn one_key_is_written_as_it_stands() {
+    let head = r#"{"metadata":{"command_line":"a \u0062","n":[1.50,{"x":null}]},"traceEvents":["#;
+    let event = r#"{"ph":"i","ts":1,"name":"n"}"#;
+    let folder = Folder::new()
+        .with("a.json", format!("{head}{event}],\"behind\":{{\"y\": 2 }}}}"))
+        .with(
+            "b.ndjson",
+            format!("{{\"tracemill\":{{\"metadata\":{{\"command_line\":3}}}}}}\n{event}\n"),
+        )
+        .with("c.json", format!("[{event}]"));
+    for (key, value) in [
+        ("metadata.command_line", r#""a \u0062""#),
+        ("metadata.n.1.x", "null"),
+        ("metadata.n.0", "1.50"),
+        ("behind", r#"{"y": 2 }"#),
+        ("behind.y", "2"),
+    ] {
+        let run = folder.run(&format!("info a.json --get {key}")).ends(0).quietly();
+        assert_eq!(run.stdout, format!("{value}\n"), "{key}");
+        let piped = folder.pipe(&format!("info --get {key}"), folder.read("a.json")).ends(0);
+        assert_eq!(piped.stdout, run.stdout, "{key}");
+    }
+    let run = folder.run("info a.json b.ndjson c.json --get metadata.command_line").ends(0);
+    assert_eq!(run.stdout, "\"a \\u0062\"\n3\n");
+    let run = folder.run("info a.json --get metadata.comand_line").ends(1);
+    run.says(&["no key metadata.comand_line: did you mean metadata.command_line? (there are metadata.command_line, metadata.n)"]);
+    let run = folder.run("info a.json --get behnd").ends(1);
+    run.says(&["did you mean behind?", "(there are behind, metadata)"]);
+    folder.run("info c.json --get x").ends(1).says(&["(nothing stands beside the events)"]);
+    folder.run("info a.json --get behind -o out.txt").ends(0);
+    assert_eq!(folder.read("out.txt"), "{\"y\": 2 }\n");
+    folder.run("info a.json --get behind --full").ends(2);
+}
+
+/// Of a file of 32 GiB only what stands before the events is read: behind it there is nothing that could be.
+#[test]
+fn a_key_before_the_events_of_a_huge_file_is_found_at_once() {
+    let folder =
+        Folder::new().with("huge.json", r#"{"metadata":{"a":7},"traceEvents":[{"ph":"i"}"#);
+    let file =
+        std::fs::File::options().write(true).open(folder.path("huge.json")).expect("it is ours");
+    // a hole takes no room, where the file system has such
+    if file.set_len(32 << 30).is_err() {
+        return;
+    }
+    let start = std::time::Instant::now();
+    let run = folder.run("info huge.json --get metadata.a").ends(0).quietly();
+    assert_eq!(run.stdout, "7\n");
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+/// A stream that does not begin as a CPU profile is not kept, and one may come behind other documents.
+#[test]
+fn a_profile_behind_another_document_of_a_stream_is_told() {
+    let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"a","scriptId":"0","url":"","lineNumber":0,"columnNumber":0}}],"startTime":1,"endTime":5,"samples":[1,1],"timeDeltas":[1,1]}"#;
+    for before in ["[]", r#"{"traceEvents":[]}"#, r#"{"a":1}"#] {
+        let folder = Folder::new().with("a.json", format!("{before}{profile}"));
+        let whole = folder.run("info --json a.json").ends(0);
+        assert_eq!(json(&whole.stdout)["events"], json!(7), "{before}");
+        let piped = folder.pipe("info -", folder.read("a.json")).ends(0);
+        let said = "1 CPU profile behind something else, first at byte";
+        assert!(piped.stderr.contains(said), "{before}: {}", piped.stderr);
+    }
+}

@@ -20,6 +20,7 @@ mod pipes;
 mod pointer;
 mod profiles;
 mod progress;
+mod redact;
 mod remedies;
 mod schema;
 mod slices;

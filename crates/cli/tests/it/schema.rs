@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Objects whose keys are of the trace, or names of kinds.
-const MAPS: [&str; 5] = ["phases", "pids", "ids", "changes", "dropped"];
+const MAPS: [&str; 6] = ["phases", "pids", "ids", "changes", "dropped", "replaced"];
 
 fn keys(value: &Value, under: &str, found: &mut BTreeSet<String>) {
     match value {
@@ -35,8 +35,9 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
         format!("merge {broken}"),
         format!("filter {node} --min-dur 1ms --shrink-to 100K"),
         format!("slice {node} --from 60ms --duration 50ms"),
-        format!("split {node} --by tid -d parts"),
+        format!("split {node} --by tid -d parts --for perfetto"),
         format!("convert {node} -z zst"),
+        format!("redact {node}"),
         format!("info --full {node}"),
         format!("check --for devtools {node} {broken}"),
         format!("profile list {node}"),

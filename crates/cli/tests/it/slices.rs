@@ -180,3 +180,83 @@ fn the_report_says_what_was_done() {
     assert_eq!(report["slice"], expected);
     assert_eq!(report["output"]["events"], 4);
 }
+
+/// Times, in nanoseconds, of the events of a name: X and B with its E, by a naive reading.
+fn naive_events(text: &str, name: &str) -> Vec<(i64, i64)> {
+    let trace: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let ns = |value: &serde_json::Value| (value.as_f64().unwrap_or(0.0) * 1000.0).round() as i64;
+    let mut events: Vec<_> = trace["traceEvents"].as_array().expect("a list").iter().collect();
+    events.sort_by_key(|event| ns(&event["ts"]));
+    let (mut open, mut found) = (Vec::new(), Vec::new());
+    for event in events.iter().filter(|event| event["name"] == name) {
+        let thread = (event["pid"].clone(), event["tid"].clone());
+        let ts = ns(&event["ts"]);
+        match event["ph"].as_str() {
+            Some("B") => open.push((thread, ts)),
+            Some("E") => {
+                let begin = open.iter().rposition(|(other, _)| *other == thread).expect("a begin");
+                found.push((open.remove(begin).1, ts));
+            }
+            _ => found.push((ts, ts + ns(&event["dur"]))),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn a_window_around_an_event() {
+    let trace = crate::support::testdata().join("node/trace.json");
+    let text = std::fs::read_to_string(&trace).expect("test data");
+    let folder = Folder::new();
+    for name in ["V8.GCScavenger", "PROMISE_CALLBACK", "nodeStart"] {
+        let all = naive_events(&text, name);
+        assert!(!all.is_empty(), "{name}");
+        let longest = all.iter().rev().max_by_key(|(from, to)| to - from).expect("there are some");
+        for (flags, (from, to), margin) in [
+            (String::new(), *longest, 5_000_000),
+            ("--margin 1ms".to_owned(), *longest, 1_000_000),
+            (format!("--nth {} --margin 20us", all.len()), all[all.len() - 1], 20_000),
+        ] {
+            let words = format!("slice {} --around {name} {flags}", trace.display());
+            let run = folder.run(&format!("{words} -f -o out.json --report r.json")).ends(0);
+            assert!(run.stderr.contains(&format!("--around {name}: ")), "{}", run.stderr);
+            let report: serde_json::Value =
+                serde_json::from_str(&folder.read("r.json")).expect("JSON");
+            let window = &report["slice"]["windows"][0];
+            assert_eq!(window["from_ns"], from - margin, "{words}");
+            assert_eq!(window["to_ns"], to + margin + 1, "{words}");
+            let by_time = format!(
+                "slice {} --from @{}ns --to @{}ns -f -o same.json",
+                trace.display(),
+                from - margin,
+                to + margin + 1
+            );
+            folder.run(&by_time).ends(0);
+            assert_eq!(folder.read("out.json"), folder.read("same.json"), "{words}");
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_not_there_is_told() {
+    let begin =
+        |ts: u32, name: &str| format!(r#"{{"ph":"B","pid":1,"tid":1,"ts":{ts},"name":"{name}"}}"#);
+    let end = r#"{"ph":"E","pid":1,"tid":1,"ts":90}"#;
+    let text =
+        format!("[{},{},{end},{}]", begin(10, "outer"), begin(20, "inner"), begin(95, "open"));
+    let folder = Folder::new().with("a.json", &text);
+    folder.run("slice a.json --around inner --margin 1us -q -f -o x.json").ends(0);
+    let run = folder.run("slice a.json --around inner --margin 1us -o y.json").ends(0);
+    run.says(&["--around inner: the only event of this name, at @20 µs, lasts 70.00 µs"]);
+    // what is open lasts to the end of the trace
+    let run = folder.run("slice a.json --around /^o/ -o z.json").ends(0);
+    run.says(&["--around /^o/: the longest of 2 events, at @10 µs, lasts 85.00 µs"]);
+    let run = folder.run("slice a.json --around Inner -o w.json").ends(2);
+    run.says(&["--around Inner: no event has this name: did you mean inner?"]);
+    let run = folder.run("slice a.json --around inner --nth 2 -o w.json").ends(2);
+    run.says(&["--around inner --nth 2: there is 1 event of this name, no more"]);
+    let run = folder.pipe("slice - --around inner", text).ends(2);
+    run.says(&["name files, not a pipe"]);
+    folder.run("slice a.json --nth 2 --from 1").ends(2);
+}

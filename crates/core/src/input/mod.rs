@@ -11,7 +11,7 @@ pub mod spool;
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 use crate::os;
-use crate::source::Source;
+use crate::source::{Source, Taken};
 use original::MappedBytes;
 pub use original::{LOST, Original};
 use sniff::Packing;
@@ -109,7 +109,11 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
             open_stream(input, Box::new(std::io::stdin()), config)
         }
         Source::Reader(reader) => match reader.take() {
-            Some(stream) => open_stream(input, stream, config),
+            Some(Taken::Stream(stream)) => open_stream(input, stream, config),
+            Some(Taken::Mapped(mapped)) => {
+                Ok(Opened::Mapped { mapped, skip: 0, original: None, encoding: None })
+            }
+            Some(Taken::Empty) => Ok(Opened::Empty),
             None => {
                 let why = std::io::Error::other("this stream was read before");
                 Err(Error::read(&input.source, why))

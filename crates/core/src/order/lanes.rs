@@ -8,7 +8,8 @@
 //!
 //! One file, however many lanes: no descriptors are spent on lanes. A range costs 24 bytes beside its entries.
 
-use super::spill::{ENTRY, Scratch, decode};
+use super::run::{ENTRY, Run};
+use super::spill::Scratch;
 use super::{Buckets, MergedRuns, Order};
 use crate::entry::Entry;
 use crate::error::Error;
@@ -139,92 +140,6 @@ impl LaneRuns {
                 Run::Disk(bytes[piece.range.clone()].as_chunks::<ENTRY>().0)
             }
         })
-    }
-}
-
-/// A sorted run.
-#[derive(Clone, Copy)]
-pub enum Run<'r> {
-    /// In memory.
-    Memory(&'r [Entry]),
-    /// On disk, mapped: records of [`encode`](super::encode).
-    Disk(&'r [[u8; ENTRY]]),
-}
-
-/// The entries of a run, one after the other.
-pub enum RunIter<'r> {
-    Memory(std::slice::Iter<'r, Entry>),
-    Disk(std::slice::Iter<'r, [u8; ENTRY]>),
-}
-
-impl Iterator for RunIter<'_> {
-    type Item = Entry;
-
-    #[inline]
-    fn next(&mut self) -> Option<Entry> {
-        match self {
-            RunIter::Memory(entries) => entries.next().copied(),
-            RunIter::Disk(records) => records.next().map(decode),
-        }
-    }
-}
-
-impl<'r> Run<'r> {
-    /// Its entries in order.
-    pub fn iter(self) -> RunIter<'r> {
-        match self {
-            Run::Memory(entries) => RunIter::Memory(entries.iter()),
-            Run::Disk(records) => RunIter::Disk(records.iter()),
-        }
-    }
-
-    /// Entries in it.
-    pub fn count(self) -> usize {
-        match self {
-            Run::Memory(entries) => entries.len(),
-            Run::Disk(records) => records.len(),
-        }
-    }
-
-    fn partition_point(self, before: impl Fn(&Entry) -> bool) -> usize {
-        match self {
-            Run::Memory(entries) => entries.partition_point(before),
-            Run::Disk(records) => records.partition_point(|record| before(&decode(record))),
-        }
-    }
-
-    /// A part of it.
-    pub fn slice(self, range: Range<usize>) -> Self {
-        match self {
-            Run::Memory(entries) => Run::Memory(&entries[range]),
-            Run::Disk(records) => Run::Disk(&records[range]),
-        }
-    }
-
-    /// How many entries have an earlier time.
-    pub fn before(self, time: i64) -> usize {
-        self.partition_point(|entry| entry.time < time)
-    }
-
-    /// Those of a time.
-    pub fn at_time(self, time: i64) -> impl Iterator<Item = Entry> + 'r {
-        let from = self.before(time);
-        self.slice(from..self.count()).iter().take_while(move |entry| entry.time == time)
-    }
-
-    /// The entry at a place.
-    pub fn at(self, index: usize) -> Option<Entry> {
-        match self {
-            Run::Memory(entries) => entries.get(index).copied(),
-            Run::Disk(records) => records.get(index).map(decode),
-        }
-    }
-
-    /// Times of the first and the last entry that are not before `from`.
-    fn times(self, from: i64) -> Option<(i64, i64)> {
-        let first = self.at(self.partition_point(|entry| entry.time < from))?;
-        let last = self.at(self.count() - 1)?;
-        Some((first.time, last.time))
     }
 }
 

@@ -22,6 +22,7 @@ mod compare;
 mod keyed;
 mod lanes;
 mod loser_tree;
+mod run;
 mod runs;
 mod sorted;
 mod sorter;
@@ -31,12 +32,13 @@ mod stamp;
 
 pub use compare::Order;
 pub use keyed::{Keyed, KeyedRuns, KeyedSorter};
-pub use lanes::{LaneRun, LaneRuns, LaneSpill, Run, Sequence};
+pub use lanes::{LaneRun, LaneRuns, LaneSpill, Sequence};
 pub use loser_tree::LoserTree;
+pub use run::{Run, decode, encode};
 pub use runs::Buckets;
 pub use sorted::Sorted;
 pub use sorter::{Gather, Runs, Sorter, Timed};
-pub use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns, decode, encode};
+pub use spill::{Lists, MergedRuns, Scratch, Spill, SpilledRuns};
 pub use spool::{Record, Spool, Spooled, word};
 pub use stamp::Stamp;
 

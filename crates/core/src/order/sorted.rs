@@ -1,7 +1,8 @@
 //! Entries in one row of exact order, to be searched: in memory, or on disk.
 
-use super::spill::{ENTRY, Scratch, encode};
-use super::{Order, Run, Runs, Sorter};
+use super::run::{ENTRY, Run, encode};
+use super::spill::Scratch;
+use super::{Order, Runs, Sorter};
 use crate::entry::Entry;
 use crate::error::Error;
 use std::path::Path;

@@ -189,8 +189,8 @@ impl Runs {
     }
 
     /// Every entry of a time, in no particular order.
-    pub fn at(&self, time: i64) -> Vec<Entry> {
-        self.runs().flat_map(|run| run.at_time(time)).collect()
+    pub fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
+        self.runs().flat_map(move |run| run.at_time(time))
     }
 
     /// Every entry, in no particular order.

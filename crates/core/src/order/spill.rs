@@ -4,8 +4,8 @@
 //! untimed events, 8 bytes a place, which are in order as they come. Reading maps the files, so it costs no heap
 //! and no descriptors, however many runs there are.
 
-use super::lanes::{Run, RunIter};
 use super::loser_tree::LoserTree;
+use super::run::{ENTRY, Run, RunIter, encode};
 use super::{Buckets, Order};
 use crate::entry::Entry;
 use crate::error::Error;
@@ -16,7 +16,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
 
-pub(super) const ENTRY: usize = size_of::<Entry>();
 const PLACE: usize = size_of::<Place>();
 
 /// An unlinked temporary file that grows and is then read as memory.
@@ -138,6 +137,27 @@ impl Lists {
         memory.into_iter().flatten().chain(disk.into_iter().flatten())
     }
 
+    /// One list becomes `places`; what is on disk stays there.
+    pub fn replace(
+        self,
+        list: usize,
+        tmp_dir: &Path,
+        mut places: impl Iterator<Item = Place>,
+    ) -> Result<Self, Error> {
+        match self {
+            Lists::Memory(mut lists) => {
+                lists[list] = vec![places.collect()];
+                Ok(Lists::Memory(lists))
+            }
+            Lists::Spilled(mut lists) => {
+                let mut file = Scratch::new(tmp_dir)?;
+                places.try_for_each(|place| file.write(&place.0.to_le_bytes()))?;
+                lists[list] = file.into_mapped()?;
+                Ok(Lists::Spilled(lists))
+            }
+        }
+    }
+
     /// Leaves in one list what `stays`, which sees every place in order.
     pub fn retain(
         self,
@@ -189,20 +209,6 @@ impl SpilledRuns {
         let bytes = self.mapped.as_deref().unwrap_or_default();
         bytes[self.ranges[run].clone()].as_chunks::<ENTRY>().0
     }
-}
-
-/// An entry as it stands on disk.
-pub fn encode(entry: Entry) -> [u8; ENTRY] {
-    let mut record = [0; ENTRY];
-    record[..8].copy_from_slice(&entry.time.to_le_bytes());
-    record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
-    record
-}
-
-/// The entry of a record.
-pub fn decode(record: &[u8; ENTRY]) -> Entry {
-    let [time, place] = [0, 8].map(|at| record[at..].first_chunk().copied().unwrap_or_default());
-    Entry { time: i64::from_le_bytes(time), place: Place(u64::from_le_bytes(place)) }
 }
 
 /// The runs of a spill, merged in exact order.

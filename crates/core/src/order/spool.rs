@@ -1,6 +1,7 @@
 //! Records of fixed size in the order in which they come: in memory or, beyond a limit, on disk.
 
-use super::spill::{ENTRY, Scratch, decode, encode};
+use super::run::{ENTRY, decode, encode};
+use super::spill::Scratch;
 use crate::entry::Entry;
 use crate::error::Error;
 use std::ops::Range;

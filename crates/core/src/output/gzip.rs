@@ -10,7 +10,6 @@
 //! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6). Where blocks
 //! begin depends on nothing but the bytes, so the output does not depend on threads (contract C4).
 
-use super::writer::no_thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use std::collections::BTreeMap;
@@ -180,6 +179,13 @@ fn write_in_order(mut inner: Inner, results: &Receiver<Packed>) -> io::Result<(I
         }
     }
     Ok((inner, all))
+}
+
+/// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
+pub(super) fn no_thread(why: io::Error) -> io::Error {
+    io::Error::other(format!(
+        "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack (-z none)"
+    ))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ use std::fs::{File, Metadata};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-pub use turns::Turns;
+pub use turns::{Sequencer, Turns};
 use writer::Writer;
 pub use writer::packer;
 

@@ -1,47 +1,40 @@
-//! Batches that become longer or shorter than what they are made of: each begins where the one before ends.
+//! What numbered tasks of several threads do one after the other.
 
 use crate::error::{Error, ErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Where the next batch begins, once it is known.
-pub struct Turns {
-    next: Mutex<Next>,
+/// A state that tasks change in the order of their numbers, whichever threads they are on.
+///
+/// Cost: a lock and a call of the system a task, if none has to wait.
+pub struct Sequencer<T> {
+    next: Mutex<Next<T>>,
     turned: Condvar,
 }
 
-struct Next {
-    /// The number of the batch whose turn it is, and where it begins.
+struct Next<T> {
+    /// The number of the task whose turn it is.
     number: usize,
-    offset: u64,
+    state: T,
     /// A worker has failed: nobody's turn will come.
     failed: bool,
 }
 
-impl Turns {
-    /// The batch `number` begins at `offset`.
-    pub fn new(number: usize, offset: u64) -> Self {
-        let next = Next { number, offset, failed: false };
-        Turns { next: Mutex::new(next), turned: Condvar::new() }
+impl<T> Sequencer<T> {
+    /// It is the turn of the task `number`.
+    pub fn new(number: usize, state: T) -> Self {
+        let next = Next { number, state, failed: false };
+        Sequencer { next: Mutex::new(next), turned: Condvar::new() }
     }
 
-    /// Where a batch begins: waits until that is known, or says `None` if it is not yet.
-    pub(super) fn begin(&self, number: usize, waits: bool) -> Result<Option<u64>, Error> {
-        let mut next = self.lock();
-        while waits && next.number != number && !next.failed {
-            next = self.turned.wait(next).unwrap_or_else(|e| e.into_inner());
-        }
-        if next.failed {
-            return Err(ErrorKind::BrokenPipe.into());
-        }
-        Ok((next.number == number).then_some(next.offset))
-    }
-
-    /// The batch whose turn it is ends before `offset`.
-    pub(super) fn end(&self, offset: u64) {
-        let mut next = self.lock();
-        (next.number, next.offset) = (next.number + 1, offset);
-        drop(next);
-        self.turned.notify_all();
+    /// Waits for the turn of the task `number`, changes the state and passes the turn on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BrokenPipe`] if the turn will not come.
+    pub fn pass<R>(&self, number: usize, change: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        let mut next = self.wait(number)?;
+        let result = change(&mut next.state);
+        self.turn(next);
+        Ok(result)
     }
 
     /// Wakes all that wait for a turn, since it will not come.
@@ -50,8 +43,61 @@ impl Turns {
         self.turned.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Next> {
+    /// The state that the last task left.
+    pub fn into_state(self) -> T {
+        self.next.into_inner().unwrap_or_else(|e| e.into_inner()).state
+    }
+
+    fn wait(&self, number: usize) -> Result<MutexGuard<'_, Next<T>>, Error> {
+        let mut next = self.lock();
+        while next.number != number && !next.failed {
+            next = self.turned.wait(next).unwrap_or_else(|e| e.into_inner());
+        }
+        if next.failed { Err(ErrorKind::BrokenPipe.into()) } else { Ok(next) }
+    }
+
+    fn turn(&self, mut next: MutexGuard<'_, Next<T>>) {
+        next.number += 1;
+        drop(next);
+        self.turned.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Next<T>> {
         self.next.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Batches that become longer or shorter than what they are made of: each begins where the one before ends.
+pub struct Turns(Sequencer<u64>);
+
+impl Turns {
+    /// The batch `number` begins at `offset`.
+    pub fn new(number: usize, offset: u64) -> Self {
+        Turns(Sequencer::new(number, offset))
+    }
+
+    /// Where a batch begins: waits until that is known, or says `None` if it is not yet.
+    pub(super) fn begin(&self, number: usize, waits: bool) -> Result<Option<u64>, Error> {
+        if waits {
+            return Ok(Some(self.0.wait(number)?.state));
+        }
+        let next = self.0.lock();
+        if next.failed {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
+        Ok((next.number == number).then_some(next.state))
+    }
+
+    /// The batch whose turn it is ends before `offset`.
+    pub(super) fn end(&self, offset: u64) {
+        let mut next = self.0.lock();
+        next.state = offset;
+        self.0.turn(next);
+    }
+
+    /// Wakes all that wait for a turn, since it will not come.
+    pub fn give_up(&self) {
+        self.0.give_up();
     }
 }
 

@@ -1,6 +1,8 @@
 //! Bytes one after the other to a file or pipe: as they are, or packed by as many threads as the budget has room for.
 
 use super::gzip::Gzip;
+#[cfg(feature = "zstd")]
+use super::gzip::no_thread;
 use crate::limits::Limits;
 use crate::target::Compression;
 #[cfg(feature = "zstd")]
@@ -44,13 +46,6 @@ pub fn packer(compression: Compression) -> u64 {
 /// Threads that pack: as many as the budget has room for.
 fn packers(config: &Limits, compression: Compression) -> usize {
     config.threads.min(config.room_for(packer(compression))).max(1)
-}
-
-/// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
-pub(super) fn no_thread(why: io::Error) -> io::Error {
-    io::Error::other(format!(
-        "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack (-z none)"
-    ))
 }
 
 impl Writer {

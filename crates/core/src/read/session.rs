@@ -198,6 +198,18 @@ impl Session<'_> {
     ) -> Result<u64, Error> {
         let number = self.read.reports.len() - 1;
         let several = found.len() > 1;
+        if let (Payload::Empty, [first, ..]) = (&**payload, found) {
+            // only how a stream begins tells whether its bytes are kept
+            let at = first.keys.first().map_or(0, |key| key.offset - base);
+            let (count, name) = (found.len(), input.name());
+            let said = format!(
+                "{name}: {count} CPU profile{} behind something else, first at byte {at}, left out: this stream was not kept; \
+                 from a file all is read",
+                if several { "s" } else { "" }
+            );
+            self.read.warnings.push(said);
+            return Ok(next);
+        }
         for (count, document) in found.iter().enumerate() {
             let document = within(document, base);
             let expanded = self.expand.expand(input.source.path(), payload, &document);

@@ -1,6 +1,6 @@
 //! The events of a trace, one after the other.
 
-use super::Trace;
+use super::opened::Trace;
 use crate::entry::Entry;
 use crate::order::{METADATA, Order, Timed, UNTIMED};
 use crate::place::Place;
@@ -59,8 +59,15 @@ pub struct Events<'t> {
     next: usize,
 }
 
+impl Trace {
+    /// Its events.
+    pub fn events(&self, order: EventOrder) -> Events<'_> {
+        Events::new(self, order)
+    }
+}
+
 impl<'t> Events<'t> {
-    pub(super) fn new(trace: &'t Trace, order: EventOrder) -> Self {
+    fn new(trace: &'t Trace, order: EventOrder) -> Self {
         let store = trace.store();
         let (places, timed): (Box<dyn Iterator<Item = Place>>, _) = match order {
             EventOrder::Input => (Box::new(trace.in_input_order.of(0)), None),

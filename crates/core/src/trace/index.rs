@@ -1,6 +1,5 @@
 //! What is collected while a trace is read.
 
-use super::Watch;
 use super::threads::Threads;
 use crate::entry::{Entry, rank};
 use crate::error::Error;
@@ -12,6 +11,9 @@ use crate::outline::{Document, Outline};
 use crate::place::{Long, Place};
 use crate::read::{Current, Maker, Reader};
 use tracemill_tokenizer::Event;
+
+/// Whether an event is one of those that are to be found again at once; see [`Trace::watched`](super::Trace::watched).
+pub type Watch = fn(&Event<'_>) -> bool;
 
 /// The findings of one chunk.
 #[derive(Default)]

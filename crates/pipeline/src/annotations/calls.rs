@@ -13,18 +13,35 @@
 
 use super::key::CallKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tracemill_profile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use tracemill_tokenizer::{Event, Field, parse};
 
 /// A process and a thread, as DevTools has them in keys.
 pub(super) type Ids = (u64, u64);
 
+/// Threads that are asked for, and their processes.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    threads: BTreeSet<Ids>,
+    pids: BTreeSet<u64>,
+}
+
+impl Wanted {
+    pub(super) fn new(threads: BTreeSet<Ids>) -> Self {
+        let pids = threads.iter().map(|ids| ids.0).collect();
+        Wanted { threads, pids }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
+}
+
 /// What decides about the calls of some threads.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    wanted: BTreeSet<Ids>,
-    pids: BTreeSet<u64>,
+    wanted: Arc<Wanted>,
     drawn: BTreeMap<Ids, Drawn>,
     /// By the `Profile` events of streams, their threads.
     heads: BTreeMap<(u64, StreamKey), Ids>,
@@ -64,9 +81,13 @@ struct Stream {
 }
 
 impl Threads {
-    pub(super) fn new(wanted: BTreeSet<Ids>) -> Self {
-        let pids = wanted.iter().map(|ids| ids.0).collect();
-        Threads { wanted, pids, ..Threads::default() }
+    pub(super) fn new(wanted: Arc<Wanted>) -> Self {
+        Threads { wanted, ..Threads::default() }
+    }
+
+    /// Threads that have CPU profiles.
+    pub(super) fn with_profiles(&self) -> impl Iterator<Item = Ids> + '_ {
+        self.heads.values().copied()
     }
 
     /// Looks at an event of the unit of that number, in which `renamed` gives the names that processes have in the output.
@@ -76,14 +97,15 @@ impl Threads {
         unit: usize,
         renamed: impl FnOnce(u64) -> Option<u64>,
     ) {
-        if self.pids.is_empty() {
+        if self.wanted.is_empty() {
             return;
         }
         let id = |field| parse::<u64>(event.field(field)?);
         let Some(pid) = id(Field::Pid) else { return };
         let pid = *self.names.entry((unit, pid)).or_insert_with(|| renamed(pid));
-        let Some(pid) = pid.filter(|pid| self.pids.contains(pid)) else { return };
-        let ids = id(Field::Tid).map(|tid| (pid, tid)).filter(|ids| self.wanted.contains(ids));
+        let Some(pid) = pid.filter(|pid| self.wanted.pids.contains(pid)) else { return };
+        let ids =
+            id(Field::Tid).map(|tid| (pid, tid)).filter(|ids| self.wanted.threads.contains(ids));
         if let Some(ids) = ids {
             let halves = match event.phase() {
                 b'X' | b'I' => Some(0),

@@ -40,6 +40,10 @@ pub(super) fn each_event<T: Send>(
         let mut found = new();
         let mut finder = FieldFinder::new(config.tier.unwrap_or_else(Tier::best));
         let mut look = |entry: Entry| {
+            // what parts of a trace repeat is in it once
+            if emit.delays.is_left_out(entry.place.offset()) {
+                return;
+            }
             let bytes = emit.order.0.event(entry.place);
             let spans = finder.find(bytes);
             take(&mut found, &spans.of(bytes), entry);

@@ -24,19 +24,27 @@
 //! ([`tracemill_core::read::Numbers`]).
 
 mod calls;
+mod fates;
 mod indices;
 mod key;
 mod look;
+mod named;
 mod read;
+mod skeleton;
 mod text;
 mod window;
 mod write;
 
+pub(crate) use fates::{Fates, PartFates};
 pub(crate) use read::modifications;
 pub(crate) use text::without;
-pub(crate) use write::{Fates, Written};
+pub(crate) use write::Written;
 
+use crate::report::AnnotationReport;
+use named::ByName;
 use read::{Annotated, Named};
+use skeleton::Skeleton;
+use std::sync::OnceLock;
 use tracemill_core::outline::{Document, count};
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
@@ -47,6 +55,10 @@ pub(crate) struct Annotations<'p> {
     documents: Vec<Annotated<'p>>,
     /// Whether other documents stand beside the one that has them.
     several: bool,
+    /// For outputs that are parts.
+    by_name: OnceLock<ByName>,
+    /// The text around the lists of the first document that has any.
+    skeleton: OnceLock<Skeleton>,
 }
 
 impl<'p> Annotations<'p> {
@@ -60,7 +72,8 @@ impl<'p> Annotations<'p> {
         // what profiles are made into counts too
         let several = inputs.payloads.len() > 1 || count(documents) > 1;
         let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store);
-        Annotations { documents: documents.iter().filter_map(of).collect(), several }
+        let documents = documents.iter().filter_map(of).collect();
+        Annotations { documents, several, ..Annotations::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,6 +90,35 @@ impl<'p> Annotations<'p> {
 
     fn named(&self) -> impl Iterator<Item = &Named> + '_ {
         self.documents.iter().flat_map(Annotated::named)
+    }
+
+    /// No part was looked at yet.
+    pub(crate) fn of_parts(&self) -> PartFates {
+        PartFates::new(fates::elsewhere(&self.documents).len())
+    }
+
+    /// What became of them in all parts.
+    pub(crate) fn report(&self, parts: &PartFates) -> AnnotationReport {
+        parts.report(&fates::elsewhere(&self.documents))
+    }
+
+    /// Bytes that every part goes through, whatever it has: what stands around lists, and stretches of time.
+    pub(crate) fn common_len(&self) -> u64 {
+        let Some(first) = self.documents.first() else { return 0 };
+        let elements = self.documents.iter().flat_map(|own| own.lists.iter().flatten().flatten());
+        let ranges = elements.filter(|element| element.names.is_empty());
+        let crumbs: u64 = self.documents.iter().map(|own| own.crumbs.inner()).sum();
+        let ranges: u64 = ranges.map(|range| range.text.len() as u64).sum();
+        const CRUMB: u64 = 64;
+        self.skeleton_of(first).text.len() as u64 + ranges + crumbs * CRUMB
+    }
+
+    fn by_name(&self) -> &ByName {
+        self.by_name.get_or_init(|| ByName::of(&self.documents))
+    }
+
+    fn skeleton_of(&self, first: &Annotated<'_>) -> &Skeleton {
+        self.skeleton.get_or_init(|| Skeleton::of(first.text))
     }
 
     /// Bytes that they may take at most, beside those of the first document.

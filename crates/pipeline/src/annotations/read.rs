@@ -1,12 +1,13 @@
 //! Annotations as documents have them, each with what it names.
 
-use super::calls::Threads;
+use super::calls::{Threads, Wanted};
 use super::key::{CallKey, EventKey};
 use super::text::{elements, range_in};
 use super::window::{Breadcrumbs, Span, span_of_range};
 use crate::report::AnnotationDrop;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::json::member;
 use tracemill_core::order::Order;
@@ -91,6 +92,8 @@ pub(super) struct Annotated<'p> {
     /// Lists that are none.
     pub(super) malformed: u64,
     pub(super) crumbs: Breadcrumbs,
+    /// The same as they stand.
+    pub(super) breadcrumb: Option<&'p [u8]>,
     /// Whether DevTools applies them.
     pub(super) applied: bool,
     /// The threads of calls among them, as the document has them; not known where nothing stands beside it.
@@ -143,24 +146,31 @@ impl<'p> Annotated<'p> {
         let mut lists = lists.into_iter().map(|(list, all)| {
             all.into_iter().map(|element| list.element(element, &found, store)).collect()
         });
+        let breadcrumb = member(text, b"initialBreadcrumb");
         let mut own = Annotated {
             offset: document.keys[key].offset,
             text,
             lists: std::array::from_fn(|_| lists.next().unwrap_or_default()),
             malformed,
-            crumbs: Breadcrumbs::of(member(text, b"initialBreadcrumb").unwrap_or_default()),
+            crumbs: Breadcrumbs::of(breadcrumb.unwrap_or_default()),
+            breadcrumb,
             applied: member(text, b"annotations").is_some_and(|value| value.starts_with(b"{")),
             threads: None,
         };
         let wanted: BTreeSet<_> = own.calls().map(|call| (call.pid, call.tid)).collect();
         if !alone && !wanted.is_empty() {
-            let mut threads = Threads::new(wanted);
+            let mut threads = Threads::new(Arc::new(Wanted::new(wanted)));
             let all = numbers
                 .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
             // where something was lost nothing is the same
             own.threads = Some(if all { threads } else { Threads::default() });
         }
         Some(own)
+    }
+
+    /// Annotations, and lists that are none.
+    pub(super) fn count(&self) -> u64 {
+        self.malformed + self.lists.iter().map(|list| list.len() as u64).sum::<u64>()
     }
 
     /// Everything that is named.

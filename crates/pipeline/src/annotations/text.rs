@@ -1,5 +1,6 @@
 //! Lists and objects with some of their content changed: what stays keeps its bytes and the white space around it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use tracemill_tokenizer::{Cursor, members, string_is};
 
@@ -21,24 +22,41 @@ pub(super) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
     Some(all)
 }
 
-/// An array with these elements instead of its own (nothing in place of those that go), and more behind them.
-pub(super) fn with_elements(
-    array: &[u8],
-    own: Vec<Option<Vec<u8>>>,
-    more: Vec<Vec<u8>>,
-) -> Vec<u8> {
-    let ranges: Vec<Range<usize>> =
-        elements(array).unwrap_or_default().iter().map(|e| range_in(array, e)).collect();
-    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
-        return [b"[", &*more.join(&b","[..]), b"]"].concat();
+/// How an array is written: what stands before, between and behind its elements.
+pub(super) struct Style {
+    before: Cow<'static, [u8]>,
+    /// The comma and white space.
+    between: Cow<'static, [u8]>,
+    behind: Cow<'static, [u8]>,
+}
+
+impl Style {
+    /// That of an array without elements.
+    pub(super) const PLAIN: Self = Style {
+        before: Cow::Borrowed(b"["),
+        between: Cow::Borrowed(b","),
+        behind: Cow::Borrowed(b"]"),
     };
-    // what stands between two elements: the comma and white space
-    let between =
-        ranges.windows(2).next().map_or(&b","[..], |two| &array[two[0].end..two[1].start]);
-    let all: Vec<Vec<u8>> = own.into_iter().flatten().chain(more).collect();
-    match all.is_empty() {
-        true => b"[]".to_vec(),
-        false => [&array[..first.start], &all.join(between), &array[last.end..]].concat(),
+
+    /// Of an array.
+    pub(super) fn of(array: &[u8]) -> Self {
+        let all = elements(array).unwrap_or_default();
+        let (Some(first), Some(last)) = (all.first(), all.last()) else { return Style::PLAIN };
+        let (first, last) = (range_in(array, first), range_in(array, last));
+        let between = match all.get(1) {
+            Some(second) => array[first.end..range_in(array, second).start].to_vec().into(),
+            None => Style::PLAIN.between,
+        };
+        let (before, behind) = (array[..first.start].to_vec(), array[last.end..].to_vec());
+        Style { before: before.into(), between, behind: behind.into() }
+    }
+
+    /// An array of these elements.
+    pub(super) fn list(&self, elements: &[Vec<u8>]) -> Vec<u8> {
+        match elements.is_empty() {
+            true => b"[]".to_vec(),
+            false => [&*self.before, &elements.join(&*self.between), &*self.behind].concat(),
+        }
     }
 }
 
@@ -106,17 +124,16 @@ mod tests {
 
     #[test]
     fn lists_keep_their_style() {
-        let change = |array: &str, own: &[Option<&str>], more: &[&str]| {
-            let own = own.iter().map(|e| e.map(|e| e.as_bytes().to_vec())).collect();
-            let more = more.iter().map(|e| e.as_bytes().to_vec()).collect();
-            String::from_utf8(with_elements(array.as_bytes(), own, more)).unwrap()
+        let change = |array: &str, new: &[&str]| {
+            let new: Vec<Vec<u8>> = new.iter().map(|e| e.as_bytes().to_vec()).collect();
+            String::from_utf8(Style::of(array.as_bytes()).list(&new)).unwrap()
         };
         let list = "[\n  1,\n  2,\n  3\n]";
-        assert_eq!(change(list, &[Some("1"), Some("2"), Some("3")], &[]), list);
-        assert_eq!(change(list, &[None, Some("9"), None], &["5"]), "[\n  9,\n  5\n]");
-        assert_eq!(change(list, &[None, None, None], &[]), "[]");
-        assert_eq!(change("[ ]", &[], &["1", "2"]), "[1,2]");
-        assert_eq!(change("[1]", &[Some("1")], &["2"]), "[1,2]");
+        assert_eq!(change(list, &["1", "2", "3"]), list);
+        assert_eq!(change(list, &["9", "5"]), "[\n  9,\n  5\n]");
+        assert_eq!(change(list, &[]), "[]");
+        assert_eq!(change("[ ]", &["1", "2"]), "[1,2]");
+        assert_eq!(change("[1]", &["1", "2"]), "[1,2]");
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! Annotations with the keys that they have in the output.
 
-use super::calls::{Ids, Threads};
+use super::calls::{Ids, Threads, Wanted};
+use super::fates::Fates;
 use super::indices::indices;
 use super::key::{CallKey, EventKey};
 use super::look::{Bounds, each_event};
-use super::read::{Annotated, Element, GROUPS, LISTS, Named, Needs};
-use super::text::with_elements;
+use super::named::{Listed, each};
+use super::read::{Annotated, Element, LISTS, Named, Needs};
 use super::window::{Breadcrumbs, Span, moved};
 use super::{Annotations, text};
 use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::keys::United;
-use crate::report::{AnnotationDrop, AnnotationReport};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use crate::merged_keys::United;
+use crate::report::AnnotationDrop;
+use std::collections::HashMap;
+use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::exact::Exact;
 use tracemill_core::json::member;
@@ -32,12 +34,14 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) clocks: Option<&'w Clocks>,
     /// Events that are written before all of these.
     pub(crate) before: u64,
+    /// Whether it is one of many, which have their events as they are: it costs what it has, not what there is.
+    pub(crate) part: bool,
 }
 
 impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     /// An output that has all events as they are.
     pub(crate) fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written { emit, config, whole: true, made: None, clocks: None, before: 0 }
+        Written { emit, config, whole: true, made: None, clocks: None, before: 0, part: false }
     }
 
     /// A merge; `whole` if all events of all inputs are in it.
@@ -55,6 +59,11 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
         Written { whole: false, ..Written::whole(emit, config) }
     }
 
+    /// One of many outputs of some of the events as they are.
+    pub(crate) fn part(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
+        Written { part: true, ..Written::some(emit, config) }
+    }
+
     /// What moves the times of the input at a place.
     fn shift_at(&self, offset: u64) -> Option<&'w Shift> {
         self.clocks?.shift_at(offset).map(|shift| &**shift)
@@ -66,38 +75,8 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     }
 }
 
-/// What became of each annotation, in the order of inputs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fates(Vec<Result<(), AnnotationDrop>>);
-
-impl Fates {
-    /// Of several outputs: what is in one is kept.
-    pub(crate) fn unite(mut self, other: Fates) -> Fates {
-        if self.0.is_empty() {
-            return other;
-        }
-        self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own = (*own).min(other));
-        self
-    }
-
-    /// In numbers.
-    pub(crate) fn report(&self) -> AnnotationReport {
-        let mut dropped: BTreeMap<AnnotationDrop, u64> = BTreeMap::new();
-        self.0
-            .iter()
-            .filter_map(|fate| fate.err())
-            .for_each(|why| *dropped.entry(why).or_default() += 1);
-        let kept = self.0.iter().filter(|fate| fate.is_ok()).count() as u64;
-        AnnotationReport { kept, dropped: dropped.into_iter().collect() }
-    }
-}
-
-/// Lists of the output: elements in place of the first document's, and those of the others.
-#[derive(Default)]
-struct NewList {
-    own: Vec<Option<Vec<u8>>>,
-    more: Vec<Vec<u8>>,
-}
+/// The lists of the output: elements of all documents.
+type NewLists = [Vec<Vec<u8>>; LISTS];
 
 impl Annotations<'_> {
     /// Puts the annotations into `united`, as they are in the output.
@@ -113,7 +92,7 @@ impl Annotations<'_> {
         }
         let writer = Writer::new(self, written);
         let lists = writer.lists(&mut fates);
-        let text = writer.text(&lists, &mut fates);
+        let text = writer.text(lists, &mut fates);
         united.put_modifications(text);
         fates
     }
@@ -122,6 +101,8 @@ impl Annotations<'_> {
 struct Writer<'a, 'w, 'r, 's, 'p> {
     all: &'a Annotations<'p>,
     written: &'a Written<'w, 'r, 's, 'p>,
+    /// Numbers of the annotations that the output may have, where it is one of many.
+    chosen: Option<Vec<u32>>,
     /// By places.
     indices: HashMap<u64, u64>,
     bounds: Option<Span>,
@@ -133,46 +114,68 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
 
 impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     fn new(all: &'a Annotations<'p>, written: &'a Written<'w, 'r, 's, 'p>) -> Self {
-        let emit = written.emit;
-        let wanted: Vec<Entry> = all
-            .named()
-            .filter_map(|named| match named {
-                Named::Event(entry) | Named::Synthetic(entry, _) => Some(entry),
-                Named::Call(_) => None,
-            })
-            .flat_map(|entry| [Some(entry), written.made_of(entry)])
-            .flatten()
-            .copied()
-            .collect();
         let any = |own: &Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
         let needed = all.documents.iter().any(any);
         let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
         let change = all.several || !written.whole || unknown;
-        let mut indices = indices(emit, &wanted);
-        indices.values_mut().for_each(|index| *index += written.before);
         let mut writer = Writer {
             all,
             written,
-            indices,
+            chosen: None,
+            indices: HashMap::new(),
             bounds: None,
             threads: Threads::default(),
             same: HashMap::new(),
         };
         writer.look(needed && change);
+        if written.part {
+            let ids = writer.threads.with_profiles();
+            writer.chosen = Some(all.by_name().may_have(written.emit, ids));
+        }
+        writer.compare_threads();
+        writer.find_events();
         writer
+    }
+
+    /// Annotations that the output may have.
+    fn each(&self, visit: impl FnMut(u32, usize, Listed<'a, 'p>)) {
+        each(&self.all.documents, self.chosen.as_deref(), visit);
+    }
+
+    /// Finds the indices of all events that are named.
+    fn find_events(&mut self) {
+        let mut wanted = Vec::new();
+        self.each(|_, _, (_, _, element)| {
+            for (_, named) in element.iter().flat_map(|element| &element.names) {
+                if let Named::Event(entry) | Named::Synthetic(entry, _) = named {
+                    wanted.push(*entry);
+                    wanted.extend(self.written.made_of(entry));
+                }
+            }
+        });
+        self.indices = indices(self.written.emit, &wanted);
+        self.indices.values_mut().for_each(|index| *index += self.written.before);
+    }
+
+    /// Threads of calls: those that are asked for in the output.
+    fn wanted(&self) -> Arc<Wanted> {
+        if self.written.part {
+            return Arc::clone(&self.all.by_name().wanted);
+        }
+        let documents = self.all.documents.iter();
+        let calls =
+            documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
+        Arc::new(Wanted::new(calls.flatten().map(|call| (call.pid, call.tid)).collect()))
     }
 
     /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
     fn look(&mut self, bounds: bool) {
         let Written { emit, config, .. } = *self.written;
-        let documents = self.all.documents.iter();
-        let calls =
-            documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
-        let wanted: BTreeSet<Ids> = calls.flatten().map(|call| (call.pid, call.tid)).collect();
+        let wanted = self.wanted();
         if !bounds && wanted.is_empty() {
             return;
         }
-        let new = || (Bounds::default(), Threads::new(wanted.clone()));
+        let new = || (Bounds::default(), Threads::new(Arc::clone(&wanted)));
         let found = each_event(emit, config, new, |(own, threads), event, entry| {
             if bounds {
                 own.note(event, entry, self.written.shift_at(entry.place.offset()));
@@ -184,44 +187,46 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
         self.bounds = Bounds::unite(all, emit.order).filter(|_| bounds);
         threads.into_iter().for_each(|threads| self.threads.append(threads));
-        let documents = self.all.documents.iter();
-        for (document, before) in documents.filter_map(|own| Some((own, own.threads.as_ref()?))) {
-            for call in document.calls() {
-                let (key, new) =
-                    ((document.offset, (call.pid, call.tid)), self.renamed(call, document.offset));
-                if let Some(new) = new.filter(|_| !self.same.contains_key(&key)) {
-                    let same = before.is_same(key.1, &self.threads, (new.pid, new.tid));
-                    self.same.insert(key, same);
+    }
+
+    /// Finds out on which threads the output has all that calls are made of.
+    fn compare_threads(&mut self) {
+        let mut same = HashMap::new();
+        self.each(|_, _, (_, document, element)| {
+            let Some(before) = &document.threads else { return };
+            for (_, named) in element.iter().flat_map(|element| &element.names) {
+                let Named::Call(call) = *named else { continue };
+                let key = (document.offset, (call.pid, call.tid));
+                if let Some(new) = self.renamed(call, document.offset) {
+                    let new = (new.pid, new.tid);
+                    same.entry(key).or_insert_with(|| before.is_same(key.1, &self.threads, new));
                 }
             }
-        }
+        });
+        self.same = same;
     }
 
     /// The elements of all lists with their new keys.
-    fn lists(&self, fates: &mut Fates) -> [NewList; LISTS] {
-        let mut lists: [NewList; LISTS] = Default::default();
-        let mut seen: [HashSet<Vec<u8>>; LISTS] = Default::default();
-        for (number, document) in self.all.documents.iter().enumerate() {
-            let malformed = (0..document.malformed).map(|_| Err(AnnotationDrop::Malformed));
-            fates.0.extend(malformed);
-            let shift = self.written.shift_at(document.offset);
-            for ((own, list), seen) in document.lists.iter().zip(&mut lists).zip(&mut seen) {
-                for element in own {
-                    let new = element.as_ref().map_err(|&reason| reason);
-                    let new = new.and_then(|element| self.renewed(element, document, shift));
-                    fates.0.push(new.as_ref().map(|_| ()).map_err(|&reason| reason));
-                    let new = new.ok();
-                    // what two parts of one trace have is one
-                    let again = new.as_ref().is_some_and(|new| number > 0 && seen.contains(new));
-                    let new = new.filter(|_| !again);
-                    match number {
-                        0 => list.own.push(new),
-                        _ => list.more.extend(new),
-                    }
-                }
-                seen.extend(list.own.iter().flatten().chain(&list.more).cloned());
-            }
+    fn lists(&self, fates: &mut Fates) -> NewLists {
+        let mut lists = NewLists::default();
+        if !self.written.part {
+            let malformed: u64 = self.all.documents.iter().map(|own| own.malformed).sum();
+            (0..malformed).for_each(|_| fates.push(0, Err(AnnotationDrop::Malformed)));
         }
+        // what two parts of one trace have is one
+        let several = self.all.documents.len() > 1;
+        let mut seen: [HashMap<Vec<u8>, usize>; LISTS] = Default::default();
+        self.each(|at, number, (list, document, element)| {
+            let shift = self.written.shift_at(document.offset);
+            let new = element.as_ref().map_err(|&reason| reason);
+            let new = new.and_then(|element| self.renewed(element, document, shift));
+            fates.push(at, new.as_ref().map(|_| ()).map_err(|&reason| reason));
+            let Ok(new) = new else { return };
+            let is_new = !several || *seen[list].entry(new.clone()).or_insert(number) == number;
+            if is_new {
+                lists[list].push(new);
+            }
+        });
         lists
     }
 
@@ -288,31 +293,13 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// `modifications` of the output.
-    fn text(&self, lists: &[NewList; LISTS], fates: &mut Fates) -> Vec<u8> {
+    fn text(&self, lists: NewLists, fates: &mut Fates) -> Vec<u8> {
         let documents = &self.all.documents;
-        let base = documents[0].text;
+        let first = &documents[0];
         let applied = documents.iter().any(|own| own.applied);
-        let mut out = base.to_vec();
-        let mut lists = lists.iter();
-        for (group, of_group) in GROUPS {
-            let old = member(base, group).filter(|group| group.starts_with(b"{"));
-            let mut object = old.unwrap_or(b"{}").to_vec();
-            for (list, new) in of_group.iter().zip(&mut lists) {
-                let array = member(&object, list.name);
-                let is_array = array.is_some_and(|array| array.starts_with(b"["));
-                let array = array.filter(|_| is_array).unwrap_or(b"[]");
-                let new = with_elements(array, new.own.clone(), new.more.clone());
-                if !is_array && (applied || new != b"[]") || new != array {
-                    object = text::with_member(&object, list.name, &new);
-                }
-            }
-            let needed = applied || object != b"{}";
-            if needed && old != Some(&*object) {
-                out = text::with_member(&out, group, &object);
-            }
-        }
+        let mut out = self.all.skeleton_of(first).with(lists, applied);
         let crumbs = self.breadcrumbs(fates);
-        let old = member(base, b"initialBreadcrumb");
+        let old = member(&out, b"initialBreadcrumb");
         if let Some(crumbs) = crumbs.filter(|_| applied || old.is_some()) {
             out = text::with_member(&out, b"initialBreadcrumb", &crumbs);
         }
@@ -335,10 +322,13 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();
         let shift = self.written.shift_at(first.offset);
         let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
-        let fate =
-            |number| if number < within.inner() { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
-        fates.0.extend((0..all).map(fate));
-        Some(within.text(member(first.text, b"initialBreadcrumb")))
+        let before: u64 = documents.iter().map(Annotated::count).sum();
+        for number in 0..all {
+            let is_within = number < within.inner();
+            let fate = if is_within { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
+            fates.push((before + number) as u32, fate);
+        }
+        Some(within.text(first.breadcrumb))
     }
 }
 

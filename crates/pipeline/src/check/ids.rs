@@ -4,11 +4,8 @@
 //! threads; two of a million ids collide with a probability of 10⁻⁷. The hash has no seed, so that answers do not differ
 //! from run to run (contract C4).
 
+use tracemill_tokenizer::swar::{digits, equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
-
-/// A one, or the highest bit, in each byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
-const TOPS: u64 = ONES << 7;
 
 /// Mixes two words: the halves of their product.
 #[inline(always)]
@@ -62,10 +59,7 @@ pub(super) fn hash_field(event: &Event<'_>, field: Field) -> u64 {
 #[inline]
 pub(super) fn hash_short(text: &[u8]) -> Option<u64> {
     let word = u64::from_le_bytes(*text.first_chunk::<8>()?);
-    // digits become 0 to 9, and of those sums only stay below 0x80
-    let digits = word ^ (ONES * u64::from(b'0'));
-    let others = (((digits & !TOPS) + ONES * (0x80 - 10)) | digits) & TOPS;
-    let len = others.trailing_zeros() as usize / 8;
+    let len = first(digits(word).1);
     let ends = (1..8).contains(&len) && matches!((word >> (8 * len)) as u8, b',' | b'}');
     ends.then(|| end_hash(WHOLE, low_bytes(word, len), len))
 }
@@ -73,16 +67,12 @@ pub(super) fn hash_short(text: &[u8]) -> Option<u64> {
 /// The hash of the string that `text` begins with, if it has no escapes and does not end with the text.
 #[inline]
 fn hash_string(text: &[u8]) -> Option<u64> {
-    let is = |word: u64, byte: u8| {
-        let zero = word ^ (ONES * u64::from(byte));
-        zero.wrapping_sub(ONES) & !zero & TOPS
-    };
     let mut hash = STRING;
     for (number, word) in text[1..].as_chunks::<8>().0.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        let found = is(word, b'"') | is(word, b'\\');
+        let found = equal_bytes(word, b'"') | equal_bytes(word, b'\\');
         if found != 0 {
-            let len = found.trailing_zeros() as usize / 8;
+            let len = first(found);
             let plain = (word >> (8 * len)) as u8 == b'"';
             return plain.then(|| end_hash(hash, low_bytes(word, len), 8 * number + len));
         }

@@ -28,7 +28,7 @@ mod viewers;
 mod walk;
 
 pub(crate) use ids::{hash_value, mix, whole};
-pub(crate) use needs::{Need, lacks};
+pub(crate) use needs::{Need, lacks, profile_id};
 pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub use rules::Severity;

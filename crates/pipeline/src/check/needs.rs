@@ -37,6 +37,30 @@ pub(crate) fn lacks(event: &Event<'_>) -> Option<Need> {
     }
 }
 
+/// The id that an event of a CPU profile needs, if it has none but in `id2`: DevTools tells profiles apart by pid and `id`
+/// alone (devtools-semantics §3.2). It shows where it is from, so that it is none that another profile of the process has.
+pub(crate) fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
+    // a look at two bytes spares nearly all
+    if !matches!(event.field_and_rest(Field::Name), Some([b'"', b'P' | b'\\', ..]))
+        || event.field(Field::Id).is_some()
+        || !PROFILE.iter().any(|name| event.is_string(Field::Name, name))
+    {
+        return None;
+    }
+    let id2 = event.field(Field::Id2)?;
+    let reaches = ["global", "local"].into_iter();
+    let (reach, id) = reaches.filter_map(|own| Some((own, member(id2, own.as_bytes())?))).next()?;
+    let id = match id {
+        [b'"', text @ .., b'"'] => text,
+        [b'0'..=b'9' | b'-', ..] => id,
+        _ => return None,
+    };
+    Some([b"\"", reach.as_bytes(), b":", id, b"\""].concat())
+}
+
+/// Events of CPU profiles, by name.
+const PROFILE: [&[u8]; 2] = [b"Profile", b"ProfileChunk"];
+
 /// What an event must have whose name, with its quotes, begins `text`.
 #[inline]
 fn need_of(text: &[u8]) -> Option<Need> {

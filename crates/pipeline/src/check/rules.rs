@@ -175,6 +175,7 @@ rules! {
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace", "nothing, for processes of the browser itself; one of another recording shows if its file is merged with --for devtools";
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps", "tracemill merge --for devtools cuts it";
+    ProfileId2 "profile-id2" (O E O) "an event of a CPU profile named by id2 alone: DevTools reads id, and takes all such profiles of a process for one", "tracemill merge --for devtools gives it an id";
     ProfilesPerThread "profiles-per-thread" (O W O) "a further CPU profile of one thread: DevTools shows one", "tracemill profile extract, and open each";
     ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in the order of time", "tracemill merge puts them in order";
     HeadlessProfile "headless-profile" (W E W) "a CPU profile without its Profile event", "merge the file in which it began; tracemill profile extract saves it";

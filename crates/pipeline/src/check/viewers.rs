@@ -47,6 +47,9 @@ impl Browser {
         if super::needs::lacks(event).is_some() {
             tallies.add(Kind::BareArgs, offset);
         }
+        if super::needs::profile_id(event).is_some() {
+            tallies.add(Kind::ProfileId2, offset);
+        }
         match name {
             b"\"TracingStartedInBrowser\"" => self.start(event, offset, tallies),
             b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {

@@ -44,7 +44,6 @@ use sight::Marker;
 pub(crate) use sight::{ClockWatch, Sightings};
 
 use crate::config::{Align, ClockRules};
-use crate::identity::UnitParts;
 use crate::report::{ClockMethod, InputClock};
 use align::{Found, Known, SINCE_1970, align};
 use std::collections::BTreeSet;
@@ -57,15 +56,10 @@ use tracemill_core::read::Inputs;
 use tracemill_core::shift::{Shift, Shifts};
 use tracemill_core::store::Store;
 use tracemill_profile::FOR_DEVTOOLS;
-use tracemill_tokenizer::{Event, nanos, number_text};
+use tracemill_tokenizer::Event;
 
 /// Nanoseconds of a year.
 const YEAR: i64 = 31_557_600_000_000_000;
-
-/// The time of a JSON value in microseconds.
-fn nanos_of(value: &[u8]) -> Option<i64> {
-    Some(nanos(number_text(value, &mut Vec::new())?)?.floor)
-}
 
 /// Whether a file of a flag has the path of an input.
 fn is_path(file: &Path, input: &str) -> bool {
@@ -147,19 +141,19 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// Decides, and what there is to say of it.
+    /// Decides, and what there is to say of it; `sightings` stand by the place of what they were found in.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if a flag names no input.
     pub(crate) fn settle(
-        units: &mut [UnitParts],
+        sightings: impl Iterator<Item = (u64, Sightings)>,
         documents: &[Document],
         inputs: &Inputs,
         store: &Store<'_>,
         rules: &ClockRules,
     ) -> Result<(Clocks, Vec<String>), Error> {
         rules.check_names(inputs)?;
-        let mut known = known(units, documents, inputs, store, rules);
+        let mut known = known(sightings, documents, inputs, store, rules);
         // what was made for DevTools has no clock of its own
         let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
         let own = own.unwrap_or(known.len());
@@ -310,7 +304,7 @@ pub(crate) fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) ->
 
 /// Puts together what was found of each input.
 fn known(
-    units: &mut [UnitParts],
+    sightings: impl Iterator<Item = (u64, Sightings)>,
     documents: &[Document],
     inputs: &Inputs,
     store: &Store<'_>,
@@ -339,11 +333,9 @@ fn known(
             known[input].stated.note(document, store);
         }
     }
-    for unit in units {
-        if let Some(sightings) = unit.sightings.take()
-            && let Some(input) = input_at(unit.base)
-        {
-            known[input].sightings.append(*sightings);
+    for (base, own) in sightings {
+        if let Some(input) = input_at(base) {
+            known[input].sightings.append(own);
         }
     }
     known

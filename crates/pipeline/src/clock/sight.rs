@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_core::json::member;
 use tracemill_core::shift::{Kind, Shift};
-use tracemill_tokenizer::{Event, Field, unescape};
+use tracemill_tokenizer::{Event, Field, nanos, number_text, unescape};
 
 /// Markers kept of an input: the first ones in time.
 pub(super) const MARKERS: usize = 1024;
@@ -96,7 +96,7 @@ impl Sightings {
         let mut new = Vec::new();
         let issued = member(args, b"issue_ts").and_then(|value| {
             let changed = shift.is_some_and(|shift| shift.write(value, Kind::Micros, &mut new));
-            super::nanos_of(if changed { &new } else { value })
+            nanos_of(if changed { &new } else { value })
         });
         let moment = match issued.filter(|&issued| issued <= time) {
             Some(issued) => {
@@ -146,6 +146,11 @@ impl Sightings {
 /// Whether an event ends what another began.
 fn is_end(event: &Event<'_>) -> bool {
     matches!(event.phase(), b'E' | b'e' | b'F')
+}
+
+/// The time of a JSON value in microseconds.
+pub(super) fn nanos_of(value: &[u8]) -> Option<i64> {
+    Some(nanos(number_text(value, &mut Vec::new())?)?.floor)
 }
 
 #[cfg(test)]

@@ -8,71 +8,14 @@
 //! | of the thread | process, thread, presets by thread | when all naming events are read |
 //! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
 
-use super::Filter;
-use super::lanes::{Lane, Names};
+use super::options::Filter;
+use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
+use super::threads::{Lane, Names, plain};
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
-use crate::report::Dropped;
 use regex::bytes::Regex;
 use tracemill_core::error::Error;
 use tracemill_core::time::TimePoint;
-use tracemill_tokenizer::{Event, Field, unescape};
-
-/// Why an event goes; 0 if it stays.
-pub(super) type Reason = u8;
-pub(super) const PASSES: Reason = 0;
-const MIN_DUR: Reason = 8;
-const MAX_DUR: Reason = 9;
-const FROM: Reason = 10;
-const TO: Reason = 11;
-const PRESET: Reason = 12;
-const INVERTED: Reason = 17;
-pub(super) const SHRUNK: Reason = 18;
-const NAMES: [&str; 19] = [
-    "",
-    "--pid",
-    "--tid",
-    "--process",
-    "--thread",
-    "--ph",
-    "--cat",
-    "--name",
-    "--min-dur",
-    "--max-dur",
-    "--from",
-    "--to",
-    "--drop network",
-    "--drop gpu",
-    "--drop animation",
-    "--drop threadpool",
-    "--drop compile",
-    "--invert",
-    "--shrink-to",
-];
-
-/// Events and bytes that went, by reason.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tallies([(u64, u64); NAMES.len()]);
-
-impl Tallies {
-    #[inline]
-    pub(super) fn add(&mut self, reason: Reason, bytes: u64) {
-        let (events, all) = &mut self.0[usize::from(reason)];
-        *events += 1;
-        *all += bytes;
-    }
-
-    pub(super) fn append(&mut self, later: &Tallies) {
-        for (own, more) in self.0.iter_mut().zip(later.0) {
-            own.0 += more.0;
-            own.1 += more.1;
-        }
-    }
-
-    pub(super) fn report(&self) -> Vec<Dropped> {
-        let named = NAMES.iter().zip(self.0).filter(|(_, (events, _))| *events > 0);
-        named.map(|(reason, (events, bytes))| Dropped { reason, events, bytes }).collect()
-    }
-}
+use tracemill_tokenizer::{Event, Field};
 
 /// A preset, ready to be used.
 #[derive(Clone)]
@@ -304,17 +247,4 @@ fn has_category(regex: &Regex, list: &[u8]) -> bool {
 /// The content of a string, of anything else what is written; nothing if it is missing.
 pub(super) fn text_of<'t>(event: &Event<'t>, field: Field, scratch: &'t mut Vec<u8>) -> &'t [u8] {
     plain(event.field(field).unwrap_or_default(), scratch)
-}
-
-/// As [`text_of`], for a value.
-pub(super) fn plain<'t>(value: &'t [u8], scratch: &'t mut Vec<u8>) -> &'t [u8] {
-    match value {
-        [b'"', content @ .., b'"'] if content.contains(&b'\\') => {
-            scratch.clear();
-            unescape(content, scratch);
-            scratch
-        }
-        [b'"', content @ .., b'"'] => content,
-        value => value,
-    }
 }

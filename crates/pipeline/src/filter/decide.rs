@@ -11,7 +11,8 @@
 //! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
 
 use super::Index;
-use super::criteria::{Criteria, PASSES, Reason, SHRUNK, Tallies};
+use super::criteria::Criteria;
+use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
 use std::path::Path;

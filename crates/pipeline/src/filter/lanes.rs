@@ -1,17 +1,10 @@
 //! Threads by number: an event's pid and tid are compared once a thread, not once an event.
 
-use super::criteria::{Criteria, Reason, plain};
+use super::criteria::Criteria;
+use super::threads::{Lane, plain};
 use crate::recent::{Recent, Words};
 use std::collections::HashMap;
-use tracemill_tokenizer::{Event, Field, members, string_is};
-
-/// A thread. `10` and `"10"` are one id, as in [`crate::IdSet`].
-pub(super) struct Lane {
-    pub(super) pid: Box<[u8]>,
-    pub(super) tid: Box<[u8]>,
-    /// What its ids are judged.
-    pub(super) by_ids: Reason,
-}
+use tracemill_tokenizer::{Event, Field};
 
 /// All threads seen, numbered in order of appearance.
 #[derive(Default)]
@@ -74,44 +67,5 @@ impl Lanes {
             numbers[number as usize] = own;
         }
         numbers
-    }
-}
-
-/// pid and tid.
-type Ids = (Box<[u8]>, Box<[u8]>);
-
-/// Names of processes and threads, by ids without quotes, escapes resolved; of two the later one counts.
-#[derive(Default)]
-pub(super) struct Names {
-    pub(super) processes: HashMap<Box<[u8]>, Box<[u8]>>,
-    pub(super) threads: HashMap<Ids, Box<[u8]>>,
-}
-
-impl Names {
-    /// Looks at a metadata event.
-    pub(super) fn note(&mut self, event: &Event<'_>) {
-        let process = event.is_string(Field::Name, b"process_name");
-        if !process && !event.is_string(Field::Name, b"thread_name") {
-            return;
-        }
-        let args = event.field(Field::Args).unwrap_or_default();
-        let Some((_, name)) = members(args).find(|(key, _)| string_is(key, b"name")) else {
-            return;
-        };
-        let text = |value| Box::<[u8]>::from(plain(value, &mut Vec::new()));
-        let pid = text(event.field(Field::Pid).unwrap_or_default());
-        let name = text(name);
-        if process {
-            self.processes.insert(pid, name);
-        } else {
-            let tid = text(event.field(Field::Tid).unwrap_or_default());
-            self.threads.insert((pid, tid), name);
-        }
-    }
-
-    /// Takes over what a later part has.
-    pub(super) fn append(&mut self, later: Names) {
-        self.processes.extend(later.processes);
-        self.threads.extend(later.threads);
     }
 }

@@ -18,7 +18,10 @@
 mod criteria;
 mod decide;
 mod lanes;
+mod options;
 mod part;
+mod reason;
+mod threads;
 mod undecided;
 
 use crate::annotations::{Annotations, Written};
@@ -26,15 +29,16 @@ use crate::begun::{Begun, Hurry, format_in_order, take_late_keys};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::ids::IdSet;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
-use crate::pattern::{Glob, Pattern, Preset};
-use crate::report::{AnnotationReport, FilterReport};
-use criteria::{Criteria, Tallies};
-use lanes::{Lanes, Names};
+use crate::report::{AnnotationReport, FilterReport, ViewerReport};
+use criteria::Criteria;
+use lanes::Lanes;
+pub use options::Filter;
 use part::Part;
+use reason::Tallies;
+use threads::Names;
 use tracemill_core::error::Error;
 use tracemill_core::kept::Kept;
 use tracemill_core::order::{Buckets, KeyedSorter, Order, Spool, Timed};
@@ -45,56 +49,11 @@ use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig};
-use tracemill_core::time::{Duration, TimePoint};
 use tracemill_tokenizer::Tier;
 use undecided::Undecided;
 
-/// Which events stay: those that match one of each kind that is given, and no preset.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// Processes.
-    pub pid: Option<IdSet>,
-    /// Threads.
-    pub tid: Option<IdSet>,
-    /// Names of processes, wherever the naming event stands; the last one counts.
-    pub process: Vec<Pattern>,
-    /// Names of threads.
-    pub thread: Vec<Pattern>,
-    /// Phases.
-    pub ph: Vec<String>,
-    /// Categories.
-    pub cat: Vec<Glob>,
-    /// Event names, with escapes resolved.
-    pub name: Vec<Pattern>,
-    /// Names and categories match whatever their case.
-    pub ignore_case: bool,
-    /// What is shorter goes; what has no duration lasts 0, a B without E to the end of the trace.
-    pub min_dur: Option<Duration>,
-    /// What is longer goes.
-    pub max_dur: Option<Duration>,
-    /// What ends before, or is over then, goes.
-    pub from: Option<TimePoint>,
-    /// What begins then or later goes.
-    pub to: Option<TimePoint>,
-    /// What belongs to one of these goes.
-    pub drop: Vec<Preset>,
-    /// Keep what would go, and drop what would stay.
-    pub invert: bool,
-    /// Bytes that the output may have before packing: of what stays, the longest that fit.
-    pub shrink_to: Option<u64>,
-}
-
-/// Writes the events of `sources` that match, in input order. Metadata events (phase `M`) always stay.
-///
-/// Times are compared in whole nanoseconds, rounded down.
-///
-/// Cost: one pass over the input at scanning speed and one write of the output. Of heap 8 bytes an event that stays and
-/// 32 an event that waits; beyond a third of the budget none, for lists and sorted runs on disk. Besides, what the threads
-/// of the trace take, and 90 bytes a B that is open at a time.
-///
-/// # Errors
-/// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].
-pub fn filter(
+/// See [`crate::filter()`]; for no viewer.
+pub(crate) fn filter(
     sources: &[Source],
     filter: &Filter,
     output: &OutputConfig,
@@ -124,6 +83,7 @@ pub fn filter(
         inputs: Vec::new(),
         events: decision.events,
         metadata,
+        matching: decision.events - metadata,
         bytes: 0,
         format,
         tier: config.tier.unwrap_or_else(Tier::best),
@@ -136,6 +96,7 @@ pub fn filter(
             Format::Array => united.keys.len() as u64,
             _ => late_keys,
         },
+        viewer: ViewerReport::default(),
         annotations: AnnotationReport::default(),
         warnings: inputs.warnings.clone(),
     };
@@ -150,7 +111,7 @@ pub fn filter(
         lists: &decision.lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
-        retouch: None,
+        fixups: None,
     };
     let written = match report.dropped.is_empty() {
         true => Written::whole(&emit, config),

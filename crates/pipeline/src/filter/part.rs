@@ -1,7 +1,9 @@
 //! What the scan's workers find: events decided at once, and those that must wait.
 
-use super::criteria::{Criteria, PASSES, Scratch, Tallies, plain, text_of};
-use super::lanes::{Lanes, Names};
+use super::criteria::{Criteria, Scratch, text_of};
+use super::lanes::Lanes;
+use super::reason::{PASSES, Tallies};
+use super::threads::{Names, plain};
 use super::undecided::{Role, Undecided};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::outline::Outline;

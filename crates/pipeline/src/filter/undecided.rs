@@ -1,6 +1,6 @@
 //! Events that are not decided yet: 40 bytes each, in memory or on disk, as they come or sorted by key and time.
 
-use super::criteria::Reason;
+use super::reason::Reason;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::order::{Keyed, Order, Record, word};

@@ -6,7 +6,7 @@
 //! of 20,000 such inputs for each took a minute.
 
 use super::census::{Bulk, Key, Process, are_apart};
-use super::decide::Unit;
+use super::unit::Unit;
 use std::collections::{HashMap, HashSet};
 use tracemill_profile::StreamKey;
 

@@ -8,7 +8,8 @@
 //!   where most of them are counts, since an event is written when it ends and may begin long before,
 //! * there is a sign of it beside the number: the name, or a CPU profile stream that goes on.
 //!
-//! Where one of them says that `split` made it, since it repeats what is open at its start, the names alone decide.
+//! Parts that `split` made of one trace, which they say, are of one recording. Where only one of two says that it is a part,
+//! the names alone decide.
 //!
 //! Of several recordings that fit the last one is taken. With `keep` all inputs are one recording, with `offset` each
 //! is one of its own.
@@ -23,9 +24,10 @@
 //! among those of an earlier one: ranges are compared, not single ids.
 
 use super::candidates::Candidates;
-use super::census::{Bulk, Key, Process, Processes, are_apart, key_of};
+use super::census::{Bulk, Key, Process, are_apart, key_of};
 use super::rename::Renames;
 use super::spelling::{IdCensus, IdMap, Space, Spelled, append_each, tagged};
+use super::unit::{Decision, Fate, Unit};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -35,39 +37,6 @@ use tracemill_profile::StreamKey;
 const STEP: u64 = 10_000_000;
 /// Pids and tids of Perfetto have 32 bits.
 const PID_MAX: u64 = u32::MAX as u64;
-
-/// An input, or what was made of one: bytes with identities of their own.
-#[derive(Debug, Default)]
-pub(crate) struct Unit {
-    /// The place at which it stands.
-    pub(crate) base: u64,
-    /// The number of its input.
-    pub(crate) input: usize,
-    /// Made of a `.cpuprofile`, or for one: it has its identity already.
-    pub(crate) made: bool,
-    /// Says of itself that `split` made it of something larger.
-    pub(crate) is_part: bool,
-    pub(crate) processes: Processes,
-    pub(crate) streams: HashSet<StreamKey>,
-    /// What a manifest says.
-    pub(crate) stated: Option<StatedInput>,
-}
-
-/// What becomes of one unit.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fate {
-    /// The number of its recording.
-    pub(crate) recording: usize,
-    /// Names that change; `None` if none does.
-    pub(crate) renames: Option<Arc<Renames>>,
-}
-
-/// What becomes of all.
-#[derive(Debug, Default)]
-pub(crate) struct Decision {
-    /// Per unit, in order.
-    pub(crate) fates: Vec<Fate>,
-}
 
 /// What is known of a process over the inputs of a recording.
 #[derive(Debug, Default)]
@@ -81,6 +50,8 @@ struct Known {
 struct Recording {
     /// Whether an input says that it is a part of something larger.
     has_parts: bool,
+    /// What those are parts of, where they say so.
+    part_of: Option<Vec<u8>>,
     processes: HashMap<Key, Known>,
     streams: HashSet<StreamKey>,
     pids: HashMap<Key, Vec<u8>>,
@@ -94,6 +65,7 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
     let mut candidates = Candidates::default();
     let mut fates = Vec::with_capacity(units.len());
     let mut stated: HashMap<u64, usize> = HashMap::new();
+    let mut split: HashMap<&[u8], usize> = HashMap::new();
     for (number, unit) in units.iter().enumerate() {
         let found = match rules.pid {
             PidPolicy::Keep => (!recordings.is_empty()).then_some(0),
@@ -102,7 +74,11 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
                 own.recording.and_then(|number| stated.get(&number).copied())
             }
             PidPolicy::Offset => None,
-            PidPolicy::Auto | PidPolicy::One => find(unit, &recordings, &mut candidates),
+            PidPolicy::Auto | PidPolicy::One => {
+                let part_of = unit.part_of.as_deref();
+                let other = part_of.and_then(|whole| split.get(whole).copied());
+                other.or_else(|| find(unit, &recordings, &mut candidates))
+            }
         };
         let recording = found.unwrap_or_else(|| {
             recordings.push(Recording::default());
@@ -110,6 +86,9 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
         });
         if let Some(number) = unit.stated.as_ref().and_then(|stated| stated.recording) {
             stated.insert(number, recording);
+        }
+        if let Some(whole) = &unit.part_of {
+            split.insert(whole, recording);
         }
         recordings[recording].admit(unit, number, &mut pids);
         if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
@@ -146,6 +125,9 @@ impl Recording {
     fn has(&self, unit: &Unit, bulks: &[Bulk]) -> bool {
         let continues = !self.streams.is_disjoint(&unit.streams);
         let is_part = unit.is_part || self.has_parts;
+        if self.part_of.is_some() && unit.part_of.is_some() && self.part_of != unit.part_of {
+            return false;
+        }
         let own = unit.processes.by_pid.iter().zip(bulks);
         let mut shared = own
             .filter_map(|((pid, process), &bulk)| Some((self.processes.get(pid)?, process, bulk)))
@@ -159,6 +141,9 @@ impl Recording {
 
     fn admit(&mut self, unit: &Unit, number: usize, pids: &mut Pids) {
         self.has_parts |= unit.is_part;
+        if self.part_of.is_none() {
+            self.part_of.clone_from(&unit.part_of);
+        }
         let stated = unit.stated.as_ref().map(stated_pids);
         for (pid, process) in &unit.processes.by_pid {
             if !self.processes.contains_key(pid)

@@ -1,8 +1,8 @@
 //! What was renamed, in words: for the report, for provenance, and the events by which viewers show labels.
 
-use super::decide::{Decision, Unit};
 use super::rename::{RenamedUnit, Rewrite};
 use super::spelling::{IdMap, Shift};
+use super::unit::{Decision, Unit};
 use crate::clock::push_clocks;
 use crate::config::IdentityRules;
 use crate::report::{InputClock, InputIdentity};

@@ -2,10 +2,10 @@
 
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdCensus, IdMap, Space};
-use crate::keys::Bytes;
+use crate::merged_keys::Bytes;
 use std::collections::HashSet;
-use std::ops::Range;
 use tracemill_core::json::member;
+use tracemill_core::patch::Patches;
 use tracemill_core::shift::Kind;
 use tracemill_tokenizer::{Cursor, members};
 
@@ -76,32 +76,24 @@ fn renamed_census(frames: &[u8], map: &IdMap) -> IdCensus {
 /// A value with some of its parts replaced.
 struct Pieces<'p> {
     value: &'p [u8],
-    patches: Vec<(Range<usize>, Vec<u8>)>,
+    patches: Patches,
 }
 
 impl<'p> Pieces<'p> {
     fn new(value: &'p [u8]) -> Self {
-        Pieces { value, patches: Vec::new() }
-    }
-
-    fn replace(&mut self, part: &[u8], new: Vec<u8>) {
-        let at = part.as_ptr() as usize - self.value.as_ptr() as usize;
-        self.patches.push((at..at + part.len(), new));
+        Pieces { value, patches: Patches::default() }
     }
 
     fn rename(&mut self, part: &[u8], map: &IdMap) {
-        let mut new = Vec::new();
-        if map.write(part, &mut new) {
-            self.replace(part, new);
-        }
+        self.patches.write(self.value, part, |texts| map.write(part, texts));
     }
 
     fn finish(mut self) -> Vec<Bytes<'p>> {
-        self.patches.sort_by_key(|(old, _)| old.start);
-        let (mut pieces, mut at) = (Vec::with_capacity(2 * self.patches.len() + 1), 0);
-        for (old, new) in self.patches {
+        self.patches.settle(self.value);
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        for (old, new) in self.patches.iter() {
             pieces.push(Bytes::Input(&self.value[at..old.start]));
-            pieces.push(Bytes::Made(new));
+            pieces.push(Bytes::Made(new.to_vec()));
             at = old.end;
         }
         pieces.push(Bytes::Input(&self.value[at..]));
@@ -137,13 +129,13 @@ pub(crate) fn renamed_samples<'p>(
             if let (Some(renames), Some(pid)) = (&unit.renames, member(sample, b"pid"))
                 && let Some(new) = renames.pid(&super::census::key_of(Some(pid)))
             {
-                pieces.replace(pid, new.clone());
+                pieces.patches.write(within, pid, |texts| {
+                    texts.extend_from_slice(new);
+                    true
+                });
             }
             if let (Some(shift), Some(ts)) = (&unit.shift, member(sample, b"ts")) {
-                let mut new = Vec::new();
-                if shift.write(ts, Kind::Micros, &mut new) {
-                    pieces.replace(ts, new);
-                }
+                pieces.patches.write(within, ts, |texts| shift.write(ts, Kind::Micros, texts));
             }
             if let Some(map) = unit.frames.as_ref().filter(|_| sample.starts_with(b"{")) {
                 frame_references(sample, |frame| pieces.rename(frame, map));

@@ -30,18 +30,17 @@
 mod candidates;
 mod census;
 mod decide;
-mod dedup;
 mod describe;
 mod frames;
 mod rename;
 mod settle;
 mod spelling;
+mod unit;
 
 pub(crate) use census::{Census, Watched, key_of};
-pub(crate) use dedup::deduplicate;
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
-pub(crate) use rename::{Patch, RenamedUnit, Renamer, Rewrite};
+pub(crate) use rename::{RenamedUnit, Renamer, Rewrite, each_process_id};
 pub(crate) use settle::{Labels, Settled, UnitParts, settle, watched};
 pub(crate) use spelling::IdMap;
 

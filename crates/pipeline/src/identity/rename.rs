@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::json::member;
+use tracemill_core::patch::Patches;
 use tracemill_core::shift::{Kind, Shift};
-use tracemill_core::splice::touches;
 use tracemill_tokenizer::{Cursor, Event, Field, FieldFinder, Tier, members, string_is};
 
 /// Events whose `args.data` name processes.
@@ -101,15 +101,6 @@ impl Rewrite {
     }
 }
 
-/// A value that is replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Patch {
-    /// Where it stands in the event.
-    pub(crate) old: Range<usize>,
-    /// Where the new one stands among the texts.
-    pub(crate) new: Range<usize>,
-}
-
 /// Finds what is renamed in events; one for each worker.
 pub(crate) struct Renamer<'r> {
     rewrite: &'r Rewrite,
@@ -165,19 +156,12 @@ impl<'r> Renamer<'r> {
         Some(&self.rewrite.units[self.unit.1]).filter(|unit| unit.changes())
     }
 
-    /// Appends the patches of the event at a place, in order, and their texts; returns how much longer it becomes.
-    pub(crate) fn find(
-        &mut self,
-        event: &[u8],
-        offset: u64,
-        patches: &mut Vec<Patch>,
-        texts: &mut Vec<u8>,
-    ) -> i64 {
-        let Some(unit) = self.unit_at(offset) else { return 0 };
-        let first = patches.len();
+    /// Adds the patches of the event at a place.
+    pub(crate) fn find(&mut self, event: &[u8], offset: u64, patches: &mut Patches) {
+        let Some(unit) = self.unit_at(offset) else { return };
         if unit.renames.is_some() || unit.shift.is_some() {
             let spans = self.finder.find(event);
-            let mut found = Found { event, patches, texts };
+            let mut found = Found { event, patches };
             let event = spans.of(event);
             if let Some(renames) = &unit.renames {
                 self.find_names(&event, renames, &mut found);
@@ -187,14 +171,9 @@ impl<'r> Renamer<'r> {
             }
         }
         if let Some(frames) = &unit.frames {
-            let mut found = Found { event, patches, texts };
+            let mut found = Found { event, patches };
             frame_references(event, |value| found.renamed(value, frames));
         }
-        let own = &mut patches[first..];
-        if own.len() > 1 {
-            own.sort_unstable_by_key(|patch| patch.old.start);
-        }
-        own.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
     }
 
     fn find_names(&mut self, event: &Event<'_>, renames: &Renames, found: &mut Found<'_, '_>) {
@@ -230,38 +209,23 @@ impl<'r> Renamer<'r> {
 /// The patches of one event.
 struct Found<'e, 'p> {
     event: &'e [u8],
-    patches: &'p mut Vec<Patch>,
-    texts: &'p mut Vec<u8>,
+    patches: &'p mut Patches,
 }
 
 impl Found<'_, '_> {
     fn replaced(&mut self, value: &[u8], new: &[u8]) {
-        let start = self.texts.len();
-        self.texts.extend_from_slice(new);
-        self.note(value, start);
+        self.patches.write(self.event, value, |texts| {
+            texts.extend_from_slice(new);
+            true
+        });
     }
 
     fn renamed(&mut self, value: &[u8], map: &IdMap) {
-        let start = self.texts.len();
-        if map.write(value, self.texts) {
-            self.note(value, start);
-        }
+        self.patches.write(self.event, value, |texts| map.write(value, texts));
     }
 
     fn moved(&mut self, value: &[u8], kind: Kind, shift: &Shift) {
-        let start = self.texts.len();
-        if shift.write(value, kind, self.texts) {
-            self.note(value, start);
-        }
-    }
-
-    fn note(&mut self, value: &[u8], start: usize) {
-        let at = value.as_ptr() as usize - self.event.as_ptr() as usize;
-        let old = at..at + value.len();
-        if touches(&self.texts[start..], &self.event[old.end..]) {
-            self.texts.push(b' ');
-        }
-        self.patches.push(Patch { old, new: start..self.texts.len() });
+        self.patches.write(self.event, value, |texts| shift.write(value, kind, texts));
     }
 }
 
@@ -273,7 +237,7 @@ fn names_processes(event: &Event<'_>) -> bool {
 }
 
 /// Calls `found` for `data.processId` and `data.frames[].processId` of some args.
-fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
+pub(crate) fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
     let Some(data) = member(args, b"data") else { return };
     if let Some(pid) = member(data, b"processId") {
         found(pid);
@@ -327,15 +291,14 @@ mod tests {
         };
         let rewrite = Rewrite { units: vec![RenamedUnit::default(), unit], keeps_frames: false };
         let mut renamer = Renamer::new(&rewrite, Tier::Scalar);
-        let (mut patches, mut texts) = (Vec::new(), Vec::new());
-        assert_eq!(renamer.find(event.as_bytes(), 4, &mut patches, &mut texts), 0);
+        let mut patches = Patches::default();
+        renamer.find(event.as_bytes(), 4, &mut patches);
         assert!(patches.is_empty());
-        let delta = renamer.find(event.as_bytes(), 5, &mut patches, &mut texts);
-        let mut out = event.to_owned();
-        for patch in patches.into_iter().rev() {
-            out.replace_range(patch.old, std::str::from_utf8(&texts[patch.new]).unwrap());
-        }
-        assert_eq!(out.len() as i64, event.len() as i64 + delta);
+        renamer.find(event.as_bytes(), 5, &mut patches);
+        patches.settle(event.as_bytes());
+        let longer = patches.longer();
+        let out = String::from_utf8(patches.apply(event.as_bytes())).unwrap();
+        assert_eq!(out.len() as i64, event.len() as i64 + longer);
         out
     }
 

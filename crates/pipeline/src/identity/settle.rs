@@ -1,11 +1,13 @@
 //! From what the scan found to what is renamed, for a merge.
 
 use super::census::{Processes, Watched, key_of};
-use super::decide::{Decision, Unit, decide};
+use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
 use super::rename::{RenamedUnit, Renames, Rewrite};
+use super::unit::{Decision, Unit};
 use crate::clock::{Clocks, Sightings};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
+use crate::parts::Sign;
 use crate::report::InputIdentity;
 use memmap2::MmapMut;
 use std::collections::HashMap;
@@ -60,7 +62,7 @@ pub(crate) struct Settled {
 /// `signs` are places in inputs that say that they are parts of something larger, ascending.
 pub(crate) fn settle(
     parts: Vec<UnitParts>,
-    signs: &[u64],
+    signs: &[Sign],
     inputs: &Inputs,
     rules: &IdentityRules,
     clocks: &Clocks,
@@ -79,12 +81,14 @@ pub(crate) fn settle(
         }
         let name = Path::new(&inputs.reports[held.input].name);
         let end = held.base + held.payload.len();
-        let sign = signs.partition_point(|&sign| sign < held.base);
+        let first = signs.partition_point(|sign| sign.0 < held.base);
+        let sign = signs.get(first).filter(|sign| sign.0 < end);
         units.push(Unit {
             base: part.base,
             input: held.input,
             made: held.made,
-            is_part: signs.get(sign).is_some_and(|&sign| sign < end),
+            is_part: sign.is_some(),
+            part_of: sign.and_then(|sign| sign.1.clone()),
             processes: part.processes,
             streams: part.streams.keys().cloned().collect(),
             stated: stated.get(name).copied().cloned(),

@@ -1,6 +1,5 @@
 //! The findings of all parts, added up in the order of the inputs.
 
-use super::InfoConfig;
 use super::lanes::{as_written, ids, processes};
 use super::ledger::{Ledger, Tops, Totals};
 use super::nesting::self_times;
@@ -11,6 +10,7 @@ use super::report::{InfoReport, RealEvent, TopList, Usage};
 use super::slices::Slices;
 use super::table::{Table, hash};
 use super::timeline::Timeline;
+use super::wanted::InfoConfig;
 use crate::config::Config;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `stackFrames` of several documents in one.
 
-use super::{Bytes, STACK_FRAMES, United, open};
 use crate::identity::{FrameNames, IdMap, renamed_frame};
+use crate::merged_keys::{Bytes, STACK_FRAMES, United, open};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;

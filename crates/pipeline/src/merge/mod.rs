@@ -15,23 +15,25 @@ use crate::annotations::{Annotations, Written};
 use crate::clock::{Clocks, shift_runs};
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::copies::{Copies, TakenOut, signs_of_parts};
+use crate::copies::{Copies, TakenOut};
+use crate::dedup::deduplicate;
 use crate::delays::Delays;
 use crate::emit::Emit;
-use crate::identity::{
-    Labels, RenamedUnit, Rewrite, Settled, deduplicate, push_provenance, settle,
-};
+use crate::fixups::Fixups;
+use crate::identity::{Labels, RenamedUnit, Rewrite, Settled, push_provenance, settle};
 use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::{Layout, default_format};
+use crate::parts::signs_of_parts;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
-use tracemill_core::order::{Lists, Order, Runs, Sorter};
+use tracemill_core::order::{KeyedSorter, Lists, Order, Runs, Sorter};
 use tracemill_core::output;
 use tracemill_core::read::{Current, Inputs, Own, read_made};
 use tracemill_core::source::Source;
@@ -49,8 +51,8 @@ use tracemill_tokenizer::Event;
 /// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
 /// [`crate::Limits::strict`]): what was lost is in the report.
 ///
-/// Parts that [`crate::split()`] made of one trace give its events, each as often as it was there: what was repeated at a
-/// cut is taken out and counted. Only metadata events, which several parts have, stay as often as they are.
+/// Parts that [`crate::split()`] made of one trace give it back: what several of them have is taken out and counted, metadata and
+/// stack frames come in the order of the whole, and so does an array. Events of one ts and dur come in the order of the parts.
 pub fn merge(
     sources: &[Source],
     output: &OutputConfig,
@@ -84,7 +86,7 @@ impl Index {
         let mut store = Store::new(payloads.chain(labels), long).with_shifts(clocks.shifts());
         let (mut runs, mut lists, known, mut taken_out) =
             self.end_on_one_line(&clocks, &store, config)?;
-        let copies = taken_out.offsets.len() as u64;
+        let copies = taken_out.events;
         let made;
         let mut changes = Changes::default();
         if let Some(known) = &known {
@@ -101,11 +103,11 @@ impl Index {
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
         let mut identity =
             IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
+        lists = self.rejoin(&mut taken_out, lists, store, (&mut united, &mut identity), config)?;
         lists = self.deduplicate(lists, store, &settled.rewrite, &mut identity, config)?;
         let said = rules.provenance.then_some((&*identity.inputs, &*clocks.inputs));
-        let own = add_own_keys(&mut united, taken_out.still_listed, said);
-        let left_out = taken_out.offsets.len() as u64;
-        let size = (self.events - left_out, self.bytes - taken_out.bytes);
+        let own = add_own_keys(&mut united, taken_out.still_said, said);
+        let size = (self.events - taken_out.events, self.bytes - taken_out.bytes);
         let format = self.format(output, own, known.is_some().then_some(size.0));
         delays.leave_out(taken_out.offsets);
         let mut report = MergeReport {
@@ -125,9 +127,10 @@ impl Index {
         self.warn(&inputs, config, &mut report.warnings);
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
         let (layout, timed) = (Layout::of(format), runs.timed(order));
-        let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, retouch: None };
-        let retouch = known.as_ref().map(|known| Retouch::new(known, &emit, changes, config));
-        let retouch = retouch.transpose()?;
+        let retouch;
+        let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, fixups: None };
+        let made = known.as_ref().map(|known| Retouch::new(known, &emit, changes, config));
+        retouch = made.transpose()?;
         if retouch.is_some() {
             // which it has walked through
             emit.timed = runs.timed(order);
@@ -137,12 +140,12 @@ impl Index {
         report.annotations = annotations.put(&mut united, &written).report();
         report.warnings.extend(report.annotations.warning());
         retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
-        emit.retouch = retouch;
+        emit.fixups = retouch.as_ref().map(|retouch| retouch as &dyn Fixups);
         let (to, check) = ((output, None), || inputs.check_unchanged());
         let bytes = emit.write_all(&united, size, to, config, &mut report.warnings, check)?;
         report.warnings.extend(clocks.stuck());
         report.bytes = bytes;
-        emit.retouch.iter().for_each(|retouch| retouch.report(&mut report, inputs.span()));
+        retouch.iter().for_each(|retouch| retouch.report(&mut report, inputs.span()));
         report.inputs = inputs.reports;
         Ok(report)
     }
@@ -156,7 +159,9 @@ impl Index {
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let store = Store::new(payloads, Vec::new());
         let rules = &config.clocks;
-        let settled = Clocks::settle(&mut self.units, &self.documents, inputs, &store, rules);
+        let units = self.units.iter_mut();
+        let sightings = units.filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
+        let settled = Clocks::settle(sightings, &self.documents, inputs, &store, rules);
         settled.map(|(clocks, warnings)| (Arc::new(clocks), warnings))
     }
 
@@ -168,6 +173,26 @@ impl Index {
         };
         let format = output.format.unwrap_or(usual);
         viewer.map_or(format, |events| viewer::form(format, events))
+    }
+
+    /// Metadata and stack frames of parts of one trace as that had them.
+    fn rejoin(
+        &mut self,
+        taken_out: &mut TakenOut<'_>,
+        lists: Lists,
+        store: &Store<'_>,
+        (united, identity): (&mut United<'_>, &mut IdentityReport),
+        config: &Config,
+    ) -> Result<Lists, Error> {
+        let Some(mut rejoined) = taken_out.rejoined.take() else { return Ok(lists) };
+        rejoined.take_frames().into_iter().for_each(|own| united.set_stack_frames(own));
+        let share = config.shares().index / 8;
+        let sorter = KeyedSorter::new(&config.tmp_dir, share, config.threads);
+        let left = rejoined.metadata(lists, store, sorter, &config.tmp_dir)?;
+        self.events -= left.events;
+        self.bytes -= left.bytes;
+        identity.metadata_dropped += left.events;
+        Ok(left.lists)
     }
 
     /// Leaves out metadata that is there already, if that is asked for.
@@ -185,7 +210,7 @@ impl Index {
         let kept = deduplicate(lists, store, rewrite, config)?;
         self.events -= kept.events;
         self.bytes -= kept.bytes;
-        identity.metadata_dropped = kept.events;
+        identity.metadata_dropped += kept.events;
         Ok(kept.lists)
     }
 
@@ -245,21 +270,23 @@ impl Index {
     }
 
     /// Ends the index, with all times as the output has them, and takes copies out.
-    fn end_on_one_line(
+    fn end_on_one_line<'p>(
         &mut self,
         clocks: &Clocks,
-        store: &Store<'_>,
+        store: &Store<'p>,
         config: &Config,
-    ) -> Result<(Runs, Lists, Option<Known>, TakenOut), Error> {
+    ) -> Result<(Runs, Lists, Option<Known>, TakenOut<'p>), Error> {
         let (mut runs, lists) = self.entries.finish(store)?;
         let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
-        let special = |time| known.as_ref().map_or_else(Vec::new, |known| known.at(time));
+        let special = |time| known.iter().flat_map(move |known| known.at(time));
+        let copies = Copies::take_lists(&mut self.documents, store, config)?;
         // copies are told by the times that they have in the inputs
-        let at = |event: &Event<'_>| {
-            let times = clocks.times_read(event).into_iter();
-            times.flat_map(|time| [runs.at(time), special(time)].concat()).collect()
-        };
-        let taken_out = Copies::take_lists(&mut self.documents, store).take_out(store, at);
+        let taken_out = copies.take_out(
+            store,
+            config,
+            |event| clocks.times_read(event),
+            |time, each| runs.at(time).chain(special(time)).try_for_each(each),
+        )?;
         if clocks.change() {
             shift_runs(&mut runs, clocks, store, &config.tmp_dir)?;
             if let Some(known) = &mut known {
@@ -270,16 +297,21 @@ impl Index {
     }
 }
 
-/// Adds what the merge itself has to say: copies that other parts repeat, what was renamed and moved; whether that is
+/// Adds what the merge itself has to say: which parts it is of, copies that other parts repeat, what was renamed and moved; whether that is
 /// anything.
-fn add_own_keys(
-    united: &mut United<'_>,
-    still_listed: Option<Vec<u8>>,
+fn add_own_keys<'p>(
+    united: &mut United<'p>,
+    still_said: Option<Vec<Cow<'p, [u8]>>>,
     done: Option<(&[InputIdentity], &[InputClock])>,
 ) -> bool {
-    let own = still_listed.is_some() || done.is_some();
-    if let Some(list) = still_listed {
-        united.keys.push(Key { name: free_name(united), value: vec![Bytes::Made(list)] });
+    let own = still_said.is_some() || done.is_some();
+    if let Some(list) = still_said {
+        let piece = |piece| match piece {
+            Cow::Borrowed(bytes) => Bytes::Input(bytes),
+            Cow::Owned(bytes) => Bytes::Made(bytes),
+        };
+        let value = list.into_iter().map(piece).collect();
+        united.keys.push(Key { name: free_name(united), value });
     }
     if let Some((inputs, clocks)) = done {
         let mut said = Vec::new();

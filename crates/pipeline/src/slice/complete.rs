@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use tracemill_core::entry::{Entry, longest};
 use tracemill_core::exact::Exact;
 use tracemill_core::json::push_micros;
-use tracemill_core::splice::Splice;
+use tracemill_core::patch::Patches;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Span, Windows};
@@ -105,16 +105,16 @@ impl Interval {
     /// The part in a window that it touches.
     fn piece(&self, event: &Event<'_>, (from, to): Span) -> Vec<u8> {
         let (moved, cut) = (self.ts.compare(from) == Ordering::Less, self.ends_behind(to));
-        let mut splice = Splice::default();
+        let mut patches = Patches::default();
         let mut text = Vec::new();
         if moved {
             push_micros(from, &mut text);
-            splice.field(event, Field::Ts, &text);
+            patches.field(event, Field::Ts, &text);
         }
         let dur = match (moved, cut) {
             (false, false) => return event.bytes.to_vec(),
             // it has no end, and neither has the window
-            (true, false) if self.end.is_none() => return splice.apply(event.bytes),
+            (true, false) if self.end.is_none() => return patches.apply(event.bytes),
             (true, true) => None,
             (true, false) => self.end.as_ref().and_then(|end| end.since(from)),
             (false, true) => self.ts.until(to),
@@ -124,7 +124,7 @@ impl Interval {
             Some(dur) => dur.push(&mut text),
             None => push_micros(to.saturating_sub(from), &mut text),
         }
-        splice.field(event, Field::Dur, &text);
-        splice.apply(event.bytes)
+        patches.field(event, Field::Dur, &text);
+        patches.apply(event.bytes)
     }
 }

@@ -10,7 +10,7 @@ use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::json::push_micros;
 use tracemill_core::order::{Keyed, KeyedRuns, Order, Record};
-use tracemill_core::splice::Splice;
+use tracemill_core::patch::Patches;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of};
@@ -128,9 +128,9 @@ pub(super) fn at(store: &Store<'_>, entry: Entry, time: i64) -> Vec<u8> {
     let spans = fields_of(bytes);
     let mut text = Vec::new();
     push_micros(time, &mut text);
-    let mut splice = Splice::default();
-    splice.field(&spans.of(bytes), Field::Ts, &text);
-    splice.apply(bytes)
+    let mut patches = Patches::default();
+    patches.field(&spans.of(bytes), Field::Ts, &text);
+    patches.apply(bytes)
 }
 
 /// The end of something open, made of its begin.

@@ -17,6 +17,7 @@ use tracemill_core::json::member;
 use tracemill_core::order::{Keyed, Order, Record, word};
 use tracemill_core::pairing::is_named;
 use tracemill_core::store::Store;
+use tracemill_tokenizer::swar::{equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
@@ -175,23 +176,17 @@ impl Hash {
     /// As [`Hash::bytes`], of the content of a string up to its end; `None` if that is not plain to see.
     #[inline]
     fn string(mut self, content: &[u8]) -> Option<Self> {
-        const ONES: u64 = u64::from_ne_bytes([1; 8]);
-        // the lowest bit that is set is right
-        let find = |word: u64, byte: u8| {
-            let zero = word ^ (ONES * u64::from(byte));
-            zero.wrapping_sub(ONES) & !zero & (ONES << 7)
-        };
         let mut len = 0;
         loop {
             let bytes: &[u8; 8] = content[len..].first_chunk()?;
             let word = u64::from_le_bytes(*bytes);
-            let end = find(word, b'"') | find(word, b'\\');
+            let end = equal_bytes(word, b'"') | equal_bytes(word, b'\\');
             if end == 0 {
                 self.word(word);
                 len += 8;
                 continue;
             }
-            let rest = end.trailing_zeros() as usize / 8;
+            let rest = first(end);
             if bytes[rest] != b'"' {
                 return None;
             }

@@ -1,40 +1,7 @@
 //! What an event is to a window: an interval of its own, an end of one, a moment, or something that is always kept.
 
-use tracemill_tokenizer::{Event, Field};
-
-/// Events without which DevTools shows nothing of a page, by name (devtools-semantics §9, §15): they say which process
-/// is a page's, when pages began, and which worker is whose.
-const ESSENTIAL: [&[u8]; 6] = [
-    b"TracingStartedInBrowser",
-    b"navigationStart",
-    b"CommitLoad",
-    b"FrameCommittedInBrowser",
-    b"TracingStartedInPage",
-    b"TracingSessionIdForWorker",
-];
-
-/// Whether an event may be essential or part of a CPU profile: what two bytes of its name tell.
-#[inline]
-pub(super) fn may_be_special(event: &Event<'_>) -> bool {
-    let Some([b'"', first, second, ..]) = event.field_and_rest(Field::Name) else { return false };
-    match first {
-        b'T' | b'F' | b'P' => matches!(second, b'r' | b'\\'),
-        b'n' => matches!(second, b'a' | b'\\'),
-        b'C' => matches!(second, b'o' | b'p' | b'\\'),
-        b'\\' => true,
-        _ => false,
-    }
-}
-
-/// Whether an event is kept wherever it stands.
-pub(super) fn is_essential(event: &Event<'_>) -> bool {
-    ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
-}
-
-/// Whether an event is the one at which DevTools lets a trace begin (§11).
-pub(super) fn is_start(event: &Event<'_>) -> bool {
-    event.is_string(Field::Name, ESSENTIAL[0])
-}
+pub(super) use crate::essential::{is_essential, is_start, may_be_special};
+use tracemill_tokenizer::Event;
 
 /// A part of something that lasts, by phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +113,7 @@ mod tests {
         let special =
             |event: &str| may_be_special(&fields_of(event.as_bytes()).of(event.as_bytes()));
         let streams = ["Profile", "ProfileChunk", "CpuProfile", r"P\u0072ofile", r"\u0050rofile"];
-        let all = ESSENTIAL.map(|name| std::str::from_utf8(name).expect("ASCII"));
+        let all = crate::essential::ESSENTIAL.map(|name| std::str::from_utf8(name).expect("ASCII"));
         for name in all.into_iter().chain(streams) {
             assert!(special(&format!("{{\"name\":\"{name}\"}}")), "{name}");
         }

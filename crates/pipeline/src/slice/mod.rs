@@ -55,21 +55,8 @@ use tracemill_core::target::OutputConfig;
 use tracemill_core::windows::{self, Bounds, Edges, TimeWindow, Windows};
 use write::Beside;
 
-/// Writes what of `sources`, taken together, lies in the windows, in the order of contract C3.
-///
-/// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
-///
-/// Cost: one pass over the inputs; another if windows count from the start of a trace, all inputs are files, and the
-/// trace begins more than a second before its first events. Profile streams are read again where windows need them. Heap:
-/// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
-/// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
-/// Of what is made at edges 16 bytes each. All that goes to disk beyond its share of the budget. Beside that 64 bytes for
-/// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
-/// disk beyond another share.
-///
-/// # Errors
-/// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
-pub fn slice(
+/// See [`crate::slice()`]; for no viewer.
+pub(crate) fn slice(
     sources: &[Source],
     windows: &[TimeWindow],
     edges: Edges,

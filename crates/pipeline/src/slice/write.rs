@@ -68,7 +68,7 @@ impl Chosen {
             lists: &self.lists,
             timed: runs.timed(order),
             rewrite: None,
-            retouch: None,
+            fixups: None,
         };
         let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
         written.annotations = annotations.put(&mut united, &output_of).report();

@@ -9,7 +9,7 @@
 //! chunks' weight: it is never torn. One pass over the sequence, one over begins and ends beside it, whose names are
 //! read again; memory by parts and by slices open at once.
 
-use super::SplitBy;
+use super::by::SplitBy;
 use super::scan::{TIMED, UNTIMED};
 use crate::check::hash_value;
 use std::cmp::Ordering;

@@ -1,7 +1,8 @@
 //! Names of parts, and what is said of each.
 
 use super::cut::too_many;
-use super::plan::{Group, Part};
+use super::group::Group;
+use super::plan::Part;
 use super::{SplitBy, SplitPart, Work, refusal};
 use crate::names::{fill, safe, stem};
 use std::collections::HashSet;
@@ -82,8 +83,12 @@ impl Work<'_, '_> {
         if larger > 0 {
             warnings.push(format!(
                 "{larger} of {} parts are larger than {most} bytes: an event, a CPU profile, or metadata and the keys \
-                 beside the events take more",
-                lens.len()
+                 beside the events take more{}",
+                lens.len(),
+                match self.config.viewer.viewer {
+                    Some(_) => "; or what the viewer needs, which is added to a part: ask for less",
+                    None => "",
+                }
             ));
         }
     }
@@ -106,7 +111,7 @@ impl Work<'_, '_> {
         )))
     }
 
-    /// Refuses parts for each of which so many bytes beside the events would be gone through, if that would take minutes.
+    /// Refuses parts for each of which so many bytes of annotations would be gone through, if that would take minutes.
     pub(super) fn refuse_search(&self, parts: usize, bytes: u64) -> Result<(), Error> {
         /// Bytes in all. Annotations take some 50 ns a byte.
         const MOST: u64 = 2 << 30;
@@ -114,7 +119,7 @@ impl Work<'_, '_> {
             return Ok(());
         }
         Err(refusal(format!(
-            "annotations and stack frames, {bytes} bytes, would be gone through for each of {parts} parts: choose larger parts"
+            "time ranges among the annotations, {bytes} bytes, would be gone through for each of {parts} parts: choose larger parts"
         )))
     }
 

@@ -5,6 +5,7 @@
 //! | `Thread` | events of a thread (of one category of it) | pid, tid, category |
 //! | `Whole` | all events, where parts are stretches of the whole trace | |
 //! | `Begins`, `Ends` | timed B and E events of a thread once more, where parts are cut | pid, tid |
+//! | `Pages` | events by which DevTools knows the pages and workers of a process, once more | pid |
 //! | `Chunks` | `ProfileChunk` events of a stream, wherever they come from | the stream's |
 //! | `Thread`- and `ProcessMetadata` | metadata events (`thread_…`; all others) | pid, tid; pid |
 //!
@@ -23,6 +24,7 @@ pub(super) enum Kind {
     Whole,
     Begins,
     Ends,
+    Pages,
     Chunks,
     ThreadMetadata,
     ProcessMetadata,
@@ -80,13 +82,18 @@ impl Lane {
         match self.kind {
             Kind::Chunks => key.extend_from_slice(&self.stream),
             Kind::Whole => {}
-            Kind::ProcessMetadata => push_canonical(some(&self.pid), &mut key),
+            Kind::ProcessMetadata | Kind::Pages => push_canonical(some(&self.pid), &mut key),
             _ => {
                 key.extend(self.thread_key());
                 key.extend(self.category_key());
             }
         }
         key
+    }
+
+    /// Whether its events are in another lane too.
+    pub(super) fn is_copy(&self) -> bool {
+        matches!(self.kind, Kind::Begins | Kind::Ends | Kind::Pages)
     }
 
     pub(super) fn process_key(&self) -> Vec<u8> {

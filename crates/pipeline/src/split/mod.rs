@@ -17,25 +17,30 @@
 //! | an event | to one part, that of its thread, process, first category, or stretch |
 //! | metadata (ph M) | to every part with the thread (`thread_…`) or process (all other names) that it is of; if there is none, to the first part that has the process, else to the first |
 //! | a CPU profile stream | whole, to the part of its last `Profile` event; without one, of its first chunk |
-//! | keys beside the events | to every part; of `stackFrames` the frames that its events name |
+//! | keys beside the events | to every part; of `stackFrames` the frames that its events name, and to the first part those that no event names |
+//! | events by which DevTools knows pages and workers (`crate::essential`) | once more to each part that has a process that they are of or name, unless it ends before; the first 1024 in order |
 //! | B events open at a cut | repeated at the start of the next part, and listed in its key `tracemill` |
 //!
 //! Parts of a cut have the metadata of threads that live in them: whose first and last event are not both before or behind.
 //! Begins are matched with ends as a stack for each thread, in time order; of a thread at most 1024 are repeated.
-//! `{"tracemill":{"copies":[event,…]}}` has them as they are written, so that [`crate::merge()`] takes
-//! out one equal event for each. The array form has no place for it, so nothing is repeated there.
+//! The key `tracemill` of a part says of which whole it is, and what others have too, so that [`crate::merge()`] makes that
+//! of them again (`parts`). The array form has no place for it: parts of an array are objects, unless arrays
+//! are asked for; then nothing is repeated.
 
+mod by;
 mod cut;
 mod files;
 mod frames;
+mod group;
 mod index;
 mod lane;
 mod living;
+mod pages;
 mod plan;
 mod scan;
 mod write;
 
-use crate::annotations::{Annotations, Fates};
+use crate::annotations::Annotations;
 use crate::clock::far_apart;
 use crate::config::Config;
 use crate::delays::Delays;
@@ -45,11 +50,14 @@ use crate::layout::Layout;
 use crate::layout::default_format;
 use crate::merge::warn;
 use crate::names::unknown_placeholder;
-use crate::report::AnnotationReport;
+use crate::parts::{Numbers, Statement};
+use crate::report::{AnnotationReport, ViewerReport};
+pub use by::SplitBy;
 use frames::Frames;
 use index::{Found, Index};
 use lane::Kind;
-use plan::{Part, Planner, owners};
+use pages::Pages;
+use plan::{NUMBER, Part, Planner, owners};
 use scan::{Categories, CutThreads, CutWhole, Mode, Threads};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -62,50 +70,6 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_tokenizer::Tier;
 use write::Job;
-
-/// Bytes at most of the key that lists what is repeated, beside the list.
-const COPIES_KEY: u64 = 40;
-
-/// What makes a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SplitBy {
-    /// A process.
-    Pid,
-    /// A thread of a process.
-    Tid,
-    /// A category, the first of those an event has.
-    Cat,
-    /// This many nanoseconds, counted from the first event; stretches without events make no part.
-    Time(i64),
-    /// At most this many bytes before packing, unless one event alone is larger.
-    Size(u64),
-    /// At most this many events, metadata and repeated ones not counted.
-    Events(u64),
-}
-
-impl SplitBy {
-    /// Placeholders of templates that mean something.
-    fn placeholders(self) -> &'static [&'static str] {
-        match self {
-            SplitBy::Pid => &["stem", "ext", "part", "pid", "process"],
-            SplitBy::Tid => &["stem", "ext", "part", "pid", "process", "tid", "thread"],
-            SplitBy::Cat => &["stem", "ext", "part", "cat"],
-            SplitBy::Time(_) | SplitBy::Size(_) | SplitBy::Events(_) => &["stem", "ext", "part"],
-        }
-    }
-
-    /// The usual template.
-    fn template(self, numbered: bool) -> &'static str {
-        match (self, numbered) {
-            (SplitBy::Pid, false) => "{stem}.{pid}.{ext}",
-            (SplitBy::Pid, true) => "{stem}.{pid}.{part}.{ext}",
-            (SplitBy::Tid, false) => "{stem}.{pid}.{tid}.{ext}",
-            (SplitBy::Tid, true) => "{stem}.{pid}.{tid}.{part}.{ext}",
-            (SplitBy::Cat, _) => "{stem}.{cat}.{ext}",
-            _ => "{stem}.{part}.{ext}",
-        }
-    }
-}
 
 /// Everything about the parts.
 #[derive(Clone, Debug)]
@@ -174,6 +138,8 @@ pub struct SplitReport {
     pub delayed_chunks: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
+    /// What was changed for a viewer, in all parts.
+    pub viewer: ViewerReport,
     /// What became of DevTools' annotations: those that are in any part are kept, each as often as parts have it.
     pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
@@ -212,8 +178,11 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// thread, a stream and a part. Parts that are cut cost a walk over the sorted index, and where the trace has `stackFrames`
 /// each part is read once more. No more files are open than twice the threads.
 ///
+/// For a viewer ([`Config::viewer`]) each part is written to the folder of temporary files, and a merge for the viewer makes the file
+/// of it, one part after the other; what is repeated at cuts is joined with its end then, so that a merge of the parts has it twice.
+///
 /// # Errors
-/// See [`ErrorKind`]; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
+/// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
 /// a GiB and 32 times what was read, or annotations would have to be gone through for minutes. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
 /// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
@@ -223,6 +192,13 @@ pub fn split(
     config: &Config,
 ) -> Result<SplitReport, Error> {
     config.check()?;
+    if config.viewer.viewer.is_some() {
+        // a merge beside the index of the parts
+        let (given, least) = (config.memory, 2 * Config::MEMORY_MIN);
+        if given < least {
+            return Err(ErrorKind::Budget { given, least }.into());
+        }
+    }
     if let Some(template) = &split.template {
         check_split_template(template, split.by).map_err(refusal)?;
     }
@@ -263,6 +239,10 @@ fn run<M: Mode>(
     all.write::<M>(&owners)
 }
 
+/// What an array has no place for.
+const NOT_REPEATED: &str = "B events that are open at a cut are not repeated: the array form has no place to say so \
+                            (--format object has)";
+
 /// What is read, and what is asked for.
 struct Work<'w, 'p> {
     found: &'w Found,
@@ -281,12 +261,14 @@ impl<'w> Work<'w, '_> {
         let united = unite(&found.documents, store);
         let annotations = Annotations::read(&found.documents, self.inputs, false, store);
         let has_begins = found.lanes.iter().any(|lane| lane.kind == Kind::Begins);
-        let format = split.format.unwrap_or_else(|| match default_format(&found.documents) {
-            // only here is a place to say what is repeated
-            Format::Array if has_begins => Format::Object,
-            format => format,
-        });
+        let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
+        let mut format = self.format(usual, has_begins);
         let layout = Layout::of(format);
+        // what is changed for a viewer is no part of a whole
+        let states = format != Format::Array && viewer.is_none();
+        let mut frames = Frames::of(&united);
+        let numbers = NUMBER * frames.as_ref().map_or(0, Frames::count);
+        let pages = Pages::of(found, runs, Order(store), split.by).for_format(format);
         let planner = Planner {
             found,
             runs,
@@ -294,33 +276,37 @@ impl<'w> Work<'w, '_> {
             by: split.by,
             max_size: split.max_size,
             repeats: M::CUT && format != Format::Array,
+            states,
             overhead: layout.opening(&united).len() as u64
                 + layout.closing_len(&united)
                 + annotations.len()
-                + COPIES_KEY,
+                + if states { Statement::MOST + numbers } else { 0 }
+                + pages.bytes(),
         };
         let groups = planner.groups(owners);
-        let parts = planner.parts(&groups)?;
-        let suspects = found.streams.clone().suspects();
-        let delays = match suspects.is_empty() {
-            true => Delays::default(),
-            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order, config)?,
-        };
+        let mut parts = planner.parts(&groups)?;
+        pages.repeat(&mut parts, &groups, &planner);
+        if parts.len() == 1 && split.format.is_none() && viewer.is_none() {
+            format = usual;
+        }
+        let layout = Layout::of(format);
+        let sequences = parts.iter().map(|part| planner.sequence(part, &groups));
+        frames.iter_mut().for_each(|frames| frames.find_unnamed(sequences.clone(), store));
+        let delays = self.delays(&planner)?;
         let mut report = self.report(format, &delays);
         warn(&united, &delays, &format, &mut report.warnings);
-        if M::CUT && has_begins && format == Format::Array && parts.len() > 1 {
-            report.warnings.push(
-                "B events that are open at a cut are not repeated: the array form has no place to say so \
-                 (--format object has)"
-                    .into(),
-            );
+        if format == Format::Array {
+            let repeats = M::CUT && has_begins && parts.len() > 1;
+            report.warnings.extend(repeats.then(|| NOT_REPEATED.to_owned()));
+            report.keys_lost = united.keys.len() as u64;
         }
-        report.keys_lost = if format == Format::Array { united.keys.len() as u64 } else { 0 };
         let job = Job {
             planner: &planner,
             groups: &groups,
             united: &united,
-            frames: Frames::of(&united),
+            frames,
+            statement: self.statement(parts.len(), format, usual),
+            metadata: planner.all_metadata(),
             annotations: &annotations,
             lists: &Lists::Memory([Vec::new(), Vec::new()]),
             delays: &delays,
@@ -330,35 +316,118 @@ impl<'w> Work<'w, '_> {
             config,
         };
         let files = self.files(&parts, &groups, format)?;
-        let known = self.known(&job, &parts)?;
-        let mut lens: Vec<u64> = known.iter().map(|known| known.0).collect();
-        let fates = known.into_iter().map(|known| known.1);
-        report.annotations = fates.fold(Fates::default(), Fates::unite).report();
+        let lens = self.known(&job, &parts, &mut report)?;
         report.warnings.extend(report.annotations.warning());
-        self.warn_of_sizes(&lens, &mut report.warnings);
-        if !split.dry_run {
-            self.refuse_repetition(&lens)?;
-            let make = std::fs::create_dir_all(&split.dir);
-            make.map_err(|e| Error::write(split.dir.display(), e))?;
-            config.progress.bytes_to_write.store(lens.iter().sum(), Ordering::Relaxed);
-            lens = job.write_all(&parts, &files, &mut report.warnings)?;
+        if split.dry_run {
+            self.warn_of_sizes(&lens, &mut report.warnings);
+            report.parts = self.described(&parts, &groups, files, &lens);
+            return Ok(report);
         }
-        report.parts = self.described(&parts, &groups, files, &lens);
+        self.refuse_repetition(&lens)?;
+        self.write_parts(&job, (&parts, files), lens, &mut report)?;
         Ok(report)
     }
 
-    /// What is known of parts before they are written.
-    fn known(&self, job: &Job<'_, '_, '_>, parts: &[Part]) -> Result<Vec<(u64, Fates)>, Error> {
+    /// Writes parts that will have about so many bytes, and says so.
+    fn write_parts(
+        &self,
+        job: &Job<'_, '_, '_>,
+        (parts, files): (&[Part], Vec<PathBuf>),
+        mut lens: Vec<u64>,
+        report: &mut SplitReport,
+    ) -> Result<(), Error> {
+        let Work { split, config, .. } = *self;
+        // what a viewer needs is known when it is written
+        let is_fitted = config.viewer.viewer.is_some();
+        if !is_fitted {
+            self.warn_of_sizes(&lens, &mut report.warnings);
+        }
+        let make = std::fs::create_dir_all(&split.dir);
+        make.map_err(|e| Error::write(split.dir.display(), e))?;
+        config.progress.bytes_to_write.store(lens.iter().sum(), Ordering::Relaxed);
+        let written = job.write_all(parts, &files)?;
+        lens.iter_mut().zip(&written).for_each(|(len, part)| *len = part.bytes);
+        report.parts = self.described(parts, job.groups, files, &lens);
+        for (part, written) in report.parts.iter_mut().zip(written) {
+            part.events = written.events;
+            report.viewer.add(written.viewer);
+            report.warnings.extend(written.said);
+        }
+        if is_fitted {
+            self.warn_of_sizes(&lens, &mut report.warnings);
+        }
+        Ok(())
+    }
+
+    /// How long parts become; and what becomes of annotations.
+    fn known(
+        &self,
+        job: &Job<'_, '_, '_>,
+        parts: &[Part],
+        report: &mut SplitReport,
+    ) -> Result<Vec<u64>, Error> {
         // what becomes of annotations costs a pass over each part: 17,000 parts of 12 MB took minutes, and were refused then
         let least: Vec<u64> = parts.iter().map(|part| part.bytes).collect();
-        let refusal = self.refuse_repetition(&least).and_then(|()| {
-            let frames = job.frames.as_ref().map_or(0, |frames| frames.len() / 16);
-            self.refuse_search(parts.len(), job.annotations.len() + frames)
-        });
+        let refusal = self
+            .refuse_repetition(&least)
+            .and_then(|()| self.refuse_search(parts.len(), job.annotations.common_len()));
         if self.split.dry_run && refusal.is_err() {
             return Ok(parts.iter().map(|part| job.rough_len(part)).collect());
         }
-        refusal.map(|()| parts.iter().map(|part| job.len(part)).collect())
+        refusal?;
+        let mut all = job.annotations.of_parts();
+        let mut len = |part: &Part| {
+            let (len, fates) = job.len(part);
+            all.add(&fates);
+            len
+        };
+        let lens = parts.iter().map(&mut len).collect();
+        report.annotations = job.annotations.report(&all);
+        Ok(lens)
+    }
+
+    /// Chunks of CPU profiles that time order would tear.
+    fn delays(&self, planner: &Planner<'_, '_, '_>) -> Result<Delays, Error> {
+        let suspects = self.found.streams.clone().suspects();
+        match suspects.is_empty() {
+            true => Ok(Delays::default()),
+            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order, self.config),
+        }
+    }
+
+    /// The form of several parts of a trace that has the `usual` one.
+    fn format(&self, usual: Format, has_begins: bool) -> Format {
+        let viewer = self.config.viewer.viewer;
+        self.split.format.unwrap_or(match usual {
+            // only here is a place to say what is repeated, and of what this is a part
+            Format::Array if viewer.is_none() || has_begins => Format::Object,
+            // which no viewer reads
+            Format::Ndjson if viewer.is_some() => Format::Object,
+            format => format,
+        })
+    }
+
+    /// What parts in a form say of the whole, if there are several and it has a place for that.
+    fn statement(&self, parts: usize, format: Format, usual: Format) -> Option<Statement> {
+        if parts < 2 || format == Format::Array || self.config.viewer.viewer.is_some() {
+            return None;
+        }
+        let lanes = || self.found.lanes.iter();
+        let bytes: u64 = lanes().filter(|lane| !lane.is_copy()).map(|lane| lane.bytes).sum();
+        let spans = lanes().filter(|lane| lane.kind == Kind::Thread).filter_map(|lane| lane.span);
+        let span = spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+        let span = span.map_or_else(String::new, |(first, last)| {
+            format!(",\"first_ns\":{first},\"last_ns\":{last}")
+        });
+        Some(Statement {
+            of: format!("{{\"events\":{},\"bytes\":{bytes}{span}}}", self.found.events)
+                .into_bytes(),
+            parts: parts as u64,
+            array: self.split.format.is_none() && usual == Format::Array,
+            numbers: Numbers::default(),
+            metadata: None,
+            frames: None,
+        })
     }
 
     fn report(&self, format: Format, delays: &Delays) -> SplitReport {
@@ -372,6 +441,7 @@ impl<'w> Work<'w, '_> {
             spooled_bytes: self.inputs.spooled,
             delayed_chunks: delays.count(),
             keys_lost: 0,
+            viewer: ViewerReport::default(),
             annotations: AnnotationReport::default(),
             warnings: self.inputs.warnings.clone(),
         }

@@ -1,7 +1,8 @@
 //! Lanes to parts: which events each file will hold, all before the first is written.
 
-use super::SplitBy;
+use super::by::SplitBy;
 use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many};
+use super::group::Group;
 use super::index::Found;
 use super::lane::Kind;
 use super::living::Living;
@@ -12,30 +13,28 @@ use tracemill_core::error::Error;
 use tracemill_core::order::{LaneRuns, Order, Run, Sequence};
 use tracemill_profile::StreamKey;
 
-/// Threads that belong together, with all of their events.
-pub(super) struct Group {
-    /// Lanes of threads, in order of first appearance.
-    pub(super) threads: Vec<u32>,
-    /// Lanes that hold their events but for chunks.
-    plain: Vec<u32>,
-    /// Lanes of streams.
-    chunks: Vec<u32>,
-}
+/// Bytes that the number of a metadata event or of a frame takes at most where a part says which it has.
+pub(super) const NUMBER: u64 = 8;
+
+/// Metadata events that are numbered at most, so that a list of them fits into the smallest budget.
+const NUMBERED: usize = 1 << 19;
 
 /// A part: a file to be written.
 pub(super) struct Part {
+    /// Its own, from 0 on.
+    pub(super) number: usize,
     /// The number of its group.
     pub(super) group: usize,
     /// Whether it has all of its group.
     whole: bool,
     /// Its first entry and that of the next part, in the sequence of its group.
-    range: (Option<Entry>, Option<Entry>),
+    pub(super) range: (Option<Entry>, Option<Entry>),
     chunks: Vec<u32>,
     metadata: Vec<u32>,
     /// Begins repeated, in order.
     pub(super) copies: Vec<Entry>,
     /// Its threads.
-    threads: Vec<u32>,
+    pub(super) threads: Vec<u32>,
     /// Events and their bytes, metadata and copies with them.
     pub(super) events: u64,
     pub(super) bytes: u64,
@@ -63,6 +62,8 @@ pub(super) struct Planner<'f, 's, 'p> {
     pub(super) max_size: Option<u64>,
     /// Whether begins are repeated.
     pub(super) repeats: bool,
+    /// Whether parts say of which whole they are.
+    pub(super) states: bool,
     /// Bytes around the events of every part.
     pub(super) overhead: u64,
 }
@@ -78,7 +79,7 @@ pub(super) fn owners(found: &mut Found) -> Vec<(u32, u32)> {
     streams.iter().map(&mut owner).collect()
 }
 
-fn lanes_of(found: &Found, kind: Kind) -> impl Iterator<Item = u32> + '_ {
+pub(super) fn lanes_of(found: &Found, kind: Kind) -> impl Iterator<Item = u32> + '_ {
     (0..found.lanes.len() as u32).filter(move |&lane| found.lanes[lane as usize].kind == kind)
 }
 
@@ -88,8 +89,8 @@ impl<'f> Planner<'f, '_, '_> {
     /// # Errors
     /// [`crate::ErrorKind::Parts`] if there are too many.
     pub(super) fn parts(&self, groups: &[Group]) -> Result<Vec<Part>, Error> {
-        let by_thread = self.metadata_of(Kind::ThreadMetadata);
-        let by_process = self.metadata_of(Kind::ProcessMetadata);
+        let by_thread = self.metadata_lanes(Kind::ThreadMetadata);
+        let by_process = self.metadata_lanes(Kind::ProcessMetadata);
         let named = |threads: &[u32]| -> Vec<u32> {
             let lanes = threads.iter().map(|&thread| &self.found.lanes[thread as usize]);
             let named = lanes.flat_map(|lane| {
@@ -104,7 +105,8 @@ impl<'f> Planner<'f, '_, '_> {
             let metadata = named(&group.threads);
             if self.is_cut() {
                 let weights = metadata.iter().map(|&lane| self.weight(lane));
-                let bytes = weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum();
+                let each = SEPARATOR + if self.states { NUMBER } else { 0 };
+                let bytes = weights.map(|(events, bytes)| bytes + events * each).sum();
                 for mut part in self.cut(number, group, (bytes, &halves))? {
                     part.metadata = named(&part.threads);
                     parts.push(part);
@@ -117,7 +119,8 @@ impl<'f> Planner<'f, '_, '_> {
             }
         }
         self.place_strays(&mut parts);
-        for part in &mut parts {
+        for (number, part) in parts.iter_mut().enumerate() {
+            part.number = number;
             for &lane in &part.metadata {
                 let (events, bytes) = self.weight(lane);
                 part.events += events;
@@ -169,7 +172,7 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// Lanes of metadata by the thread or the process that they are of.
-    fn metadata_of(&self, kind: Kind) -> HashMap<Vec<u8>, u32> {
+    fn metadata_lanes(&self, kind: Kind) -> HashMap<Vec<u8>, u32> {
         let lanes = lanes_of(self.found, kind).map(|number| {
             let lane = &self.found.lanes[number as usize];
             match kind {
@@ -197,6 +200,7 @@ impl<'f> Planner<'f, '_, '_> {
             lanes().map(|&lane| self.weight(lane)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let sequence = Sequence(lanes().flat_map(|&lane| self.runs.of(lane)).collect());
         Part {
+            number: 0,
             group: number,
             whole: true,
             range: (None, None),
@@ -254,6 +258,7 @@ impl<'f> Planner<'f, '_, '_> {
         let streams = Sequence(self.runs_of(&stretch.chunks).collect());
         let times = [stretch.times, streams.times(TIMED)].into_iter().flatten();
         Part {
+            number: 0,
             group,
             whole: false,
             range: (stretch.from, to),
@@ -355,6 +360,29 @@ impl<'f> Planner<'f, '_, '_> {
             sequence.0.push(Run::Memory(&part.copies));
         }
         sequence
+    }
+
+    /// Where the metadata events of a part stand, ascending.
+    pub(super) fn metadata_of(&self, part: &Part) -> Vec<u64> {
+        let entries = Sequence(self.runs_of(&part.metadata).collect()).into_entries();
+        let mut offsets: Vec<u64> = entries.map(|entry| entry.place.offset()).collect();
+        offsets.sort_unstable();
+        offsets
+    }
+
+    /// Where all metadata events stand, ascending; `None` if they are too many to be numbered.
+    pub(super) fn all_metadata(&self) -> Option<Vec<u64>> {
+        let kinds = [Kind::ThreadMetadata, Kind::ProcessMetadata];
+        let lanes: Vec<u32> =
+            kinds.into_iter().flat_map(|kind| lanes_of(self.found, kind)).collect();
+        let count: u64 = lanes.iter().map(|&lane| self.weight(lane).0).sum();
+        if count > NUMBERED as u64 {
+            return None;
+        }
+        let entries = Sequence(self.runs_of(&lanes).collect()).into_entries();
+        let mut offsets: Vec<u64> = entries.map(|entry| entry.place.offset()).collect();
+        offsets.sort_unstable();
+        Some(offsets)
     }
 
     /// Entries of all streams among `suspects`.

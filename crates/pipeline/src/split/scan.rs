@@ -5,6 +5,7 @@
 //! lanes are all there is.
 
 use super::lane::{Ids, Kind, Lane, Lanes, category_of};
+use crate::essential::{is_essential, may_be_special};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use tracemill_core::entry::{Entry, rank};
@@ -196,6 +197,11 @@ impl<M: Mode> Collect for Part<M> {
         self.push(if M::WHOLE { WHOLE } else { thread }, entry, len);
         if M::CUT && time.is_some() {
             self.edge(event, entry);
+        }
+        if may_be_special(event) && is_essential(event) {
+            let ids = Ids { tid: b"", cat: b"", ..self.ids(event) };
+            let lane = self.lanes.lane(Kind::Pages, ids);
+            self.push(lane, entry, len);
         }
     }
 

@@ -9,17 +9,22 @@
 //! thread takes the next, so no more files are open than that.
 
 use super::frames::Frames;
-use super::plan::{Group, Part, Planner};
+use super::group::Group;
+use super::plan::{Part, Planner};
 use crate::annotations::{Annotations, Fates, Written};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
+use crate::fitted::{draft, fit};
 use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
+use crate::parts::{Numbers, Statement};
+use crate::report::ViewerReport;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tracemill_core::error::Error;
+use tracemill_core::limits::Progress;
 use tracemill_core::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use tracemill_core::output::packer;
 use tracemill_core::read::Inputs;
@@ -35,6 +40,10 @@ pub(super) struct Job<'j, 's, 'p> {
     pub(super) groups: &'j [Group],
     pub(super) united: &'j United<'p>,
     pub(super) frames: Option<Frames>,
+    /// What parts say of the whole, if there are several and they can.
+    pub(super) statement: Option<Statement>,
+    /// Where the metadata events of the whole stand, ascending, if that is told.
+    pub(super) metadata: Option<Vec<u64>>,
     pub(super) annotations: &'j Annotations<'p>,
     /// Metadata and untimed events: none, since they are in order with all others.
     pub(super) lists: &'j Lists,
@@ -68,46 +77,77 @@ impl<'p> Job<'_, '_, 'p> {
             lists: self.lists,
             timed,
             rewrite: None,
-            retouch: None,
+            fixups: None,
         }
     }
 
     /// The keys beside the events of a part, and what became of annotations.
     fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> (United<'p>, Fates) {
         let store = self.order().0;
-        let mut united = self.united.for_part();
-        if let Some(frames) = &self.frames {
-            united.keys[frames.key].value = vec![Bytes::Made(frames.value(sequence, store))];
-        }
-        if !part.copies.is_empty() {
-            let mut value = Vec::new();
-            let mut opening: &[u8] = b"{\"copies\":[";
-            for copy in &part.copies {
-                value.push(Bytes::Made(opening.to_vec()));
-                value.push(Bytes::Input(store.event(copy.place)));
-                opening = b",";
-            }
-            value.push(Bytes::Made(b"]}".to_vec()));
-            united.keys.push(Key { name: free_name(&united), value });
-        }
+        let frames = self.frames.as_ref();
+        let frames = frames.map(|own| (own.key, own.value(sequence, part.number == 0, store)));
+        let mut united = self.keys_with(part, frames);
         let emit = self.emit(part, sequence);
-        let written = Written::some(&emit, self.config);
+        let written = Written::part(&emit, self.config);
         let fates = self.annotations.put(&mut united, &written);
         (united, fates)
     }
 
+    /// The keys beside the events of a part, but for annotations: `frames` are the number of their key, its value, and
+    /// which they are.
+    fn keys_with(&self, part: &Part, frames: Option<(usize, (Vec<u8>, Numbers))>) -> United<'p> {
+        let named = frames.as_ref().map(|(_, (_, numbers))| numbers.clone());
+        let frames = frames.map(|(key, (value, _))| (key, value));
+        let mut united = self.united.for_part(frames);
+        if let Some(value) = self.own_key(part, named) {
+            united.keys.push(Key { name: free_name(&united), value });
+        }
+        united
+    }
+
+    /// What a part says of itself, if it has anything to say.
+    fn own_key(&self, part: &Part, frames: Option<Numbers>) -> Option<Vec<Bytes<'p>>> {
+        let store = self.order().0;
+        let mut opening = b"{".to_vec();
+        if let Some(statement) = &self.statement {
+            let offsets = || self.planner.metadata_of(part);
+            let metadata = self.metadata.as_ref().map(|all| {
+                let number = |offset| all.partition_point(|&other| other < offset) as u64;
+                Numbers::of(offsets().into_iter().map(number))
+            });
+            let numbers = Numbers::of([part.number as u64 + 1]);
+            let own = Statement { numbers, metadata, frames, ..statement.clone() };
+            own.push(&mut opening);
+        }
+        // for a viewer they are joined with their ends, and no merge finds them again
+        if part.copies.is_empty() || self.config.viewer.viewer.is_some() {
+            opening.push(b'}');
+            return self.statement.is_some().then(|| vec![Bytes::Made(opening)]);
+        }
+        opening.extend_from_slice(if opening.len() > 1 { b"," } else { b"" });
+        opening.extend_from_slice(b"\"copies\":[");
+        let mut value = Vec::new();
+        for copy in &part.copies {
+            value.push(Bytes::Made(std::mem::replace(&mut opening, b",".to_vec())));
+            value.push(Bytes::Input(store.event(copy.place)));
+        }
+        value.push(Bytes::Made(b"]}".to_vec()));
+        Some(value)
+    }
+
     /// Bytes of a part before packing, as if NDJSON kept line breaks within events; and what becomes of annotations in it.
     pub(super) fn len(&self, part: &Part) -> (u64, Fates) {
-        if self.frames.is_none() && part.copies.is_empty() && self.annotations.is_empty() {
-            return self.rough_len(part);
+        if self.frames.is_none() && self.annotations.is_empty() {
+            // its events need not be gone through, nor the threads that it shares with other parts
+            return (self.len_with(part, &self.keys_with(part, None)), Fates::default());
         }
         let (keys, fates) = self.keys(part, &self.planner.sequence(part, self.groups));
         (self.len_with(part, &keys), fates)
     }
 
     /// As [`Job::len`], without what only the events of the part tell.
-    pub(super) fn rough_len(&self, part: &Part) -> (u64, Fates) {
-        (self.len_with(part, self.united), Fates::default())
+    pub(super) fn rough_len(&self, part: &Part) -> u64 {
+        self.len_with(part, self.united)
     }
 
     fn len_with(&self, part: &Part, keys: &United<'_>) -> u64 {
@@ -116,19 +156,20 @@ impl<'p> Job<'_, '_, 'p> {
             + self.layout.closing_len(keys)
     }
 
-    /// Writes all parts; returns the bytes of each before packing.
+    /// Writes all parts.
     pub(super) fn write_all(
         &self,
         parts: &[Part],
         files: &[PathBuf],
-        warnings: &mut Vec<String>,
-    ) -> Result<Vec<u64>, Error> {
+    ) -> Result<Vec<WrittenPart>, Error> {
         let all = parts.iter().map(|part| part.bytes).sum::<u64>();
         let share = all / self.config.threads as u64;
-        let (mut lens, mut rest) = (vec![0; parts.len()], Vec::new());
+        // a merge for a viewer takes all threads and most of the budget
+        let alone = self.config.viewer.viewer.is_some();
+        let (mut written, mut rest) = (vec![WrittenPart::default(); parts.len()], Vec::new());
         for (number, part) in parts.iter().enumerate() {
-            if part.bytes > share {
-                lens[number] = self.write(part, &files[number], self.config, warnings)?;
+            if part.bytes > share || alone {
+                written[number] = self.write(part, &files[number], self.config)?;
             } else {
                 rest.push(number);
             }
@@ -137,16 +178,13 @@ impl<'p> Job<'_, '_, 'p> {
         let mut config = self.config.clone();
         config.threads = 1;
         let config = &config;
-        let written = try_each(self.writers(), rest.len(), |task| {
-            let (number, mut said) = (rest[task], Vec::new());
-            let len = self.write(&parts[number], &files[number], config, &mut said)?;
-            Ok::<_, Error>((len, said))
+        let small = try_each(self.writers(), rest.len(), |task| {
+            self.write(&parts[rest[task]], &files[rest[task]], config)
         })?;
-        for (number, (len, said)) in rest.into_iter().zip(written) {
-            lens[number] = len;
-            warnings.extend(said);
+        for (number, part) in rest.into_iter().zip(small) {
+            written[number] = part;
         }
-        Ok(lens)
+        Ok(written)
     }
 
     /// Threads that write parts side by side. Those that pack keep blocks too, so that not each thread may.
@@ -161,15 +199,7 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// Writes a part.
-    fn write(
-        &self,
-        part: &Part,
-        file: &Path,
-        config: &Config,
-        warnings: &mut Vec<String>,
-    ) -> Result<u64, Error> {
-        let sequence = self.planner.sequence(part, self.groups);
-        let (keys, _) = self.keys(part, &sequence);
+    fn write(&self, part: &Part, file: &Path, config: &Config) -> Result<WrittenPart, Error> {
         let target = match &self.output.target {
             Target::File { replace, .. } => {
                 Target::File { path: file.to_owned(), replace: *replace }
@@ -179,12 +209,58 @@ impl<'p> Job<'_, '_, 'p> {
             }
         };
         let output = OutputConfig { target, ..self.output.clone() };
+        let mut written = match config.viewer.viewer {
+            None => self.write_to(part, &output, config)?,
+            Some(_) => {
+                let write = |to: &OutputConfig, plain: &Config| self.write_to(part, to, plain);
+                let (mut written, draft) = draft("the part", &output, config, write)?;
+                let fitted = fit(draft, &output, &for_a_part(config))?;
+                Progress::add(&config.progress.bytes_written, fitted.bytes);
+                (written.bytes, written.events) = (fitted.bytes, fitted.events);
+                written.viewer = fitted.viewer;
+                written.said.extend(fitted.warnings);
+                written
+            }
+        };
+        for text in &mut written.said {
+            *text = format!("{}: {text}", file.display());
+        }
+        Ok(written)
+    }
+
+    /// Writes a part as it is.
+    fn write_to(
+        &self,
+        part: &Part,
+        output: &OutputConfig,
+        config: &Config,
+    ) -> Result<WrittenPart, Error> {
+        let sequence = self.planner.sequence(part, self.groups);
+        let (keys, _) = self.keys(part, &sequence);
         let emit = self.emit(part, &sequence);
         let mut said = Vec::new();
         let size = (part.events, part.bytes);
         let check = || self.inputs.check_unchanged();
-        let len = emit.write_all(&keys, size, (&output, None), config, &mut said, check)?;
-        warnings.extend(said.into_iter().map(|text| format!("{}: {text}", file.display())));
-        Ok(len)
+        let bytes = emit.write_all(&keys, size, (output, None), config, &mut said, check)?;
+        Ok(WrittenPart { bytes, events: part.events, viewer: ViewerReport::default(), said })
     }
+}
+
+/// A part that is written.
+#[derive(Clone, Default)]
+pub(super) struct WrittenPart {
+    /// Before packing.
+    pub(super) bytes: u64,
+    pub(super) events: u64,
+    pub(super) viewer: ViewerReport,
+    /// Warnings.
+    pub(super) said: Vec<String>,
+}
+
+/// What a merge of one part is told: the index of the parts has its quarter of the budget, and progress is that of all parts.
+fn for_a_part(config: &Config) -> Config {
+    let mut one = config.clone();
+    one.memory = (config.memory / 4 * 3).max(Config::MEMORY_MIN);
+    one.progress = Arc::default();
+    one
 }

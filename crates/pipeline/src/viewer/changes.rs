@@ -31,6 +31,7 @@ changes! {
     Args "args" "events given args";
     PageArgs "page-args" "events given the args that DevTools reads of one of their name (args.data and the like), for which it refuses a file";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
+    ProfileIds "profile-ids" "events of CPU profiles named by id2 given an id, by which DevTools tells profiles apart";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
     Parts "chunk-parts" "further ProfileChunk events written for those";
     // Perfetto

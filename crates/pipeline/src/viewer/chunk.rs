@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 use tracemill_core::json::member;
-use tracemill_core::splice::Splice;
+use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
 
 /// The most elements of a list in one chunk.
@@ -121,10 +121,10 @@ pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)>
     for number in 0..count {
         let part =
             Part { samples: number >= first, rest: number == first, last: number + 1 == count };
-        let mut splice = Splice::default();
-        splice.replace(event.bytes, data, data_of(data, part, &mut lists));
+        let mut patches = Patches::default();
+        patches.replace(event.bytes, data, &data_of(data, part, &mut lists));
         out.extend_from_slice(if number > 0 { separator } else { b"" });
-        out.extend_from_slice(&splice.apply(event.bytes));
+        out.extend_from_slice(&patches.apply(event.bytes));
     }
     Some((out, count as u64))
 }

@@ -13,26 +13,26 @@
 use crate::annotations::without;
 use tracemill_core::exact::Exact;
 use tracemill_core::json::push_micros;
-use tracemill_core::splice::Splice;
+use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, fields_of, members, string_is, unescape};
 
 /// The X event, and the keys of the E that found no place in it. Without an E it takes no time.
 pub(super) fn complete(begin: &[u8], end: Option<&[u8]>) -> (Vec<u8>, u64) {
     let spans = fields_of(begin);
     let event = spans.of(begin);
-    let mut splice = Splice::default();
-    splice.replace(begin, event.field(Field::Ph).unwrap_or_default(), b"\"X\"".to_vec());
+    let mut patches = Patches::default();
+    patches.replace(begin, event.field(Field::Ph).unwrap_or_default(), b"\"X\"");
     let dur = end.map_or_else(|| b"0".to_vec(), |end| duration(&event, end));
     match event.field(Field::Dur) {
-        Some(old) => splice.replace(begin, old, dur),
+        Some(old) => patches.replace(begin, old, &dur),
         None => {
             let ts = event.field(Field::Ts).unwrap_or_default();
-            splice.insert_behind(begin, ts, [b",\"dur\":", &*dur].concat());
+            patches.insert_behind(begin, ts, &[b",\"dur\":", &*dur].concat());
         }
     }
-    let (more, lost) = end.map_or((Vec::new(), 0), |end| add(&event, end, &mut splice));
-    splice.insert_at(begin.len() - 1, more);
-    (splice.apply(begin), lost)
+    let (more, lost) = end.map_or((Vec::new(), 0), |end| add(&event, end, &mut patches));
+    patches.insert_at(begin.len() - 1, &more);
+    (patches.apply(begin), lost)
 }
 
 /// From the begin to the end, in microseconds.
@@ -56,7 +56,7 @@ fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Exact> {
 }
 
 /// Adds what an E event has beside its time; returns members to append, and how many are lost.
-fn add(begin: &Event<'_>, end: &[u8], splice: &mut Splice) -> (Vec<u8>, u64) {
+fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
     let own: Vec<(Vec<u8>, &[u8])> = members(begin.bytes).map(plain).collect();
     let known = |key: &[u8]| own.iter().rfind(|(own, _)| own == key).map(|&(_, value)| value);
     let (mut more, mut lost, mut added) = (Vec::new(), 0, Vec::new());
@@ -84,7 +84,7 @@ fn add(begin: &Event<'_>, end: &[u8], splice: &mut Splice) -> (Vec<u8>, u64) {
                     let (joined, gone) = join(args, value);
                     lost += gone;
                     if let Some(joined) = joined {
-                        splice.replace(begin.bytes, args, joined);
+                        patches.replace(begin.bytes, args, &joined);
                     }
                 }
             },
@@ -106,7 +106,7 @@ fn add(begin: &Event<'_>, end: &[u8], splice: &mut Splice) -> (Vec<u8>, u64) {
     }
     if !added.is_empty() {
         match known(b"args") {
-            Some(null) => splice.replace(begin.bytes, null, added),
+            Some(null) => patches.replace(begin.bytes, null, &added),
             None => append(b"\"args\"", &added),
         }
     }

@@ -8,12 +8,13 @@ use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::Known;
 use super::threads::{NewThreads, flow_id, local_flow_id};
 use super::too_large;
-use crate::check::{Need, lacks};
+use crate::check::{Need, lacks, profile_id};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::identity::{Patch, key_of};
-use crate::keys::United;
+use crate::fixups::{FindFixups, Fixups};
+use crate::identity::key_of;
+use crate::merged_keys::United;
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use std::sync::Mutex;
 use tracemill_core::error::Error;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
-use tracemill_core::splice::touches;
+use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text};
 
 /// What all workers share.
@@ -63,11 +64,6 @@ impl Retouch {
         self.done.lock().unwrap_or_else(|e| e.into_inner()).get(Change::Lanes)
     }
 
-    /// Adds to what was changed.
-    pub(crate) fn count(&self, changes: &Changes) {
-        self.done.lock().unwrap_or_else(|e| e.into_inner()).append(changes);
-    }
-
     /// Says what was changed once all is written; `span` is the first and last time of the trace.
     pub(crate) fn report(&self, report: &mut MergeReport, span: Option<(i64, i64)>) {
         let done = *self.done.lock().unwrap_or_else(|e| e.into_inner());
@@ -86,91 +82,52 @@ impl Retouch {
     }
 }
 
+impl Fixups for Retouch {
+    fn finder(&self, tier: Tier) -> Box<dyn FindFixups + '_> {
+        Box::new(Retoucher::new(self, tier))
+    }
+}
+
 /// Finds what is changed; one for each worker.
-pub(crate) struct Retoucher<'r> {
+struct Retoucher<'r> {
     retouch: &'r Retouch,
     finder: FieldFinder,
     validator: Validator,
-    pub(crate) changes: Changes,
+    changes: Changes,
     /// New pids and tids by those as they are spelled.
     known: HashMap<Vec<u8>, [Option<u32>; 2]>,
     event: Vec<u8>,
 }
 
-/// The patches of one event.
-struct Patches<'e, 'p> {
+/// An event, and its patches.
+struct Found<'e, 'p> {
     event: &'e [u8],
-    /// The first of its patches.
-    first: usize,
-    patches: &'p mut Vec<Patch>,
-    texts: &'p mut Vec<u8>,
+    patches: &'p mut Patches,
 }
 
-impl<'e> Patches<'e, '_> {
-    fn patch_of(&self, value: &[u8]) -> Option<usize> {
-        // what is missing stands nowhere
-        let at = (value.as_ptr() as usize).checked_sub(self.event.as_ptr() as usize)?;
-        let own = self.patches[self.first..].iter();
-        own.clone().position(|p| p.old == (at..at + value.len())).map(|at| self.first + at)
-    }
-
+impl<'e> Found<'e, '_> {
     /// A value as it will be written.
     fn current<'x>(&'x self, value: &'x [u8]) -> &'x [u8] {
-        match self.patch_of(value) {
-            Some(patch) => &self.texts[self.patches[patch].new.clone()],
-            None => value,
-        }
+        self.patches.current(self.event, value)
     }
 
     /// Writes `text` instead of `value`.
     fn put(&mut self, value: &[u8], text: &[u8]) {
-        let known = self.patch_of(value);
-        let start = self.texts.len();
-        self.texts.extend_from_slice(text);
-        let new = start..self.texts.len();
-        let at = value.as_ptr() as usize - self.event.as_ptr() as usize;
-        match known {
-            Some(patch) => self.patches[patch].new = new,
-            None => self.patches.push(Patch { old: at..at + value.len(), new }),
-        }
+        self.patches.replace(self.event, value, text);
     }
 
     /// Writes members in front of all others.
     fn insert(&mut self, members: &[u8]) {
         if !members.is_empty() {
             let front = &self.event[1..1];
-            let all = match self.patch_of(front) {
-                Some(_) => [self.current(front), members].concat(),
-                None => members.to_vec(),
-            };
+            let all = [self.current(front), members].concat();
             self.put(front, &all);
         }
-    }
-
-    /// Puts the patches in order and apart from what follows them.
-    fn settle(&mut self) -> &[Patch] {
-        let own = &mut self.patches[self.first..];
-        own.sort_unstable_by_key(|patch| (patch.old.start, patch.old.end));
-        for patch in own.iter_mut() {
-            if touches(&self.texts[patch.new.clone()], &self.event[patch.old.end..]) {
-                let start = self.texts.len();
-                self.texts.extend_from_within(patch.new.clone());
-                self.texts.push(b' ');
-                patch.new = start..self.texts.len();
-            }
-        }
-        own
-    }
-
-    /// Settles the patches; returns how much longer the event becomes.
-    fn finish(mut self) -> i64 {
-        let own = self.settle().iter();
-        own.map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
     }
 }
 
 impl<'r> Retoucher<'r> {
-    pub(crate) fn new(retouch: &'r Retouch, tier: Tier) -> Self {
+    fn new(retouch: &'r Retouch, tier: Tier) -> Self {
         Retoucher {
             retouch,
             finder: FieldFinder::new(tier),
@@ -180,25 +137,22 @@ impl<'r> Retoucher<'r> {
             event: Vec::new(),
         }
     }
+}
 
-    /// Adds to the patches of an event, which are those from `first` on; returns how much longer it becomes with all of
-    /// them. `index` is its number in the output.
-    pub(crate) fn find(
-        &mut self,
-        event: &[u8],
-        index: u64,
-        first: usize,
-        patches: &mut Vec<Patch>,
-        texts: &mut Vec<u8>,
-    ) -> i64 {
+impl FindFixups for Retoucher<'_> {
+    fn find(&mut self, event: &[u8], index: u64, patches: &mut Patches) {
         let spans = self.finder.find(event);
-        let mut found = Patches { event, first, patches, texts };
+        let mut found = Found { event, patches };
         let event = spans.of(event);
         match self.retouch.viewer {
             CheckFor::Devtools => {
                 self.supply_args(&event, &mut found);
                 self.supply(&event, &mut found);
                 self.unquote(&event, &mut found);
+                if let Some(id) = profile_id(&event) {
+                    found.insert(&[b"\"id\":", &*id, b","].concat());
+                    self.changes.one(Change::ProfileIds);
+                }
             }
             CheckFor::Perfetto => {
                 self.rename(&event, &mut found);
@@ -212,11 +166,17 @@ impl<'r> Retoucher<'r> {
         if index == 0 && !self.retouch.overlapping.names.is_empty() {
             found.put(&event.bytes[..0], &self.retouch.overlapping.names);
         }
-        found.finish()
     }
 
+    fn finish(&mut self) {
+        let mut done = self.retouch.done.lock().unwrap_or_else(|e| e.into_inner());
+        done.append(&std::mem::take(&mut self.changes));
+    }
+}
+
+impl Retoucher<'_> {
     /// Name, category and args are there; instants are of phase `I`.
-    fn supply(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+    fn supply(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
         let mut missing = Vec::new();
         let is_metadata = event.is_metadata();
         // args that were supplied by the name are there
@@ -260,7 +220,7 @@ impl<'r> Retoucher<'r> {
     }
 
     /// What DevTools reads of args by the name of the event is there.
-    fn supply_args(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+    fn supply_args(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
         let Some(Need { object, member: needed }) = lacks(event) else { return };
         let own = needed.map_or_else(String::new, |(name, value)| format!("\"{name}\":{value}"));
         let is_object = |value: &&[u8]| value.starts_with(b"{");
@@ -287,7 +247,7 @@ impl<'r> Retoucher<'r> {
     }
 
     /// Times are numbers.
-    fn unquote(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+    fn unquote(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
         for field in [Field::Ts, Field::Dur] {
             if event.field_and_rest(field).is_none_or(|rest| rest[0] != b'"') {
                 continue;
@@ -303,7 +263,7 @@ impl<'r> Retoucher<'r> {
     }
 
     /// pid and tid fit.
-    fn rename(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+    fn rename(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
         let threads = &self.retouch.threads;
         if threads.is_empty() {
             return;
@@ -324,7 +284,7 @@ impl<'r> Retoucher<'r> {
     }
 
     /// Ids of flows are numbers in `id`.
-    fn rename_flow(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+    fn rename_flow(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
         if let Some(id) = event.field(Field::BindId)
             && let Some(new) = flow_id(found.current(id))
         {
@@ -358,7 +318,7 @@ impl<'r> Retoucher<'r> {
     }
 
     /// Cuts what is too large, and mends what is not JSON: the event as a whole.
-    fn rewrite(&mut self, event: &Event<'_>, found: &mut Patches<'_, '_>) {
+    fn rewrite(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
         let cuts = self.retouch.viewer == CheckFor::Devtools && may_be_large(event);
         let sound = self.validator.check(event.bytes).is_ok();
         if sound && !cuts {
@@ -382,28 +342,22 @@ impl<'r> Retoucher<'r> {
         if !changed {
             return;
         }
-        found.patches.truncate(found.first);
+        found.patches.clear();
         let text = std::mem::take(&mut self.event);
         found.put(event.bytes, &text);
         self.event = text;
     }
 
     /// Puts the event with its patches so far into `self.event`.
-    fn apply(&mut self, bytes: &[u8], found: &mut Patches<'_, '_>) {
-        found.settle();
+    fn apply(&mut self, bytes: &[u8], found: &mut Found<'_, '_>) {
+        found.patches.settle(bytes);
         self.event.clear();
-        let mut at = 0;
-        for patch in &found.patches[found.first..] {
-            self.event.extend_from_slice(&bytes[at..patch.old.start]);
-            self.event.extend_from_slice(&found.texts[patch.new.clone()]);
-            at = patch.old.end;
-        }
-        self.event.extend_from_slice(&bytes[at..]);
+        found.patches.append_to(bytes, &mut self.event);
     }
 }
 
 /// Writes a member in front of all others of an object in the event.
-fn insert_into(object: &[u8], member: &str, found: &mut Patches<'_, '_>) {
+fn insert_into(object: &[u8], member: &str, found: &mut Found<'_, '_>) {
     let is_empty = object[1..].trim_ascii_start().starts_with(b"}");
     let comma = if is_empty { "" } else { "," };
     found.put(&object[1..1], format!("{member}{comma}").as_bytes());
@@ -423,7 +377,7 @@ fn quoted(value: &[u8]) -> Vec<u8> {
     out
 }
 
-fn edit_overlap(event: &Event<'_>, edit: Edit, found: &mut Patches<'_, '_>) {
+fn edit_overlap(event: &Event<'_>, edit: Edit, found: &mut Found<'_, '_>) {
     let mut text = Vec::new();
     let field = match edit {
         Edit::Tid(tid) => {

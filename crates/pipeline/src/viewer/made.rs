@@ -44,11 +44,24 @@ impl Text {
     }
 }
 
+impl Known {
+    /// Makes events of those that are not in the index: a trace, in the array form. Copies among those are no longer to be
+    /// taken out.
+    pub(crate) fn make(
+        &self,
+        copies: &mut TakenOut<'_>,
+        before: Before<'_, '_>,
+        changes: &mut Changes,
+    ) -> Result<Payload, Error> {
+        make(self, copies, before, changes)
+    }
+}
+
 /// Makes what DevTools needs of the events that the scan took out: a trace, in the array form. Copies among those events are
 /// no longer to be taken out.
-pub(super) fn make(
+fn make(
     known: &Known,
-    copies: &mut TakenOut,
+    copies: &mut TakenOut<'_>,
     before: Before<'_, '_>,
     changes: &mut Changes,
 ) -> Result<Payload, Error> {
@@ -69,7 +82,8 @@ pub(super) fn make(
     };
     let (mut pairs, mut starts) = (Pairs::default(), Vec::new());
     known.special.each_in_order(Order(store), |entry| {
-        if copies.offsets.remove(&entry.place.offset()) {
+        if copies.has(entry.place) {
+            copies.events -= 1;
             copies.bytes -= store.len(entry.place);
             return Ok(());
         }

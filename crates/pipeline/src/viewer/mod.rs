@@ -1,4 +1,5 @@
-//! What a merge changes so that a viewer takes its output and shows it right (`merge --for`).
+//! What a merge changes so that a viewer takes its output and shows it right (`merge --for`; other verbs by way of
+//! [`crate::fitted`]).
 //!
 //! The rules are those that [`check`](crate::check()) knows a viewer by; sources: `devtools-semantics.md` §1, §3, §8, §9, §11, §15
 //! and `users.md` §4.
@@ -46,7 +47,7 @@ mod scan;
 mod threads;
 
 pub(crate) use changes::Changes;
-pub(crate) use fields::{Retouch, Retoucher};
+pub(crate) use fields::Retouch;
 pub(crate) use made::Before;
 pub(crate) use scan::{Found, Known, Scanned};
 
@@ -66,7 +67,7 @@ pub(crate) fn form(format: Format, events: u64) -> Format {
 }
 
 /// What to say of an output for DevTools that has too many bytes; `span` is the first and last time of the trace.
-fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<String> {
+pub(crate) fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<String> {
     if bytes < DEVTOOLS_MOST {
         return None;
     }
@@ -77,7 +78,7 @@ fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<String> {
     });
     Some(format!(
         "the output has {} MiB of text, and DevTools opens less than {}: tracemill split --by size=400M,{slice} or tracemill \
-         filter --shrink-to 400M make it fit",
+         filter --shrink-to devtools make it fit",
         bytes >> 20,
         DEVTOOLS_MOST >> 20,
     ))

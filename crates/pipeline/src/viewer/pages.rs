@@ -14,7 +14,7 @@ use crate::identity::{Rewrite, key_of};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
-use tracemill_core::splice::Splice;
+use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Cursor, Field, fields_of};
 
 /// Nanoseconds from the begin of the trace within which a navigation gives the main frame its URL.
@@ -65,8 +65,8 @@ impl Pages<'_> {
         changes.add(Change::Starts, starts.len().saturating_sub(1) as u64);
         let best = (0..starts.len()).min_by_key(|&at| starts[at].made)?;
         let chosen = starts.remove(best);
-        let mut splice = Splice::default();
-        unite_frames(&chosen.bytes, &starts, &mut splice);
+        let mut patches = Patches::default();
+        unite_frames(&chosen.bytes, &starts, &mut patches);
         let browsers = self.recordings(|census| census.has_start);
         let others =
             self.census.iter().filter(|(base, _)| !browsers.contains(&self.recording(*base)));
@@ -79,15 +79,15 @@ impl Pages<'_> {
         {
             let mut text = Vec::new();
             push_micros(first, &mut text);
-            splice.field(&event, Field::Ts, &text);
-            self.name_frames(&chosen.bytes, ts.floor, &mut splice);
+            patches.field(&event, Field::Ts, &text);
+            self.name_frames(&chosen.bytes, ts.floor, &mut patches);
             changes.one(Change::StartMoved);
         }
-        Some(splice.apply(&chosen.bytes))
+        Some(patches.apply(&chosen.bytes))
     }
 
     /// Gives main frames the URLs that they would have if the trace began at `begin`.
-    fn name_frames(&self, start: &[u8], begin: i64, splice: &mut Splice) {
+    fn name_frames(&self, start: &[u8], begin: i64, patches: &mut Patches) {
         let frames = data_of(start).and_then(|data| member(data, b"frames"));
         each_frame(frames.unwrap_or_default(), |frame| {
             let navigations = member(frame, b"frame").into_iter().flat_map(|id| {
@@ -95,7 +95,7 @@ impl Pages<'_> {
             });
             let first = navigations.min().filter(|(time, _)| time.saturating_sub(begin) < SOON);
             if let (Some((_, url)), Some(old)) = (first, member(frame, b"url")) {
-                splice.replace(start, old, url.clone());
+                patches.replace(start, old, url);
             }
         });
     }
@@ -176,7 +176,7 @@ fn data_of(event: &[u8]) -> Option<&[u8]> {
 }
 
 /// Puts the frames of others before those of `chosen`, each once.
-fn unite_frames(chosen: &[u8], others: &[Start], splice: &mut Splice) {
+fn unite_frames(chosen: &[u8], others: &[Start], patches: &mut Patches) {
     let Some(data) = data_of(chosen) else { return };
     let own = member(data, b"frames");
     let mut seen: HashSet<&[u8]> = HashSet::new();
@@ -198,17 +198,17 @@ fn unite_frames(chosen: &[u8], others: &[Start], splice: &mut Splice) {
     }
     match own {
         Some(frames @ [b'[', rest @ ..]) if rest.trim_ascii_start() != b"]" => {
-            splice.insert_behind(chosen, &frames[..1], before);
+            patches.insert_behind(chosen, &frames[..1], &before);
         }
         Some(frames) => {
             before.pop();
-            splice.replace(chosen, frames, [b"[", &*before, b"]"].concat());
+            patches.replace(chosen, frames, &[b"[", &*before, b"]"].concat());
         }
         None => {
             before.pop();
             let comma: &[u8] = if data[1..].trim_ascii_start() == b"}" { b"" } else { b"," };
             let frames = [b"\"frames\":[", &*before, b"]", comma].concat();
-            splice.insert_behind(chosen, &data[..1], frames);
+            patches.insert_behind(chosen, &data[..1], &frames);
         }
     }
 }

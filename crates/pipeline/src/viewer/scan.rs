@@ -4,20 +4,17 @@
 //! quarter of the index' share), since what becomes of them stands elsewhere in the order. The census grows with the
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
-use super::changes::Changes;
-use super::made::{Before, make};
 use crate::check::{has_page, page_data};
 use crate::clock::{Clocks, shift_runs};
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::copies::TakenOut;
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::Error;
 use tracemill_core::json::member;
 use tracemill_core::order::{Order, Runs, Sorter};
 use tracemill_core::place::Place;
-use tracemill_core::store::{Payload, Store};
+use tracemill_core::store::Store;
 use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
 
 /// A value as it is written.
@@ -301,19 +298,8 @@ impl Known {
         Ok(())
     }
 
-    /// Makes events of those that are not in the index: a trace, in the array form. Copies among those are no longer to be
-    /// taken out.
-    pub(crate) fn make(
-        &self,
-        copies: &mut TakenOut,
-        before: Before<'_, '_>,
-        changes: &mut Changes,
-    ) -> Result<Payload, Error> {
-        make(self, copies, before, changes)
-    }
-
     /// Events of a time that are not in the index, in no particular order.
-    pub(crate) fn at(&self, time: i64) -> Vec<Entry> {
+    pub(crate) fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
         self.special.at(time)
     }
 }

@@ -239,6 +239,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("empty-start", one("I", r#","name":"TracingStartedInBrowser""#)),
         ("hidden-process", two(("I", 1, start), ("I", 2, r#","pid":2"#))),
         ("many-samples", profile(&[&many])),
+        ("profile-id2", one("P", r#","name":"Profile","id2":{"local":"0x1"}"#)),
         ("profiles-per-thread", further),
         ("chunk-order", profile(&[CHILD, ROOT])),
         ("headless-profile", events(&[second("0x1", ROOT)])),

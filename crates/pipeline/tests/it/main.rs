@@ -1,11 +1,13 @@
 //! The pipeline against the naive reference: one answer, whatever the knobs.
 
 mod annotations;
+mod cases;
 mod check;
 mod clocks;
 mod conformance;
 mod convert;
 mod corpus;
+mod cuts;
 mod damage;
 mod extract;
 mod filter;

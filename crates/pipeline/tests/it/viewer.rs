@@ -16,7 +16,7 @@ use tracemill_testkit::reference::{self, members};
 use tracemill_testkit::seeds;
 
 /// What is never found in an output for DevTools.
-const DEVTOOLS: [&str; 16] = [
+const DEVTOOLS: [&str; 17] = [
     "nameless-end",
     "missing-name",
     "missing-cat",
@@ -30,6 +30,7 @@ const DEVTOOLS: [&str; 16] = [
     "two-starts",
     "empty-start",
     "many-samples",
+    "profile-id2",
     "ndjson",
     "several-documents",
     "separators",
@@ -38,7 +39,7 @@ const DEVTOOLS: [&str; 16] = [
 const PERFETTO: [&str; 6] =
     ["id-range", "flow-id", "opening", "ndjson", "several-documents", "unclosed-object"];
 
-fn merge_for(
+pub(crate) fn merge_for(
     inputs: &[&[u8]],
     viewer: ViewerRules,
     knobs: Knobs,
@@ -56,7 +57,7 @@ fn merge_with(
     over(inputs, knobs, |sources| run_sources(sources, None, &config))
 }
 
-fn rules(viewer: CheckFor, overlaps: Overlaps) -> ViewerRules {
+pub(crate) fn rules(viewer: CheckFor, overlaps: Overlaps) -> ViewerRules {
     ViewerRules { viewer: Some(viewer), overlaps }
 }
 
@@ -78,7 +79,7 @@ fn assert_clean(what: &str, text: &[u8], viewer: CheckFor) {
 }
 
 /// How often each kind of change was made.
-fn changes(report: &MergeReport) -> BTreeMap<&'static str, u64> {
+pub(crate) fn changes(report: &MergeReport) -> BTreeMap<&'static str, u64> {
     report.viewer.changes.iter().map(|&(name, count, _)| (name, count)).collect()
 }
 

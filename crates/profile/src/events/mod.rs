@@ -20,10 +20,11 @@ mod list;
 mod samples;
 mod text;
 
-use crate::assemble::text_of;
+use crate::assembled::text_of;
 use crate::browser::Started;
-use crate::chunk::{Chunk, Text, TraceId};
+use crate::chunk::{Chunk, TraceId};
 use crate::identity::Identity;
+use crate::text::Text;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::json::micros;
 

@@ -2,7 +2,7 @@
 
 use super::samples::Batch;
 use super::{Events, MOST, PROFILER, Stage};
-use crate::assemble::text_of;
+use crate::assembled::text_of;
 use crate::chunk::NO_HITS;
 use crate::write::{Changed, Frame};
 use std::sync::Arc;

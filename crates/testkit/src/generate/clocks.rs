@@ -1,7 +1,7 @@
 //! Traces whose clocks differ: ranks of one job, each with a clock of its own, and events with times in their args.
 
 use super::json::Json;
-use super::{Layout, TraceShape, event, value};
+use super::{Layout, TraceShape, finish, value};
 use crate::Rng;
 
 /// Where a rank says when its times begin to count, since 1970.
@@ -108,7 +108,7 @@ pub fn times_in_args(seed: u64, events: usize, odd: u64) -> Vec<u8> {
                 ("pid", Json::raw("7"), true),
                 ("ts", Json::raw(value::time(rng, &shape, ts)), true),
             ];
-            event::finish(rng, &shape, members)
+            finish::finish(rng, &shape, members)
         })
         .collect();
     let mut out = String::new();

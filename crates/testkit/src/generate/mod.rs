@@ -8,6 +8,7 @@ mod chrome;
 mod clocks;
 mod cpuprofile;
 mod event;
+mod finish;
 mod json;
 mod profile;
 mod shape;

@@ -1,6 +1,6 @@
 //! `ProfileChunk` events of several streams: in order, out of order, and beyond help.
 
-use super::event::finish;
+use super::finish::finish;
 use super::json::Json;
 use super::{TraceShape, value};
 use crate::Rng;

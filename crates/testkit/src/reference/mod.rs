@@ -9,6 +9,7 @@ mod copies;
 mod cpuprofile;
 mod decimal;
 mod filter;
+mod format;
 mod info;
 mod keys;
 mod moved;
@@ -21,6 +22,8 @@ mod slice;
 mod split;
 #[cfg(test)]
 mod tests;
+mod time;
+mod used;
 mod viewer;
 mod write;
 
@@ -31,6 +34,7 @@ pub use check::{KINDS, check};
 pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
 pub use filter::{Criteria, filter};
+pub use format::Format;
 pub use info::{ByName, Info, Sums, info};
 pub use moved::{Clock, shift};
 pub use read::is_ambiguous;
@@ -38,18 +42,8 @@ use read::{Fields, Source};
 pub use rename::{Renames, rename};
 pub use slice::{Edges, Window, slice};
 pub use split::{SplitBy, SplitPart, split};
+pub use time::time;
 pub use viewer::{ViewerEvent, for_devtools, members};
-
-/// The container a trace is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `{"traceEvents":[…],"key":value}`
-    Object,
-    /// `[…]`, which has no room for top-level keys
-    Array,
-    /// one event a line; a first line `{"tracemill":{…}}` carries the top-level keys
-    Ndjson,
-}
 
 /// What a merge has to tell besides its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,18 +86,23 @@ pub fn merge_with_notes(
     for (index, input) in inputs.iter().enumerate() {
         sources.extend(read::sources(input).map_err(|e| format!("input {index}: {e}"))?);
     }
-    let (copies, still_listed) = copies::take_out(&mut sources);
+    let rejoined = copies::take_out(&mut sources);
     let format = format.unwrap_or_else(|| match default_format(&sources) {
-        Format::Array if !still_listed.is_empty() => Format::Object,
+        Format::Array if rejoined.still_said.is_some() => Format::Object,
         format => format,
     });
     let events: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
     let order = order::output_order(&events);
     let sorted: Vec<&str> = order.events.iter().map(|&i| events[i]).collect();
     let mut keys = keys::unite(&sources);
-    if !still_listed.is_empty() {
-        let list = format!("{{\"copies\":[{}]}}", still_listed.join(","));
-        keys.push((keys::free_name(&keys), list));
+    if let Some(frames) = rejoined.frames {
+        keys.iter_mut()
+            .rfind(|(key, _)| read::is_string(key, "stackFrames"))
+            .into_iter()
+            .for_each(|own| own.1.clone_from(&frames));
+    }
+    if let Some(said) = rejoined.still_said {
+        keys.push((keys::free_name(&keys), said));
     }
     let mut lost_keys = Vec::new();
     if format == Format::Array {
@@ -116,7 +115,7 @@ pub fn merge_with_notes(
         events: sorted.len(),
         inconsistent_profiles: order.inconsistent_profiles,
         delayed_chunks: order.delayed_chunks,
-        copies,
+        copies: rejoined.copies,
         lost_keys,
     };
     Ok((output, notes))
@@ -212,16 +211,6 @@ fn raw_event(text: &str, start: usize, source: usize) -> Result<RawEvent, String
         args: value("args"),
         members: fields.0.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect(),
     })
-}
-
-/// The exact time a raw `ts` or `dur` value says: a number, or a string that holds exactly one.
-/// Everything else is no time.
-#[must_use]
-pub fn time(raw: &str) -> Option<Decimal> {
-    match read::unescape(raw) {
-        Some(content) => Decimal::parse(&content),
-        None => Decimal::parse(raw.as_bytes()),
-    }
 }
 
 /// The content of a JSON string as written with its quotes, escapes resolved; lone surrogates keep

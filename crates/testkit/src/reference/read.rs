@@ -7,7 +7,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Format;
+use super::format::Format;
 
 /// Whether what was written may be read as something else: a first line that looks like no event, or is broken, is taken for a
 /// document, and so is an event that has a key `traceEvents`; an event that is like the line of keys is taken for one.

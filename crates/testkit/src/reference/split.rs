@@ -1,11 +1,12 @@
 //! What `tracemill split` must write, part by part, for well-formed inputs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::order::{SortKey, output_order};
 use super::profile::{StreamKey, Value, stream_key};
 use super::read::{self, Fields, Source, elements, is_string, unescape};
-use super::{Format, default_format, keys, pairing, time, write};
+use super::used::{frames, unnamed_frames, with_used_frames};
+use super::{Format, copies, default_format, keys, pairing, time, write};
 
 /// What makes a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,8 @@ struct Stretch {
     copies: Vec<usize>,
     threads: HashSet<Thread>,
     metadata: BTreeSet<usize>,
+    /// The first event of the next stretch of its group.
+    end: Option<usize>,
 }
 
 struct Splitter<'a> {
@@ -67,7 +70,13 @@ struct Splitter<'a> {
     streams: Vec<(usize, Thread, Vec<usize>)>,
     by: SplitBy,
     repeats: bool,
+    /// Whether parts say what they are of.
+    states: bool,
     overhead: u64,
+    /// Frames that no event names.
+    unnamed: BTreeSet<usize>,
+    /// Events by which DevTools knows pages and workers.
+    pages: Vec<usize>,
 }
 
 /// The parts that splitting well-formed `inputs` must give, in order.
@@ -88,9 +97,10 @@ pub fn split(
     let texts: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
     let known: Vec<Known<'_>> = texts.iter().map(|text| known(text, by == SplitBy::Cat)).collect();
     let cut = max_size.is_some() || !matches!(by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
-    let is_edge = |k: &Known<'_>| k.stream.is_none() && k.time.is_some() && phase(k, "B");
-    let format = format.unwrap_or_else(|| match default_format(&sources) {
-        Format::Array if cut && known.iter().any(is_edge) => Format::Object,
+    let usual = default_format(&sources);
+    let asked = format;
+    let mut format = format.unwrap_or(match usual {
+        Format::Array => Format::Object,
         format => format,
     });
     let mut united = keys::unite(&sources);
@@ -105,20 +115,36 @@ pub fn split(
         order,
         by: max_size.map_or(by, SplitBy::Size),
         repeats: cut && format != Format::Array,
+        states: format != Format::Array,
         overhead: overhead(format, &united),
+        unnamed: BTreeSet::new(),
+        pages: Vec::new(),
         known,
     };
+    if format != Format::Array {
+        splitter.find_pages();
+    }
     splitter.find_streams();
     let mut stretches = Vec::new();
     for group in splitter.groups(by) {
         stretches.extend(splitter.stretches(&group, cut));
     }
     splitter.place_metadata(&mut stretches);
-    Ok(stretches.iter().map(|s| splitter.part(s, format, &united)).collect())
+    splitter.repeat_pages(&mut stretches);
+    if stretches.len() == 1 && asked.is_none() {
+        format = usual;
+    }
+    let texts: Vec<&str> = splitter.known.iter().map(|known| known.text).collect();
+    splitter.unnamed = unnamed_frames(&united, &texts);
+    let whole = splitter.whole(stretches.len(), asked.is_none() && usual == Format::Array);
+    let whole = whole.filter(|_| stretches.len() > 1 && format != Format::Array);
+    let parts = stretches.iter().enumerate();
+    Ok(parts.map(|(n, s)| splitter.part((n, s), format, &united, whole.as_ref())).collect())
 }
 
 /// Bytes that every part has beside its events, as the size is reckoned.
 fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
+    let named = 8 * frames(keys).map_or(0, |frames| frames.len());
     let keys: usize = match format {
         Format::Array => 0,
         Format::Object => keys.iter().map(|(k, v)| k.len() + v.len() + 3).sum(),
@@ -133,7 +159,11 @@ fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
         Format::Array => "[".len() + "\n]\n".len(),
         Format::Ndjson => 1,
     };
-    (keys + around + 40) as u64
+    let said = match format {
+        Format::Array => 0,
+        _ => 256 + named,
+    };
+    (keys + around + said) as u64
 }
 
 fn phase(known: &Known<'_>, ph: &str) -> bool {
@@ -249,7 +279,8 @@ impl<'a> Splitter<'a> {
         let pieces = self.cut(group, &steps);
         let mut stretches = Vec::new();
         for (index, (piece, copies)) in pieces.iter().enumerate() {
-            stretches.push(self.stretch(group, piece, copies, index == 0));
+            let end = pieces.get(index + 1).map(|(next, _)| next[0].0);
+            stretches.push(Stretch { end, ..self.stretch(group, piece, copies, index == 0) });
         }
         stretches
     }
@@ -257,7 +288,8 @@ impl<'a> Splitter<'a> {
     /// Stretches of steps, each with the begins that are open before it.
     fn cut<'s>(&self, group: &[Thread], steps: &'s [Step]) -> Vec<(&'s [Step], Vec<usize>)> {
         let metadata = self.metadata_of(&group.iter().cloned().collect());
-        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + 2).sum();
+        let each = if self.states { 10 } else { 2 };
+        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + each).sum();
         let overhead = self.overhead + metadata as u64;
         let weight = |step: &Step| {
             let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
@@ -337,7 +369,46 @@ impl<'a> Splitter<'a> {
                 threads.insert(thread.clone());
             }
         }
-        Stretch { events, copies: copies.to_vec(), threads, metadata: BTreeSet::new() }
+        Stretch { events, copies: copies.to_vec(), threads, ..Stretch::default() }
+    }
+
+    /// The first 1024 in order.
+    fn find_pages(&mut self) {
+        let is_page = |&event: &usize| {
+            let name = self.known[event].fields.get("name").unwrap_or_default();
+            super::slice::ESSENTIAL.iter().any(|own| is_string(name, own))
+        };
+        self.pages = self.order.iter().copied().filter(is_page).take(1024).collect();
+        let bytes: usize = self.pages.iter().map(|&i| 2 * (self.known[i].text.len() + 2)).sum();
+        self.overhead += bytes as u64;
+    }
+
+    /// What stretches need of others so that DevTools shows them.
+    fn repeat_pages(&self, stretches: &mut [Stretch]) {
+        let place = |event: usize| self.order.iter().position(|&other| other == event);
+        for stretch in stretches {
+            let end = stretch.end.map(|end| (SortKey::of(&self.known[end].fields), end));
+            for &page in &self.pages {
+                let mut processes = vec![self.known[page].thread.0.clone()];
+                let data = self.known[page].fields.get("args").and_then(Fields::parse);
+                let data = data.and_then(|args| args.get("data").and_then(Fields::parse));
+                let data = data.unwrap_or_default();
+                processes.extend(data.get("processId").map(|pid| Value::of(Some(pid))));
+                for frame in data.get("frames").and_then(elements).unwrap_or_default() {
+                    let frame = Fields::parse(frame).unwrap_or_default();
+                    processes.extend(frame.get("processId").map(|pid| Value::of(Some(pid))));
+                }
+                let is_before = end.as_ref().is_none_or(|end| {
+                    (&SortKey::of(&self.known[page].fields), page) < (&end.0, end.1)
+                });
+                let is_needed = stretch.threads.iter().any(|t| processes.contains(&t.0));
+                let is_there = stretch.events.contains(&page) || stretch.copies.contains(&page);
+                if is_before && is_needed && !is_there {
+                    stretch.copies.push(page);
+                }
+            }
+            stretch.copies.sort_by_key(|&copy| place(copy));
+        }
     }
 
     fn is_of_thread(&self, event: usize) -> bool {
@@ -372,16 +443,48 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn part(&self, stretch: &Stretch, format: Format, united: &[(String, String)]) -> SplitPart {
+    /// What the parts say of the whole.
+    fn whole(&self, parts: usize, array: bool) -> Option<(String, usize, bool)> {
+        let bytes: usize = self.known.iter().map(|known| known.text.len()).sum();
+        let own = || self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
+        let times = || own().filter_map(|k| k.time);
+        let span = times().min().zip(times().max()).map_or_else(String::new, |(first, last)| {
+            format!(",\"first_ns\":{first},\"last_ns\":{last}")
+        });
+        let events = self.known.len();
+        Some((format!("{{\"events\":{events},\"bytes\":{bytes}{span}}}"), parts, array))
+    }
+
+    fn part(
+        &self,
+        (number, stretch): (usize, &Stretch),
+        format: Format,
+        united: &[(String, String)],
+        whole: Option<&(String, usize, bool)>,
+    ) -> SplitPart {
         let all = stretch.events.iter().chain(&stretch.copies).chain(&stretch.metadata);
         let in_input_order: BTreeSet<usize> = all.copied().collect();
         let texts: Vec<&str> = in_input_order.iter().map(|&i| self.known[i].text).collect();
         let order = output_order(&texts);
         let events: Vec<&str> = order.events.iter().map(|&i| texts[i]).collect();
-        let mut keys = with_used_frames(united, &events);
+        let first = BTreeSet::new();
+        let unnamed = if number == 0 { &self.unnamed } else { &first };
+        let (mut keys, frames) = with_used_frames(united, &events, unnamed);
+        let mut said = Vec::new();
+        if let Some((of, parts, array)) = whole {
+            let all: Vec<usize> =
+                (0..self.known.len()).filter(|&i| self.known[i].is_metadata).collect();
+            let number_of = |event: &usize| all.binary_search(event).expect("metadata");
+            let metadata: Vec<usize> = stretch.metadata.iter().map(number_of).collect();
+            let whole = (of.as_str(), *parts, *array);
+            said.push(copies::statement(whole, &[number + 1], Some(&metadata), frames.as_deref()));
+        }
         if !stretch.copies.is_empty() {
             let copies: Vec<&str> = stretch.copies.iter().map(|&i| self.known[i].text).collect();
-            keys.push((keys::free_name(&keys), format!("{{\"copies\":[{}]}}", copies.join(","))));
+            said.push(format!("\"copies\":[{}]", copies.join(",")));
+        }
+        if !said.is_empty() {
+            keys.push((keys::free_name(&keys), format!("{{{}}}", said.join(","))));
         }
         SplitPart {
             bytes: write::trace(format, &events, &keys),
@@ -390,39 +493,4 @@ impl<'a> Splitter<'a> {
             copies: stretch.copies.len(),
         }
     }
-}
-
-/// The keys, of `stackFrames` only what `events` and samples name.
-fn with_used_frames(keys: &[(String, String)], events: &[&str]) -> Vec<(String, String)> {
-    let mut keys = keys.to_vec();
-    let samples: Vec<String> =
-        keys.iter().filter(|(k, _)| is_string(k, "samples")).map(|(_, v)| v.clone()).collect();
-    let Some((_, value)) = keys.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")) else {
-        return keys;
-    };
-    let Some(frames) = Fields::parse(value) else { return keys };
-    let frames = frames.0;
-    let id = |raw: &str| unescape(raw).unwrap_or_else(|| raw.as_bytes().to_vec());
-    let numbers: BTreeMap<Vec<u8>, usize> =
-        frames.iter().enumerate().map(|(number, (key, _))| (id(key), number)).collect();
-    let mut used: BTreeSet<usize> = BTreeSet::new();
-    let samples = samples.iter().flat_map(|samples| elements(samples).unwrap_or_default());
-    for named in events.iter().copied().chain(samples) {
-        for (key, value) in Fields::parse(named).unwrap_or_default().0 {
-            if !["sf", "esf", "stack", "estack"].iter().any(|name| is_string(key, name)) {
-                continue;
-            }
-            for value in elements(value).unwrap_or_else(|| vec![value]) {
-                let mut next = numbers.get(&id(value)).copied();
-                while let Some(number) = next.filter(|&number| used.insert(number)) {
-                    let frame = Fields::parse(frames[number].1).unwrap_or_default();
-                    next = frame.get("parent").and_then(|parent| numbers.get(&id(parent)).copied());
-                }
-            }
-        }
-    }
-    let kept: Vec<String> =
-        used.iter().map(|&n| format!("{}:{}", frames[n].0, frames[n].1)).collect();
-    *value = format!("{{{}}}", kept.join(","));
-    keys
 }

@@ -185,6 +185,22 @@ fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
     }
 }
 
+/// The id of a CPU profile that has `id2` alone, as a member.
+fn profile_id(fields: &Fields<'_>) -> String {
+    let named = |name| fields.get("name").is_some_and(|own| is_string(own, name));
+    let id2 = fields.get("id2").and_then(Fields::parse).unwrap_or_default();
+    let reach = ["global", "local"].into_iter().find(|reach| id2.get(reach).is_some());
+    match reach
+        .filter(|_| fields.get("id").is_none() && (named("Profile") || named("ProfileChunk")))
+    {
+        Some(reach) => {
+            let id = id2.get(reach).unwrap_or_default().trim_matches('"');
+            format!("\"id\":\"{reach}:{id}\",")
+        }
+        None => String::new(),
+    }
+}
+
 /// An event with all that every event must have.
 fn finished(event: &ViewerEvent) -> ViewerEvent {
     let fields = Fields::parse(&event.text).expect("parsed before");
@@ -229,6 +245,7 @@ fn finished(event: &ViewerEvent) -> ViewerEvent {
     for (at, len, new) in patches.into_iter().rev() {
         text.replace_range(at..at + len, &new);
     }
+    front.push_str(&profile_id(&fields));
     text.insert_str(1, &front);
     ViewerEvent { text, made: event.made }
 }

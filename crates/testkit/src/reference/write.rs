@@ -1,6 +1,6 @@
 //! Writing of the reference: events and keys in one of the three formats.
 
-use super::Format;
+use super::format::Format;
 
 /// The whole output. `keys` must be empty for an array, which has no room for them.
 pub(super) fn trace(format: Format, events: &[&str], keys: &[(String, String)]) -> Vec<u8> {

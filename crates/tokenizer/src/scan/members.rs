@@ -3,7 +3,7 @@
 //! Whether an object at document level is an event or a document is known only when `traceEvents` or its end comes. Until
 //! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
 
-use super::{Damage, DamageKind, Form, Member, Sink, Window};
+use super::findings::{Damage, DamageKind, Form, Member, Sink, Window};
 use crate::event::key_quotes;
 use crate::text::{is_space, skip_space, string_end, string_is, trim_end, value_end};
 

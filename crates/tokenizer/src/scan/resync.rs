@@ -13,10 +13,10 @@
 //! [`SHORT`] bytes. The search for the end of the events reads no member twice, and may spend [`FREE`] bytes and eight for each
 //! byte there is. Real damage never gets there.
 
+use super::findings::{Fault, Form, Window};
 use super::members::is_events_key;
-use super::{Fault, Form, Window};
 use crate::event::{Field, Key, key_before};
-use crate::simd::byte;
+use crate::simd::class;
 use crate::text::{is_space, skip_space, string_end, trim_end, value_end};
 use memchr::{memchr, memchr_iter};
 use std::collections::HashSet;
@@ -183,8 +183,8 @@ fn probe(bytes: &[u8], at: usize) -> Probe {
         match current {
             b'"' => {
                 let Some(end) = string_end(bytes, i) else { return Probe::Open };
-                let follows = bytes.get(end).is_none_or(|&b| byte::is_delimiter(b));
-                if !byte::is_delimiter(bytes[i - 1]) || !follows {
+                let follows = bytes.get(end).is_none_or(|&b| class::is_delimiter(b));
+                if !class::is_delimiter(bytes[i - 1]) || !follows {
                     return Probe::Unsound(i);
                 }
                 i = end;
@@ -215,7 +215,7 @@ fn probe(bytes: &[u8], at: usize) -> Probe {
             }
             // another document, whose events are to be found, not skipped
             b':' if objects.len() == 1 && is_events_key(bytes, i) => return Probe::Unsound(i),
-            _ if !byte::is_known(current) => return Probe::Unsound(i),
+            _ if !class::is_known(current) => return Probe::Unsound(i),
             _ => {}
         }
         i += 1;

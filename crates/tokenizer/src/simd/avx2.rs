@@ -1,7 +1,8 @@
 //! AVX2: two 32-byte halves a block, classes by two nibble shuffles, strings by carry-less multiply.
 #![expect(unsafe_code, reason = "a vector load and the call into code for this processor")]
 
-use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
+use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
+use super::{class, nibbles};
 use std::arch::x86_64::*;
 
 /// Proof that this processor has what this tier needs.

@@ -1,7 +1,8 @@
 //! AVX-512: one load, one table permutation and one compress a block.
 #![expect(unsafe_code, reason = "a vector load and store, the call into code for this processor")]
 
-use super::{BLOCK, Carry, Masks, Positions, Suspect, class, flatten_with, nibbles};
+use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, flatten_with};
+use super::{class, nibbles};
 use std::arch::x86_64::*;
 
 /// Proof that this processor has what this tier needs.

@@ -4,7 +4,8 @@
 //! pairwise until one bit a byte is left (the way simdjson does it).
 #![expect(unsafe_code, reason = "vector loads and the call into code for this processor")]
 
-use super::{BLOCK, Carry, Masks, Positions, Suspect, class, emit_portable, flatten_with, nibbles};
+use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
+use super::{class, nibbles};
 use std::arch::aarch64::*;
 
 /// Proof that this processor has what this tier needs.

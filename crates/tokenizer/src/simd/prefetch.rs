@@ -8,14 +8,14 @@
     expect(unsafe_code, reason = "the instruction that asks for memory takes an address")
 )]
 
-use super::BLOCK;
-
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// How far ahead of itself the block scan asks for memory.
 const AHEAD: usize = 2 * 1024;
 
 /// Asks for the bytes that are scanned some blocks behind `block`.
 #[inline(always)]
-pub(super) fn ahead_of(block: &[u8; BLOCK]) {
+pub(super) fn ahead_of(block: &[u8; LINE]) {
     line(block.as_ptr().wrapping_add(AHEAD));
 }
 
@@ -23,7 +23,7 @@ pub(super) fn ahead_of(block: &[u8; BLOCK]) {
 /// bytes, so it never fails. Cost: an instruction for each 64 bytes, and none where the processor has none for this.
 #[inline(always)]
 pub fn prefetch(bytes: &[u8]) {
-    for start in bytes.chunks(BLOCK) {
+    for start in bytes.chunks(LINE) {
         line(start.as_ptr());
     }
 }

@@ -1,28 +1,9 @@
 //! The answers as JSON and CSV: every bit of every number.
 
-use super::text::Shown;
+use super::answer::{Answer, self_of};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow};
-
-/// Tables, and what they are of.
-pub(super) struct Answer<'a> {
-    pub(super) verb: &'static str,
-    pub(super) trace: &'a Trace,
-    pub(super) parts: &'a [Part],
-    pub(super) query: &'a Query,
-    pub(super) shown: Shown,
-}
-
-impl Answer<'_> {
-    pub(super) fn view(&self) -> &'static str {
-        match self.query.shape {
-            Shape::CallTree => "call-tree",
-            Shape::BottomUp { .. } => "bottom-up",
-            Shape::Log => "log",
-        }
-    }
-}
+use tracemill_analysis::{Part, TreeRow};
 
 /// Columns of the rows.
 const COLUMNS: [&str; 13] = [
@@ -40,7 +21,7 @@ pub(super) fn json(answer: &Answer<'_>) -> Value {
         "rules": "1705227",
         "times": "devtools",
         "unit": "ms",
-        "self": "until the next sample",
+        "self": self_of(answer.trace.weights),
         "group_by": answer.query.by.name(),
         "columns": COLUMNS,
         "parts": parts,

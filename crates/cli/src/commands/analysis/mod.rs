@@ -1,26 +1,30 @@
 //! `tracemill top`, `tree` and `calls`.
 
+mod answer;
 mod calls;
 mod data;
+mod kept;
 mod text;
 
 pub(super) use calls::calls;
 
-use super::{note_limits, report_place};
 use crate::args::{
-    FormArgs, InputArgs, Least, LimitArgs, MessageArgs, OutputArgs, SortKey, TopArgs, TreeArgs,
+    Asked, FormArgs, InputArgs, Least, LimitArgs, MessageArgs, OutputArgs, SortKey, TopArgs,
+    TreeArgs,
 };
+use crate::commands::around::{note_limits, report_place};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary};
 use crate::progress::Watch;
 use crate::report::{Run, common};
 use crate::size::plural;
 use crate::whole_file::Place;
-use data::{Answer, csv, json};
+use answer::{Answer, Shown};
+use data::{csv, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use text::{Shown, page};
+use text::page;
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace, TreeRow};
 use tracemill_pipeline::{Config, InputReport, Progress};
 
@@ -86,7 +90,7 @@ impl Job<'_> {
 /// What of the inputs does not count, and why.
 fn warnings(trace: &Trace) -> Vec<String> {
     let sum = |of: fn(&tracemill_analysis::Thread) -> u64| trace.threads.iter().map(of).sum();
-    let counts: [(u64, &str, &str); 4] = [
+    let counts: [(u64, &str, &str); 5] = [
         (trace.untimed, "event", "without a time: left out"),
         (
             sum(|t| t.unknown_samples()),
@@ -95,6 +99,11 @@ fn warnings(trace: &Trace) -> Vec<String> {
         ),
         (sum(|t| t.pairs.unended), "begin", "(B) without an end (E): taken to last no time"),
         (sum(|t| t.pairs.lone_ends), "end", "(E) without a begin (B): left out"),
+        (
+            trace.written_calls,
+            "call",
+            "that tracemill calls wrote beside samples: left out, since calls are made of these",
+        ),
     ];
     let told = counts.iter().filter(|(count, ..)| *count > 0);
     told.map(|(count, noun, what)| format!("{} {what}", plural(*count, noun))).collect()
@@ -113,17 +122,11 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TopArgs { input, part, output, limits, messages: said, .. } = args;
+    let TopArgs { input, part, picks, output, limits, messages: said, .. } = args;
     let job = Job { verb: "top", input, output, limits, messages: said };
-    let read = job.read(part.read_rules(args.group_by), messages)?;
-    let threads = read.trace.choose(&part.choice());
-    let query = Query {
-        shape: Shape::BottomUp { levels: 1 },
-        by: args.group_by.by(),
-        rules: part.table_rules(),
-        per: args.per.per(),
-        window: part.window(&read.trace)?,
-    };
+    let read = job.read(picks.read_rules(part, args.group_by), messages)?;
+    let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
+    let (threads, query) = picks.query(part, &read.trace, asked)?;
     let mut parts = read.trace.parts(&threads, &query);
     for part in &mut parts {
         // of groups only the groups
@@ -157,23 +160,17 @@ fn sort(rows: &mut [TreeRow], key: SortKey) {
 
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TreeArgs { input, part, output, limits, messages: said, .. } = args;
+    let TreeArgs { input, part, picks, output, limits, messages: said, .. } = args;
     let job = Job { verb: "tree", input, output, limits, messages: said };
-    let read = job.read(part.read_rules(args.group_by), messages)?;
-    let threads = read.trace.choose(&part.choice());
+    let read = job.read(picks.read_rules(part, args.group_by), messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
         (_, true) => Shape::Log,
         _ => Shape::CallTree,
     };
-    let query = Query {
-        shape,
-        by: args.group_by.by(),
-        rules: part.table_rules(),
-        per: args.per.per(),
-        window: part.window(&read.trace)?,
-    };
+    let asked = Asked { shape, by: args.group_by, per: args.per };
+    let (threads, query) = picks.query(part, &read.trace, asked)?;
     let parts = read.trace.parts(&threads, &query);
     note_dropped(&parts, messages);
     if args.peek.is_some() || args.heaviest {

@@ -1,65 +1,12 @@
 //! The answers as text for people, and as Markdown.
 
-use super::data::Answer;
-use crate::args::Least;
+use super::answer::{Answer, self_of};
 use crate::messages::plain;
 use crate::size::{grouped, plural};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use tracemill_analysis::{Part, Shape, Trace, TreeRow};
 use unicode_width::UnicodeWidthStr;
-
-/// Which rows of a table are shown.
-#[derive(Clone, Copy)]
-pub(super) struct Shown {
-    /// As many as were asked for.
-    pub(super) rows: Option<usize>,
-    /// As many if nobody asked.
-    pub(super) default_rows: Option<usize>,
-    pub(super) depth: usize,
-    pub(super) least: Least,
-}
-
-/// Rows that are shown, and what is left out.
-pub(super) struct Kept<'p> {
-    pub(super) rows: Vec<&'p TreeRow>,
-    /// Rows that take too little, and their self times.
-    small: (u64, f64),
-    /// Rows beyond the number asked for.
-    more: u64,
-}
-
-impl Shown {
-    /// The rows of a table that are shown: what is below a row that is not shown is not shown either.
-    pub(super) fn keep<'p>(&self, part: &'p Part) -> Kept<'p> {
-        let least = match self.least {
-            Least::Percent(percent) => part.busy() * percent / 100.0,
-            Least::Time(ms) => ms,
-        };
-        let most = self.rows.or(self.default_rows).unwrap_or(usize::MAX);
-        let mut kept = Kept { rows: Vec::new(), small: (0, 0.0), more: 0 };
-        let mut hidden: Option<u32> = None;
-        for row in &part.table.rows {
-            if hidden.is_some_and(|depth| row.depth > depth) {
-                continue;
-            }
-            hidden = None;
-            if row.depth as usize >= self.depth {
-                continue;
-            }
-            if least > 0.0 && row.total.max(row.own) < least {
-                hidden = Some(row.depth);
-                kept.small.0 += 1;
-                kept.small.1 += row.total.max(row.own);
-            } else if kept.rows.len() == most {
-                kept.more += 1;
-            } else {
-                kept.rows.push(row);
-            }
-        }
-        kept
-    }
-}
 
 /// All tables, each below a line that says what it is of.
 pub(super) fn page(answer: &Answer<'_>, markdown: bool) -> String {
@@ -105,9 +52,10 @@ fn head(trace: &Trace, part: &Part) -> String {
     let calls = match samples {
         0 => String::new(),
         samples => format!(
-            ", {} from {} (self: until the next sample)",
+            ", {} from {} (self: {})",
             plural(part.calls, "call"),
-            plural(samples, "sample")
+            plural(samples, "sample"),
+            self_of(trace.weights)
         ),
     };
     format!("{of}: {busy:.2} ms busy of {total:.2} ms ({share:.1} %){calls}")

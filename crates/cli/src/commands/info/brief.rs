@@ -164,7 +164,7 @@ fn devtools(report: &InfoReport) -> String {
             .to_owned(),
         Some((why, true)) => format!("does not open it: {why} -> {mend}"),
         Some((why, false)) => format!(
-            "does not open it: {why} -> tracemill filter {name} --shrink-to 400M -o OUT.json"
+            "does not open it: {why} -> tracemill filter {name} --shrink-to devtools -o OUT.json"
         ),
     }
 }
@@ -286,7 +286,7 @@ DevTools   opens it, as far as counting tells (tracemill check --for devtools re
         assert_eq!(text, format!("does not open it: events without cat (1,234){mend}"));
         let text = said(&|report| report.inputs[0].bytes = 3 << 30);
         assert!(
-            text.ends_with("-> tracemill filter a.json --shrink-to 400M -o OUT.json"),
+            text.ends_with("-> tracemill filter a.json --shrink-to devtools -o OUT.json"),
             "{text}"
         );
         assert!(text.contains("3.0 GiB of text"), "{text}");

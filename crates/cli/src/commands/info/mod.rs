@@ -1,6 +1,7 @@
 //! `tracemill info`: what there is, as text for people, Markdown for issues, or JSON.
 
 mod brief;
+mod get;
 mod json;
 mod page;
 mod report;
@@ -8,8 +9,8 @@ mod words;
 
 pub(super) use words::{duration_text, micros, short};
 
-use super::{note_limits, note_repeated, report_place};
 use crate::args::InfoArgs;
+use crate::commands::around::{note_limits, note_repeated, report_place};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, Summary, colored_stdout};
 use crate::progress::Watch;
@@ -31,6 +32,9 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let sources = args.input.sources()?;
     let output = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
     output.check("the output", &sources, args.output.force)?;
+    if let Some(key) = &args.get {
+        return get::run(key, &sources, &output, &config, messages);
+    }
     let report_place = report_place(&args.messages, &args.output, &sources)?;
 
     note_repeated(&sources, messages);

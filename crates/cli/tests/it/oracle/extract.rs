@@ -17,9 +17,13 @@ pub(super) enum Repair {
     Damage,
     /// The end, which is missing.
     End,
+    /// Nodes that are told by lists of children; of chunks DevTools reads only what nodes say of their parents.
+    Tree,
 }
 
-const REPAIRED: [(&str, Repair); 7] = [
+const REPAIRED: [(&str, Repair); 9] = [
+    ("cases/profile-of-two-spellings.json", Repair::Tree),
+    ("cases/profile-with-lost-chunks.json", Repair::Damage),
     ("quirks/profile-chunks-shuffled.json", Repair::Order),
     ("chrome-devtools/speedscope-chrome141-no-arg-data.json", Repair::Damage),
     ("devtools-edge/e02-swapped.json", Repair::Order),
@@ -110,7 +114,9 @@ impl Compared {
             }
             self.add_stream(oracle, &what, &stream, (&row, &extracted), &folder);
         }
-        assert_eq!(found, chosen.len(), "{}: not all profiles were extracted", input.name);
+        // all profiles of a process that have no id are one to DevTools, and none of them
+        let with_id = chosen.iter().filter(|profile| !profile["profileId"].is_null()).count();
+        assert_eq!(found, with_id, "{}: not all profiles were extracted", input.name);
     }
 
     /// Compares one profile with what was extracted of it, and DevTools' answer to that.
@@ -136,6 +142,10 @@ impl Compared {
             let alone = folder.path("alone.json");
             std::fs::write(&alone, stream.alone().to_string()).expect("a file");
             let (expected, got) = (portrait(&oracle.ask(&alone)), portrait(extracted));
+            if !stream.has_id() {
+                assert_ne!(expected, got, "{what}: DevTools looks for no id2");
+                return;
+            }
             assert_same(what, &expected, &got);
             self.calls += count(&got["threads"][0]["calls"]);
         }

@@ -18,10 +18,16 @@ impl<'f> Stream<'f> {
         let events = file.get("traceEvents").unwrap_or(file).as_array().expect("events");
         let is_of = |event: &&Value| {
             let same = |key| event[key] == profile[key];
+            let same_id = || match event.get("id2") {
+                Some(id2) if event.get("id").is_none() => {
+                    profile["id"].as_str() == Some(&id2.to_string())
+                }
+                _ => same("id"),
+            };
             match event["name"].as_str() {
                 // the thread of a stream is that of Profile; chunks come from any thread
-                Some("Profile" | "ProfileChunk") => same("pid") && same("id"),
-                Some("CpuProfile") => same("pid") && same("id") && same("tid"),
+                Some("Profile" | "ProfileChunk") => same("pid") && same_id(),
+                Some("CpuProfile") => same("pid") && same_id() && same("tid"),
                 _ => false,
             }
         };
@@ -31,6 +37,11 @@ impl<'f> Stream<'f> {
     /// Whether DevTools knows its thread; without, it drops the profile.
     pub(super) fn has_thread(&self) -> bool {
         self.events.iter().any(|event| event["name"] != "ProfileChunk")
+    }
+
+    /// Whether it is named as DevTools knows profiles.
+    pub(super) fn has_id(&self) -> bool {
+        self.events.iter().all(|event| event.get("id").is_some())
     }
 
     /// Its events in the order of their times.

@@ -28,7 +28,7 @@ pub enum Edges {
 }
 
 /// Names of events that are always kept.
-const ESSENTIAL: [&str; 6] = [
+pub(super) const ESSENTIAL: [&str; 6] = [
     "TracingStartedInBrowser",
     "TracingStartedInPage",
     "TracingSessionIdForWorker",

@@ -5,8 +5,8 @@
 mod nesting;
 mod recover;
 
+use super::findings::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
 use super::members::{Members, is_events_key};
-use super::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
 use crate::event::{Event, Field, Key, key_before};
 use crate::text::is_space;
 use nesting::{Nesting, SPILLED};

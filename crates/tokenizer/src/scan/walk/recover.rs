@@ -1,6 +1,6 @@
 //! The walk where something is damaged: what is given up, and where it goes on; and at the end of the input.
 
-use super::super::{DamageKind, Fault, Form, Note, Sink, Window};
+use super::super::findings::{DamageKind, Fault, Form, Note, Sink, Window};
 use super::State;
 use super::nesting::Nesting;
 use crate::event::Field;

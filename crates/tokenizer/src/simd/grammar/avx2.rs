@@ -1,8 +1,9 @@
 //! AVX2: two 32-byte halves a block, a comparison a class.
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
-use super::{BLOCK, Classes, Proof, prove_with};
+use super::masks::{Classes, Proof, prove_with};
 use crate::simd::avx2::{Avx2, load, prefix_xor};
+use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
 pub(super) fn prove(_: Avx2, bytes: &[u8]) -> Proof {

@@ -1,8 +1,9 @@
 //! AVX-512: a comparison a class, straight into a mask.
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
-use super::{BLOCK, Classes, Proof, prove_with};
+use super::masks::{Classes, Proof, prove_with};
 use crate::simd::avx512::{Avx512, load, prefix_xor, table};
+use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
 /// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.

@@ -1,6 +1,6 @@
 //! The tokens that masks do not prove: numbers with a sign, fraction or exponent, words, escapes.
 
-use crate::grammar::scalar_len;
+use crate::reader::scalar_len;
 
 /// One past the number or word at `start`, if it is one and nothing that belongs to it follows.
 #[inline]

@@ -3,14 +3,14 @@
 //! Parts of a trace repeat its metadata, so that merged they may be most of what there is: hashes and places are sorted, on
 //! disk beyond their share, and what comes after an equal one is taken out of the list in a second walk.
 
-use super::rename::{Renamer, Rewrite};
 use crate::config::Config;
+use crate::identity::{Renamer, Rewrite};
+use crate::listed::Listed;
 use crate::patched::Patched;
-use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
-use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Lists, Order, Record, word};
+use tracemill_core::order::{KeyedRuns, KeyedSorter, Lists, Order};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::Tier;
@@ -21,41 +21,6 @@ pub(crate) struct Deduplicated {
     /// Events left out, and their bytes as they stand.
     pub(crate) events: u64,
     pub(crate) bytes: u64,
-}
-
-/// A metadata event: what it is sorted by, and its number in the list.
-#[derive(Clone, Copy)]
-struct Listed {
-    key: u64,
-    number: u64,
-    place: Place,
-}
-
-impl Record for Listed {
-    const BYTES: usize = 24;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.key, self.number, self.place.0];
-        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *chunk = word.to_le_bytes();
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Listed { key: word(bytes, 0), number: word(bytes, 8), place: Place(word(bytes, 16)) }
-    }
-}
-
-impl Keyed for Listed {
-    type Key = (u64, u64);
-
-    fn key(&self) -> (u64, u64) {
-        (self.key, self.number)
-    }
-
-    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// Leaves out metadata events that are written with the bytes of an earlier one.

@@ -1,0 +1,72 @@
+//! What is asked of threads.
+
+use crate::groups::GroupBy;
+use crate::picks::Picks;
+use crate::walk::Window;
+
+/// Which entries of a thread count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Entries {
+    /// Every one.
+    All,
+    /// Those that the panel of DevTools can draw: in generic traces all.
+    #[default]
+    Visible,
+    /// As the panel opens: calls of the ignore list below others are left out too.
+    Panel,
+}
+
+/// Which tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// From callers to callees, by total time.
+    CallTree,
+    /// From callees to callers, by self time, to so many levels.
+    BottomUp {
+        /// At least 1.
+        levels: usize,
+    },
+    /// A row for each event, by start.
+    Log,
+}
+
+/// How tables are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableRules {
+    /// Which entries count.
+    pub entries: Entries,
+    /// Do what DevTools does where that is a defect: an event that ends at exactly 0 is never closed, events with an empty name
+    /// have no row bottom up, and the log leaves out negative durations.
+    pub as_devtools: bool,
+}
+
+/// Which threads share a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Per {
+    /// None.
+    #[default]
+    Thread,
+    /// Those of a process.
+    Process,
+    /// Those of an input.
+    Input,
+    /// All.
+    All,
+}
+
+/// What tables are made.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// Which tree.
+    pub shape: Shape,
+    /// By what rows are grouped.
+    pub by: GroupBy,
+    /// Which entries count.
+    pub rules: TableRules,
+    /// Which threads share a table.
+    pub per: Per,
+    /// Which time, in milliseconds on the trace's clock; the whole trace if there is none. Several make one table.
+    pub windows: Vec<Window>,
+    /// What counts, by its text.
+    pub picks: Picks,
+}

@@ -1,0 +1,127 @@
+//! The time of a thread that counts, if it is not one window: stretches that do not overlap, put together to a clock that stands
+//! still between them.
+
+use crate::entries::Entry;
+
+/// Stretches in microseconds, sorted, none touching the next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stretches {
+    all: Vec<(f64, f64)>,
+    /// Microseconds in the stretches before each.
+    before: Vec<f64>,
+    total: f64,
+}
+
+impl Stretches {
+    /// Of stretches in any order; what overlaps or touches is one. Cost: a sort.
+    pub(crate) fn of(mut given: Vec<(f64, f64)>) -> Self {
+        given.retain(|(from, to)| from <= to);
+        given.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut all: Vec<(f64, f64)> = Vec::new();
+        for (from, to) in given {
+            match all.last_mut().filter(|last| from <= last.1) {
+                Some(last) => last.1 = last.1.max(to),
+                None => all.push((from, to)),
+            }
+        }
+        let mut total = 0.0;
+        let mut before = Vec::with_capacity(all.len());
+        for (from, to) in &all {
+            before.push(total);
+            total += to - from;
+        }
+        Stretches { all, before, total }
+    }
+
+    /// Microseconds in all of them.
+    pub(crate) fn total(&self) -> f64 {
+        self.total
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.all.iter().copied()
+    }
+
+    /// What lies in both. Cost: both.
+    pub(crate) fn and(&self, other: &Stretches) -> Self {
+        let (mut a, mut b) = (0, 0);
+        let mut both = Vec::new();
+        while a < self.all.len() && b < other.all.len() {
+            let (own, its) = (self.all[a], other.all[b]);
+            let (from, to) = (own.0.max(its.0), own.1.min(its.1));
+            if from < to {
+                both.push((from, to));
+            }
+            if own.1 < its.1 { a += 1 } else { b += 1 }
+        }
+        Stretches::of(both)
+    }
+
+    /// What lies in these but not in the others. Cost: both.
+    pub(crate) fn without(&self, other: &Stretches) -> Self {
+        let ends = other.all.iter().flat_map(|(from, to)| [*from, *to]);
+        let bounds = [&[f64::NEG_INFINITY][..], &ends.collect::<Vec<_>>(), &[f64::INFINITY]];
+        let gaps = bounds.concat().chunks(2).map(|gap| (gap[0], gap[1])).collect();
+        // gaps around nothing would touch
+        self.and(&Stretches { all: gaps, ..Stretches::default() })
+    }
+
+    /// Microseconds of the stretches up to a time.
+    pub(crate) fn until(&self, time: f64) -> f64 {
+        let behind = self.all.partition_point(|(from, _)| *from <= time);
+        let Some(at) = behind.checked_sub(1) else { return 0.0 };
+        let (from, to) = self.all[at];
+        self.before[at] + (time.min(to) - from)
+    }
+
+    /// Whether a time lies in one.
+    pub(crate) fn holds(&self, time: f64) -> bool {
+        let behind = self.all.partition_point(|(from, _)| *from <= time);
+        behind > 0 && time <= self.all[behind - 1].1
+    }
+
+    /// An entry on the clock of the stretches; `None` if it lies in none. What nests still does: ends are equal where they were.
+    pub(crate) fn clip(&self, entry: &Entry) -> Option<Entry> {
+        if entry.dur == 0.0 || entry.dur.is_nan() {
+            let inside = self.holds(entry.ts);
+            return inside.then(|| entry.moved(self.until(entry.ts), entry.dur));
+        }
+        let (ts, end) = (self.until(entry.ts), self.until(entry.end()));
+        (end > ts).then(|| entry.moved(ts, duration(ts, end)))
+    }
+}
+
+/// What added to `ts` is `end`, to the bit: the difference, or one of its neighbours.
+fn duration(ts: f64, end: f64) -> f64 {
+    let dur = end - ts;
+    let near = [dur, dur.next_down(), dur.next_up()];
+    near.into_iter().find(|dur| ts + dur == end).unwrap_or(dur)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_joined_and_cut() {
+        let a = Stretches::of(vec![(5.0, 9.0), (1.0, 3.0), (2.0, 4.0)]);
+        assert_eq!(a.iter().collect::<Vec<_>>(), [(1.0, 4.0), (5.0, 9.0)]);
+        let b = Stretches::of(vec![(3.0, 6.0), (8.0, 20.0)]);
+        assert_eq!(a.and(&b).iter().collect::<Vec<_>>(), [(3.0, 4.0), (5.0, 6.0), (8.0, 9.0)]);
+        assert_eq!(a.without(&b).iter().collect::<Vec<_>>(), [(1.0, 3.0), (6.0, 8.0)]);
+        assert_eq!(a.without(&Stretches::default()), a);
+        assert_eq!((a.total(), a.until(0.0), a.until(4.5), a.until(6.0)), (7.0, 0.0, 3.0, 4.0));
+        assert!(a.holds(9.0) && !a.holds(4.5) && !a.holds(0.0));
+    }
+
+    #[test]
+    fn ends_stay_equal_to_the_bit() {
+        let mut state = 7u64;
+        for _ in 0..100_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let ts = (state >> 20) as f64 / 997.0;
+            let end = ts + (state & 0xFFFFF) as f64 / 1013.0;
+            assert_eq!((ts + duration(ts, end)).to_bits(), end.to_bits(), "{ts} {end}");
+        }
+    }
+}

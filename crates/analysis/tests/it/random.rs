@@ -1,0 +1,257 @@
+//! Random traces against a second implementation, which shares nothing with the first: of every microsecond it writes down what is
+//! open, and a tree is a count of those stacks. And the laws by which views agree with each other.
+
+use std::collections::BTreeMap;
+use tracemill_analysis::{
+    GroupBy, Matcher, Part, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
+    Window,
+};
+use tracemill_pipeline::{Config, Shares, Source};
+use tracemill_testkit::{Rng, seeds};
+
+/// Microseconds of a trace.
+const LENGTH: usize = 160;
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "ab"];
+
+/// What is open in each microsecond, outermost first.
+type Stacks = Vec<Vec<&'static str>>;
+
+/// Events that nest, X or B with E, on some threads, in any order (but for B and E, which meet in that of the file).
+fn generate(rng: &mut Rng) -> (String, Vec<Stacks>) {
+    let mut lines = vec![
+        // what gives the trace its length
+        r#"{"ph":"I","name":"first","cat":"c","pid":1,"tid":1,"ts":1000}"#.to_owned(),
+        format!(r#"{{"ph":"I","name":"last","cat":"c","pid":1,"tid":1,"ts":{}}}"#, 1000 + LENGTH),
+    ];
+    let threads = 1 + rng.index(3);
+    let mut all = Vec::new();
+    for tid in 1..=threads {
+        let mut stacks = vec![Vec::new(); LENGTH];
+        nest(rng, tid, (0, LENGTH), 0, &mut stacks, &mut lines);
+        all.push(stacks);
+    }
+    let (mut pairs, mut others): (Vec<String>, Vec<String>) =
+        lines.into_iter().partition(|line| line.contains("\"B\"") || line.contains("\"E\""));
+    rng.shuffle(&mut others);
+    others.append(&mut pairs);
+    (format!("[{}]", others.join(",\n")), all)
+}
+
+/// Fills a stretch with events and what is in them.
+fn nest(
+    rng: &mut Rng,
+    tid: usize,
+    (from, to): (usize, usize),
+    depth: usize,
+    stacks: &mut Stacks,
+    lines: &mut Vec<String>,
+) {
+    // an event of the very time of the one around it may as well stand around that
+    let mut at = from + usize::from(depth > 0) + rng.index(4);
+    while at < to && depth < 7 {
+        let end = (at + 1 + rng.index(to - at)).min(to);
+        let name = NAMES[rng.index(NAMES.len())];
+        stacks[at..end].iter_mut().for_each(|stack| stack.push(name));
+        let (ts, dur) = (1000 + at, end - at);
+        let head = format!(r#""name":"{name}","cat":"c","pid":1,"tid":{tid}"#);
+        let is_pair = rng.chance(20);
+        if is_pair {
+            lines.push(format!(r#"{{"ph":"B",{head},"ts":{ts}}}"#));
+        } else {
+            lines.push(format!(r#"{{"ph":"X",{head},"ts":{ts},"dur":{dur}}}"#));
+        }
+        nest(rng, tid, (at, end), depth + 1, stacks, lines);
+        if is_pair {
+            lines.push(format!(r#"{{"ph":"E",{head},"ts":{}}}"#, 1000 + end));
+        }
+        at = end + rng.index(9);
+    }
+}
+
+fn read(text: &str, config: &Config) -> Trace {
+    let source = Source::bytes("t.json", text.as_bytes().to_vec());
+    Trace::read(&[source], ReadRules::default(), config).expect("a trace")
+}
+
+fn config() -> Config {
+    Config::new(2, 256 << 20, std::env::temp_dir())
+}
+
+/// Patterns for what counts, and the same for the second implementation.
+#[derive(Default)]
+struct Asked {
+    windows: Vec<(usize, usize)>,
+    focus: Option<&'static str>,
+    ignore: Option<&'static str>,
+    hide: Option<&'static str>,
+    root: Option<&'static str>,
+}
+
+impl Asked {
+    fn any(rng: &mut Rng) -> Self {
+        let mut asked = Asked::default();
+        for _ in 0..rng.index(4) {
+            let from = rng.index(LENGTH);
+            asked.windows.push((from, from + 1 + rng.index(LENGTH - from)));
+        }
+        let mut name = || rng.chance(35).then(|| NAMES[rng.index(NAMES.len())]);
+        (asked.focus, asked.ignore) = (name(), name());
+        (asked.hide, asked.root) = (name(), name());
+        asked
+    }
+
+    fn query(&self, shape: Shape, per: Per) -> Query {
+        let exact = |name: &str| format!("^{name}$").parse::<Matcher>().expect("an expression");
+        let ms = |at: usize| (1000 + at) as f64 / 1000.0;
+        let windows = self.windows.iter().map(|&(from, to)| Window { from: ms(from), to: ms(to) });
+        let picks = Picks {
+            focus: self.focus.map(exact),
+            ignore: self.ignore.map(exact),
+            hide: self.hide.map(exact),
+            root: self.root.map(exact),
+            text: None,
+        };
+        let (by, rules) = (GroupBy::None, TableRules::default());
+        Query { shape, by, rules, per, windows: windows.collect(), picks }
+    }
+
+    /// The stack that counts at a microsecond; nothing if that does not count.
+    fn stack(&self, at: usize, open: &[&'static str]) -> Option<Vec<&'static str>> {
+        let within = |&(from, to): &(usize, usize)| (from..to).contains(&at);
+        let has = |name: &str| open.contains(&name);
+        let counts = (self.windows.is_empty() || self.windows.iter().any(within))
+            && self.focus.is_none_or(has)
+            && !self.ignore.is_some_and(has);
+        if !counts {
+            return None;
+        }
+        let first = self.root.map_or(Some(0), |root| open.iter().position(|own| *own == root));
+        let rooted = first.map_or(&[][..], |first| &open[first..]);
+        Some(rooted.iter().copied().filter(|own| Some(*own) != self.hide).collect())
+    }
+
+    /// Microseconds of each path: its own, and in all.
+    fn paths(&self, stacks: &Stacks) -> BTreeMap<Vec<String>, (u64, u64)> {
+        let mut paths: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
+        for (at, open) in stacks.iter().enumerate() {
+            let stack: Vec<String> =
+                self.stack(at, open).unwrap_or_default().into_iter().map(str::to_owned).collect();
+            for depth in 1..=stack.len() {
+                let path = paths.entry(stack[..depth].to_vec()).or_default();
+                path.0 += u64::from(depth == stack.len());
+                path.1 += 1;
+            }
+        }
+        paths
+    }
+
+    /// The same of each name.
+    fn names(&self, all: &[Stacks]) -> BTreeMap<String, (u64, u64)> {
+        let mut names: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for (at, open) in all.iter().flat_map(|stacks| stacks.iter().enumerate()) {
+            let stack = self.stack(at, open).unwrap_or_default();
+            for name in NAMES.iter().filter(|name| stack.contains(name)) {
+                let own = names.entry((*name).to_owned()).or_default();
+                own.0 += u64::from(stack.last() == Some(name));
+                own.1 += 1;
+            }
+        }
+        // rows without time of their own go, as in DevTools
+        names.retain(|_, (own, _)| *own > 0);
+        names
+    }
+}
+
+/// Milliseconds as whole microseconds; that they are whole is asserted.
+fn whole(ms: f64) -> u64 {
+    let micros = (ms * 1000.0).round();
+    assert!((ms * 1000.0 - micros).abs() < 1e-6, "{ms} ms is no whole microsecond");
+    micros as u64
+}
+
+fn tables(trace: &Trace, query: &Query) -> Vec<Part> {
+    trace.parts(&trace.choose(&ThreadChoice::default()), query)
+}
+
+/// Times of each path of a call tree.
+fn paths_of(part: &Part) -> BTreeMap<Vec<String>, (u64, u64)> {
+    let mut path: Vec<String> = Vec::new();
+    let mut all = BTreeMap::new();
+    for row in &part.table.rows {
+        path.truncate(row.depth as usize);
+        path.push(row.id.clone());
+        // edges of windows are milliseconds: in microseconds they may be off by the last bit
+        if whole(row.total) > 0 {
+            let before = all.insert(path.clone(), (whole(row.own), whole(row.total)));
+            assert_eq!(before, None, "{path:?} has two rows");
+        }
+    }
+    all
+}
+
+#[test]
+fn trees_are_counts_of_stacks() {
+    for seed in seeds(0, 400) {
+        let mut rng = Rng::new(seed);
+        let (text, all) = generate(&mut rng);
+        let trace = read(&text, &config());
+        let asked = if seed % 3 == 0 { Asked::default() } else { Asked::any(&mut rng) };
+
+        let own = tables(&trace, &asked.query(Shape::CallTree, Per::Thread));
+        for part in &own {
+            let tid: usize = trace.threads[part.threads[0]].tid_text().parse().expect("a number");
+            let expected = asked.paths(&all[tid - 1]);
+            assert_eq!(paths_of(part), expected, "seed {seed}, thread {tid}\n{text}");
+        }
+        let top = tables(&trace, &asked.query(Shape::BottomUp { levels: 1 }, Per::All));
+        let rows = top.iter().flat_map(|part| &part.table.rows).filter(|row| whole(row.own) > 0);
+        let rows: BTreeMap<String, (u64, u64)> =
+            rows.map(|row| (row.id.clone(), (whole(row.own), whole(row.total)))).collect();
+        assert_eq!(rows, asked.names(&all), "seed {seed}\n{text}");
+    }
+}
+
+/// Self times and the root's are the window; bottom up they are those of the call tree; of all threads they are the sum of each.
+#[test]
+fn views_agree_with_each_other() {
+    for seed in seeds(1000, 150) {
+        let mut rng = Rng::new(seed);
+        let (text, _) = generate(&mut rng);
+        let trace = read(&text, &config());
+        let asked = Asked::any(&mut rng);
+        let sum = |part: &Part, depth: Option<u32>| -> u64 {
+            let rows = part.table.rows.iter();
+            let rows = rows.filter(|row| depth.is_none_or(|depth| row.depth == depth));
+            rows.map(|row| whole(row.own)).sum()
+        };
+        let trees = tables(&trace, &asked.query(Shape::CallTree, Per::Thread));
+        let ups = tables(&trace, &asked.query(Shape::BottomUp { levels: 4 }, Per::Thread));
+        for (tree, up) in trees.iter().zip(&ups) {
+            assert_eq!(sum(tree, None) + whole(tree.table.own), whole(tree.table.total), "{seed}");
+            assert_eq!(sum(up, Some(0)), sum(tree, None), "{seed}");
+            // who calls has no more than what is called
+            assert!(sum(up, Some(0)) >= sum(up, Some(1)), "{seed}");
+        }
+        let one = tables(&trace, &asked.query(Shape::CallTree, Per::All));
+        let all: u64 = trees.iter().map(|tree| sum(tree, None)).sum();
+        assert_eq!(one.iter().map(|part| sum(part, None)).sum::<u64>(), all, "{seed}");
+    }
+}
+
+/// Threads, chunks and segments change no bit.
+#[test]
+fn there_is_one_answer() {
+    for seed in seeds(2000, 40) {
+        let mut rng = Rng::new(seed);
+        let (text, _) = generate(&mut rng);
+        let query = Asked::any(&mut rng).query(Shape::BottomUp { levels: 6 }, Per::All);
+        let usual = tables(&read(&text, &config()), &query);
+        let mut config = Config::new(1 + rng.index(4), 256 << 20, std::env::temp_dir());
+        let shares = config.shares();
+        let (chunk, segment) = (64 + rng.index(500), 64 + rng.index(500));
+        config.limits.shares = Some(Shares { chunk, segment, ..shares });
+        let other = tables(&read(&text, &config), &query);
+        assert_eq!(format!("{usual:?}"), format!("{other:?}"), "seed {seed}");
+    }
+}

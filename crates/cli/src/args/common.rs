@@ -1,0 +1,171 @@
+//! Flags that several verbs have: what is read, what a run may take, what is said, where the output goes.
+
+use crate::exit::Failure;
+use crate::memory;
+use crate::size;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tracemill_pipeline::{Cancel, Config, Limits, ProfileInputs, Progress, Source, Target, Tier};
+
+/// What is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// Traces: files, folders (all files in them), or - for standard input [default: -]
+    #[arg(value_name = "INPUT", help_heading = None)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Read more inputs from FILE, one a line
+    ///
+    /// A list that contains NULs has names between NULs, as `find -print0` writes them. `-` is standard input. They
+    /// come behind the INPUTs on the command line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) files_from: Option<PathBuf>,
+    /// Stop at the first defect and write nothing (status 3)
+    ///
+    /// Every byte is then checked: that strings are UTF-8, numbers are JSON. Without it, whatever can be saved is
+    /// saved, and what is lost is reported (status 1).
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Process and thread of a .cpuprofile, instead of those that its name says
+    ///
+    /// FILE is its path or its name. May be given once for each file.
+    #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
+    pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
+}
+
+/// `FILE=PID:TID`
+pub(super) fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
+    let parts = text.rsplit_once('=').and_then(|(file, ids)| {
+        let (pid, tid) = ids.split_once(':')?;
+        Some((PathBuf::from(file), pid.parse().ok()?, tid.parse().ok()?))
+    });
+    parts.ok_or_else(|| "expected FILE=PID:TID with two numbers".to_owned())
+}
+
+/// Where the output goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Write to FILE, which appears when it is complete; - is standard output [default: -]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+/// What a run may take. None of these changes the output.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// Worker threads [default: all processors]
+    #[arg(short = '@', long, visible_short_alias = 'j', value_name = "N",
+          value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) threads: Option<u16>,
+    /// The most heap to take, such as 64M or 1.5G [default: a quarter of the memory]
+    ///
+    /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of
+    /// 1024.
+    #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) memory: Option<u64>,
+    /// Wait until the output is on disk, so that it survives a power cut
+    ///
+    /// Without it the output appears whole or not at all too, and the kernel writes it to disk in its own time.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) sync: bool,
+    /// Folder for temporary files [default: TMPDIR, or /tmp]
+    #[arg(short = 'T', long, value_name = "DIR")]
+    pub(crate) tmp_dir: Option<PathBuf>,
+    /// Instruction set of the scan: for tests
+    #[arg(long, hide = true, env = "TRACEMILL_TIER", hide_env = true)]
+    pub(crate) tier: Option<Tier>,
+    /// The most bytes that one read from a pipe takes: for tests
+    #[arg(long, hide = true, value_name = "SIZE", value_parser = size::parse, default_value = "256K")]
+    pub(crate) read_size: u64,
+}
+
+/// What is said on standard error.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages")]
+pub(crate) struct MessageArgs {
+    /// Say nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say what was decided and done
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Show progress
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: When,
+    /// Colour messages
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+    /// Write a report as JSON to FILE: counts, and each loss with its place
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// Whether to do what suits a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    Auto,
+    /// Wherever it goes
+    Always,
+    /// Not at all
+    Never,
+}
+
+impl OutputArgs {
+    /// The file, unless it is standard output.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+
+    pub(super) fn target(&self) -> Target {
+        match self.file() {
+            Some(path) => Target::File { path: path.clone(), replace: self.force },
+            None => Target::Stdout,
+        }
+    }
+}
+
+impl LimitArgs {
+    /// What the pipeline takes.
+    pub(crate) fn config(
+        &self,
+        input: &InputArgs,
+        progress: &Arc<Progress>,
+    ) -> Result<Config, Failure> {
+        let read_size = usize::try_from(self.read_size).ok().filter(|&size| size > 0);
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let limits = Limits {
+            threads: self.threads.map_or_else(processors, usize::from),
+            memory: self.memory.unwrap_or_else(memory::default_budget),
+            tmp_dir: self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            tier: self.tier,
+            read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
+            strict: input.strict,
+            repair: false,
+            sync: self.sync,
+            progress: Arc::clone(progress),
+            cancel: Cancel::default(),
+            shares: None,
+        };
+        let profiles = ProfileInputs { pid_tid: input.pid_tid.clone() };
+        Ok(Config { profiles, ..Config::of(limits) })
+    }
+}
+
+impl InputArgs {
+    /// The inputs, in order.
+    pub(crate) fn sources(&self) -> Result<Vec<Source>, Failure> {
+        self.sources_and(&[])
+    }
+
+    /// The inputs, those of a manifest behind those on the command line.
+    pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+        crate::inputs::sources(&[&*self.inputs, listed].concat(), self.files_from.as_deref())
+    }
+}

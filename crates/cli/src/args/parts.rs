@@ -1,0 +1,196 @@
+//! Flags of `top`, `tree` and `calls`: which part of the inputs, and what is put together.
+
+use crate::exit::Failure;
+use crate::times::{GivenMoment, positive};
+use clap::{Args, ValueEnum};
+use tracemill_analysis::{
+    Entries, GroupBy, Per, ReadRules, TableRules, ThreadChoice, Trace, Wanted, Window,
+};
+use tracemill_pipeline::{IdSet, Moment};
+
+/// Which part of the inputs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which part")]
+pub(crate) struct PartArgs {
+    /// Only these processes: 7, 7,9 or 100..199
+    #[arg(long, value_name = "IDS")]
+    pid: Vec<IdSet>,
+    /// Only these threads
+    #[arg(long, value_name = "IDS")]
+    tid: Vec<IdSet>,
+    /// Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of Node, thread 0 of CPU profiles, else the
+    /// one with the most events
+    #[arg(long)]
+    main: bool,
+    /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
+    #[arg(long, value_name = "T")]
+    from: Option<GivenMoment>,
+    /// End at T [default: the end of the trace]
+    #[arg(long, value_name = "T")]
+    to: Option<GivenMoment>,
+    /// End this long after --from
+    #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
+    duration: Option<i64>,
+    /// Count events too that DevTools does not draw, such as tasks of the browser's own
+    #[arg(long, conflicts_with = "like")]
+    all_events: bool,
+    /// Do as a viewer does, also where that is a defect: panel is the Performance panel of DevTools
+    ///
+    /// Its ignore list counts then (calls of node: and node_modules directly below others of these are not drawn), threads that it
+    /// does not show are left out, B and E are paired over all threads in the order of the file.
+    #[arg(long, value_name = "VIEWER")]
+    pub(crate) like: Option<Viewer>,
+}
+
+/// A viewer whose numbers are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Viewer {
+    /// The Performance panel of DevTools
+    Panel,
+}
+
+/// By what rows are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Grouping {
+    /// Not at all
+    #[default]
+    None,
+    /// By what DevTools calls an event
+    Activity,
+    /// By what DevTools counts it as: scripting, rendering, …
+    Category,
+    /// By the last two labels of the host of its URL
+    Domain,
+    /// By host
+    Subdomain,
+    /// By URL
+    Url,
+    /// By frame of the page
+    Frame,
+    /// By package: the innermost of node_modules, or Node itself
+    Package,
+    /// By file: URL or path without query
+    File,
+    /// By process
+    Process,
+    /// By thread
+    Thread,
+}
+
+impl Grouping {
+    pub(crate) fn by(self) -> GroupBy {
+        match self {
+            Grouping::None => GroupBy::None,
+            Grouping::Activity => GroupBy::Activity,
+            Grouping::Category => GroupBy::Category,
+            Grouping::Domain => GroupBy::Domain,
+            Grouping::Subdomain => GroupBy::Subdomain,
+            Grouping::Url => GroupBy::Url,
+            Grouping::Frame => GroupBy::Frame,
+            Grouping::Package => GroupBy::Package,
+            Grouping::File => GroupBy::File,
+            Grouping::Process => GroupBy::Process,
+            Grouping::Thread => GroupBy::Thread,
+        }
+    }
+}
+
+/// Which threads share a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PerArg {
+    /// Each thread has its own
+    Thread,
+    /// Those of a process share one
+    Process,
+    /// Those of an input share one
+    Input,
+    /// All share one; calls match by function, URL, line and column
+    All,
+}
+
+impl PerArg {
+    pub(crate) fn per(self) -> Per {
+        match self {
+            PerArg::Thread => Per::Thread,
+            PerArg::Process => Per::Process,
+            PerArg::Input => Per::Input,
+            PerArg::All => Per::All,
+        }
+    }
+}
+
+impl PartArgs {
+    fn as_panel(&self) -> bool {
+        self.like == Some(Viewer::Panel)
+    }
+
+    /// How inputs are read.
+    pub(crate) fn read_rules(&self, by: Grouping) -> ReadRules {
+        use Grouping::{Domain, File, Package, Subdomain, Url};
+        let urls = matches!(by, Domain | Subdomain | Url | File | Package);
+        let wanted = Wanted { urls, frames: by == Grouping::Frame, titles: true };
+        ReadRules { wanted, as_devtools: self.as_panel(), ..ReadRules::default() }
+    }
+
+    /// Which events count.
+    pub(crate) fn table_rules(&self) -> TableRules {
+        let entries = match (self.as_panel(), self.all_events) {
+            (true, _) => Entries::Panel,
+            (false, true) => Entries::All,
+            (false, false) => Entries::Visible,
+        };
+        TableRules { entries, as_devtools: self.as_panel() }
+    }
+
+    /// Which threads.
+    pub(crate) fn choice(&self) -> ThreadChoice {
+        let united = |sets: &[IdSet]| {
+            let mut all = sets.first()?.clone();
+            sets[1..].iter().for_each(|set| all.extend(set));
+            Some(all)
+        };
+        ThreadChoice {
+            pid: united(&self.pid),
+            tid: united(&self.tid),
+            main: self.main,
+            as_panel: self.as_panel(),
+        }
+    }
+
+    /// Which time, in milliseconds on the trace's clock; `None` for all.
+    pub(crate) fn window(&self, trace: &Trace) -> Result<Option<Window>, Failure> {
+        if self.from.is_none() && self.to.is_none() && self.duration.is_none() {
+            return Ok(None);
+        }
+        let [from, to] = [&self.from, &self.to].map(|own| own.as_ref().map(|own| own.moment));
+        if let Some(duration) = self.duration {
+            let from = moment(trace, from.unwrap_or(Moment::FromStart(0)));
+            return Ok(Some(Window { from, to: from + duration as f64 / 1e6 }));
+        }
+        window_between(trace, from, to).map(Some)
+    }
+}
+
+/// Milliseconds on the clock of a trace.
+fn moment(trace: &Trace, moment: Moment) -> f64 {
+    let ms = |nanos: i64| nanos as f64 / 1e6;
+    match moment {
+        Moment::FromStart(nanos) => trace.bounds.0 / 1000.0 + ms(nanos),
+        Moment::BeforeEnd(nanos) => trace.bounds.1 / 1000.0 - ms(nanos),
+        Moment::At(nanos) => ms(nanos),
+    }
+}
+
+/// The window between two moments; without one it begins or ends with the trace.
+pub(super) fn window_between(
+    trace: &Trace,
+    from: Option<Moment>,
+    to: Option<Moment>,
+) -> Result<Window, Failure> {
+    let from = from.map_or(trace.bounds.0 / 1000.0, |own| moment(trace, own));
+    let to = to.map_or(trace.bounds.1 / 1000.0, |own| moment(trace, own));
+    if from > to {
+        return Err(Failure::usage("the window ends before it begins: --to is before --from"));
+    }
+    Ok(Window { from, to })
+}

@@ -1,0 +1,109 @@
+//! Flags of `top` and `tree`: what of threads counts, and when.
+
+use super::parts::{Grouping, PartArgs, PerArg, window_between};
+use crate::exit::Failure;
+use crate::times::window;
+use clap::{Args, ValueEnum};
+use tracemill_analysis::{Matcher, Picks, Query, ReadRules, Shape, Trace, Weights, Window};
+use tracemill_pipeline::TimeWindow;
+
+/// See the module doc.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What counts")]
+pub(crate) struct PickArgs {
+    /// From A to B, each as in --from; either may be left out. Several are added up
+    #[arg(long, value_name = "A..B", value_parser = window)]
+    window: Vec<TimeWindow>,
+    /// Only while an event or call lasts that matches, on whatever thread; added up
+    #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "window"])]
+    during: Option<Matcher>,
+    /// Only the thread and the time of this event: a key of tree --log, such as r-12
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "duration", "window", "during"])]
+    event: Option<String>,
+    /// Only time in which an event or call of its thread is open that matches: name or URL
+    #[arg(long, value_name = "REGEX")]
+    focus: Option<Matcher>,
+    /// Not the time in which one is open that matches
+    #[arg(long, value_name = "REGEX")]
+    ignore: Option<Matcher>,
+    /// No rows for those that match: their time is their callers'
+    #[arg(long, value_name = "REGEX")]
+    hide: Option<Matcher>,
+    /// Trees begin at those that match
+    #[arg(long, value_name = "REGEX")]
+    root: Option<Matcher>,
+    /// Only rows with this text in their name or URL, whatever its case, as the filter of DevTools (which looks at args too)
+    ///
+    /// Call tree and log are made of events and calls that have it; bottom up it is asked of the rows at the top.
+    #[arg(long, value_name = "TEXT", value_parser = Matcher::of_text)]
+    text: Option<Matcher>,
+    /// For how long a sample of a CPU profile counts that stands alone
+    #[arg(long, value_name = "RULE", default_value = "next")]
+    weights: Weighing,
+}
+
+/// For how long a sample counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Weighing {
+    /// Until the next sample, as in DevTools
+    #[default]
+    Next,
+    /// The time since the sample before, as bun, deno and most scripts have it
+    Delta,
+    /// All alike, as hit counts have it
+    Hits,
+}
+
+/// What a table is asked for.
+pub(crate) struct Asked {
+    pub(crate) shape: Shape,
+    pub(crate) by: Grouping,
+    pub(crate) per: PerArg,
+}
+
+impl PickArgs {
+    /// How inputs are read.
+    pub(crate) fn read_rules(&self, part: &PartArgs, by: Grouping) -> ReadRules {
+        let weights = match self.weights {
+            Weighing::Next => Weights::Next,
+            Weighing::Delta => Weights::Delta,
+            Weighing::Hits => Weights::Hits,
+        };
+        ReadRules { weights, ..part.read_rules(by) }
+    }
+
+    /// The threads, by their numbers, and what is asked of them.
+    pub(crate) fn query(
+        &self,
+        part: &PartArgs,
+        trace: &Trace,
+        asked: Asked,
+    ) -> Result<(Vec<usize>, Query), Failure> {
+        let mut threads = trace.choose(&part.choice());
+        let rules = part.table_rules();
+        let mut windows: Vec<Window> = part.window(trace)?.into_iter().collect();
+        for own in &self.window {
+            windows.push(window_between(trace, own.from, own.to)?);
+        }
+        if let Some(key) = &self.event {
+            let found = trace.event(&threads, key);
+            threads = found.iter().map(|(at, _)| *at).collect();
+            windows.extend(found.map(|(_, window)| window));
+        }
+        if let Some(matcher) = &self.during {
+            windows = trace.during(&threads, matcher, rules);
+            if windows.is_empty() {
+                threads.clear();
+            }
+        }
+        let picks = Picks {
+            focus: self.focus.clone(),
+            ignore: self.ignore.clone(),
+            hide: self.hide.clone(),
+            root: self.root.clone(),
+            text: self.text.clone(),
+        };
+        let Asked { shape, by, per } = asked;
+        Ok((threads, Query { shape, by: by.by(), rules, per: per.per(), windows, picks }))
+    }
+}

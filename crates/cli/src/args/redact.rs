@@ -1,0 +1,82 @@
+//! Flags of `redact`.
+
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::hash::{BuildHasher, RandomState};
+use tracemill_pipeline::{Pattern, Redaction, Secret};
+
+pub(super) const ABOUT: &str = "\
+Writes a trace to be shown to others: addresses, paths and names of users are replaced by placeholders, wherever they stand: in \
+args, stackFrames, metadata, CPU profiles, source maps, keys of objects. All else stays as it is, to the byte, in the order of the input.
+
+  url   addresses with :// and data: (host and path are told apart); not chrome:// and devtools://
+  path  absolute paths of two names and more, and those below ~ and drives; a text that is a path as a whole goes as a whole
+  user  names of home folders (/home/NAME, C:\\Users\\NAME) where paths stay, and e-mail addresses
+
+Equal texts get equal placeholders, which are keyed hashes: nobody can try out what they stand for without the key. It is another \
+one in each run, unless --key gives one: with that, placeholders are the same in all runs.
+
+What the rules do not know stays: host names without an address, names of functions, titles of pages (--also takes them). So \
+look at the result before you share it. stderr and --report say how often what was replaced, and never by what. What is not JSON is mended.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  Before a trace goes into an issue:
+    tracemill redact trace.json.gz -o safe.json.gz
+
+  Names of users only, and those of a project:
+    tracemill redact --what user --also 'Project ?X' trace.json -o safe.json
+
+  Two recordings with the same placeholders:
+    tracemill redact --key 'a long secret' before.json -o before-safe.json
+    tracemill redact --key 'a long secret' after.json -o after-safe.json
+
+  A window of it, for DevTools:
+    tracemill slice trace.json --from 2s --duration 1s --for devtools | tracemill redact -o safe.json";
+
+/// Flags of `redact`.
+#[derive(Debug, Args)]
+pub(crate) struct RedactArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// What is replaced [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = secrets(), help_heading = "What is replaced")]
+    what: Vec<Secret>,
+    /// Replace whatever matches, too; may be given more than once
+    #[arg(long, value_name = "REGEX", help_heading = "What is replaced")]
+    also: Vec<Pattern>,
+    /// Make placeholders of TEXT, so that they are the same in other runs with it; whoever knows it can try out texts
+    #[arg(long, value_name = "TEXT", help_heading = "What is replaced")]
+    key: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+fn secrets() -> impl TypedValueParser<Value = Secret> {
+    let of = |name: &str| Secret::ALL.into_iter().find(|secret| secret.name() == name);
+    PossibleValuesParser::new(Secret::ALL.map(Secret::name))
+        .try_map(move |name| of(&name).ok_or("a possible value is one of them"))
+}
+
+impl RedactArgs {
+    /// What the pipeline takes.
+    pub(crate) fn redaction(&self) -> Redaction {
+        let secrets = if self.what.is_empty() { Secret::ALL.to_vec() } else { self.what.clone() };
+        let key = match &self.key {
+            Some(key) => key.clone().into_bytes(),
+            // each has keys of 128 bits that the system gave
+            None => [RandomState::new(), RandomState::new()]
+                .iter()
+                .flat_map(|state| (0..2u8).flat_map(|half| state.hash_one(half).to_le_bytes()))
+                .collect(),
+        };
+        Redaction { secrets, also: self.also.clone(), key }
+    }
+}

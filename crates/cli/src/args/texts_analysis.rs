@@ -1,0 +1,93 @@
+//! Texts of the help of `top`, `tree` and `calls`.
+
+pub(super) const TOP_ABOUT: &str = "\
+Says where the time goes: functions and events by self time, with the numbers of the Bottom-up tab of DevTools.
+
+Reads Chrome and Node traces, .cpuprofile files, and any trace with complete (X) or begin and end (B, E) events: PyTorch, Bazel, \
+clang. Of CPU profiles it makes the calls that DevTools draws; each lasts until the next sample says otherwise. Several inputs make \
+one table, in which calls of one function, URL, line and column are one row; --per thread has a table for each thread.
+
+self is the time in which nothing below an event is open, total its whole time, that of calls of itself not counted again; percent \
+are of the time in which anything is open. In web traces events that DevTools does not draw do not count, unless --all-events.
+
+All sums are doubles made in the order in which DevTools makes them: of one thread they are its numbers, to the last bit (--json has \
+all of them). Where DevTools has a defect the numbers are right; --like panel has the defect too.";
+
+pub(super) const TOP_EXAMPLES: &str = "\
+Examples:
+  What is slow in this trace?
+    tracemill top trace.json.gz
+
+  The ten hottest functions of a folder of CPU profiles:
+    tracemill top -n 10 profiles/
+
+  Of the main thread between two times, as a table for an issue:
+    tracemill top --main --from 100ms --to 200ms --markdown server.json
+
+  Which package takes the time?
+    tracemill top --group-by package profiles/
+
+  Time by script, for a spreadsheet:
+    tracemill top --group-by url --csv server.json > urls.csv";
+
+pub(super) const TREE_ABOUT: &str = "\
+Shows the call tree of each thread, or its bottom-up tree or event log, with the numbers of DevTools.
+
+Rows, ids, times and order are those of the tabs Call tree, Bottom-up and Event log, to the last bit (--json has all of them). Of CPU \
+profiles it makes the calls that DevTools draws. The log has events and calls by start, with the key by which DevTools knows \
+them.
+
+--peek NAME lists what calls a function and what it calls; --heaviest shows the one path on which most time is spent. --per all \
+makes one tree of all threads and inputs.
+
+Times of --from and --to are microseconds, or have a unit: ns us ms s m h; they count from the start of the trace, with an @ they are \
+as written in it. An event that begins before the window or ends behind it counts with what lies within.";
+
+pub(super) const TREE_EXAMPLES: &str = "\
+Examples:
+  Who calls what, on the main thread:
+    tracemill tree --main server.json
+
+  What takes time, and who calls that:
+    tracemill tree --bottom-up --main server.json
+
+  All threads and profiles as one tree, two levels deep:
+    tracemill tree --per all --depth 2 profiles/
+
+  What happened in twenty milliseconds:
+    tracemill tree --log --main --from 60ms --duration 20ms server.json
+
+  Only while garbage is collected:
+    tracemill tree --during GC server.json
+
+  The path on which most time is spent:
+    tracemill tree --heaviest --per all profiles/
+
+  The same numbers as DevTools, in CI:
+    tracemill tree --json --like panel server.json | jq '.parts | length'";
+
+pub(super) const CALLS_ABOUT: &str = "\
+Writes the trace with each call that DevTools makes of samples of CPU profiles as a complete event (X), so that Perfetto, speedscope \
+and chrome://tracing show the flame chart of DevTools.
+
+Events of the inputs keep their bytes and are sorted as by merge --pid keep --ids keep --align none. Calls have the category v8.calls, \
+the function's name or (anonymous), times with three decimals, and in args url, line and column (from 0), the profile's node and \
+the sample. --pid, --tid, --main, --from, --to and --duration say of which threads and what time calls are made; all events stay.
+
+The samples stay too: top, tree and calls make calls of these and leave the written ones out. DevTools itself would show both: give \
+it the trace as it was. Inputs are read twice; pipes are kept in a temporary file meanwhile.
+
+With --rows no trace is written but the flame chart of each thread: one JSON array a line, depth first: depth, \"P\" for a call from \
+samples or \"E\" for an event, its name, start, duration and self time in microseconds, and the key by which DevTools knows it. Before \
+the rows of a thread stands an object that names it.";
+
+pub(super) const CALLS_EXAMPLES: &str = "\
+Examples:
+  The flame chart of DevTools in Perfetto:
+    tracemill calls server.json -o server.calls.json.gz
+
+  The same without the samples:
+    tracemill calls server.json | tracemill filter --name ^Profile --invert -o flame.json.gz
+
+  Calls longer than a millisecond:
+    tracemill calls --rows server.json | jq -c 'select(.[1]? == \"P\" and .[4] > 1000)' | head";

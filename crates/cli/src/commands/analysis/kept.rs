@@ -1,0 +1,79 @@
+//! Inputs that can be read only once, kept in temporary files without names, so that a verb may read them twice.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use tracemill_pipeline::{Error, Source};
+
+/// An input that can be read again.
+pub(super) enum Kept {
+    /// A file or folder.
+    Source(Source),
+    /// A copy of a stream, and what that is called.
+    Copy(String, File),
+}
+
+impl Kept {
+    /// Copies what `source` gives to a file in `folder`, unless it can be read again as it is.
+    pub(super) fn new(source: Source, folder: &Path) -> Result<Self, Error> {
+        let mut from: Box<dyn Read> = match &source {
+            Source::Stdin => Box::new(io::stdin().lock()),
+            Source::Reader(_) => return Ok(Kept::Source(source)),
+            Source::Path(path) => match path.metadata() {
+                Ok(own) if !own.is_file() && !own.is_dir() => {
+                    Box::new(File::open(path).map_err(|why| Error::read(path.display(), why))?)
+                }
+                // what is not there is told where it is read
+                _ => return Ok(Kept::Source(source)),
+            },
+        };
+        let mut copy = Copy::new(folder)?;
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            let count = match from.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+                Err(why) => return Err(Error::read(&source, why)),
+            };
+            copy.write(|file| io::Write::write_all(file, &buffer[..count]))?;
+        }
+        Ok(Kept::Copy(source.to_string(), copy.file))
+    }
+
+    /// The source, from its beginning.
+    pub(super) fn source(&self) -> io::Result<Source> {
+        match self {
+            Kept::Source(source) => Ok(source.clone()),
+            Kept::Copy(name, file) => again(name, file),
+        }
+    }
+}
+
+/// A temporary file without a name.
+pub(super) struct Copy<'f> {
+    folder: &'f Path,
+    pub(super) file: File,
+}
+
+impl<'f> Copy<'f> {
+    pub(super) fn new(folder: &'f Path) -> Result<Self, Error> {
+        let file = tempfile::tempfile_in(folder).map_err(|why| Error::scratch(folder, why))?;
+        Ok(Copy { folder, file })
+    }
+
+    /// Lets `write` fill the file.
+    pub(super) fn write<T>(
+        &mut self,
+        write: impl FnOnce(&mut File) -> io::Result<T>,
+    ) -> Result<T, Error> {
+        write(&mut self.file).map_err(|why| Error::scratch(self.folder, why))
+    }
+}
+
+/// A file from its beginning, as a stream.
+pub(super) fn again(name: &str, file: &File) -> io::Result<Source> {
+    let mut own = file.try_clone()?;
+    own.rewind()?;
+    Ok(Source::reader(name, own))
+}

@@ -1,0 +1,133 @@
+//! What all verbs do around their work: what is refused before it, and what is told with `-v`.
+
+use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use crate::exit::Failure;
+use crate::messages::Messages;
+use crate::size::{human, plural};
+use crate::whole_file::Place;
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
+use tracemill_pipeline::{Compression, Config, Format, Source, Tier};
+
+/// What the run may take, and who decided it, for `-v`.
+pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {
+    let by =
+        |given: bool, flag: &'static str, usual: &'static str| if given { flag } else { usual };
+    let tier = config.tier.unwrap_or_else(Tier::best);
+    messages.note(&format!(
+        "{} ({}), scan by {tier} ({}), at most {} of heap ({}), temporary files in {} ({})",
+        plural(config.threads as u64, "thread"),
+        by(args.threads.is_some(), "-@", "all processors"),
+        by(args.tier.is_some(), "--tier", "the fastest of this processor"),
+        human(config.memory),
+        by(args.memory.is_some(), "-m", "a quarter of the memory"),
+        config.tmp_dir.display(),
+        by(args.tmp_dir.is_some(), "-T", "the system's"),
+    ));
+}
+
+/// The form of the output and how it is packed, and who decided it, for `-v`.
+pub(super) fn note_form(
+    args: &TraceArgs,
+    format: Format,
+    compression: Compression,
+    messages: &Messages,
+) {
+    let form = if args.format.is_some() { "--format" } else { "as the first input is" };
+    let by = if args.compress.is_some() { "-z" } else { "by the name of the output" };
+    let packed = match compression {
+        Compression::None => String::new(),
+        Compression::Gzip { level } => format!(", packed as gz, level {level} ({by})"),
+        Compression::Zstd { level } => format!(", packed as zst, level {level} ({by})"),
+    };
+    messages.note(&format!("written as {} ({form}){packed}", format.name()));
+}
+
+/// More than this is not looked at on a terminal.
+pub(super) const POURED_MAX: u64 = 1 << 20;
+
+/// A large trace on a terminal is a mistake, unless standard output was asked for by name.
+pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<(), Failure> {
+    if output.output.is_some() || !io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let len = |source: &Source| match source {
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin | Source::Reader(_) => 0,
+    };
+    let bytes: u64 = sources.iter().map(len).sum();
+    match bytes > POURED_MAX {
+        true => Err(Failure::usage(format!(
+            "the output would pour over the terminal, from {} of input: name a file with -o, or pipe it on (-o - shows it \
+             all the same)",
+            human(bytes)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Files that are given more than once, under whatever names: their events are in the output as often.
+pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
+    let mut seen = HashMap::new();
+    for source in sources {
+        let Source::Path(path) = source else { continue };
+        let Ok(real) = path.canonicalize() else { continue };
+        if let Some(first) = seen.insert(real, path) {
+            let (first, again) = (first.display(), path.display());
+            let also = if first.to_string() == again.to_string() {
+                String::new()
+            } else {
+                format!(" (as {again})")
+            };
+            messages.warning(&format!("{first} is given twice{also}: its events count twice"));
+        }
+    }
+}
+
+/// Where the report goes, if one is wanted; refused before anything is read if it would spoil something.
+pub(super) fn report_place(
+    args: &MessageArgs,
+    output: &OutputArgs,
+    sources: &[Source],
+) -> Result<Option<Place>, Failure> {
+    let Some(path) = &args.report else { return Ok(None) };
+    let place = Place::of(path);
+    match (&place, output.file()) {
+        (Place::Stdout, None) => {
+            return Err(Failure::usage(
+                "--report - would mix with the output on standard output: name a file, or give -o",
+            ));
+        }
+        (Place::File(report), Some(output)) if same_name(report, output) => {
+            return Err(Failure::usage(format!(
+                "--report is the output: {}; choose another name",
+                report.display()
+            )));
+        }
+        _ => {}
+    }
+    place.check("the report", sources, output.force)?;
+    Ok(Some(place))
+}
+
+/// Whether two paths name one file, which need not exist.
+pub(super) fn same_name(a: &std::path::Path, b: &std::path::Path) -> bool {
+    let resolved = |path: &std::path::Path| {
+        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into())
+    };
+    resolved(a) == resolved(b)
+}
+
+/// What went to disk besides the output, for `-v`.
+pub(super) fn note_disk(messages: &Messages, config: &Config, (spilled, spooled): (u64, u64)) {
+    let tmp_dir = config.tmp_dir.display();
+    if spilled > 0 {
+        let bytes = human(spilled);
+        messages
+            .note(&format!("{bytes} of the index went to {tmp_dir}: more memory (-m) avoids it"));
+    }
+    if spooled > 0 {
+        let bytes = human(spooled);
+        messages.note(&format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
+    }
+}

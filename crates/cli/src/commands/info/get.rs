@@ -1,0 +1,38 @@
+//! `tracemill info --get`: one key of what stands beside the events.
+
+use crate::exit::{Exit, Failure};
+use crate::messages::Messages;
+use crate::similar::suggestion;
+use crate::whole_file::Place;
+use tracemill_pipeline::{Config, Source, find_key};
+
+/// Keys that a warning lists.
+const LISTED: usize = 12;
+
+/// Writes the values, a line each; if there is none, says what keys there are.
+pub(super) fn run(
+    key: &str,
+    sources: &[Source],
+    output: &Place,
+    config: &Config,
+    messages: &Messages,
+) -> Result<Exit, Failure> {
+    let found = find_key(sources, key, config)?;
+    if found.values.is_empty() {
+        let names = || found.there.iter().map(String::as_str);
+        let mut there = names().take(LISTED).collect::<Vec<_>>().join(", ");
+        if found.there.len() > LISTED {
+            there.push_str(&format!(" … and {} more", found.there.len() - LISTED));
+        }
+        let there = match there.is_empty() {
+            true => "nothing stands beside the events".to_owned(),
+            false => format!("there are {there}"),
+        };
+        messages.warning(&format!("no key {key}{} ({there})", suggestion(key, names())));
+        return Ok(Exit::Lossy);
+    }
+    let mut text = found.values.join(&b'\n');
+    text.push(b'\n');
+    output.write(&text)?;
+    Ok(Exit::Complete)
+}

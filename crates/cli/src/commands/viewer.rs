@@ -1,0 +1,52 @@
+//! What verbs say that write for a viewer.
+
+use crate::size::grouped;
+use tracemill_pipeline::ViewerReport;
+
+/// What was changed for a viewer, as one sentence, if anything was.
+pub(super) fn changed(report: &ViewerReport) -> Option<String> {
+    let viewer = report.viewer.filter(|_| !report.changes.is_empty())?;
+    let changes = report.changes.iter();
+    let all: Vec<String> = changes.map(|(_, count, sentence)| counted(*count, sentence)).collect();
+    Some(format!("changed for {}: {}", viewer.name(), all.join("; ")))
+}
+
+/// A number in front of a sentence that begins with a plural.
+fn counted(count: u64, sentence: &str) -> String {
+    const PLURALS: [(&str, &str); 14] = [
+        ("empty events", "empty event"),
+        ("pairs of", "pair of"),
+        ("B events", "B event"),
+        ("E events", "E event"),
+        ("X events", "X event"),
+        ("keys ", "key "),
+        ("further TracingStartedInBrowser events", "further TracingStartedInBrowser event"),
+        ("TracingStartedInBrowser events", "TracingStartedInBrowser event"),
+        ("processes", "process"),
+        ("instants", "instant"),
+        ("ProfileChunk events", "ProfileChunk event"),
+        ("events", "event"),
+        ("lanes", "lane"),
+        ("times", "time"),
+    ];
+    let singular = PLURALS.iter().find_map(|(many, one)| {
+        sentence.strip_prefix(many).filter(|_| count == 1).map(|rest| format!("{one}{rest}"))
+    });
+    format!("{} {}", grouped(count), singular.unwrap_or_else(|| sentence.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::CheckFor;
+
+    #[test]
+    fn what_is_changed_for_a_viewer_is_one_line() {
+        assert_eq!(changed(&ViewerReport::default()), None);
+        let viewer = Some(CheckFor::Devtools);
+        assert_eq!(changed(&ViewerReport { viewer, changes: Vec::new() }), None);
+        let changes = vec![("a", 1234, "events did this"), ("b", 1, "events did that")];
+        let text = changed(&ViewerReport { viewer, changes });
+        assert_eq!(text.unwrap(), "changed for devtools: 1,234 events did this; 1 event did that");
+    }
+}

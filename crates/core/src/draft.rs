@@ -1,0 +1,117 @@
+//! The output of one run as the input of the next, on disk between them.
+
+use crate::error::{Error, ErrorKind};
+use crate::os::Temporary;
+use crate::source::Source;
+use crate::target::OutputConfig;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tracemill_tokenizer::Mapped;
+
+/// A temporary file without a name, which one run writes and others read. It costs disk, and no heap.
+pub struct Draft {
+    file: Arc<Mutex<Counted>>,
+    folder: PathBuf,
+}
+
+/// A temporary file, and whether it has any bytes: what has none cannot be mapped.
+struct Counted {
+    file: Temporary,
+    bytes: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Draft {
+    /// An empty one in `folder`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Scratch`]
+    pub fn new(folder: &Path) -> Result<Self, Error> {
+        let file = Temporary::new(folder).map_err(|e| Error::scratch(folder, e))?;
+        let file = Arc::new(Mutex::new(Counted { file, bytes: 0 }));
+        Ok(Draft { file, folder: folder.to_owned() })
+    }
+
+    /// What a run is given that writes it: not packed, in the form of its first input.
+    pub fn output(&self) -> OutputConfig {
+        OutputConfig::writer(Arc::clone(&self.file))
+    }
+
+    /// What is written so far, as bytes; `None` if nothing is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Scratch`]
+    pub fn map(&self) -> Result<Option<Mapped>, Error> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mapped = (file.bytes > 0).then(|| file.file.map()).transpose();
+        mapped.map_err(|e| Error::scratch(&self.folder, e))
+    }
+
+    /// What is written so far, as an input that any number of runs may read, called `name` in errors.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Scratch`]
+    pub fn source(&self, name: &str) -> Result<Source, Error> {
+        Ok(Source::temporary(name, self.map()?))
+    }
+
+    /// The error of a run that wrote it: where there is no room, it is the folder of temporary files that has none.
+    pub fn error(&self, error: Error) -> Error {
+        match error.kind() {
+            ErrorKind::Write { source, .. } => {
+                let source = io::Error::new(source.kind(), source.to_string());
+                Error::scratch(&self.folder, source)
+            }
+            _ => error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+
+    #[test]
+    fn what_one_run_writes_others_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let draft = Draft::new(folder.path()).expect("the folder takes files");
+        let Target::Writer(mut writer) = draft.output().target else { panic!("it is a writer") };
+        let read = |source: &Source| {
+            let limits = crate::Limits::new(1, 64 << 20, folder.path());
+            let trace = crate::Trace::open(std::slice::from_ref(source), &limits).expect("a trace");
+            trace.len()
+        };
+        let empty = draft.source("nothing").expect("nothing to map");
+        assert_eq!(read(&empty), 0);
+        writer.write_all(b"[{\"ph\":\"i\",\"ts\":1}]").expect("there is room");
+        let source = draft.source("a trace").expect("it maps");
+        assert_eq!([read(&source), read(&source.clone())], [1, 1]);
+        assert_ne!(source, empty);
+        assert_eq!(source.to_string(), "a trace");
+        assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn a_full_disk_is_that_of_temporary_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let draft = Draft::new(folder.path()).expect("the folder takes files");
+        let full = Error::write("the output", io::Error::from(io::ErrorKind::StorageFull));
+        let text = draft.error(full).to_string();
+        assert!(text.starts_with("cannot keep temporary files in "), "{text}");
+        let other = draft.error(ErrorKind::Cancelled.into());
+        assert!(matches!(other.kind(), ErrorKind::Cancelled));
+    }
+}

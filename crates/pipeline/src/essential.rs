@@ -1,0 +1,37 @@
+//! Events that a piece of a trace needs from outside it, so that DevTools shows its pages and workers.
+
+use tracemill_tokenizer::{Event, Field};
+
+/// Events without which DevTools shows nothing of a page, by name (devtools-semantics §9, §15): they say which process
+/// is a page's, when pages began, and which worker is whose.
+pub(crate) const ESSENTIAL: [&[u8]; 6] = [
+    b"TracingStartedInBrowser",
+    b"navigationStart",
+    b"CommitLoad",
+    b"FrameCommittedInBrowser",
+    b"TracingStartedInPage",
+    b"TracingSessionIdForWorker",
+];
+
+/// Whether an event may be essential or part of a CPU profile: what two bytes of its name tell.
+#[inline]
+pub(crate) fn may_be_special(event: &Event<'_>) -> bool {
+    let Some([b'"', first, second, ..]) = event.field_and_rest(Field::Name) else { return false };
+    match first {
+        b'T' | b'F' | b'P' => matches!(second, b'r' | b'\\'),
+        b'n' => matches!(second, b'a' | b'\\'),
+        b'C' => matches!(second, b'o' | b'p' | b'\\'),
+        b'\\' => true,
+        _ => false,
+    }
+}
+
+/// Whether an event is kept wherever it stands.
+pub(crate) fn is_essential(event: &Event<'_>) -> bool {
+    ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
+}
+
+/// Whether an event is the one at which DevTools lets a trace begin (§11).
+pub(crate) fn is_start(event: &Event<'_>) -> bool {
+    event.is_string(Field::Name, ESSENTIAL[0])
+}

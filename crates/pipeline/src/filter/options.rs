@@ -1,0 +1,40 @@
+//! What `filter` is asked for.
+
+use crate::ids::IdSet;
+use crate::pattern::{Glob, Pattern, Preset};
+use tracemill_core::time::{Duration, TimePoint};
+
+/// Which events stay: those that match one of each kind that is given, and no preset.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Processes.
+    pub pid: Option<IdSet>,
+    /// Threads.
+    pub tid: Option<IdSet>,
+    /// Names of processes, wherever the naming event stands; the last one counts.
+    pub process: Vec<Pattern>,
+    /// Names of threads.
+    pub thread: Vec<Pattern>,
+    /// Phases.
+    pub ph: Vec<String>,
+    /// Categories.
+    pub cat: Vec<Glob>,
+    /// Event names, with escapes resolved.
+    pub name: Vec<Pattern>,
+    /// Names and categories match whatever their case.
+    pub ignore_case: bool,
+    /// What is shorter goes; what has no duration lasts 0, a B without E to the end of the trace.
+    pub min_dur: Option<Duration>,
+    /// What is longer goes.
+    pub max_dur: Option<Duration>,
+    /// What ends before, or is over then, goes.
+    pub from: Option<TimePoint>,
+    /// What begins then or later goes.
+    pub to: Option<TimePoint>,
+    /// What belongs to one of these goes.
+    pub drop: Vec<Preset>,
+    /// Keep what would go, and drop what would stay.
+    pub invert: bool,
+    /// Bytes that the output may have before packing: of what stays, the longest that fit.
+    pub shrink_to: Option<u64>,
+}

@@ -1,0 +1,63 @@
+//! What other verbs than `merge` write for a viewer: the verb writes a draft, and a merge for the viewer makes the output of it.
+//!
+//! ```text
+//!   slice, filter, a part of split ─> draft ─> merge for the viewer ─> output
+//!   convert:    merge for the viewer ─> draft ─> convert            ─> output
+//! ```
+//!
+//! So there is one set of rules ([`crate::viewer`]), and the output is what a merge for the viewer makes of the verb's. A
+//! draft is on disk, in the folder of temporary files; each run has the whole budget, one after the other.
+
+pub(crate) mod verbs;
+
+use crate::config::{ClockRules, Config, IdentityRules, ViewerRules};
+use crate::merge::merge;
+use crate::report::MergeReport;
+use std::sync::atomic::Ordering;
+use tracemill_core::draft::Draft;
+use tracemill_core::error::Error;
+use tracemill_core::source::Source;
+use tracemill_core::target::OutputConfig;
+
+/// What the verb is told: it writes for nobody, and what it writes is JSON, as all that is for a viewer.
+pub(crate) fn plain(config: &Config) -> Config {
+    let mut plain = Config { viewer: ViewerRules::default(), ..config.clone() };
+    plain.repair = true;
+    plain
+}
+
+/// What the merge is told: names and clocks are settled.
+fn settled(config: &Config) -> Config {
+    let (identity, clocks) = (IdentityRules::default(), ClockRules::default());
+    let progress = &config.progress;
+    // the second run begins to read
+    for counter in [&progress.bytes_expected, &progress.bytes_scanned, &progress.bytes_written] {
+        counter.store(0, Ordering::Relaxed);
+    }
+    Config { identity, clocks, ..config.clone() }
+}
+
+/// Runs `write`, which is given where a draft goes and what it is told; returns what it says, and the draft.
+///
+/// # Errors
+/// Those of `write`; [`crate::ErrorKind::Scratch`].
+pub(crate) fn draft<R>(
+    name: &str,
+    output: &OutputConfig,
+    config: &Config,
+    write: impl FnOnce(&OutputConfig, &Config) -> Result<R, Error>,
+) -> Result<(R, Source), Error> {
+    let draft = Draft::new(&config.tmp_dir)?;
+    let to = OutputConfig { format: output.format, ..draft.output() };
+    let report = write(&to, &plain(config)).map_err(|error| draft.error(error))?;
+    Ok((report, draft.source(name)?))
+}
+
+/// Makes the output of a draft.
+pub(crate) fn fit(
+    draft: Source,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<MergeReport, Error> {
+    merge(&[draft], output, &settled(config))
+}

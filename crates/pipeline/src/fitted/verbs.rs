@@ -1,0 +1,253 @@
+//! The verbs that write a trace, for a viewer or for nobody.
+
+use super::{draft, fit, plain};
+use crate::config::{CheckFor, Config};
+use crate::convert::convert as convert_plain;
+use crate::filter::{Filter, filter as filter_plain};
+use crate::merge::merge;
+use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport};
+use crate::slice::{SliceReport, slice as slice_plain};
+use crate::viewer::too_large;
+use std::io;
+use std::sync::{Arc, Mutex};
+use tracemill_core::error::Error;
+use tracemill_core::output;
+use tracemill_core::source::Source;
+use tracemill_core::target::{Compression, OutputConfig, Style};
+use tracemill_core::windows::{Edges, TimeWindow};
+
+/// Times that the events for a size are chosen anew: twice was the most in tests.
+const TRIES: usize = 16;
+
+/// Refuses what must be refused before anything is read.
+fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(), Error> {
+    config.check()?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())
+}
+
+/// Writes what of `sources`, taken together, lies in the windows, in the order of contract C3.
+///
+/// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
+///
+/// Cost: one pass over the inputs; another if windows count from the start of a trace, all inputs are files, and the
+/// trace begins more than a second before its first events. Profile streams are read again where windows need them. Heap:
+/// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
+/// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
+/// Of what is made at edges 16 bytes each. All that goes to disk beyond its share of the budget. Beside that 64 bytes for
+/// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
+/// disk beyond another share.
+///
+/// For a viewer ([`Config::viewer`]) the slice is written to the folder of temporary files, and a merge for the viewer makes the
+/// output of it.
+///
+/// # Errors
+/// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
+pub fn slice(
+    sources: &[Source],
+    windows: &[TimeWindow],
+    edges: Edges,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<SliceReport, Error> {
+    if config.viewer.viewer.is_none() {
+        return slice_plain(sources, windows, edges, output, config);
+    }
+    check(sources, output, config)?;
+    let write = |to: &OutputConfig, plain: &Config| slice_plain(sources, windows, edges, to, plain);
+    let (mut report, draft) = draft("the slice", output, config, write)?;
+    report.take(fit(draft, output, config)?);
+    Ok(report)
+}
+
+/// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.
+///
+/// Events keep their order; with [`Style::Keep`] and no NDJSON, their bytes. In NDJSON line breaks outside strings go,
+/// with the white space around them. Keys beside the events survive, but for the array form, which has no place for
+/// them: then they count as lost.
+///
+/// Cost: one pass over the input at scanning speed and one write of the output; 8 bytes of heap an event, and beyond a
+/// quarter of the budget none, for a list on disk. A key beside the events is in memory while it is restyled.
+///
+/// For a viewer ([`Config::viewer`]) a merge of the inputs for it is written to the folder of temporary files and converted: so
+/// events are in order of time then, and of B and E there is one event.
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] for NDJSON in the pretty style; else as [`crate::merge()`].
+pub fn convert(
+    sources: &[Source],
+    style: Style,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<ConvertReport, Error> {
+    let Some(viewer) = config.viewer.viewer else {
+        return convert_plain(sources, style, output, config);
+    };
+    check(sources, output, config)?;
+    let made = |to: &OutputConfig, plain: &Config| {
+        let config = Config { viewer: config.viewer, ..plain.clone() };
+        merge(sources, to, &config)
+    };
+    let (fitted, draft) = draft("what is made for the viewer", output, config, made)?;
+    let output = OutputConfig { format: Some(fitted.format), ..output.clone() };
+    let said = too_large(fitted.bytes, None).is_some();
+    let mut report = convert_plain(&[draft], style, &output, &plain(config))?.after(fitted);
+    if viewer == CheckFor::Devtools && !said {
+        // the style has made it so
+        report.warnings.extend(too_large(report.bytes, None));
+    }
+    Ok(report)
+}
+
+/// Writes the events of `sources` that match, in input order. Metadata events (phase `M`) always stay.
+///
+/// Times are compared in whole nanoseconds, rounded down.
+///
+/// Cost: one pass over the input at scanning speed and one write of the output. Of heap 8 bytes an event that stays and
+/// 32 an event that waits; beyond a third of the budget none, for lists and sorted runs on disk. Besides, what the threads
+/// of the trace take, and 90 bytes a B that is open at a time.
+///
+/// For a viewer ([`Config::viewer`]) what stays is written to the folder of temporary files, and a merge for the viewer makes the
+/// output of it: so it is in order of time then. A size to fit is that of the output.
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].
+pub fn filter(
+    sources: &[Source],
+    wanted: &Filter,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<FilterReport, Error> {
+    if config.viewer.viewer.is_none() {
+        return filter_plain(sources, wanted, output, config);
+    }
+    check(sources, output, config)?;
+    let matching = Filter { shrink_to: None, ..wanted.clone() };
+    let write = |to: &OutputConfig, plain: &Config| filter_plain(sources, &matching, to, plain);
+    let (mut report, mut kept) = draft(KEPT, output, config, write)?;
+    if let Some(size) = wanted.shrink_to {
+        let (shrunk, smaller) = shrink((&kept, size), output, config)?;
+        kept = smaller;
+        report.take_shrunk(shrunk);
+    }
+    report.take(fit(kept, output, config)?);
+    Ok(report)
+}
+
+/// What a filter's draft is called.
+const KEPT: &str = "what the filter keeps";
+
+/// The longest events of a draft that fit the size when they are ready for the viewer.
+///
+/// What the viewer needs is added to what stays, and counts. So the longest events are chosen for the size, made ready without
+/// being written, and chosen again for a size that is smaller by the share that was too much, until all of it fits.
+fn shrink(
+    (all, size): (&Source, u64),
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<(FilterReport, Source), Error> {
+    let measured = OutputConfig {
+        format: output.format,
+        compression: Compression::None,
+        ..OutputConfig::writer(Arc::new(Mutex::new(io::sink())))
+    };
+    let mut goal = size;
+    for tries in 1.. {
+        let wanted = Filter { shrink_to: Some(goal), ..Filter::default() };
+        let one = std::slice::from_ref(all);
+        let write = |to: &OutputConfig, plain: &Config| filter_plain(one, &wanted, to, plain);
+        let (mut report, kept) = draft(KEPT, output, config, write)?;
+        let len = fit(kept.clone(), &measured, config)?.bytes;
+        let is_least = report.threshold_ns == Some(i64::MAX) || tries == TRIES;
+        if len <= size || is_least {
+            // said of another size than was asked for
+            report.warnings.retain(|text| !text.contains("does not fit"));
+            if len > size {
+                report.warnings.push(format!(
+                    "the output does not fit --shrink-to: {len} bytes instead of {size} are metadata events, keys and what \
+                     the viewer needs, which stay"
+                ));
+            }
+            return Ok((report, kept));
+        }
+        // what is added grows with what stays
+        let share = u128::from(goal.min(report.bytes)) * u128::from(size) / u128::from(len);
+        goal = u64::try_from(share).unwrap_or(goal).min(goal - 1);
+    }
+    unreachable!("the last try is the least")
+}
+
+impl FilterReport {
+    /// Takes in what went of what matched, since it was too much.
+    fn take_shrunk(&mut self, shrunk: FilterReport) {
+        self.dropped.extend(shrunk.dropped);
+        self.threshold_ns = shrunk.threshold_ns;
+        self.matching = shrunk.matching;
+        self.spilled_bytes += shrunk.spilled_bytes;
+        self.keys_lost += shrunk.keys_lost;
+        self.annotations.then(shrunk.annotations);
+        self.warnings.extend(shrunk.warnings);
+    }
+}
+
+impl AnnotationReport {
+    /// Annotations that were kept before are kept or dropped now.
+    fn then(&mut self, later: AnnotationReport) {
+        self.kept = later.kept;
+        for (reason, count) in later.dropped {
+            match self.dropped.iter_mut().find(|(own, _)| *own == reason) {
+                Some((_, own)) => *own += count,
+                None => self.dropped.push((reason, count)),
+            }
+        }
+        self.dropped.sort_by_key(|(reason, _)| *reason);
+    }
+}
+
+/// Takes over what reports have in common.
+macro_rules! take_common {
+    ($own:expr, $fitted:expr) => {{
+        let (own, fitted) = ($own, $fitted);
+        (own.events, own.bytes, own.format) = (fitted.events, fitted.bytes, fitted.format);
+        own.spooled_bytes += fitted.spooled_bytes;
+        own.keys_lost += fitted.keys_lost;
+        own.annotations.then(fitted.annotations);
+        own.viewer = fitted.viewer;
+        own.warnings.extend(fitted.warnings);
+        // of what the verb wrote nothing is lost
+        debug_assert!(fitted.inputs.iter().all(|input| input.lost() == 0));
+    }};
+}
+
+impl SliceReport {
+    /// Takes in what was made of the slice.
+    fn take(&mut self, fitted: MergeReport) {
+        let written = &mut self.written;
+        written.spilled_runs += fitted.spilled_runs;
+        written.delayed_chunks += fitted.delayed_chunks;
+        take_common!(written, fitted);
+    }
+}
+
+impl FilterReport {
+    /// Takes in what was made of what stays.
+    fn take(&mut self, fitted: MergeReport) {
+        take_common!(self, fitted);
+    }
+}
+
+impl ConvertReport {
+    /// Takes in what was made for a viewer before it was converted.
+    fn after(self, fitted: MergeReport) -> ConvertReport {
+        let mut annotations = fitted.annotations;
+        annotations.then(self.annotations);
+        ConvertReport {
+            inputs: fitted.inputs,
+            keys_lost: self.keys_lost + fitted.keys_lost,
+            spooled_bytes: self.spooled_bytes + fitted.spooled_bytes,
+            viewer: fitted.viewer,
+            warnings: [fitted.warnings, self.warnings].concat(),
+            annotations,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! An input, or what was made of one, as a party to the decisions on names.
+
+use super::census::Processes;
+use super::rename::Renames;
+use crate::config::StatedInput;
+use std::collections::HashSet;
+use std::sync::Arc;
+use tracemill_profile::StreamKey;
+
+/// An input, or what was made of one: bytes with identities of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    /// The place at which it stands.
+    pub(crate) base: u64,
+    /// The number of its input.
+    pub(crate) input: usize,
+    /// Made of a `.cpuprofile`, or for one: it has its identity already.
+    pub(crate) made: bool,
+    /// Says of itself that `split` made it of something larger.
+    pub(crate) is_part: bool,
+    /// What that was, if it says so ([`crate::parts`]).
+    pub(crate) part_of: Option<Vec<u8>>,
+    pub(crate) processes: Processes,
+    pub(crate) streams: HashSet<StreamKey>,
+    /// What a manifest says.
+    pub(crate) stated: Option<StatedInput>,
+}
+
+/// What becomes of one unit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fate {
+    /// The number of its recording.
+    pub(crate) recording: usize,
+    /// Names that change; `None` if none does.
+    pub(crate) renames: Option<Arc<Renames>>,
+}
+
+/// What becomes of all.
+#[derive(Debug, Default)]
+pub(crate) struct Decision {
+    /// Per unit, in order.
+    pub(crate) fates: Vec<Fate>,
+}

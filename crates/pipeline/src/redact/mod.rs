@@ -1,0 +1,261 @@
+//! `redact`: a trace whose addresses, paths and names of users are placeholders.
+//!
+//! ```text
+//!   inputs ─ convert, mended ─> draft: JSON ─ strings, by all threads ─> output
+//! ```
+//!
+//! What is converted is proven JSON, so every quote in the draft begins or ends a string, and a line break stands outside of
+//! them: the draft can be cut at any line break. Strings are looked at wherever they stand: in events, `stackFrames`, `metadata`,
+//! source maps, keys of objects. All else is copied.
+//!
+//! A placeholder is a keyed hash of what it stands for, so that equal texts have equal placeholders and no table is needed.
+
+mod rules;
+
+pub use rules::{Redaction, Secret};
+
+use crate::config::Config;
+use crate::convert::convert;
+use crate::fitted::plain;
+use crate::report::ConvertReport;
+use rules::{ALSO, Counts, LONG, Rules};
+use std::sync::{Mutex, PoisonError};
+use tracemill_core::draft::Draft;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::output::{self, Batch, Length, Output};
+use tracemill_core::source::Source;
+use tracemill_core::target::{OutputConfig, Style};
+use tracemill_core::threads::on_threads;
+use tracemill_tokenizer::unescape;
+
+/// Bytes that a thread takes at a time.
+const STRETCH: usize = 1 << 20;
+
+/// Bytes of a text with escapes from which on it is replaced as a whole, since it is decoded in memory.
+const LONG_TEXT: usize = 4 << 20;
+
+/// What `redact` did.
+#[derive(Clone, Debug)]
+pub struct RedactReport {
+    /// Inputs, output, cost and warnings, as of `convert`.
+    pub written: ConvertReport,
+    /// How often what was replaced, by the names of [`Secret`], `also`, and `long` for texts that were replaced as a whole.
+    pub replaced: Vec<(&'static str, u64)>,
+}
+
+/// Writes `sources`, in their order and form, with placeholders for what `redaction` names. Nothing else changes, but that what is
+/// not JSON is mended.
+///
+/// Cost: that of [`crate::convert()`] to the folder of temporary files; then a pass over it on all threads. Heap beside that of the
+/// conversion: of each thread what it gathers, and nine times the largest text with escapes that it decodes, which is at
+/// most 4 MiB: a larger one is replaced as a whole.
+///
+/// # Errors
+/// As [`crate::convert()`].
+pub fn redact(
+    sources: &[Source],
+    redaction: &Redaction,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<RedactReport, Error> {
+    config.check()?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    let rules = Rules::of(redaction)?;
+    let draft = Draft::new(&config.tmp_dir)?;
+    let to = OutputConfig { format: output.format, ..draft.output() };
+    let converted = convert(sources, Style::Keep, &to, &plain(config));
+    let mut written = converted.map_err(|error| draft.error(error))?;
+    let mapped = draft.map()?;
+    let text = mapped.as_deref().unwrap_or_default();
+    let (counts, bytes) = write(text, &rules, output, config)?;
+    written.bytes = bytes;
+    let names =
+        [Secret::ALL[0].name(), Secret::ALL[1].name(), Secret::ALL[2].name(), "also", "long"];
+    debug_assert!(names[ALSO] == "also" && names[LONG] == "long");
+    let replaced = names.into_iter().zip(counts).filter(|&(_, count)| count > 0).collect();
+    Ok(RedactReport { written, replaced })
+}
+
+/// Writes the text by all threads; returns what was replaced, and the bytes written.
+fn write(
+    text: &[u8],
+    rules: &Rules,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<(Counts, u64), Error> {
+    let sink = Output::create(output, config, Length::Unknown)?;
+    let next = Mutex::new((0usize, 0usize));
+    let work = || {
+        let mut worker = Worker {
+            rules: rules.clone(),
+            counts: [0; 5],
+            bytes: 0,
+            plain: Vec::new(),
+            places: Vec::new(),
+        };
+        let (mut buffer, _guard) = (Vec::new(), GivesUp(&sink));
+        while let Some((number, stretch)) = take(text, &next) {
+            let mut batch = sink.batch(number, 0, &mut buffer);
+            let done = worker.redact(stretch, &mut batch).and_then(|()| batch.finish());
+            if let Err(error) = done {
+                sink.give_up();
+                return Err(error);
+            }
+        }
+        Ok((worker.counts, worker.bytes))
+    };
+    let (mut counts, mut bytes) = ([0; 5], 0);
+    let mut failed = None;
+    for done in on_threads(Output::workers(config), work) {
+        match done {
+            Ok((own, written)) => {
+                counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+                bytes += written;
+            }
+            // who waited for the turn of another only knows that it will not come
+            Err(error) if failed.is_none() || !matches!(error.kind(), ErrorKind::BrokenPipe) => {
+                failed = Some(error);
+            }
+            Err(_) => {}
+        }
+    }
+    match failed {
+        Some(error) => Err(error),
+        None => sink.finish().map(|()| (counts, bytes)),
+    }
+}
+
+/// Wakes all that wait for their turn if this thread panics: its own would never end.
+struct GivesUp<'o>(&'o Output);
+
+impl Drop for GivesUp<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.give_up();
+        }
+    }
+}
+
+/// The next stretch, which ends behind a line break, and its number.
+fn take<'t>(text: &'t [u8], next: &Mutex<(usize, usize)>) -> Option<(usize, &'t [u8])> {
+    let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+    let (number, start) = *next;
+    if start >= text.len() {
+        return None;
+    }
+    let least = text.len().min(start + STRETCH);
+    let end = memchr::memchr(b'\n', &text[least..]).map_or(text.len(), |at| least + at + 1);
+    *next = (number + 1, end);
+    Some((number, &text[start..end]))
+}
+
+struct Worker {
+    rules: Rules,
+    counts: Counts,
+    bytes: u64,
+    /// A text without its escapes, and where each of its bytes begins in the text as it is written.
+    plain: Vec<u8>,
+    places: Vec<usize>,
+}
+
+impl Worker {
+    fn redact(&mut self, stretch: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
+        let mut rest = stretch;
+        while let Some(quote) = memchr::memchr(b'"', rest) {
+            let (before, text) = rest.split_at(quote + 1);
+            let end = end_of(text);
+            self.push(before, batch)?;
+            self.string(&text[..end], batch)?;
+            rest = &text[end..];
+            // its closing quote
+            let close = rest.len().min(1);
+            self.push(&rest[..close], batch)?;
+            rest = &rest[close..];
+        }
+        self.push(rest, batch)
+    }
+
+    fn push(&mut self, bytes: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
+        self.bytes += bytes.len() as u64;
+        batch.push(bytes)
+    }
+
+    /// Writes what stands between two quotes.
+    fn string(&mut self, text: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
+        if !self.rules.may_match(text) {
+            return self.push(text, batch);
+        }
+        if memchr::memchr(b'\\', text).is_none() {
+            let replacements = self.rules.replacements(text, &mut self.counts);
+            let mut at = 0;
+            for (start, (end, by)) in replacements {
+                self.push(&text[at..start], batch)?;
+                self.push(&by, batch)?;
+                at = end;
+            }
+            return self.push(&text[at..], batch);
+        }
+        if text.len() > LONG_TEXT {
+            self.counts[LONG] += 1;
+            let by = [b"redacted-", &*self.rules.placeholder(text)].concat();
+            return self.push(&by, batch);
+        }
+        self.decode(text);
+        let plain = std::mem::take(&mut self.plain);
+        let mut at = 0;
+        for (start, (end, by)) in self.rules.replacements(&plain, &mut self.counts) {
+            let [start, end] = [start, end].map(|place| self.places[place]);
+            self.push(&text[at..start], batch)?;
+            self.push(&by, batch)?;
+            at = end;
+        }
+        self.plain = plain;
+        self.push(&text[at..], batch)
+    }
+
+    /// Resolves escapes.
+    fn decode(&mut self, text: &[u8]) {
+        self.plain.clear();
+        self.places.clear();
+        let mut at = 0;
+        while at < text.len() {
+            let len = unit(&text[at..]);
+            match text[at] {
+                b'\\' => unescape(&text[at..at + len], &mut self.plain),
+                byte => self.plain.push(byte),
+            }
+            self.places.resize(self.plain.len(), at);
+            at += len;
+        }
+        self.places.push(text.len());
+    }
+}
+
+/// Where a string ends whose first quote stands before `text`.
+fn end_of(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at..]) {
+        at += found;
+        if text[at] == b'"' {
+            return at;
+        }
+        at = text.len().min(at + 2);
+    }
+    text.len()
+}
+
+/// Bytes of the escape that `text` begins with, of both halves of a pair; one if it begins with none.
+fn unit(text: &[u8]) -> usize {
+    let is_half = |at: usize, second: &[u8]| {
+        text.get(at..at + 3)
+            .is_some_and(|escape| escape[..2] == *b"\\u" && escape[2].eq_ignore_ascii_case(&b'd'))
+            && text.get(at + 3).is_some_and(|digit| second.contains(&digit.to_ascii_lowercase()))
+    };
+    let len = match text {
+        [b'\\', b'u', ..] if is_half(0, b"89ab") && is_half(6, b"cdef") => 12,
+        [b'\\', b'u', ..] => 6,
+        [b'\\', ..] => 2,
+        _ => 1,
+    };
+    len.min(text.len())
+}

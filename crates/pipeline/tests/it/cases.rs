@@ -1,0 +1,144 @@
+//! Small traces in which a verb and what it is held against once disagreed (`testdata/cases`).
+
+use crate::extract::{extract, kinds};
+use crate::run::{Folder, PLAIN, config, knobs, run};
+use crate::split::{check, settings};
+use crate::viewer::{changes, merge_for, rules};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tracemill_pipeline::{CheckFor, FlawKind, Overlaps, Severity, Source, SplitBy};
+
+fn case(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cases").join(name);
+    std::fs::read(path).expect("it is there")
+}
+
+/// Kinds of findings of a severity with their number.
+fn findings(text: &[u8], viewer: Option<CheckFor>, severity: Severity) -> BTreeMap<String, u64> {
+    let folder = Folder::new();
+    let source = Source::Path(folder.file("in", text));
+    let viewers: Vec<CheckFor> = viewer.into_iter().collect();
+    let report = tracemill_pipeline::check(&[source], &viewers, &config(PLAIN)).expect("a trace");
+    let found = report.findings.into_iter().filter(|finding| finding.severity == severity);
+    found.map(|finding| (finding.kind, finding.count)).collect()
+}
+
+const WAYS: [SplitBy; 8] = [
+    SplitBy::Pid,
+    SplitBy::Tid,
+    SplitBy::Cat,
+    SplitBy::Events(1),
+    SplitBy::Events(2),
+    SplitBy::Time(50_000),
+    SplitBy::Time(10_000),
+    SplitBy::Size(1500),
+];
+
+/// The law merge(split(t)) = merge(t), to the byte: pids, metadata, white space of stack frames, the form.
+#[test]
+fn parts_put_together_are_the_whole_to_the_byte() {
+    for name in ["whole.json", "unnamed.json", "page.json"] {
+        let input = case(name);
+        let (whole, _) = run(&[&input], None, PLAIN).expect("a trace");
+        for (number, by) in WAYS.into_iter().enumerate() {
+            let corner = knobs(number);
+            let parts = check(number as u64, &[&input], &settings(by, None, None), corner);
+            let all: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            let (merged, _) = run(&all, None, corner).expect("parts are traces");
+            let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            assert_eq!(show(&merged), show(&whole), "{name}, {by:?}");
+            if let [first, rest @ ..] = &all[..]
+                && rest.len() > 1
+            {
+                // some now and some later
+                let (late, _) = run(rest, None, corner).expect("parts are traces");
+                let (merged, _) = run(&[first, &late], None, corner).expect("traces");
+                assert_eq!(show(&merged), show(&whole), "{name}, {by:?}, one after the other");
+            }
+        }
+    }
+}
+
+/// Each part with a process of the page says which page that is; the part of another process does not, since DevTools would
+/// hide that beside a page.
+#[test]
+fn parts_have_what_devtools_knows_pages_by() {
+    let input = case("page.json");
+    for by in WAYS {
+        for part in check(0, &[&input], &settings(by, None, None), PLAIN) {
+            let text = String::from_utf8(part.clone()).expect("UTF-8");
+            let events = text.split("\"tracemill\"").next().unwrap_or_default();
+            let is_of_page = events.contains("\"pid\":21");
+            let starts = events.matches("TracingStartedInBrowser").count();
+            if is_of_page {
+                assert_eq!(starts, 1, "{by:?}: {text}");
+                let notes = findings(&part, Some(CheckFor::Devtools), Severity::Error);
+                assert!(notes.is_empty(), "{by:?}: {notes:?}");
+            }
+            let is_before_the_worker =
+                !events.contains("\"ts\":90") && !events.contains("\"ts\":95");
+            let workers = events.matches("TracingSessionIdForWorker").count();
+            assert!(!is_of_page || workers == 1 || is_before_the_worker, "{by:?}: {text}");
+        }
+    }
+    let by_pid = check(0, &[&input], &settings(SplitBy::Pid, None, None), PLAIN);
+    assert!(!String::from_utf8_lossy(&by_pid[2]).contains("TracingStartedInBrowser"));
+}
+
+/// DevTools reads `id` alone: two profiles named by `id2` would be one.
+#[test]
+fn profiles_named_by_id2_have_an_id_for_devtools() {
+    let input = case("profile-by-id2.json");
+    let errors = |text: &[u8]| findings(text, Some(CheckFor::Devtools), Severity::Error);
+    assert_eq!(errors(&input), BTreeMap::from([("profile-id2".to_owned(), 4)]));
+    let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+    let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
+    assert_eq!(changes(&report), BTreeMap::from([("profile-ids", 4)]));
+    assert_eq!(errors(&output), BTreeMap::new());
+    let text = String::from_utf8(output.clone()).expect("UTF-8");
+    for id in ["local:0xa", "local:0xb"] {
+        assert_eq!(text.matches(&format!("\"id\":\"{id}\"")).count(), 2, "{text}");
+    }
+    let profiles = |text: &[u8]| {
+        let all = extract(&[text], PLAIN).expect("profiles").into_iter();
+        all.map(|profile| profile.bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(profiles(&output), profiles(&input));
+}
+
+/// A profile whose nodes name children here and parents there has both, though DevTools reads children only then.
+#[test]
+fn nodes_by_children_and_parents_are_one_tree() {
+    let profiles = extract(&[&case("profile-of-two-spellings.json")], PLAIN).expect("a profile");
+    let profile: serde_json::Value = serde_json::from_slice(&profiles[0].bytes).expect("JSON");
+    let nodes = profile["nodes"].as_array().expect("nodes").iter();
+    let tree = nodes.map(|n| (n["callFrame"]["functionName"].as_str(), n["children"].to_string()));
+    let tree: Vec<_> = tree.collect();
+    let expected = [(Some("(root)"), "[2]"), (Some("outer"), "[3]"), (Some("inner"), "null")];
+    assert_eq!(tree, expected.map(|(name, children)| (name, children.to_owned())));
+}
+
+/// Chunks without data took nodes with them: samples of these are left out and told, and no time is lost; what stands on such a
+/// node stands on the root.
+#[test]
+fn samples_of_nodes_in_lost_chunks_are_told_and_keep_their_time() {
+    let profiles = extract(&[&case("profile-with-lost-chunks.json")], PLAIN).expect("a profile");
+    let flaws = kinds(&profiles[0].info.flaws);
+    let flaws: Vec<_> = flaws.iter().map(|&(kind, count, _)| (kind, count)).collect();
+    assert_eq!(flaws, [(FlawKind::Orphan, 1), (FlawKind::Sample, 2)]);
+    let profile: serde_json::Value = serde_json::from_slice(&profiles[0].bytes).expect("JSON");
+    assert_eq!(profile["samples"].to_string(), "[2,2,2,4]");
+    assert_eq!(profile["timeDeltas"].to_string(), "[30,30,30,90]");
+    assert_eq!(profile["nodes"][0]["children"].to_string(), "[2,4]");
+}
+
+/// Times that nanoseconds cannot say may differ by their rounding: what ends where its parent ends is in it, and what ends some
+/// nanoseconds later is not.
+#[test]
+fn what_is_nested_to_the_digit_does_not_overlap() {
+    let input = case("nested-to-the-digit.json");
+    assert_eq!(findings(&input, None, Severity::Warning), BTreeMap::new());
+    let later = String::from_utf8(input).expect("UTF-8").replace("4.0036", "4.0069");
+    let found = findings(later.as_bytes(), None, Severity::Warning);
+    assert_eq!(found, BTreeMap::from([("overlap".to_owned(), 1)]));
+}

@@ -1,0 +1,192 @@
+//! A profile that is put together: its tree, and its samples in columns.
+
+use super::chunk::{Extra, ProfileSource};
+use super::column::{Column, ColumnReader};
+use super::text::Text;
+use super::tree::{NONE, Tree};
+use std::path::Path;
+use tracemill_core::error::Error;
+use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::store::Store;
+
+/// Numbers from here on stand for ids that no node had so far.
+pub(super) const LATER: u32 = 1 << 31;
+
+/// The bytes of a text: in the input, or in what was made.
+pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
+    match text.made_at() {
+        Some(at) => &made[at],
+        None => store.slice(text.offset, text.len),
+    }
+}
+
+/// A profile, whole; or, of [`Keep::Tree`](crate::Keep::Tree), without samples, and what it says of them is not final. Times are
+/// nanoseconds.
+pub struct Profile<'s, 'p> {
+    pub(super) store: &'s Store<'p>,
+    pub(super) made: Vec<u8>,
+    pub tree: Tree,
+    /// Samples per node.
+    pub counted: Vec<u32>,
+    /// What the numbers from [`LATER`] on mean.
+    pub(super) later: Vec<u32>,
+    pub(super) samples: Column<u32>,
+    pub(super) deltas: Column<i64>,
+    pub(super) positions: [Option<Column<i64>>; 2],
+    /// Whether every sample names a node and has a step.
+    pub(super) plain: bool,
+    pub trace_ids: Vec<(Text, u32)>,
+    pub extras: Vec<Extra>,
+    /// What the chunks themselves say, in the clock of the events.
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    pub source: Option<ProfileSource>,
+    pub flaws: Flaws,
+    pub extent: Extent,
+}
+
+impl Profile<'_, '_> {
+    /// Text of a node or key.
+    pub fn text(&self, text: Text) -> &[u8] {
+        text_of(text, self.store, &self.made)
+    }
+
+    /// The samples that name a node, each with what is wanted of it.
+    pub fn samples(&self, wanted: Wanted) -> Samples<'_> {
+        let position = match wanted {
+            Wanted::Position(which) => self.positions[which].as_ref().map(Column::reader),
+            Wanted::Nodes | Wanted::Steps => None,
+        };
+        let deltas = (wanted == Wanted::Steps).then(|| self.deltas.reader());
+        Samples { profile: self, samples: self.samples.reader(), deltas, position }
+    }
+
+    /// The columns as they are, if every sample names a node and has a step, as in all profiles that nobody damaged:
+    /// then there is nothing to skip or to look up, and no need of [`Profile::samples`].
+    pub fn columns(&self) -> Option<Columns<'_>> {
+        let [lines, columns] = self.positions.each_ref().map(Option::as_ref);
+        let all =
+            Columns { nodes: &self.samples, steps: &self.deltas, positions: [lines, columns] };
+        self.plain.then_some(all)
+    }
+
+    /// Whether it has lines, and columns.
+    pub fn has_positions(&self) -> [bool; 2] {
+        self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| column.len() > 0))
+    }
+
+    /// Says what becomes of `count` samples without any times; the first chunk is that of the event at `offset`.
+    pub(super) fn judge_untimed(&mut self, offset: u64, count: u64) {
+        if self.start.is_some() && self.end.is_some() {
+            self.flaws.add(FlawKind::Untimed, offset);
+        } else {
+            self.flaws.add_many(FlawKind::Unpaired, offset, count);
+        }
+    }
+
+    /// Gives samples without any times the same distance from each other.
+    pub(super) fn spread(&mut self) -> Result<(), Error> {
+        let count = self.samples.len() as i128;
+        let (Some(start), Some(end)) = (self.start, self.end) else {
+            self.samples = Column::new(0, 0, Path::new(""));
+            self.positions = [None, None];
+            self.counted.fill(0);
+            return Ok(());
+        };
+        let duration = i128::from(end.saturating_sub(start).max(0));
+        let time = |sample: i128| (duration * sample / count) as i64;
+        (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))
+    }
+
+    /// Counts what was not clear while the chunks came.
+    pub(super) fn measure(&mut self) -> Result<(), Error> {
+        let mut extent = Extent::default();
+        let mut samples = self.samples(Wanted::Steps);
+        while let Some(sample) = samples.next()? {
+            extent.add(sample.delta);
+        }
+        self.extent = extent;
+        Ok(())
+    }
+}
+
+/// The columns of samples, equally long. See [`Profile::columns`].
+pub struct Columns<'a> {
+    pub nodes: &'a Column<u32>,
+    /// Nanoseconds.
+    pub steps: &'a Column<i64>,
+    /// Lines and columns, if it has them.
+    pub positions: [Option<&'a Column<i64>>; 2],
+}
+
+/// How many samples there are, and how far they reach.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// Samples that name a node.
+    pub samples: u64,
+    pub(super) time: i64,
+    /// The greatest time of a sample, in nanoseconds from the start on.
+    pub last: i64,
+}
+
+impl Extent {
+    #[inline]
+    pub(super) fn add(&mut self, delta: i64) {
+        self.samples += 1;
+        self.time = self.time.saturating_add(delta);
+        self.last = self.last.max(self.time);
+    }
+}
+
+/// What is read beside the node of each sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Nodes,
+    Steps,
+    /// Line (0) or column (1).
+    Position(usize),
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub node: u32,
+    /// Nanoseconds since the sample before, or the start; if wanted.
+    pub delta: i64,
+    /// Line or column; if wanted.
+    pub position: i64,
+}
+
+/// Reads samples in order.
+pub struct Samples<'a> {
+    pub(super) profile: &'a Profile<'a, 'a>,
+    pub(super) samples: ColumnReader<'a, u32>,
+    pub(super) deltas: Option<ColumnReader<'a, i64>>,
+    pub(super) position: Option<ColumnReader<'a, i64>>,
+}
+
+impl Samples<'_> {
+    /// The next sample that names a node; the steps of those that do not are added to its own.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Sample>, Error> {
+        let mut delta = 0i64;
+        while let Some(number) = self.samples.next()? {
+            if let Some(deltas) = &mut self.deltas {
+                delta = delta.saturating_add(deltas.next()?.unwrap_or(0));
+            }
+            let position = match &mut self.position {
+                Some(position) => position.next()?.unwrap_or(0),
+                None => 0,
+            };
+            let node = match number {
+                NONE => NONE,
+                LATER.. => self.profile.later[(number - LATER) as usize],
+                node => node,
+            };
+            if node != NONE {
+                return Ok(Some(Sample { node, delta, position }));
+            }
+        }
+        Ok(None)
+    }
+}

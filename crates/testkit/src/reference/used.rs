@@ -1,0 +1,68 @@
+//! Stack frames that events and samples name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::copies;
+use super::read::{Fields, elements, is_string, unescape};
+
+/// The value of `stackFrames`, if it has members.
+fn stack_frames(keys: &[(String, String)]) -> Option<&str> {
+    let (_, value) = keys.iter().rfind(|(k, _)| is_string(k, "stackFrames"))?;
+    Some(value.as_str())
+}
+
+/// Its members.
+pub(super) fn frames(keys: &[(String, String)]) -> Option<Vec<(&str, &str)>> {
+    Some(Fields::parse(stack_frames(keys)?)?.0).filter(|frames| !frames.is_empty())
+}
+
+/// Numbers of the frames that `events` and samples name.
+fn used_frames(keys: &[(String, String)], events: &[&str]) -> BTreeSet<usize> {
+    let mut used = BTreeSet::new();
+    let Some(frames) = frames(keys) else { return used };
+    let id = |raw: &str| unescape(raw).unwrap_or_else(|| raw.as_bytes().to_vec());
+    let numbers: BTreeMap<Vec<u8>, usize> =
+        frames.iter().enumerate().map(|(number, (key, _))| (id(key), number)).collect();
+    let samples = keys.iter().filter(|(k, _)| is_string(k, "samples"));
+    let samples = samples.flat_map(|(_, samples)| elements(samples).unwrap_or_default());
+    for named in events.iter().copied().chain(samples) {
+        for (key, value) in Fields::parse(named).unwrap_or_default().0 {
+            if !["sf", "esf", "stack", "estack"].iter().any(|name| is_string(key, name)) {
+                continue;
+            }
+            for value in elements(value).unwrap_or_else(|| vec![value]) {
+                let mut next = numbers.get(&id(value)).copied();
+                while let Some(number) = next.filter(|&number| used.insert(number)) {
+                    let frame = Fields::parse(frames[number].1).unwrap_or_default();
+                    next = frame.get("parent").and_then(|parent| numbers.get(&id(parent)).copied());
+                }
+            }
+        }
+    }
+    used
+}
+
+/// Numbers of the frames that none of all events names.
+pub(super) fn unnamed_frames(keys: &[(String, String)], events: &[&str]) -> BTreeSet<usize> {
+    let used = used_frames(keys, events);
+    (0..frames(keys).map_or(0, |frames| frames.len())).filter(|n| !used.contains(n)).collect()
+}
+
+/// The keys, of `stackFrames` only what `events` and samples name, and the `unnamed` ones; and which frames those are.
+pub(super) fn with_used_frames(
+    keys: &[(String, String)],
+    events: &[&str],
+    unnamed: &BTreeSet<usize>,
+) -> (Vec<(String, String)>, Option<Vec<usize>>) {
+    let mut part = keys.to_vec();
+    let Some(value) = stack_frames(keys).filter(|_| frames(keys).is_some()) else {
+        return (part, None);
+    };
+    let mut used = used_frames(keys, events);
+    used.extend(unnamed);
+    let all = copies::frames_of(value);
+    let kept: Vec<&str> = used.iter().map(|&number| all[number]).collect();
+    let own = part.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")).expect("it is there");
+    own.1 = format!("{{{}}}", kept.join(","));
+    (part, Some(used.into_iter().collect()))
+}

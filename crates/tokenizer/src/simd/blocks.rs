@@ -1,0 +1,183 @@
+//! The loop over blocks that all tiers share, and what it works on.
+
+use super::prefetch;
+
+/// Bytes in a block.
+pub(crate) const BLOCK: usize = 64;
+
+/// Bytes flattened at a time: positions are 16 bits wide and the window stays in the first-level cache.
+pub(crate) const WINDOW: usize = 16 * 1024;
+
+/// What one block looks like, a bit a byte, the lowest bit the first byte.
+#[derive(Clone, Copy)]
+pub(crate) struct Masks {
+    /// `"`
+    pub(super) quote: u64,
+    /// `\`
+    pub(super) backslash: u64,
+    /// `{ } [ ] :`
+    pub(super) structural: u64,
+    /// structural, comma and white space: what may stand beside a quote
+    pub(super) delimiter: u64,
+    /// delimiters and the bytes of numbers and of `true false null NaN Infinity`
+    pub(super) known: u64,
+}
+
+impl Masks {
+    /// Without the first `count` bytes; white space follows the block.
+    #[inline(always)]
+    pub(super) fn skip(self, count: u32) -> Masks {
+        let behind = !(u64::MAX >> count);
+        Masks {
+            quote: self.quote >> count,
+            backslash: self.backslash >> count,
+            structural: self.structural >> count,
+            delimiter: self.delimiter >> count | behind,
+            known: self.known >> count | behind,
+        }
+    }
+}
+
+/// What a block needs to know of the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carry {
+    /// All ones inside a string, else zero.
+    pub(super) in_string: u64,
+    /// 1 if the first byte of the next block is escaped.
+    pub(super) escaped: u64,
+    /// 1 if the last byte was a closing quote.
+    pub(super) closed: u64,
+    /// 1 if the last byte was a delimiter.
+    pub(super) delimiter: u64,
+}
+
+impl Carry {
+    /// The state at a place that is known to be outside strings.
+    pub(crate) const OUTSIDE: Carry = Carry { in_string: 0, escaped: 0, closed: 0, delimiter: 1 };
+}
+
+/// Positions of structural bytes in a window.
+pub(crate) struct Positions {
+    // one block of slack: every tier stores whole vectors
+    pub(super) at: Box<[u16; WINDOW + BLOCK]>,
+    pub(super) len: usize,
+}
+
+impl Positions {
+    pub(crate) fn new() -> Self {
+        let at = vec![0u16; WINDOW + BLOCK].into_boxed_slice();
+        Positions { at: at.try_into().expect("the length is the array's"), len: 0 }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u16] {
+        &self.at[..self.len]
+    }
+}
+
+/// A place where the bytes can no longer be JSON, relative to the window.
+pub(crate) type Suspect = Option<usize>;
+
+/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function.
+#[inline(always)]
+pub(super) fn flatten_with(
+    window: &[u8],
+    carry: &mut Carry,
+    out: &mut Positions,
+    classify: impl Fn(&[u8; BLOCK]) -> Masks,
+    prefix_xor: impl Fn(u64) -> u64,
+    emit: impl Fn(u64, u16, &mut [u16; BLOCK]),
+) -> Suspect {
+    let mut state = *carry;
+    let mut len = 0;
+    let (blocks, mut padded) = (window.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
+    let (last, skip) = last_block(window, &mut padded);
+    for (index, block) in blocks.iter().chain(last).enumerate() {
+        let base = (index * BLOCK) as u16;
+        prefetch::ahead_of(block);
+        let mut masks = classify(block);
+        if index == blocks.len() {
+            masks = masks.skip(skip);
+        }
+        let (structural, suspect) = step(&mut state, masks, &prefix_xor);
+        // a window has at most WINDOW structural bytes, and `at` has a block more than that
+        let slot = out.at[len..].first_chunk_mut::<BLOCK>();
+        let slot = slot.expect("positions before this block fill at most one place a byte");
+        if suspect != 0 {
+            let first = suspect.trailing_zeros();
+            let before = structural & ((1u64 << first) - 1);
+            emit(before, base, slot);
+            out.len = len + before.count_ones() as usize;
+            return Some(index * BLOCK + first as usize);
+        }
+        emit(structural, base, slot);
+        len += structural.count_ones() as usize;
+    }
+    out.len = len;
+    *carry = state;
+    None
+}
+
+/// The block with the last bytes of a window, if they are fewer than a block, and how many bytes to leave out before them.
+///
+/// It is the end of the window: a copy in a block of spaces, which is read right after it is written, cost as much as all
+/// other blocks of a single event.
+#[inline(always)]
+fn last_block<'w>(window: &'w [u8], padded: &'w mut [u8; BLOCK]) -> (&'w [[u8; BLOCK]], u32) {
+    let tail = window.as_chunks::<BLOCK>().1;
+    match window.last_chunk::<BLOCK>() {
+        _ if tail.is_empty() => (&[], 0),
+        Some(last) => (std::slice::from_ref(last), (BLOCK - tail.len()) as u32),
+        None => {
+            padded[..tail.len()].copy_from_slice(tail);
+            (std::slice::from_ref(padded), 0)
+        }
+    }
+}
+
+/// One block: (structural bytes outside strings, suspect bytes).
+#[inline(always)]
+fn step(carry: &mut Carry, masks: Masks, prefix_xor: impl Fn(u64) -> u64) -> (u64, u64) {
+    let quotes = masks.quote & !escaped(masks.backslash, &mut carry.escaped);
+    // set from an opening quote up to, not including, its closing quote
+    let in_string = prefix_xor(quotes) ^ carry.in_string;
+    let opening = quotes & in_string;
+    let closing = quotes & !in_string;
+    let after_closing = (closing << 1) | carry.closed;
+    let after_delimiter = (masks.delimiter << 1) | carry.delimiter;
+    let suspect = (!in_string & !quotes & !masks.known)
+        | (after_closing & !masks.delimiter)
+        | (opening & !after_delimiter);
+    carry.in_string = ((in_string as i64) >> 63) as u64;
+    carry.closed = closing >> 63;
+    carry.delimiter = masks.delimiter >> 63;
+    (masks.structural & !in_string, suspect)
+}
+
+/// Bytes preceded by an odd run of backslashes; `next` carries across blocks.
+///
+/// The subtraction trick of simdjson's `json_escape_scanner`: with the odd bits set, subtracting the backslashes lets a
+/// borrow run through each series, which marks every other byte of it whatever parity it starts at.
+#[inline(always)]
+pub(super) fn escaped(backslash: u64, next: &mut u64) -> u64 {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    if backslash == 0 {
+        return std::mem::take(next);
+    }
+    let starts = backslash & !*next;
+    let series = ((starts << 1) | ODD).wrapping_sub(starts) ^ ODD;
+    let escaped = series ^ (backslash | *next);
+    *next = (series & backslash) >> 63;
+    escaped
+}
+
+/// Positions of the set bits, lowest first, eight at a time so that the loop's branch is easy to predict.
+#[inline(always)]
+pub(super) fn emit_portable(mut mask: u64, base: u16, out: &mut [u16; BLOCK]) {
+    let count = mask.count_ones() as usize;
+    for slots in out.chunks_exact_mut(8).take(count.div_ceil(8)) {
+        for slot in slots {
+            *slot = base.wrapping_add(mask.trailing_zeros() as u16);
+            mask &= mask.wrapping_sub(1);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The proof itself: tokens of a block as masks, and which may follow which.
+
+use super::scalars::{are_escapes, scalar_end};
+use crate::simd::blocks::{BLOCK, escaped};
+
+/// What one block looks like, a bit a byte, the lowest bit the first byte.
+#[derive(Clone, Copy)]
+pub(super) struct Classes {
+    pub(super) quote: u64,
+    pub(super) backslash: u64,
+    /// below 0x20
+    pub(super) control: u64,
+    /// above 0x7F
+    pub(super) non_ascii: u64,
+    /// `{ [`
+    pub(super) open: u64,
+    /// `} ]`
+    pub(super) close: u64,
+    /// Of brackets: whether they are `{` or `}`. Of other bytes: anything.
+    pub(super) curly: u64,
+    pub(super) comma: u64,
+    pub(super) colon: u64,
+    pub(super) space: u64,
+    pub(super) digit: u64,
+    pub(super) zero: u64,
+}
+
+impl Classes {
+    /// Without the first `count` bytes; what follows the block has no class.
+    #[inline(always)]
+    pub(super) fn skip(self, count: u32) -> Classes {
+        Classes {
+            quote: self.quote >> count,
+            backslash: self.backslash >> count,
+            control: self.control >> count,
+            non_ascii: self.non_ascii >> count,
+            open: self.open >> count,
+            close: self.close >> count,
+            curly: self.curly >> count,
+            comma: self.comma >> count,
+            colon: self.colon >> count,
+            space: self.space >> count,
+            digit: self.digit >> count,
+            zero: self.zero >> count,
+        }
+    }
+}
+
+/// What is known of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// JSON values, one after the other, in ASCII.
+    Json,
+    /// The same if they are UTF-8.
+    JsonIfUtf8,
+    /// Not JSON, or not simple enough: brackets more than 63 deep, `01` as two values.
+    Unknown,
+}
+
+/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function.
+#[inline(always)]
+pub(super) fn prove_with(
+    bytes: &[u8],
+    classify: impl Fn(&[u8; BLOCK]) -> Classes,
+    prefix_xor: impl Fn(u64) -> u64,
+) -> Proof {
+    let mut state = State::START;
+    let (blocks, tail) = bytes.as_chunks::<BLOCK>();
+    for (index, block) in blocks.iter().enumerate() {
+        let text = Text { bytes, base: index * BLOCK, live: u64::MAX };
+        if !state.block(classify(block), text, &prefix_xor) {
+            return Proof::Unknown;
+        }
+    }
+    if !tail.is_empty() {
+        // the last block again, with those bytes shifted out that were looked at: a copy would cost more
+        let count = (BLOCK - tail.len()) as u32;
+        let classes = match bytes.last_chunk::<BLOCK>() {
+            Some(block) => classify(block).skip(count),
+            None => {
+                let mut padded = [0; BLOCK];
+                padded[..tail.len()].copy_from_slice(tail);
+                classify(&padded)
+            }
+        };
+        let text = Text { bytes, base: blocks.len() * BLOCK, live: u64::MAX >> count };
+        if !state.block(classes, text, &prefix_xor) {
+            return Proof::Unknown;
+        }
+    }
+    state.end()
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) base: usize,
+    /// The bytes of the block that the text has.
+    pub(super) live: u64,
+}
+
+/// What a block needs to know of those before it. All ones or zero is a yes or no for every byte of a mask, 1 or 0 one
+/// for the first byte of the next block.
+pub(super) struct State {
+    /// All ones inside a string.
+    pub(super) in_string: u64,
+    /// 1 if the next byte is escaped.
+    pub(super) escaped: u64,
+    /// 1 inside a key.
+    pub(super) in_key: u64,
+    /// 1 inside a number or word, and 1 if it is `0` so far.
+    pub(super) in_scalar: u64,
+    pub(super) zero: u64,
+    /// Where the last number or word began, and up to where numbers and words are known to be sound.
+    pub(super) scalar_start: usize,
+    pub(super) checked: usize,
+    /// 1 if a key, a value or closing bracket, a value, a colon must follow.
+    pub(super) key: u64,
+    pub(super) first: u64,
+    pub(super) further: u64,
+    pub(super) colon: u64,
+    /// Open brackets, the innermost lowest, 1 for `[`; above all of them a 1.
+    pub(super) open: u64,
+    pub(super) non_ascii: u64,
+}
+
+impl State {
+    pub(super) const START: State = State {
+        in_string: 0,
+        escaped: 0,
+        in_key: 0,
+        in_scalar: 0,
+        zero: 0,
+        scalar_start: 0,
+        checked: 0,
+        key: 0,
+        first: 0,
+        further: 0,
+        colon: 0,
+        open: Self::OUTSIDE,
+        non_ascii: 0,
+    };
+
+    /// No open bracket.
+    pub(super) const OUTSIDE: u64 = 1;
+
+    /// Takes the next block; false if it is not known to be JSON.
+    #[inline(always)]
+    pub(super) fn block(
+        &mut self,
+        class: Classes,
+        text: Text<'_>,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) -> bool {
+        let escaped = escaped(class.backslash, &mut self.escaped);
+        let quotes = class.quote & !escaped;
+        // set from an opening quote up to, not including, its closing quote
+        let in_string = prefix_xor(quotes) ^ self.in_string;
+        self.in_string = ((in_string as i64) >> 63) as u64;
+        self.non_ascii |= class.non_ascii;
+        let odd_escapes = escaped & in_string & !(class.quote | class.backslash);
+        if odd_escapes != 0 && !are_escapes(text.bytes, text.base, odd_escapes) {
+            return false;
+        }
+        let outside = text.live & !(in_string | quotes);
+        let (open, close) = (class.open & outside, class.close & outside);
+        let (comma, colon) = (class.comma & outside, class.colon & outside);
+        let space = class.space & outside;
+        let scalar = outside & !(open | close | comma | colon | space);
+        let Some(starts) = self.scalars(class, scalar, text) else { return false };
+        let Some(inner) = self.brackets(open, close, class.curly) else { return false };
+        let opening = quotes & in_string;
+        let begins = opening | open | starts;
+        let before_key = (open & class.curly) | (comma & inner.object);
+        let after = |bytes, carry: &mut u64| after(bytes, space, carry);
+        let key = after(before_key, &mut self.key);
+        let first = after(open, &mut self.first);
+        let further = after(comma | colon, &mut self.further);
+        let (ends, in_key) = in_string.overflowing_add((opening & key) | self.in_key);
+        let key_ends = ends & quotes & !in_string;
+        self.in_key = u64::from(in_key);
+        let wrong = (class.control & in_string)
+            | (key & !(opening | close))
+            | (first & !(begins | close))
+            | (further & !begins)
+            | (begins & !(first | further | inner.none))
+            | (comma & inner.none)
+            | (after(key_ends, &mut self.colon) ^ colon);
+        wrong == 0
+    }
+
+    /// Where numbers and words begin; `None` if one is not known to be sound.
+    #[inline(always)]
+    pub(super) fn scalars(&mut self, class: Classes, scalar: u64, text: Text<'_>) -> Option<u64> {
+        let starts = scalar & !((scalar << 1) | self.in_scalar);
+        self.in_scalar = scalar >> 63;
+        let zeros = starts & class.zero;
+        let after_zero = (zeros << 1) | self.zero;
+        self.zero = zeros >> 63;
+        if after_zero & scalar & class.digit != 0 {
+            return None;
+        }
+        let mut other = scalar & !class.digit;
+        if other != 0 {
+            other &= from(self.checked, text.base);
+        }
+        while other != 0 {
+            let at = other.trailing_zeros();
+            let upto = starts & (u64::MAX >> (63 - at));
+            let start = match upto {
+                0 => self.scalar_start,
+                _ => text.base + 63 - upto.leading_zeros() as usize,
+            };
+            self.checked = scalar_end(text.bytes, start)?;
+            other &= from(self.checked, text.base);
+        }
+        if starts != 0 {
+            self.scalar_start = text.base + 63 - starts.leading_zeros() as usize;
+        }
+        Some(starts)
+    }
+
+    /// Matches brackets; `None` if they do not, or are too many.
+    #[inline(always)]
+    pub(super) fn brackets(&mut self, open: u64, close: u64, curly: u64) -> Option<Innermost> {
+        let all = |yes: bool| u64::from(yes).wrapping_neg();
+        let is_outside = |open: u64| all(open == Self::OUTSIDE);
+        let mut inner =
+            Innermost { object: (self.open & 1).wrapping_sub(1), none: is_outside(self.open) };
+        let mut brackets = open | close;
+        while brackets != 0 {
+            let bit = brackets & brackets.wrapping_neg();
+            brackets ^= bit;
+            let square = u64::from(curly & bit == 0);
+            if open & bit != 0 {
+                if self.open >> 63 != 0 {
+                    return None;
+                }
+                self.open = self.open << 1 | square;
+            } else {
+                if self.open == Self::OUTSIDE || self.open & 1 != square {
+                    return None;
+                }
+                self.open >>= 1;
+            }
+            let behind = bit.wrapping_neg() << 1;
+            inner.object = (inner.object & !behind) | (behind & (self.open & 1).wrapping_sub(1));
+            inner.none = (inner.none & !behind) | (behind & is_outside(self.open));
+        }
+        Some(inner)
+    }
+
+    pub(super) fn end(&self) -> Proof {
+        // whatever must still follow stands in a bracket or a string that is open
+        if self.in_string != 0 || self.open != Self::OUTSIDE {
+            return Proof::Unknown;
+        }
+        if self.non_ascii == 0 { Proof::Json } else { Proof::JsonIfUtf8 }
+    }
+}
+
+/// For each byte of a block, a bit: whether the innermost open bracket is `{`, and whether none is open. A bracket
+/// itself changes only the bytes behind it.
+pub(super) struct Innermost {
+    pub(super) object: u64,
+    pub(super) none: u64,
+}
+
+/// The bytes of the block at `base` that do not stand before `place`.
+#[inline(always)]
+pub(super) fn from(place: usize, base: usize) -> u64 {
+    let before = place.saturating_sub(base).min(BLOCK) as u32;
+    u64::MAX.checked_shl(before).unwrap_or(0)
+}
+
+/// The next byte that is no white space after each of `bytes`, which are none; `carry` goes from block to block.
+#[inline(always)]
+pub(super) fn after(bytes: u64, space: u64, carry: &mut u64) -> u64 {
+    let next = (bytes << 1) | *carry;
+    *carry = bytes >> 63;
+    if space == 0 {
+        return next;
+    }
+    // added to the first byte of a run, the bit comes out behind its last one
+    let (moved, overflow) = space.overflowing_add(next & space);
+    *carry |= u64::from(overflow);
+    (next | moved) & !space
+}

@@ -1,0 +1,62 @@
+//! Eight bytes at a time in a plain register, little-endian: the first byte of the text is the lowest of the word.
+//!
+//! What is asked for is marked by the top bit of its byte. The lowest mark is right; above it a byte may be marked that is none,
+//! since a borrow or carry went into it. So only the lowest counts ([`first`]), or whether there is any.
+
+/// A 1 in every byte of a word.
+const ONES: u64 = u64::MAX / 255;
+/// The top bit of every byte of a word.
+const TOPS: u64 = ONES << 7;
+
+/// Marks the bytes that are `byte`.
+#[inline(always)]
+pub fn equal_bytes(word: u64, byte: u8) -> u64 {
+    let differences = word ^ (ONES * u64::from(byte));
+    differences.wrapping_sub(ONES) & !differences & TOPS
+}
+
+/// Marks control characters: the bytes below 0x20.
+#[inline(always)]
+pub fn controls(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x20) & !word & TOPS
+}
+
+/// The word with 0 to 9 for digits, and the marks of the bytes that are none.
+#[inline(always)]
+pub fn digits(word: u64) -> (u64, u64) {
+    // digits become 0 to 9, everything else more: with what is missing to 128 the top bit tells
+    let values = word ^ (ONES * u64::from(b'0'));
+    (values, (values | values.wrapping_add(ONES * (128 - 10))) & TOPS)
+}
+
+/// The place of the first byte that is marked; 8 if none is.
+#[inline(always)]
+pub fn first(marks: u64) -> usize {
+    marks.trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every byte at every place, between bytes that are likely to borrow and carry.
+    #[test]
+    fn the_lowest_mark_is_right() {
+        for byte in 0..=u8::MAX {
+            for around in [0, 1, b'0', b'9', b'"', b'x', 0x7F, 0x80, 0xFF] {
+                for at in 0..8 {
+                    let mut bytes = [around; 8];
+                    bytes[at] = byte;
+                    let word = u64::from_le_bytes(bytes);
+                    let place = |is: &dyn Fn(u8) -> bool| {
+                        bytes.iter().position(|&byte| is(byte)).unwrap_or(8)
+                    };
+                    assert_eq!(first(equal_bytes(word, b'"')), place(&|byte| byte == b'"'));
+                    assert_eq!(first(controls(word)), place(&|byte| byte < 0x20), "{bytes:?}");
+                    let others = digits(word).1;
+                    assert_eq!(first(others), place(&|byte| !byte.is_ascii_digit()), "{bytes:?}");
+                }
+            }
+        }
+    }
+}
