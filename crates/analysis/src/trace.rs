@@ -161,11 +161,11 @@ impl Trace {
             Ok(())
         })?;
         let profiles = read_profiles(&scanned, rules, &mut facts.names)?;
-        scanned.check_unchanged()?;
         let says_profile = scanned.members().any(|(key, value)| {
             let origin = crate::value::member(&value, b"dataOrigin");
             string_is(key, b"metadata") && origin.is_some_and(|own| string_is(own, b"CPUProfile"))
         });
+        scanned.check_unchanged()?;
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
         let meta = Meta::of(&facts.notable);

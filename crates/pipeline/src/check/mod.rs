@@ -100,10 +100,13 @@ fn run<const DEVTOOLS: bool>(
     checker.judge_text(&inputs, &ground, store);
     checker.judge_shape(store, &inputs, &ground, viewers);
     checker.note_profiles(&verdict);
-    inputs.check_unchanged()?;
     let flaws = verdict.flaws;
     let asked = (viewers, config.strict, checker.start_ns);
-    Ok(report::assemble(&checker.tallies, checker.spots, flaws, (&inputs, &ground, store), asked))
+    let read = (&inputs, &ground, store);
+    let report = report::assemble(&checker.tallies, checker.spots, flaws, read, asked);
+    // the report quotes what it finds, so this is said of its quotes too
+    inputs.check_unchanged()?;
+    Ok(report)
 }
 
 /// What is known of one input once it was read.
