@@ -1,0 +1,114 @@
+//! `.tmi` files: what lies where in a trace, beside the trace.
+//!
+//! This crate is the format and nothing else: pages of numbers and bytes, a directory of them, checksums, and whether the file
+//! is still that of its trace. What the sections mean stands here too; who fills and asks them is `tracemill-pipeline`.
+//!
+//! ```
+//! use std::io::Cursor;
+//! use tracemill_index::{Fingerprint, Index, Input, Section, Writer, id};
+//!
+//! let trace = br#"[{"ph":"i","ts":7}]"#;
+//! let fingerprint = Fingerprint::of(&mut Cursor::new(trace), trace.len() as u64)?;
+//! let input = Input { length: trace.len() as u64, modified_ns: 0, fingerprint };
+//!
+//! let mut writer = Writer::new(Vec::new()); // anything that is `Write`
+//! writer.section(Section { id: id::GRANULES, critical: true, version: 1 })?;
+//! writer.page(2, (7, 9), |page| {
+//!     page.numbers(&[7, 9]);
+//!     page.bytes(b"any bytes");
+//! })?;
+//! let (body, head) = writer.finish(&input)?;
+//! let file = [&head[..], &body].concat();
+//!
+//! let index = Index::open(&file, &[id::GRANULES])?;
+//! assert!(index.input().fingerprint == fingerprint);
+//! let granules = index.section(id::GRANULES).expect("it was written");
+//! let page = index.page(&granules.pages[0])?;
+//! assert_eq!((page.numbers(0)?, page.bytes(1)?), (vec![7, 9], &b"any bytes"[..]));
+//! assert!(Index::open(&file[..file.len() - 1], &[]).is_err()); // what is cut, or changed, is refused
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The file
+//!
+//! All integers are little-endian. Nothing lies between the parts: every byte is under a checksum.
+//!
+//! ```text
+//!    0  head        64 bytes
+//!   64  pages       one behind the other, in the order of the directory
+//!    D  directory   to the end of the file
+//! ```
+//!
+//! | head | bytes | |
+//! |---|--:|---|
+//! | 0 | 8 | `TMIX\r\n\x1a\n` |
+//! | 8 | 2 | major version: [`MAJOR`]; another one is refused |
+//! | 10 | 2 | minor version: [`MINOR`]; any |
+//! | 12 | 4 | flags: none yet |
+//! | 16 | 8 | bytes of the input's file |
+//! | 24 | 8 | when it was last written to, in ns since 1970, signed |
+//! | 32 | 16 | its [`Fingerprint`] |
+//! | 48 | 8 | where the directory begins |
+//! | 56 | 4 | bytes of the directory |
+//! | 60 | 4 | the low half of the XXH3-64 of the 60 bytes before |
+//!
+//! **Directory**: the number of sections, 4 bytes; then of each section, by ascending id: id 2, flags 2 (1: critical), version 2,
+//! nothing 2, rows 8, pages 4; and of each of its pages: bytes in the file 4, bytes unpacked 4, first key 8, last key 8, XXH3-64
+//! of its bytes in the file 8. At the end the XXH3-64 of the directory before it, 8 bytes.
+//!
+//! **Page**: at most [`PAGE_MOST`] bytes. One that takes fewer bytes in the file than unpacked is a zstd frame, else it stands as it
+//! is. Unpacked: rows 4, columns 4, and the columns: encoding 1, bytes 4, and so many bytes.
+//!
+//! | encoding | a column of numbers (64 bits, one a row) or of bytes |
+//! |---|---|
+//! | 0 | bytes, as they are |
+//! | 1 | numbers, each as LEB128 |
+//! | 2 | numbers, each less the one before (the first less 0) modulo 2⁶⁴, as a signed number whose sign is the lowest bit, as LEB128 |
+//! | 3 | runs: number and how often it comes, both as LEB128 |
+//!
+//! So one page is read without the others, and what a reader does not know at the end of a page it leaves alone. A reader
+//! that does not know a critical section refuses the file; others it skips.
+//!
+//! # Sections
+//!
+//! Places are offsets in the text, which is the file unpacked. Times are nanoseconds rounded down; signed ones stand as two's
+//! complement. Columns are numbers unless they are said to be bytes.
+//!
+//! | id | name | rows | columns |
+//! |--:|---|---|---|
+//! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
+//! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event a line, 3 no events) · number of the first event · events · documents behind it that are alike |
+//! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
+//! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events |
+//! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled |
+//! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds |
+//!
+//! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
+//! without a look at the text.
+//!
+//! Where nothing can be said exactly a section has no rows and META says why; who needs it reads the trace.
+#![forbid(unsafe_code)]
+
+mod columns;
+mod error;
+mod fingerprint;
+pub mod id;
+pub mod kinds;
+mod page;
+mod read;
+mod write;
+
+pub use error::IndexError;
+pub use fingerprint::{Fingerprint, Input, event_sum};
+pub use page::{PAGE_MOST, Page, PageBuilder, ROWS_MOST};
+pub use read::{Index, PageEntry, SectionEntry};
+pub use write::{Section, Writer};
+
+/// What every file begins with: not a text, and broken by whoever changes line ends.
+pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";
+/// Counts up when readers of the one before would be wrong.
+pub const MAJOR: u16 = 1;
+/// Counts up when there is something new.
+pub const MINOR: u16 = 0;
+/// Bytes of the head.
+pub const HEAD: usize = 64;

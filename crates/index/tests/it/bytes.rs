@@ -1,0 +1,178 @@
+//! What is written is read; what is changed is refused.
+
+use super::naive::{self, INPUT, Raw, numbers, read_all};
+use tracemill_index::{
+    Fingerprint, Index, IndexError, Input, PAGE_MOST, ROWS_MOST, Section, Writer,
+};
+use tracemill_testkit::mutate::mutated;
+use tracemill_testkit::{Rng, seeds};
+
+/// A column: numbers, or bytes.
+#[derive(Clone, Debug)]
+enum Column {
+    Numbers(Vec<u64>),
+    Bytes(Vec<u8>),
+}
+
+/// A page: rows, keys, columns.
+type Page = (usize, (u64, u64), Vec<Column>);
+
+const INPUT_OF: Input =
+    Input { length: INPUT.0, modified_ns: INPUT.1, fingerprint: Fingerprint(INPUT.2) };
+
+fn content(rng: &mut Rng) -> Vec<(Section, Vec<Page>)> {
+    let mut id = 0;
+    let sections = (0..rng.index(4)).map(|_| {
+        id += 1 + rng.below(3) as u16;
+        let section = Section { id, critical: rng.chance(50), version: rng.below(9) as u16 };
+        (section, (0..rng.index(4)).map(|_| page(rng)).collect())
+    });
+    sections.collect()
+}
+
+fn page(rng: &mut Rng) -> Page {
+    let rows = [0, 1, 7, 300][rng.index(4)];
+    let columns = (0..rng.index(5)).map(|_| match rng.chance(70) {
+        true => Column::Numbers(numbers(rng, rows)),
+        false => Column::Bytes((0..rng.index(200)).map(|_| rng.below(4) as u8).collect()),
+    });
+    let columns = columns.collect();
+    (rows, (rng.bits(), rng.bits()), columns)
+}
+
+fn written(content: &[(Section, Vec<Page>)]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new());
+    for (section, pages) in content {
+        writer.section(*section).unwrap();
+        for (rows, keys, columns) in pages {
+            let fill = |page: &mut tracemill_index::PageBuilder| {
+                for column in columns {
+                    match column {
+                        Column::Numbers(numbers) => page.numbers(numbers),
+                        Column::Bytes(bytes) => page.bytes(bytes),
+                    };
+                }
+            };
+            writer.page(*rows, *keys, fill).unwrap();
+        }
+    }
+    let len = writer.file_len();
+    let (body, head) = writer.finish(&INPUT_OF).unwrap();
+    assert_eq!(len, (head.len() + body.len()) as u64);
+    [&head[..], &body].concat()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    for seed in seeds(0, 300) {
+        let content = content(&mut Rng::new(seed));
+        let bytes = written(&content);
+        let index = Index::open(&bytes, &[]).unwrap();
+        assert_eq!(*index.input(), INPUT_OF);
+        assert_eq!(index.sections().len(), content.len());
+        for (section, pages) in &content {
+            let own = index.section(section.id).unwrap();
+            assert_eq!((own.critical, own.version), (section.critical, section.version));
+            assert_eq!(own.rows, pages.iter().map(|page| page.0 as u64).sum::<u64>());
+            assert_eq!(own.pages.len(), pages.len());
+            for (entry, (rows, keys, columns)) in own.pages.iter().zip(pages) {
+                let page = index.page(entry).unwrap();
+                assert_eq!((page.rows(), (entry.first, entry.last)), (*rows, *keys));
+                for (number, column) in columns.iter().enumerate() {
+                    match column {
+                        Column::Numbers(numbers) => {
+                            assert_eq!(page.numbers(number).as_ref(), Ok(numbers), "{seed}");
+                        }
+                        Column::Bytes(bytes) => assert_eq!(page.bytes(number), Ok(&bytes[..])),
+                    }
+                }
+                assert!(page.numbers(columns.len()).is_err() && page.bytes(columns.len()).is_err());
+            }
+        }
+        // the same content is the same file
+        assert_eq!(bytes, written(&content));
+    }
+}
+
+/// One file of all, by hand.
+#[test]
+fn the_bytes_are_those_of_the_specification() {
+    let columns = vec![
+        Column::Numbers(vec![5, 300, 2]),
+        Column::Numbers(vec![1000, 1001, 1000]),
+        Column::Numbers(vec![9, 9, 9]),
+        Column::Bytes(b"x".to_vec()),
+    ];
+    let section = Section { id: 4, critical: true, version: 2 };
+    let bytes = naive::page(
+        3,
+        &[
+            (1, [vec![5], naive::leb128(300), vec![2]].concat()),
+            (2, [naive::leb128(2000), vec![2, 1]].concat()),
+            (3, vec![9, 3]),
+            (0, b"x".to_vec()),
+        ],
+    );
+    let raw = bytes.len() as u32;
+    let own = vec![(4, 1, 2, 3, vec![Raw { bytes, raw, keys: (7, 8) }])];
+    assert_eq!(written(&[(section, vec![(3, (7, 8), columns)])]), naive::file(1, &own));
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_is_seen() {
+    for seed in 0..12 {
+        let bytes = written(&content(&mut Rng::new(seed)));
+        read_all(&bytes).unwrap();
+        for at in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[at / 8] ^= 1 << (at % 8);
+            assert!(read_all(&flipped).is_err(), "seed {seed}, bit {at}");
+        }
+        for len in 0..bytes.len() {
+            assert!(read_all(&bytes[..len]).is_err(), "seed {seed}, {len} bytes");
+        }
+        assert_eq!(read_all(&[&bytes[..], b"x"].concat()), Err(IndexError::Truncated));
+    }
+}
+
+#[test]
+fn changed_bytes_are_refused_or_as_they_were() {
+    for seed in seeds(0, 3000) {
+        let mut rng = Rng::new(seed);
+        let (bytes, other) = (written(&content(&mut rng)), written(&content(&mut rng)));
+        let changed = mutated(&mut rng, &bytes, &other);
+        assert!(changed == bytes || changed == other || read_all(&changed).is_err(), "{seed}");
+        let any: Vec<u8> = (0..rng.index(300)).map(|_| rng.bits() as u8).collect();
+        assert_eq!(read_all(&any), Err(IndexError::NotAnIndex));
+    }
+}
+
+#[test]
+fn what_is_newer_is_told_from_what_is_damaged() {
+    let section = |id, critical| (Section { id, critical, version: 1 }, Vec::new());
+    let bytes = written(&[section(1, true), section(900, false)]);
+    assert!(Index::open(&bytes, &[1]).is_ok());
+    let bytes = written(&[section(1, true), section(900, true)]);
+    assert_eq!(Index::open(&bytes, &[1]).err(), Some(IndexError::Newer));
+    assert!(Index::open(&bytes, &[]).is_ok());
+    assert_eq!(read_all(&naive::file(2, &[])), Err(IndexError::Newer));
+    assert_eq!(read_all(b""), Err(IndexError::NotAnIndex));
+    assert_eq!(read_all(&naive::file(1, &[])[..20]), Err(IndexError::Truncated));
+}
+
+#[test]
+fn what_the_format_has_no_room_for_is_not_written() {
+    let section = |id| Section { id, critical: false, version: 1 };
+    let mut writer = Writer::new(Vec::new());
+    assert!(writer.page(0, (0, 0), |_| ()).is_err(), "of no section");
+    writer.section(section(2)).unwrap();
+    assert!(writer.section(section(2)).is_err() && writer.section(section(1)).is_err());
+    let large = vec![7; PAGE_MOST];
+    assert!(writer.page(0, (0, 0), |page| _ = page.bytes(&large)).is_err());
+    assert!(writer.page(ROWS_MOST + 1, (0, 0), |_| ()).is_err());
+    let rows = vec![u64::MAX; ROWS_MOST];
+    writer.page(ROWS_MOST, (0, 0), |page| _ = page.numbers(&rows)).unwrap();
+    let (body, head) = writer.finish(&INPUT_OF).unwrap();
+    assert!(body.len() < 200);
+    assert_eq!(read_all(&[&head[..], &body].concat()), Ok(ROWS_MOST));
+}
