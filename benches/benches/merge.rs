@@ -42,7 +42,7 @@ fn new_file(bencher: Bencher<'_, '_>, threads: usize) {
             let _ = std::fs::remove_file(&target);
         })
         .bench_values(|()| {
-            assert_eq!(merged(&sources(), &to_file(&target), &config).bytes, len);
+            assert_eq!(merged(&sources(), &to_file(&target), &config).run.bytes, len);
         });
     assert_eq!(std::fs::metadata(&target).expect("it was just written").len(), len);
 }
@@ -79,11 +79,11 @@ fn pipe(bencher: Bencher<'_, '_>, threads: usize) {
     let run = || through_pipe(&trace.bytes, |source| merged(&[source], &to_null(), &config));
     let len = assert_merges(&[trace.source()], trace.answer, &config);
     let report = run();
-    assert_eq!((report.events, report.bytes), (trace.answer.events, len));
+    assert_eq!((report.run.events, report.run.bytes), (trace.answer.events, len));
     bencher
         .counter(BytesCount::of_slice(&trace.bytes))
         .counter(ItemsCount::new(trace.answer.events))
-        .bench(|| assert_eq!(run().bytes, len));
+        .bench(|| assert_eq!(run().run.bytes, len));
 }
 
 fn to(bencher: Bencher<'_, '_>, output: &OutputConfig, config: &Config) {
@@ -91,7 +91,7 @@ fn to(bencher: Bencher<'_, '_>, output: &OutputConfig, config: &Config) {
     bencher
         .counter(bytes())
         .counter(ItemsCount::new(answer().events))
-        .bench(|| assert_eq!(merged(&sources(), output, config).bytes, len));
+        .bench(|| assert_eq!(merged(&sources(), output, config).run.bytes, len));
 }
 
 fn through_pipe<T>(bytes: &[u8], run: impl FnOnce(Source) -> T) -> T {

@@ -32,5 +32,5 @@ fn sort(bencher: Bencher<'_, '_>, trace: &Trace, threads: usize) {
     bencher
         .counter(BytesCount::of_slice(&trace.bytes))
         .counter(ItemsCount::new(trace.answer.events))
-        .bench(|| assert_eq!(merged(&source, &to_null(), &config).bytes, len));
+        .bench(|| assert_eq!(merged(&source, &to_null(), &config).run.bytes, len));
 }

@@ -37,8 +37,10 @@ fn to_events(bencher: Bencher<'_, '_>, threads: usize) {
     let files: Vec<PathBuf> = report.profiles.iter().filter_map(|p| p.file.clone()).collect();
     let bytes: u64 = files.iter().map(|file| file.metadata().expect("it was written").len()).sum();
     let sources: Vec<Source> = files.into_iter().map(Source::Path).collect();
-    assert_eq!(merged(&sources, &to_null(), &config).inputs.len(), report.profiles.len());
-    bencher.counter(BytesCount::new(bytes)).bench(|| merged(&sources, &to_null(), &config).events);
+    assert_eq!(merged(&sources, &to_null(), &config).run.inputs.len(), report.profiles.len());
+    bencher
+        .counter(BytesCount::new(bytes))
+        .bench(|| merged(&sources, &to_null(), &config).run.events);
 }
 
 fn extracted(name: &str, threads: usize, config: &tracemill_pipeline::Config) -> ProfilesReport {

@@ -49,10 +49,10 @@ fn filter_by_thread(bencher: Bencher<'_, '_>, threads_of_run: usize) {
     let most = events_of(chrome()).filter(others).count() as u64;
     let kept: u64 =
         threads.iter().filter(|((_, tid), _)| some.contains(&tid.as_str())).map(|(_, n)| n).sum();
-    assert!((kept..=kept + most).contains(&report.events), "{} of {kept}", report.events);
+    assert!((kept..=kept + most).contains(&report.run.events), "{} of {kept}", report.run.events);
     bencher
         .counter(BytesCount::of_slice(&chrome().bytes))
-        .bench(|| filter(&source, &criteria, &to_null(), &config).expect("as above").events);
+        .bench(|| filter(&source, &criteria, &to_null(), &config).expect("as above").run.events);
 }
 
 #[divan::bench(args = [1, 2], max_time = 1)]
@@ -60,10 +60,10 @@ fn convert_to_lines(bencher: Bencher<'_, '_>, threads: usize) {
     let (source, config) = ([chrome().source()], config(threads));
     let output = OutputConfig { format: Some(Format::Ndjson), ..to_null() };
     let report = convert(&source, Style::Keep, &output, &config).expect("the trace is sound");
-    assert_eq!((report.events, report.lost()), (chrome().answer.events, 0));
+    assert_eq!((report.run.events, report.run.lost()), (chrome().answer.events, 0));
     bencher
         .counter(BytesCount::of_slice(&chrome().bytes))
-        .bench(|| convert(&source, Style::Keep, &output, &config).expect("as above").bytes);
+        .bench(|| convert(&source, Style::Keep, &output, &config).expect("as above").run.bytes);
 }
 
 fn split_into(dir: PathBuf, config: &Config) -> SplitReport {

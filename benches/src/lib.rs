@@ -278,7 +278,7 @@ pub fn to_null() -> OutputConfig {
 /// If that fails or anything is lost.
 pub fn merged(sources: &[Source], output: &OutputConfig, config: &Config) -> MergeReport {
     let report = merge(sources, output, config).expect("the inputs are sound");
-    assert_eq!(report.lost(), 0);
+    assert_eq!(report.run.lost(), 0);
     report
 }
 
@@ -289,14 +289,14 @@ pub fn merged(sources: &[Source], output: &OutputConfig, config: &Config) -> Mer
 pub fn assert_merges(sources: &[Source], answer: Answer, config: &Config) -> u64 {
     let target = path("checked.json");
     let report = merged(sources, &to_file(&target), config);
-    assert_eq!(report.events, answer.events);
+    assert_eq!(report.run.events, answer.events);
     let bytes = std::fs::read(&target).expect("it was written just now");
-    assert_eq!(report.bytes, bytes.len() as u64);
+    assert_eq!(report.run.bytes, bytes.len() as u64);
     assert_eq!(Answer::of_text(&bytes), answer);
     let source = Source::Path(target.clone());
     assert!(informed(&[source], config).sorted);
     std::fs::remove_file(&target).expect("it is ours");
-    report.bytes
+    report.run.bytes
 }
 
 /// Counts what is in sound traces.

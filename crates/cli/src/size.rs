@@ -72,10 +72,14 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// `1 event`, `2 events`.
+/// `1 event`, `2 events`, `2 addresses`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", grouped(number))
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", grouped(number))
 }
 
 #[cfg(test)]

@@ -19,11 +19,13 @@ use crate::keys::unite;
 use crate::layout::{Layout, default_format};
 use crate::merged_keys::United;
 use crate::patched::{Patched, write_styled};
+use crate::report::RunReport;
 use memchr::memmem;
 use tracemill_core::error::Error;
 use tracemill_core::outline::Document;
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::Place;
+use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig, Target};
@@ -219,4 +221,22 @@ pub(crate) fn take_late_keys(
         names.join(", ")
     );
     (late.len() as u64, Some(text))
+}
+
+/// What there is to say, before anything is written, of a run that keeps the order of its inputs; `late` is what
+/// [`take_late_keys`] returned.
+pub(crate) fn report_in_order(
+    inputs: &Inputs,
+    (united, format): (&United<'_>, Format),
+    late: (u64, Option<String>),
+    config: &Config,
+) -> RunReport {
+    let warnings = inputs.warnings.iter().chain(&united.warnings).cloned();
+    RunReport {
+        format,
+        spooled_bytes: inputs.spooled,
+        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { late.0 },
+        warnings: warnings.chain(united.lost_to(format)).chain(late.1).collect(),
+        ..RunReport::new(config)
+    }
 }

@@ -10,7 +10,7 @@
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
 use crate::annotations::{Annotations, Written};
-use crate::begun::{Hurry, format_in_order, take_late_keys};
+use crate::begun::{Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::early::{self, Early};
@@ -18,7 +18,7 @@ use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
-use crate::report::{AnnotationReport, ConvertReport, ViewerReport};
+use crate::report::{ConvertReport, RunReport};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::kept::Kept;
 use tracemill_core::order::{Buckets, Order, Timed};
@@ -30,7 +30,7 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig, Style};
-use tracemill_tokenizer::{Event, Tier};
+use tracemill_tokenizer::Event;
 
 /// See [`crate::convert()`]; for no viewer.
 pub(crate) fn convert(
@@ -58,27 +58,11 @@ pub(crate) fn convert(
     let store = &Store::new(payloads, index.long);
     let mut united = unite(&index.documents, store);
     let annotations = Annotations::read(&index.documents, &inputs, true, store);
-    let mut report = ConvertReport {
-        inputs: Vec::new(),
+    let mut run = RunReport {
         events: index.events,
-        bytes: 0,
-        format,
-        style,
-        tier: config.tier.unwrap_or_else(Tier::best),
-        threads: config.threads,
-        spilled_bytes: index.kept.spilled,
-        spooled_bytes: inputs.spooled,
-        keys_lost: match format {
-            Format::Array => united.keys.len() as u64,
-            _ => late_keys,
-        },
-        viewer: ViewerReport::default(),
-        annotations: AnnotationReport::default(),
-        warnings: inputs.warnings.clone(),
+        ..report_in_order(&inputs, (&united, format), (late_keys, late), config)
     };
-    report.warnings.extend(united.warnings.iter().cloned());
-    report.warnings.extend(united.lost_to(format));
-    report.warnings.extend(late);
+    let spilled_bytes = index.kept.spilled;
     let lists = index.kept.finish()?;
     let emit = Emit {
         order: Order(store),
@@ -90,20 +74,20 @@ pub(crate) fn convert(
         rewrite: None,
         fixups: None,
     };
-    report.annotations = annotations.put(&mut united, &Written::whole(&emit, config)).report();
-    report.warnings.extend(report.annotations.warning());
+    run.annotations = annotations.put(&mut united, &Written::whole(&emit, config)).report();
+    run.warnings.extend(run.annotations.warning());
     let counts = (index.events, index.bytes);
     let check = || inputs.check_unchanged();
     let early = index.early.map(|early| early.finish(emit.layout, (&united, counts.0), check));
-    report.bytes = match early.transpose()?.flatten() {
+    run.bytes = match early.transpose()?.flatten() {
         Some(bytes) => bytes,
         None => {
             let begun = index.hurry.take();
-            emit.write_all(&united, counts, (output, begun), config, &mut report.warnings, check)?
+            emit.write_all(&united, counts, (output, begun), config, &mut run.warnings, check)?
         }
     };
-    report.inputs = inputs.reports;
-    Ok(report)
+    run.inputs = inputs.reports;
+    Ok(ConvertReport { run, style, spilled_bytes })
 }
 
 fn check_style(format: Option<Format>, style: Style) -> Result<(), Error> {

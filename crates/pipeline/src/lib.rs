@@ -23,7 +23,7 @@
 //! let sorted = Arc::new(Mutex::new(Vec::new())); // OutputConfig::file(path) makes a file
 //! let output = OutputConfig::writer(Arc::clone(&sorted));
 //! let report = merge(&[Source::Path(a), Source::Path(b)], &output, &config)?;
-//! assert_eq!((report.events, report.lost()), (2, 0));
+//! assert_eq!((report.run.events, report.run.lost()), (2, 0));
 //! assert_eq!(*sorted.lock().unwrap(), b"[\n{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}\n]\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -130,7 +130,7 @@ pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
     AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport,
-    IdentityReport, InputClock, InputIdentity, MergeReport, ViewerReport,
+    IdentityReport, InputClock, InputIdentity, MergeReport, RunReport, ViewerReport,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

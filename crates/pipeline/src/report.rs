@@ -185,9 +185,9 @@ impl ViewerReport {
     }
 }
 
-/// What `merge` did.
+/// What every verb that writes a trace says of its run.
 #[derive(Clone, Debug)]
-pub struct MergeReport {
+pub struct RunReport {
     /// Per input, in order.
     pub inputs: Vec<InputReport>,
     /// Events written.
@@ -200,46 +200,31 @@ pub struct MergeReport {
     pub tier: Tier,
     /// Worker threads.
     pub threads: usize,
-    /// Sorted runs of the index spilled to disk.
-    pub spilled_runs: u64,
     /// Bytes of pipes and packed inputs spooled to disk.
     pub spooled_bytes: u64,
-    /// What was changed for a viewer.
-    pub viewer: ViewerReport,
-    /// Chunks of CPU profiles written later than their time, behind their predecessor (contract C6).
-    pub delayed_chunks: u64,
-    /// Events left out because `split` had repeated them, at the start of a part, from an earlier part.
-    pub copies: u64,
     /// Keys left out because the format has no place for them.
     pub keys_lost: u64,
-    /// What was renamed.
-    pub identity: IdentityReport,
-    /// What became of the clock of each input, in order.
-    pub clocks: Vec<InputClock>,
-    /// What became of DevTools' annotations.
+    /// What was changed for a viewer.
+    pub viewer: ViewerReport,
+    /// What became of DevTools' annotations. Of parts: what is in any part is kept, as often as parts have it.
     pub annotations: AnnotationReport,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
 }
 
-impl MergeReport {
-    /// Of a run that has done nothing so far.
-    pub(crate) fn new(config: &Config) -> Self {
-        MergeReport {
+impl RunReport {
+    /// Of a run that has written nothing so far.
+    pub fn new(config: &Config) -> Self {
+        RunReport {
             inputs: Vec::new(),
             events: 0,
             bytes: 0,
             format: Format::Object,
             tier: config.tier.unwrap_or_else(Tier::best),
             threads: config.threads,
-            spilled_runs: 0,
             spooled_bytes: 0,
-            viewer: ViewerReport::default(),
-            delayed_chunks: 0,
-            copies: 0,
             keys_lost: 0,
-            identity: IdentityReport::default(),
-            clocks: Vec::new(),
+            viewer: ViewerReport::default(),
             annotations: AnnotationReport::default(),
             warnings: Vec::new(),
         }
@@ -251,42 +236,46 @@ impl MergeReport {
     }
 }
 
+/// What `merge` did.
+#[derive(Clone, Debug)]
+pub struct MergeReport {
+    /// Inputs, output, warnings.
+    pub run: RunReport,
+    /// Sorted runs of the index spilled to disk.
+    pub spilled_runs: u64,
+    /// Chunks of CPU profiles written later than their time, behind their predecessor.
+    pub delayed_chunks: u64,
+    /// Events left out because `split` had repeated them, at the start of a part, from an earlier part.
+    pub copies: u64,
+    /// What was renamed.
+    pub identity: IdentityReport,
+    /// What became of the clock of each input, in order.
+    pub clocks: Vec<InputClock>,
+}
+
+impl MergeReport {
+    /// Of a run that has done nothing so far.
+    pub fn new(config: &Config) -> Self {
+        MergeReport {
+            run: RunReport::new(config),
+            spilled_runs: 0,
+            delayed_chunks: 0,
+            copies: 0,
+            identity: IdentityReport::default(),
+            clocks: Vec::new(),
+        }
+    }
+}
+
 /// What `convert` did.
 #[derive(Clone, Debug)]
 pub struct ConvertReport {
-    /// Per input, in order.
-    pub inputs: Vec<InputReport>,
-    /// Events written.
-    pub events: u64,
-    /// Bytes written, before packing.
-    pub bytes: u64,
-    /// The format written.
-    pub format: Format,
+    /// Inputs, output, warnings.
+    pub run: RunReport,
     /// The white space written.
     pub style: Style,
-    /// Instruction set of the scan.
-    pub tier: Tier,
-    /// Worker threads.
-    pub threads: usize,
     /// Bytes of the index spilled to disk.
     pub spilled_bytes: u64,
-    /// Bytes of pipes and packed inputs spooled to disk.
-    pub spooled_bytes: u64,
-    /// Keys left out because the format has no place for them.
-    pub keys_lost: u64,
-    /// What was changed for a viewer.
-    pub viewer: ViewerReport,
-    /// What became of DevTools' annotations.
-    pub annotations: AnnotationReport,
-    /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
-}
-
-impl ConvertReport {
-    /// Stretches and keys lost in all.
-    pub fn lost(&self) -> u64 {
-        self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
-    }
 }
 
 /// Events that `filter` left out for one reason.
@@ -300,51 +289,26 @@ pub struct Dropped {
     pub bytes: u64,
 }
 
-/// What `filter` did.
+/// What `filter` did. What it left out is not lost.
 #[derive(Clone, Debug)]
 pub struct FilterReport {
-    /// Per input, in order.
-    pub inputs: Vec<InputReport>,
-    /// Events written.
-    pub events: u64,
+    /// Inputs, output, warnings.
+    pub run: RunReport,
     /// Metadata events, which stay whatever the criteria are.
     pub metadata: u64,
     /// Other events that stay.
     pub matching: u64,
-    /// Bytes written, before packing.
-    pub bytes: u64,
-    /// The format written.
-    pub format: Format,
-    /// Instruction set of the scan.
-    pub tier: Tier,
-    /// Worker threads.
-    pub threads: usize,
     /// What went, by reason.
     pub dropped: Vec<Dropped>,
     /// With a size to fit: what is shorter than this many nanoseconds went; all but metadata if it is [`i64::MAX`].
     pub threshold_ns: Option<i64>,
     /// Bytes of the index spilled to disk.
     pub spilled_bytes: u64,
-    /// Bytes of pipes and packed inputs spooled to disk.
-    pub spooled_bytes: u64,
-    /// Keys left out because the format has no place for them.
-    pub keys_lost: u64,
-    /// What was changed for a viewer.
-    pub viewer: ViewerReport,
-    /// What became of DevTools' annotations.
-    pub annotations: AnnotationReport,
-    /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
 }
 
 impl FilterReport {
     /// Whether the inputs had events, and the criteria left none but metadata.
     pub fn is_empty(&self) -> bool {
         self.matching == 0 && !self.dropped.is_empty()
-    }
-
-    /// Stretches and keys lost in all; what was filtered is not.
-    pub fn lost(&self) -> u64 {
-        self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
     }
 }

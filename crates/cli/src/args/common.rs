@@ -159,11 +159,6 @@ impl LimitArgs {
 }
 
 impl InputArgs {
-    /// The inputs, in order.
-    pub(crate) fn sources(&self) -> Result<Vec<Source>, Failure> {
-        self.sources_and(&[])
-    }
-
     /// The inputs, those of a manifest behind those on the command line.
     pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         crate::inputs::sources(&[&*self.inputs, listed].concat(), self.files_from.as_deref())

@@ -44,9 +44,10 @@ pub(crate) use viewer::ViewerArgs;
 use crate::exit::Failure;
 use crate::manifest::Manifest;
 use clap::{Args, Parser, Subcommand};
+#[cfg(test)]
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
-use tracemill_pipeline::{Config, Progress};
+use tracemill_pipeline::Config;
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
 #[derive(Debug, Parser)]
@@ -163,16 +164,22 @@ pub(crate) struct MergeArgs {
 }
 
 impl MergeArgs {
-    /// What the pipeline takes.
-    pub(crate) fn config(
+    /// Sets what is the verb's own of what the pipeline takes.
+    pub(crate) fn set_rules(
         &self,
+        config: &mut Config,
         manifest: Option<&Manifest>,
-        progress: &Arc<Progress>,
-    ) -> Result<Config, Failure> {
-        let mut config = self.limits.config(&self.input, progress)?;
-        config.repair = self.trace.repair;
+    ) -> Result<(), Failure> {
         config.identity = self.identity.rules(manifest);
         config.clocks = self.clocks.rules(manifest)?;
+        Ok(())
+    }
+
+    /// All that the pipeline takes, without a manifest.
+    #[cfg(test)]
+    fn config(&self) -> Result<Config, Failure> {
+        let mut config = self.limits.config(&self.input, &Arc::default())?;
+        self.set_rules(&mut config, None)?;
         Ok(config)
     }
 }
@@ -182,7 +189,7 @@ impl MergeArgs {
 pub(crate) fn test_config() -> Config {
     let flags = ["tracemill", "merge", "-@2", "-m64M", "-T/t", "--tier=scalar"];
     match Cli::parse_from(flags).verb {
-        Verb::Merge(args) => args.config(None, &Arc::default()).expect("flags are sound"),
+        Verb::Merge(args) => args.config().expect("flags are sound"),
         _ => unreachable!("asked for merge"),
     }
 }
@@ -219,7 +226,7 @@ mod tests {
         let args = merge("a - -o x -f -@ 3 -m 64M -T /t -z zst -v --strict").unwrap();
         assert_eq!(args.input.inputs, [PathBuf::from("a"), PathBuf::from("-")]);
         assert_eq!(args.output.target(), Target::File { path: "x".into(), replace: true });
-        let config = args.config(None, &Arc::default()).unwrap();
+        let config = args.config().unwrap();
         assert_eq!((config.threads, config.memory, config.strict), (3, 64 << 20, true));
         assert_eq!(config.tmp_dir, PathBuf::from("/t"));
         assert_eq!(merge("-j4").unwrap().limits.threads, Some(4));
@@ -262,12 +269,12 @@ mod tests {
     #[test]
     fn profiles_are_given_processes() {
         let args = merge("--pid-tid a=b.cpuprofile=7:8 --pid one --for devtools").unwrap();
-        let config = args.config(None, &Arc::default()).unwrap();
+        let config = args.config().unwrap();
         assert_eq!(config.profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
         assert_eq!(config.identity.pid, PidPolicy::One);
         let rules = args.viewer.rules(args.trace.format).unwrap();
         assert_eq!(rules.viewer, Some(CheckFor::Devtools));
-        let usual = merge("").unwrap().config(None, &Arc::default()).unwrap().identity;
+        let usual = merge("").unwrap().config().unwrap().identity;
         assert_eq!((usual.pid, usual.ids), (PidPolicy::Auto, IdPolicy::Auto));
         for wrong in [
             "--pid-tid a",
@@ -287,7 +294,7 @@ mod tests {
         for flags in ["-@ 0", "-@ x", "-m lots", "--format xml", "-z rar", "-q -v", "--tier mmx"] {
             assert!(merge(flags).is_err(), "{flags}");
         }
-        let none = merge("--read-size 0").unwrap().config(None, &Arc::default());
+        let none = merge("--read-size 0").unwrap().config();
         assert!(none.is_err());
         assert_eq!(merge("--tier scalar").unwrap().limits.tier, Some(Tier::Scalar));
         assert_eq!(merge("--format ndjson").unwrap().trace.format, Some(Format::Ndjson));

@@ -1,60 +1,44 @@
 //! `tracemill check`: the findings as text for people, or as JSON.
 
-use super::around::{note_limits, note_repeated, report_place};
 use super::info::{duration_text, short};
+use super::reporting::Reporting;
+use super::running::Flags;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary, colored_stdout, plain};
+use crate::messages::{Messages, colored_stdout, plain};
 use crate::pointer::pointed;
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::report;
 use crate::size::{grouped, plural};
 use crate::whole_file::Place;
 use clap::builder::styling::{AnsiColor, Style};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Progress, Severity, check,
+    CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Severity, check,
 };
 
 /// Reads, then says what is wrong.
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
-    let sources = args.input.sources()?;
-    let output = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
-    output.check("the output", &sources, args.output.force)?;
-    let report_place = report_place(&args.messages, &args.output, &sources)?;
+    let CheckArgs { input, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "check", input, limits, messages: said };
+    let reporting = Reporting::new(flags, &args.output, messages)?;
+    let (running, output) = (&reporting.running, &reporting.output);
     let viewers = args.viewers();
+    running.announce();
+    let report = running.watch(|sources, config| check(sources, &viewers, config))?;
 
-    note_repeated(&sources, messages);
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let checked = check(&sources, &viewers, &config);
-    drop(watch);
-    let report = checked?;
-
-    let elapsed = start.elapsed();
-    let json = report::check(&report, &viewers, &Run { config: &config, elapsed });
+    let json = report::check(&report, &viewers, &running.described());
     // -q leaves the status to say it all, unless a file was asked for
-    if !args.messages.quiet || output != Place::Stdout {
+    if !said.quiet || *output != Place::Stdout {
         match args.json {
             true => output.write_json(&json)?,
             false => {
-                let color = output == Place::Stdout && colored_stdout(args.messages.color);
+                let color = *output == Place::Stdout && colored_stdout(said.color);
                 output.write(text(&report, &viewers, color).as_bytes())?;
             }
         }
     }
-    messages.inputs(&report.inputs);
-    report.warnings.iter().for_each(|text| messages.warning(text));
+    reporting.tell(&report.inputs, &report.warnings);
     let lost = report.inputs.iter().map(InputReport::lost).sum();
-    messages.summary(&Summary::new("check", &report.inputs, lost, elapsed));
-    if let Some(place) = report_place {
-        place.write_json(&json)?;
-    }
+    reporting.end((&report.inputs, lost), |_| json)?;
     Ok(if report.is_clean() { Exit::Complete } else { Exit::Lossy })
 }
 

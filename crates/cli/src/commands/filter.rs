@@ -1,61 +1,37 @@
 //! `tracemill filter`.
 
-use super::around::{
-    note_disk, note_form, note_limits, note_repeated, refuse_pouring, report_place,
-};
+use super::running::Flags;
 use super::unmatched;
-use super::viewer::changed;
+use super::writing::{TraceFlags, Writing};
 use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary};
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::messages::Messages;
+use crate::report;
 use crate::size::{human, plural};
-use std::io::{self, IsTerminal};
-use std::sync::Arc;
-use std::time::Instant;
-use tracemill_pipeline::{FilterReport, Progress, filter};
+use tracemill_pipeline::{FilterReport, filter};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let mut config = args.limits.config(&args.input, &progress)?;
-    config.repair = args.trace.repair;
-    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
-    config.viewer = args.viewer.rules(output.format)?;
-    let sources = args.input.sources()?;
-    refuse_pouring(&args.output, &sources)?;
-    let report_place = report_place(&args.messages, &args.output, &sources)?;
-
-    note_repeated(&sources, messages);
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let filtered = filter(&sources, &args.criteria.filter(), &output, &config);
-    drop(watch);
-    let mut report = filtered?;
+    let FilterArgs { input, criteria, output, trace, viewer, limits, messages: said } = args;
+    let flags = Flags { verb: "filter", input, limits, messages: said };
+    let given = TraceFlags { output, trace, viewer: Some(viewer) };
+    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let running = &writing.running;
+    running.announce();
+    let wanted = criteria.filter();
+    let mut report = running.watch(|sources, config| filter(sources, &wanted, &output, config))?;
     if report.is_empty() {
-        report.warnings.extend(unmatched::sentences(&args.criteria, &sources, &config));
+        let sentences = unmatched::sentences(criteria, &running.sources, &running.config);
+        report.run.warnings.extend(sentences);
     }
 
-    let elapsed = start.elapsed();
-    messages.inputs(&report.inputs);
-    note_form(&args.trace, report.format, output.compression, messages);
-    note_disk(messages, &config, (report.spilled_bytes, report.spooled_bytes));
-    for text in dropped(&report) {
-        messages.note(&text);
-    }
-    report.warnings.iter().for_each(|text| messages.warning(text));
-    changed(&report.viewer).iter().for_each(|text| messages.say(text));
-    messages.losses(&report.inputs);
-    let mut summary = Summary::new("filter", &report.inputs, report.lost(), elapsed);
-    summary.output = Some((report.events, report.bytes));
-    messages.summary(&summary);
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed };
-        place.write_json(&report::filter(&report, &output, &run))?;
-    }
-    Ok(Exit::written(report.lost(), &report.inputs).unless_empty(report.is_empty()))
+    writing.tell_decisions(&report.run, &[]);
+    writing.tell_disk(report.spilled_bytes, &report.run);
+    dropped(&report).iter().for_each(|text| messages.note(text));
+    writing.tell_outcome(&report.run, &[]);
+    let lost = report.run.lost();
+    let exit = writing.finish(&report.run, (lost, 0), |run| report::filter(&report, &output, run));
+    Ok(exit?.unless_empty(report.is_empty()))
 }
 
 /// What went, for `-v`.

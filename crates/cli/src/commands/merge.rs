@@ -1,70 +1,43 @@
 //! `tracemill merge`.
 
-use super::around::{note_form, note_limits, note_repeated, refuse_pouring, report_place};
 use super::clocks;
-use super::viewer::changed;
+use super::running::Flags;
+use super::writing::{TraceFlags, Writing};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
-use crate::messages::{Messages, Summary};
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::messages::Messages;
+use crate::report;
 use crate::similar::suggestion;
 use crate::size::{human, plural};
 use crate::whole_file::Place;
-use std::io::{self, IsTerminal};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
-use tracemill_pipeline::{
-    Config, IdentityReport, InputIdentity, MergeReport, Progress, Source, merge,
-};
+use tracemill_pipeline::{Config, IdentityReport, InputIdentity, MergeReport, Source, merge};
 
 /// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let manifest = args.identity.manifest()?;
-    let mut config = args.config(manifest.as_ref(), &progress)?;
-    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
-    config.viewer = args.viewer.rules(output.format)?;
-    let sources = args.input.sources_and(manifest.as_ref().map_or(&[], |m| &m.inputs))?;
-    refuse_pouring(&args.output, &sources)?;
-    let report_place = report_place(&args.messages, &args.output, &sources)?;
-    let manifest_place = manifest_place(args, &sources)?;
+    let MergeArgs { input, viewer, identity, output, trace, limits, messages: said, .. } = args;
+    let manifest = identity.manifest()?;
+    let flags = Flags { verb: "merge", input, limits, messages: said };
+    let given = TraceFlags { output, trace, viewer: Some(viewer) };
+    let listed = manifest.as_ref().map_or(&[][..], |manifest| &manifest.inputs);
+    let (mut writing, output) = Writing::one(flags, given, listed, messages)?;
+    args.set_rules(&mut writing.running.config, manifest.as_ref())?;
+    let manifest_place = manifest_place(args, &writing.running.sources)?;
+    let running = &writing.running;
+    running.announce();
+    let mut report = running.watch(|sources, config| merge(sources, &output, config))?;
 
-    note_repeated(&sources, messages);
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let merged = merge(&sources, &output, &config);
-    drop(watch);
-    let report = merged?;
-
-    let elapsed = start.elapsed();
-    messages.inputs(&report.inputs);
-    note_form(&args.trace, report.format, output.compression, messages);
-    for text in decisions(&report, &config) {
-        messages.note(&text);
-    }
-    report.warnings.iter().for_each(|text| messages.warning(text));
-    unused_labels(args, &report.identity).iter().for_each(|text| messages.warning(text));
+    writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
-    clocks::moved(&report.clocks).iter().for_each(|text| messages.say(text));
-    renamed(&report.identity).iter().for_each(|text| messages.say(text));
-    changed(&report.viewer).iter().for_each(|text| messages.say(text));
-    messages.losses(&report.inputs);
-    let mut summary = Summary::new("merge", &report.inputs, report.lost(), elapsed);
-    summary.output = Some((report.events, report.bytes));
-    summary.copies = report.copies;
-    messages.summary(&summary);
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed };
-        place.write_json(&report::merge(&report, &output, &run))?;
-    }
+    report.run.warnings.extend(unused_labels(args, &report.identity));
+    let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity));
+    writing.tell_outcome(&report.run, &Vec::from_iter(done));
     if let Some(place) = manifest_place {
         place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
-    Ok(Exit::written(report.lost(), &report.inputs))
+    let lost = report.run.lost();
+    writing.finish(&report.run, (lost, report.copies), |run| report::merge(&report, &output, run))
 }
 
 /// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.
@@ -144,7 +117,7 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let tmp_dir = config.tmp_dir.display();
     let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");
     let recordings = given.map(|input| input.recording).max();
-    if let Some(last) = recordings.filter(|_| report.inputs.len() > 1) {
+    if let Some(last) = recordings.filter(|_| report.run.inputs.len() > 1) {
         texts.push(format!("the inputs are of {}", plural(last as u64 + 1, "recording")));
     }
     if report.identity.metadata_dropped > 0 {
@@ -155,8 +128,8 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
         let runs = plural(report.spilled_runs, "sorted run");
         texts.push(format!("{runs} of the index went to {tmp_dir}: more memory (-m) avoids it"));
     }
-    if report.spooled_bytes > 0 {
-        let bytes = human(report.spooled_bytes);
+    if report.run.spooled_bytes > 0 {
+        let bytes = human(report.run.spooled_bytes);
         texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
     }
     if report.delayed_chunks > 0 {
@@ -169,8 +142,11 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
         let events = plural(report.copies, "event");
         texts.push(format!("{events} that split had repeated at cuts were left out"));
     }
-    if report.annotations.kept > 0 {
-        texts.push(format!("{} of DevTools kept", plural(report.annotations.kept, "annotation")));
+    if report.run.annotations.kept > 0 {
+        texts.push(format!(
+            "{} of DevTools kept",
+            plural(report.run.annotations.kept, "annotation")
+        ));
     }
     texts
 }
@@ -178,31 +154,13 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{AnnotationReport, Format, Tier, ViewerReport};
 
     #[test]
     fn decisions_are_said_where_there_were_any() {
         let config = crate::args::test_config();
-        let mut report = MergeReport {
-            inputs: Vec::new(),
-            events: 0,
-            bytes: 0,
-            format: Format::Object,
-            tier: Tier::Scalar,
-            threads: 2,
-            spilled_runs: 0,
-            spooled_bytes: 0,
-            delayed_chunks: 0,
-            copies: 0,
-            keys_lost: 0,
-            identity: IdentityReport::default(),
-            clocks: Vec::new(),
-            annotations: AnnotationReport::default(),
-            viewer: ViewerReport::default(),
-            warnings: Vec::new(),
-        };
+        let mut report = MergeReport::new(&config);
         assert_eq!(decisions(&report, &config), [""; 0]);
-        (report.spilled_runs, report.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
+        (report.spilled_runs, report.run.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
         report.copies = 4;
         let texts = decisions(&report, &config);
         assert!(texts[0].starts_with("1 sorted run of the index went to /t"));

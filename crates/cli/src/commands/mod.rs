@@ -11,10 +11,13 @@ mod merge;
 mod packaging;
 mod profile;
 mod redact;
+mod reporting;
+mod running;
 mod slice;
 mod split;
 mod unmatched;
 mod viewer;
+mod writing;
 
 use crate::args::Verb;
 use crate::exit::{Exit, Failure};

@@ -1,19 +1,16 @@
 //! `tracemill profile list` and `tracemill profile extract`.
 
-use super::around::{note_limits, report_place};
+use super::around::report_place;
 use super::info::{duration_text, micros};
+use super::reporting::Reporting;
+use super::running::{Flags, Running};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary, plain};
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::messages::{Messages, plain};
+use crate::report;
 use crate::size::{grouped, plural};
-use crate::whole_file::Place;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 use tracemill_pipeline::{
-    ChunkOrder, Config, ProfileInfo, ProfilesReport, Progress, extract_profiles, list_profiles,
+    ChunkOrder, Config, ProfileInfo, ProfilesReport, extract_profiles, list_profiles,
 };
 
 /// Runs one of the two.
@@ -25,50 +22,33 @@ pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failu
 }
 
 fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
-    let sources = args.input.sources()?;
-    let output = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
-    output.check("the output", &sources, args.output.force)?;
-    let report_place = report_place(&args.messages, &args.output, &sources)?;
+    let ListArgs { input, choice, output, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "profile list", input, limits, messages: said };
+    let reporting = Reporting::new(flags, output, messages)?;
+    let running = &reporting.running;
+    running.announce();
+    let report =
+        running.watch(|sources, config| list_profiles(sources, &choice.choice(), config))?;
 
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let found = list_profiles(&sources, &args.choice.choice(), &config);
-    drop(watch);
-    let report = found?;
-
-    let json = report::profiles(
-        "profile list",
-        &report,
-        &Run { config: &config, elapsed: start.elapsed() },
-    );
+    let json = report::profiles(flags.verb, &report, &running.described());
     match args.json {
-        true => output.write_json(&json)?,
-        false => output.write(table(&report.profiles).as_bytes())?,
+        true => reporting.output.write_json(&json)?,
+        false => reporting.output.write(table(&report.profiles).as_bytes())?,
     }
-    say(&report, &config, messages);
-    messages.summary(&Summary::new("profile list", &report.inputs, report.lost(), start.elapsed()));
-    if let Some(place) = report_place {
-        place.write_json(&json)?;
-    }
+    say(&report, &running.config, messages);
+    reporting.end((&report.inputs, report.lost()), |_| json)?;
     Ok(Exit::finished(report.lost()))
 }
 
 fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
-    let sources = args.input.sources()?;
-    let report_place = report_place(&args.messages, &args.output.plain(), &sources)?;
-
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let extracted =
-        extract_profiles(&sources, &args.choice.choice(), &args.output.target(), &config);
-    drop(watch);
-    let report = extracted?;
+    let ExtractArgs { input, choice, output, limits, messages: said } = args;
+    let flags = Flags { verb: "profile extract", input, limits, messages: said };
+    let running = Running::new(flags, &[], messages)?;
+    let report_place = report_place(said, &output.plain(), &running.sources)?;
+    running.announce();
+    let (choice, target) = (choice.choice(), output.target());
+    let report =
+        running.watch(|sources, config| extract_profiles(sources, &choice, &target, config))?;
 
     for profile in &report.profiles {
         if let Some(file) = &profile.file {
@@ -76,13 +56,10 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
             messages.note(&format!("{}: {samples}, {}", file.display(), chosen(profile.order)));
         }
     }
-    say(&report, &config, messages);
-    let summary = Summary::new("profile extract", &report.inputs, report.lost(), start.elapsed());
-    messages.summary(&summary);
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed: start.elapsed() };
-        place.write_json(&report::profiles("profile extract", &report, &run))?;
-    }
+    say(&report, &running.config, messages);
+    let summary = running.summary(&report.inputs, report.lost());
+    running
+        .end(&summary, report_place.as_ref(), |run| report::profiles(flags.verb, &report, run))?;
     Ok(Exit::finished(report.lost()))
 }
 

@@ -1,57 +1,37 @@
 //! `tracemill redact`.
 
-use super::around::{
-    note_disk, note_form, note_limits, note_repeated, refuse_pouring, report_place,
-};
+use super::running::Flags;
+use super::writing::{TraceFlags, Writing};
 use crate::args::RedactArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary};
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::messages::Messages;
+use crate::report;
 use crate::size::{grouped, plural};
-use std::io::{self, IsTerminal};
-use std::sync::Arc;
-use std::time::Instant;
-use tracemill_pipeline::{Progress, RedactReport, redact};
+use tracemill_pipeline::{RedactReport, redact};
 
 /// Redacts, then says how often what was replaced.
 pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let config = args.limits.config(&args.input, &progress)?;
-    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
-    let sources = args.input.sources()?;
-    refuse_pouring(&args.output, &sources)?;
-    let report_place = report_place(&args.messages, &args.output, &sources)?;
+    let RedactArgs { input, output, trace, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "redact", input, limits, messages: said };
+    let given = TraceFlags { output, trace, viewer: None };
+    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    writing.running.announce();
+    let redaction = args.redaction();
+    let report =
+        writing.running.watch(|sources, config| redact(sources, &redaction, &output, config))?;
 
-    note_repeated(&sources, messages);
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let redacted = redact(&sources, &args.redaction(), &output, &config);
-    drop(watch);
-    let report = redacted?;
-
-    let (elapsed, written) = (start.elapsed(), &report.written);
-    messages.inputs(&written.inputs);
-    note_form(&args.trace, written.format, output.compression, messages);
-    note_disk(messages, &config, (written.spilled_bytes, written.spooled_bytes));
-    written.warnings.iter().for_each(|text| messages.warning(text));
-    messages.losses(&written.inputs);
+    let run = &report.written.run;
+    writing.tell_decisions(run, &[]);
+    writing.tell_disk(report.written.spilled_bytes, run);
+    writing.tell_outcome(run, &[]);
     messages.say(&replaced(&report));
-    let mut summary = Summary::new("redact", &written.inputs, written.lost(), elapsed);
-    summary.output = Some((written.events, written.bytes));
-    messages.summary(&summary);
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed };
-        place.write_json(&report::redact(&report, &output, &run))?;
-    }
-    Ok(Exit::written(written.lost(), &written.inputs))
+    writing.finish(run, (run.lost(), 0), |run| report::redact(&report, &output, run))
 }
 
 /// What was replaced, as one sentence.
 fn replaced(report: &RedactReport) -> String {
     let each = report.replaced.iter().map(|&(name, count)| match name {
-        "url" => plural(count, "address").replace("addresss", "addresses"),
+        "url" => plural(count, "address"),
         "path" => plural(count, "path"),
         "user" => plural(count, "user name"),
         "also" => format!("{} × what --also matches", grouped(count)),

@@ -1,59 +1,41 @@
 //! `tracemill slice`.
 
-use super::around::{note_form, note_limits, note_repeated, refuse_pouring, report_place};
 use super::info::{duration_text, micros};
+use super::running::Flags;
 use super::unmatched::{NAMES, can_be_read_again};
-use super::viewer::changed;
+use super::writing::{TraceFlags, Writing};
 use crate::args::{SliceArgs, WindowArgs};
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary};
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::messages::Messages;
+use crate::report;
 use crate::similar::suggestion;
 use crate::size::{grouped, human, plural};
-use std::io::{self, IsTerminal};
-use std::sync::Arc;
-use std::time::Instant;
 use tracemill_pipeline::{
-    Config, EventName, InfoConfig, Moment, Progress, SliceReport, Source, TimeWindow, find_events,
-    info, slice,
+    Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, info,
+    slice,
 };
 
 /// Slices, then says how it went.
 pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let mut config = args.limits.config(&args.input, &progress)?;
-    config.repair = args.trace.repair;
-    let mut windows = args.window.windows()?;
-    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
-    config.viewer = args.viewer.rules(output.format)?;
-    let sources = args.input.sources()?;
-    refuse_pouring(&args.output, &sources)?;
-    let report_place = report_place(&args.messages, &args.output, &sources)?;
-
-    note_repeated(&sources, messages);
-    note_limits(&args.limits, &config, messages);
-    if let Some((window, said)) = around(&args.window, &sources, &config)? {
+    let SliceArgs { input, window, output, trace, viewer, limits, messages: said, .. } = args;
+    let mut windows = window.windows()?;
+    let flags = Flags { verb: "slice", input, limits, messages: said };
+    let given = TraceFlags { output, trace, viewer: Some(viewer) };
+    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let running = &writing.running;
+    running.announce();
+    if let Some((around, said)) = around(window, &running.sources, &running.config)? {
         messages.say(&said);
-        windows.push(window);
+        windows.push(around);
     }
-    let watch = Watch::start(&args.messages, &progress);
-    let sliced = slice(&sources, &windows, args.window.edges(), &output, &config);
-    drop(watch);
-    let report = sliced?;
+    let edges = window.edges();
+    let report =
+        running.watch(|sources, config| slice(sources, &windows, edges, &output, config))?;
 
-    let elapsed = start.elapsed();
-    messages.inputs(&report.written.inputs);
-    note_form(&args.trace, report.written.format, output.compression, messages);
-    for text in decisions(&report, &config) {
-        messages.note(&text);
-    }
-    report.written.warnings.iter().for_each(|text| messages.warning(text));
+    let run = &report.written.run;
+    writing.tell_decisions(run, &decisions(&report, &running.config));
     let lasts = report.trace.map_or(0, |(start, end)| end.abs_diff(start));
-    args.window.unit_hint(lasts).iter().for_each(|text| messages.say(text));
-    changed(&report.written.viewer).iter().for_each(|text| messages.say(text));
-    messages.losses(&report.written.inputs);
+    writing.tell_outcome(run, &Vec::from_iter(window.unit_hint(lasts)));
     for (kind, flaw) in report.flaws.iter() {
         messages.warning(&format!(
             "CPU profiles: {} × {}: {}; first at byte {} of {}",
@@ -64,14 +46,8 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
             flaw.input
         ));
     }
-    let mut summary = Summary::new("slice", &report.written.inputs, report.lost(), elapsed);
-    summary.output = Some((report.written.events, report.written.bytes));
-    messages.summary(&summary);
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed };
-        place.write_json(&report::slice(&report, &output, &run))?;
-    }
-    Ok(Exit::written(report.lost(), &report.written.inputs).unless_empty(report.is_empty))
+    let exit = writing.finish(run, (report.lost(), 0), |run| report::slice(&report, &output, run));
+    Ok(exit?.unless_empty(report.is_empty))
 }
 
 /// Time around an event of `--around`, unless `--margin` has another.
@@ -144,8 +120,8 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
         let runs = plural(report.written.spilled_runs, "sorted run");
         texts.push(format!("{runs} of the index went to {tmp_dir}: more memory (-m) avoids it"));
     }
-    if report.written.spooled_bytes > 0 {
-        let bytes = human(report.written.spooled_bytes);
+    if report.written.run.spooled_bytes > 0 {
+        let bytes = human(report.written.run.spooled_bytes);
         texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
     }
     texts

@@ -1,82 +1,66 @@
 //! `tracemill split`.
 
-use super::around::{note_form, note_limits, note_repeated, report_place, same_name};
-use super::viewer::changed;
+use super::around::{report_place, same_name};
+use super::running::{Flags, Running};
+use super::writing::Writing;
 use crate::args::SplitArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary, plain};
-use crate::progress::Watch;
-use crate::report::{self, Run};
+use crate::messages::{Messages, plain};
+use crate::report;
 use crate::size::{grouped, human, plural};
 use crate::whole_file::Place;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
-use tracemill_pipeline::{Config, Progress, SplitReport, split};
+use tracemill_pipeline::{Config, SplitReport, split};
 
 /// Splits, then says how it went.
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let mut config = args.limits.config(&args.input, &progress)?;
-    config.repair = args.trace.repair;
+    let SplitArgs { input, trace, viewer, limits, messages: said, .. } = args;
     let parts = args.config()?;
-    config.viewer = args.viewer.rules(parts.format)?;
-    let sources = args.input.sources()?;
+    let flags = Flags { verb: "split", input, limits, messages: said };
+    let mut running = Running::new(flags, &[], messages)?;
+    running.config.viewer = viewer.rules(parts.format)?;
     let manifest = args.output.manifest.as_deref().map(Place::of);
     if let Some(manifest) = &manifest {
-        manifest.check("the manifest", &sources, args.output.force)?;
+        manifest.check("the manifest", &running.sources, args.output.force)?;
     }
-    let report_place = report_place(&args.messages, &args.plain(), &sources)?;
-    if let (Some(report), Some(manifest)) = (&args.messages.report, &args.output.manifest)
+    let report_place = report_place(said, &args.plain(), &running.sources)?;
+    if let (Some(report), Some(manifest)) = (&said.report, &args.output.manifest)
         && same_name(report, manifest)
     {
         return Err(Failure::usage("--report and --manifest are one file: choose another name"));
     }
+    let writing = Writing::of(running, (trace, parts.compression), report_place);
+    let running = &writing.running;
+    running.announce();
+    let report = running.watch(|sources, config| split(sources, &parts, config))?;
 
-    note_repeated(&sources, messages);
-    note_limits(&args.limits, &config, messages);
-    let watch = Watch::start(&args.messages, &progress);
-    let done = split(&sources, &parts, &config);
-    drop(watch);
-    let report = done?;
-
-    let elapsed = start.elapsed();
-    messages.inputs(&report.inputs);
-    note_form(&args.trace, report.format, parts.compression, messages);
-    for text in decisions(&report, &config) {
-        messages.note(&text);
-    }
-    if args.dry_run {
-        let to_stdout = manifest == Some(Place::Stdout);
-        if !to_stdout {
-            Place::of(Path::new("-")).write(table(&report).as_bytes())?;
-        }
-    } else {
-        for part in &report.parts {
-            messages.note(&format!(
-                "{}: {}, {}",
-                part.file.display(),
-                plural(part.events, "event"),
-                human(part.bytes)
-            ));
-        }
-    }
-    report.warnings.iter().for_each(|text| messages.warning(text));
-    changed(&report.viewer).iter().for_each(|text| messages.say(text));
-    messages.losses(&report.inputs);
-    let mut summary = Summary::new("split", &report.inputs, report.lost(), elapsed);
-    let sum = |of: fn(&tracemill_pipeline::SplitPart) -> u64| report.parts.iter().map(of).sum();
-    summary.output = Some((sum(|part| part.events), sum(|part| part.bytes)));
-    messages.summary(&summary);
+    writing.tell_decisions(&report.run, &decisions(&report, &running.config));
+    tell_parts(&report, (args.dry_run, &manifest), messages)?;
+    writing.tell_outcome(&report.run, &[]);
     if let Some(place) = manifest {
         place.write_json(&report::manifest(&report))?;
     }
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed };
-        place.write_json(&report::split(&report, args.dry_run, &run))?;
+    let lost = report.run.lost();
+    writing.finish(&report.run, (lost, 0), |run| report::split(&report, args.dry_run, run))
+}
+
+/// Writes the table of the parts of a dry run, unless their list goes there; else names them, for `-v`.
+fn tell_parts(
+    report: &SplitReport,
+    (dry_run, manifest): (bool, &Option<Place>),
+    messages: &Messages,
+) -> Result<(), Failure> {
+    if dry_run {
+        return match manifest {
+            Some(Place::Stdout) => Ok(()),
+            _ => Place::of(Path::new("-")).write(table(report).as_bytes()),
+        };
     }
-    Ok(Exit::written(report.lost(), &report.inputs))
+    for part in &report.parts {
+        let (events, bytes) = (plural(part.events, "event"), human(part.bytes));
+        messages.note(&format!("{}: {events}, {bytes}", part.file.display()));
+    }
+    Ok(())
 }
 
 /// What the run decided, for `-v`.
@@ -87,8 +71,8 @@ fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
         let times = plural(report.spills, "time");
         texts.push(format!("the index went to {tmp_dir} {times}: more memory (-m) avoids it"));
     }
-    if report.spooled_bytes > 0 {
-        let bytes = human(report.spooled_bytes);
+    if report.run.spooled_bytes > 0 {
+        let bytes = human(report.run.spooled_bytes);
         texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
     }
     if report.delayed_chunks > 0 {

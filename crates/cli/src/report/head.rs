@@ -30,12 +30,12 @@ pub(super) fn flaws(flaws: &Flaws) -> Value {
 }
 
 /// What all reports begin with; `decisions` are those of the verb.
-pub(crate) fn common<'r, const N: usize>(
+pub(crate) fn common<'r>(
     verb: &str,
     inputs: &'r [InputReport],
     lost: u64,
     run: &Run<'_>,
-    decisions: [(&'static str, Value); N],
+    decisions: impl IntoIterator<Item = (&'static str, Value)>,
 ) -> Object<'r> {
     let Run { config, elapsed } = run;
     let mut all = Object::from([

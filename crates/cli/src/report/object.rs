@@ -36,8 +36,8 @@ impl<'r> Object<'r> {
     }
 
     /// Appends members, in place of those of the same keys.
-    pub(crate) fn extend<const N: usize>(&mut self, members: [(&'static str, Value); N]) {
-        self.0.extend(members.map(|(key, value)| (key, Node::Value(value))));
+    pub(crate) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
+        self.0.extend(members.into_iter().map(|(key, value)| (key, Node::Value(value))));
     }
 }
 

@@ -4,9 +4,9 @@ use super::head::{Run, common, flaws, id, map};
 use super::object::Object;
 use serde_json::{Map, Value, json};
 use tracemill_pipeline::{
-    AnnotationReport, CheckFor, Compression, ConvertReport, Edges, FilterReport, Format,
-    IdentityReport, InputClock, MergeReport, OutputConfig, RedactReport, SliceReport, SplitPart,
-    SplitReport, Target, ViewerReport,
+    CheckFor, Compression, ConvertReport, Edges, FilterReport, IdentityReport, InputClock,
+    MergeReport, OutputConfig, RedactReport, RunReport, SliceReport, SplitPart, SplitReport,
+    Target, ViewerReport,
 };
 
 /// The report of `merge`.
@@ -16,19 +16,16 @@ pub(crate) fn merge<'r>(
     run: &Run<'_>,
 ) -> Object<'r> {
     let decisions = [
-        ("threads", json!(report.threads)),
-        ("tier", json!(report.tier.name())),
+        ("threads", json!(report.run.threads)),
+        ("tier", json!(report.run.tier.name())),
         ("spilled_runs", json!(report.spilled_runs)),
-        ("spooled_bytes", json!(report.spooled_bytes)),
         ("delayed_chunks", json!(report.delayed_chunks)),
     ];
-    let mut all = common("merge", &report.inputs, report.lost(), run, decisions);
+    let mut all = of_run("merge", &report.run, run, decisions);
     all.set("copies", json!(report.copies));
-    all.set("output", written(output, report.format, (report.events, report.bytes)));
-    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
+    all.set("output", written(output, &report.run));
     all.set("identity", identity(&report.identity));
     all.list("clocks", || report.clocks.iter().map(clock));
-    all.set("viewer", viewer(&report.viewer));
     all
 }
 
@@ -45,24 +42,24 @@ fn clock(clock: &InputClock) -> Value {
     })
 }
 
-/// What became of what stands beside the events, and what the user should know.
-fn set_fates(
-    all: &mut Object<'_>,
-    keys_lost: u64,
-    annotations: &AnnotationReport,
-    warnings: &[String],
-) {
-    let dropped = annotations.dropped.iter();
+/// What the reports of all verbs that write traces begin with.
+fn of_run<'r, const N: usize>(
+    verb: &str,
+    own: &'r RunReport,
+    run: &Run<'_>,
+    decisions: [(&'static str, Value); N],
+) -> Object<'r> {
+    let spooled = ("spooled_bytes", json!(own.spooled_bytes));
+    let decisions = decisions.into_iter().chain([spooled]);
+    let mut all = common(verb, &own.inputs, own.lost(), run, decisions);
+    let dropped = own.annotations.dropped.iter();
     let dropped: Map<String, Value> =
         dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
-    all.set("annotations", json!({"kept": annotations.kept, "dropped": dropped}));
-    all.set("keys_lost", json!(keys_lost));
-    all.set("warnings", json!(warnings));
-}
-
-/// What went to disk, of verbs that keep the order of their input.
-fn disk(spilled: u64, spooled: u64) -> [(&'static str, Value); 2] {
-    [("spilled_bytes", json!(spilled)), ("spooled_bytes", json!(spooled))]
+    all.set("annotations", json!({"kept": own.annotations.kept, "dropped": dropped}));
+    all.set("keys_lost", json!(own.keys_lost));
+    all.set("warnings", json!(own.warnings));
+    all.set("viewer", viewer(&own.viewer));
+    all
 }
 
 fn viewer(report: &ViewerReport) -> Value {
@@ -90,16 +87,16 @@ fn identity(identity: &IdentityReport) -> Object<'_> {
 }
 
 /// Where a trace was written, and what.
-fn written(output: &OutputConfig, format: Format, (events, bytes): (u64, u64)) -> Value {
+fn written(output: &OutputConfig, run: &RunReport) -> Value {
     json!({
         "name": match &output.target {
             Target::Stdout | Target::Writer(_) => None,
             Target::File { path, .. } => Some(path.to_string_lossy()),
         },
-        "format": format.name(),
+        "format": run.format.name(),
         "compression": compression(output.compression),
-        "events": events,
-        "bytes": bytes,
+        "events": run.events,
+        "bytes": run.bytes,
     })
 }
 
@@ -109,13 +106,11 @@ pub(crate) fn convert<'r>(
     output: &OutputConfig,
     run: &Run<'_>,
 ) -> Object<'r> {
-    let decisions = disk(report.spilled_bytes, report.spooled_bytes);
-    let mut all = common("convert", &report.inputs, report.lost(), run, decisions);
-    let mut output = written(output, report.format, (report.events, report.bytes));
+    let decisions = [("spilled_bytes", json!(report.spilled_bytes))];
+    let mut all = of_run("convert", &report.run, run, decisions);
+    let mut output = written(output, &report.run);
     output["style"] = json!(report.style.name());
     all.set("output", output);
-    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
-    all.set("viewer", viewer(&report.viewer));
     all
 }
 
@@ -138,16 +133,14 @@ pub(crate) fn filter<'r>(
     output: &OutputConfig,
     run: &Run<'_>,
 ) -> Object<'r> {
-    let decisions = disk(report.spilled_bytes, report.spooled_bytes);
-    let mut all = common("filter", &report.inputs, report.lost(), run, decisions);
-    all.set("output", written(output, report.format, (report.events, report.bytes)));
+    let decisions = [("spilled_bytes", json!(report.spilled_bytes))];
+    let mut all = of_run("filter", &report.run, run, decisions);
+    all.set("output", written(output, &report.run));
     let dropped = report.dropped.iter().map(|dropped| {
         json!({"reason": dropped.reason, "events": dropped.events, "bytes": dropped.bytes})
     });
     all.set("dropped", dropped.collect::<Value>());
     all.set("threshold_ns", json!(report.threshold_ns));
-    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
-    all.set("viewer", viewer(&report.viewer));
     all
 }
 
@@ -188,16 +181,11 @@ pub(crate) fn slice<'r>(
 
 /// The report of `split`.
 pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -> Object<'r> {
-    let decisions = [
-        ("spills", json!(report.spills)),
-        ("spooled_bytes", json!(report.spooled_bytes)),
-        ("delayed_chunks", json!(report.delayed_chunks)),
-    ];
-    let mut all = common("split", &report.inputs, report.lost(), run, decisions);
-    all.set("format", json!(report.format.name()));
+    let decisions =
+        [("spills", json!(report.spills)), ("delayed_chunks", json!(report.delayed_chunks))];
+    let mut all = of_run("split", &report.run, run, decisions);
+    all.set("format", json!(report.run.format.name()));
     all.set("dry_run", json!(dry_run));
-    set_fates(&mut all, report.keys_lost, &report.annotations, &report.warnings);
-    all.set("viewer", viewer(&report.viewer));
     all.list("parts", || parts(&report.parts));
     all
 }
@@ -207,7 +195,7 @@ pub(crate) fn manifest(report: &SplitReport) -> Object<'_> {
     let mut all = Object::from([
         ("schema", json!(super::head::SCHEMA)),
         ("version", json!(env!("CARGO_PKG_VERSION"))),
-        ("format", json!(report.format.name())),
+        ("format", json!(report.run.format.name())),
     ]);
     all.list("parts", || parts(&report.parts));
     all

@@ -185,6 +185,10 @@ fn shrinking_says_how_far() {
     assert!(folder.read("b.json").contains("ProfileChunk"), "the longest");
     let run = folder.run("filter a.json --shrink-to 100 -o c.json").ends(1);
     assert!(run.stderr.contains("does not fit --shrink-to"), "{}", run.stderr);
+    let metadata = r#"[{"ph":"M","name":"process_name","pid":1,"args":{"name":"all of it"}}]"#;
+    let folder = folder.with("m.json", metadata);
+    let run = folder.run("filter m.json --shrink-to 20 --for devtools -o e.json").ends(0);
+    run.says(&["does not fit --shrink-to: "]);
     let run = folder.run("filter a.json --shrink-to 1M -v -o d.json").ends(0);
     assert!(run.stderr.contains("all that was left fits"), "{}", run.stderr);
 }

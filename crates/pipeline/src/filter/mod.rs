@@ -25,14 +25,14 @@ mod threads;
 mod undecided;
 
 use crate::annotations::{Annotations, Written};
-use crate::begun::{Begun, Hurry, format_in_order, take_late_keys};
+use crate::begun::{Begun, Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
 use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
-use crate::report::{AnnotationReport, FilterReport, ViewerReport};
+use crate::report::{FilterReport, RunReport};
 use criteria::Criteria;
 use lanes::Lanes;
 pub use options::Filter;
@@ -48,8 +48,7 @@ use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
-use tracemill_core::target::{Format, OutputConfig};
-use tracemill_tokenizer::Tier;
+use tracemill_core::target::OutputConfig;
 use undecided::Undecided;
 
 /// See [`crate::filter()`]; for no viewer.
@@ -79,31 +78,11 @@ pub(crate) fn filter(
         layout.opening(&united).len() as u64 + layout.closing_len(&united) + annotations.len();
     let decision = index
         .decide(Order(store), config, |events, bytes| around + layout.events_len(events, bytes))?;
-    let mut report = FilterReport {
-        inputs: Vec::new(),
+    let mut run = RunReport {
         events: decision.events,
-        metadata,
-        matching: decision.events - metadata,
-        bytes: 0,
-        format,
-        tier: config.tier.unwrap_or_else(Tier::best),
-        threads: config.threads,
-        dropped: decision.tallies.report(),
-        threshold_ns: decision.threshold,
-        spilled_bytes: decision.spilled,
-        spooled_bytes: inputs.spooled,
-        keys_lost: match format {
-            Format::Array => united.keys.len() as u64,
-            _ => late_keys,
-        },
-        viewer: ViewerReport::default(),
-        annotations: AnnotationReport::default(),
-        warnings: inputs.warnings.clone(),
+        ..report_in_order(&inputs, (&united, format), (late_keys, late), config)
     };
-    report.warnings.extend(united.warnings.iter().cloned());
-    report.warnings.extend(united.lost_to(format));
-    report.warnings.extend(late);
-    report.warnings.extend(decision.warning);
+    run.warnings.extend(decision.warning);
     let emit = Emit {
         order: Order(store),
         layout,
@@ -113,18 +92,26 @@ pub(crate) fn filter(
         rewrite: None,
         fixups: None,
     };
-    let written = match report.dropped.is_empty() {
+    let dropped = decision.tallies.report();
+    let written = match dropped.is_empty() {
         true => Written::whole(&emit, config),
         false => Written::some(&emit, config),
     };
-    report.annotations = annotations.put(&mut united, &written).report();
-    report.warnings.extend(report.annotations.warning());
+    run.annotations = annotations.put(&mut united, &written).report();
+    run.warnings.extend(run.annotations.warning());
     let counts = (decision.events, decision.bytes);
     let check = || inputs.check_unchanged();
-    report.bytes =
-        emit.write_all(&united, counts, (output, begun), config, &mut report.warnings, check)?;
-    report.inputs = inputs.reports;
-    Ok(report)
+    run.bytes =
+        emit.write_all(&united, counts, (output, begun), config, &mut run.warnings, check)?;
+    run.inputs = inputs.reports;
+    Ok(FilterReport {
+        run,
+        metadata,
+        matching: decision.events - metadata,
+        dropped,
+        threshold_ns: decision.threshold,
+        spilled_bytes: decision.spilled,
+    })
 }
 
 /// The findings of all inputs.

@@ -5,7 +5,7 @@ use crate::config::{CheckFor, Config};
 use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, filter as filter_plain};
 use crate::merge::merge;
-use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport};
+use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
 use crate::slice::{SliceReport, slice as slice_plain};
 use crate::viewer::too_large;
 use std::io;
@@ -88,12 +88,12 @@ pub fn convert(
         merge(sources, to, &config)
     };
     let (fitted, draft) = draft("what is made for the viewer", output, config, made)?;
-    let output = OutputConfig { format: Some(fitted.format), ..output.clone() };
-    let said = too_large(fitted.bytes, None).is_some();
-    let mut report = convert_plain(&[draft], style, &output, &plain(config))?.after(fitted);
+    let output = OutputConfig { format: Some(fitted.run.format), ..output.clone() };
+    let said = too_large(fitted.run.bytes, None).is_some();
+    let mut report = convert_plain(&[draft], style, &output, &plain(config))?.after(fitted.run);
     if viewer == CheckFor::Devtools && !said {
         // the style has made it so
-        report.warnings.extend(too_large(report.bytes, None));
+        report.run.warnings.extend(too_large(report.run.bytes, None));
     }
     Ok(report)
 }
@@ -129,7 +129,7 @@ pub fn filter(
         kept = smaller;
         report.take_shrunk(shrunk);
     }
-    report.take(fit(kept, output, config)?);
+    report.run.then(fit(kept, output, config)?.run);
     Ok(report)
 }
 
@@ -156,13 +156,14 @@ fn shrink(
         let one = std::slice::from_ref(all);
         let write = |to: &OutputConfig, plain: &Config| filter_plain(one, &wanted, to, plain);
         let (mut report, kept) = draft(KEPT, output, config, write)?;
-        let len = fit(kept.clone(), &measured, config)?.bytes;
-        let is_least = report.threshold_ns == Some(i64::MAX) || tries == TRIES;
+        let len = fit(kept.clone(), &measured, config)?.run.bytes;
+        // where nothing can go there is no threshold either
+        let is_least = report.threshold_ns == Some(i64::MAX) || goal == 0 || tries == TRIES;
         if len <= size || is_least {
             // said of another size than was asked for
-            report.warnings.retain(|text| !text.contains("does not fit"));
+            report.run.warnings.retain(|text| !text.contains("does not fit"));
             if len > size {
-                report.warnings.push(format!(
+                report.run.warnings.push(format!(
                     "the output does not fit --shrink-to: {len} bytes instead of {size} are metadata events, keys and what \
                      the viewer needs, which stay"
                 ));
@@ -170,7 +171,7 @@ fn shrink(
             return Ok((report, kept));
         }
         // what is added grows with what stays
-        let share = u128::from(goal.min(report.bytes)) * u128::from(size) / u128::from(len);
+        let share = u128::from(goal.min(report.run.bytes)) * u128::from(size) / u128::from(len);
         goal = u64::try_from(share).unwrap_or(goal).min(goal - 1);
     }
     unreachable!("the last try is the least")
@@ -183,9 +184,9 @@ impl FilterReport {
         self.threshold_ns = shrunk.threshold_ns;
         self.matching = shrunk.matching;
         self.spilled_bytes += shrunk.spilled_bytes;
-        self.keys_lost += shrunk.keys_lost;
-        self.annotations.then(shrunk.annotations);
-        self.warnings.extend(shrunk.warnings);
+        self.run.keys_lost += shrunk.run.keys_lost;
+        self.run.annotations.then(shrunk.run.annotations);
+        self.run.warnings.extend(shrunk.run.warnings);
     }
 }
 
@@ -203,19 +204,18 @@ impl AnnotationReport {
     }
 }
 
-/// Takes over what reports have in common.
-macro_rules! take_common {
-    ($own:expr, $fitted:expr) => {{
-        let (own, fitted) = ($own, $fitted);
-        (own.events, own.bytes, own.format) = (fitted.events, fitted.bytes, fitted.format);
-        own.spooled_bytes += fitted.spooled_bytes;
-        own.keys_lost += fitted.keys_lost;
-        own.annotations.then(fitted.annotations);
-        own.viewer = fitted.viewer;
-        own.warnings.extend(fitted.warnings);
+impl RunReport {
+    /// Takes in the run that made the output of what this one wrote.
+    fn then(&mut self, fitted: RunReport) {
+        (self.events, self.bytes, self.format) = (fitted.events, fitted.bytes, fitted.format);
+        self.spooled_bytes += fitted.spooled_bytes;
+        self.keys_lost += fitted.keys_lost;
+        self.annotations.then(fitted.annotations);
+        self.viewer = fitted.viewer;
+        self.warnings.extend(fitted.warnings);
         // of what the verb wrote nothing is lost
         debug_assert!(fitted.inputs.iter().all(|input| input.lost() == 0));
-    }};
+    }
 }
 
 impl SliceReport {
@@ -224,30 +224,24 @@ impl SliceReport {
         let written = &mut self.written;
         written.spilled_runs += fitted.spilled_runs;
         written.delayed_chunks += fitted.delayed_chunks;
-        take_common!(written, fitted);
-    }
-}
-
-impl FilterReport {
-    /// Takes in what was made of what stays.
-    fn take(&mut self, fitted: MergeReport) {
-        take_common!(self, fitted);
+        written.run.then(fitted.run);
     }
 }
 
 impl ConvertReport {
     /// Takes in what was made for a viewer before it was converted.
-    fn after(self, fitted: MergeReport) -> ConvertReport {
+    fn after(self, fitted: RunReport) -> ConvertReport {
         let mut annotations = fitted.annotations;
-        annotations.then(self.annotations);
-        ConvertReport {
+        annotations.then(self.run.annotations);
+        let run = RunReport {
             inputs: fitted.inputs,
-            keys_lost: self.keys_lost + fitted.keys_lost,
-            spooled_bytes: self.spooled_bytes + fitted.spooled_bytes,
+            keys_lost: self.run.keys_lost + fitted.keys_lost,
+            spooled_bytes: self.run.spooled_bytes + fitted.spooled_bytes,
             viewer: fitted.viewer,
-            warnings: [fitted.warnings, self.warnings].concat(),
+            warnings: [fitted.warnings, self.run.warnings].concat(),
             annotations,
-            ..self
-        }
+            ..self.run
+        };
+        ConvertReport { run, ..self }
     }
 }

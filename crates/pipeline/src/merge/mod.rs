@@ -25,7 +25,7 @@ use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::{Layout, default_format};
 use crate::parts::signs_of_parts;
-use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport};
+use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
 use index::Index;
 use std::borrow::Cow;
@@ -111,20 +111,15 @@ impl Index {
         let format = self.format(output, own, known.is_some().then_some(size.0));
         delays.leave_out(taken_out.offsets);
         let mut report = MergeReport {
-            events: size.0,
-            format,
+            run: begin_run(&inputs, (&united, format), warnings, config),
             spilled_runs: runs.spilled(),
-            spooled_bytes: inputs.spooled,
             delayed_chunks: delays.count(),
             copies,
-            keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
             identity,
             clocks: clocks.inputs.clone(),
-            warnings: [inputs.warnings.clone(), warnings].concat(),
-            ..MergeReport::new(config)
         };
-        warn(&united, &delays, &report.format, &mut report.warnings);
-        self.warn(&inputs, config, &mut report.warnings);
+        warn(&united, &delays, &report.run.format, &mut report.run.warnings);
+        self.warn(&inputs, config, &mut report.run.warnings);
         let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let retouch;
@@ -137,16 +132,16 @@ impl Index {
         }
         let mut written = Written::merged(&emit, &clocks, known.is_none(), config);
         written.before = retouch.as_ref().map_or(0, Retouch::before);
-        report.annotations = annotations.put(&mut united, &written).report();
-        report.warnings.extend(report.annotations.warning());
+        report.run.annotations = annotations.put(&mut united, &written).report();
+        report.run.warnings.extend(report.run.annotations.warning());
         retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
         emit.fixups = retouch.as_ref().map(|retouch| retouch as &dyn Fixups);
         let (to, check) = ((output, None), || inputs.check_unchanged());
-        let bytes = emit.write_all(&united, size, to, config, &mut report.warnings, check)?;
-        report.warnings.extend(clocks.stuck());
-        report.bytes = bytes;
+        let bytes = emit.write_all(&united, size, to, config, &mut report.run.warnings, check)?;
+        report.run.warnings.extend(clocks.stuck());
+        (report.run.events, report.run.bytes) = (size.0, bytes);
         retouch.iter().for_each(|retouch| retouch.report(&mut report, inputs.span()));
-        report.inputs = inputs.reports;
+        report.run.inputs = inputs.reports;
         Ok(report)
     }
 
@@ -336,6 +331,22 @@ fn find_delays(
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
     Delays::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
+}
+
+/// What is known of a run before anything is written.
+fn begin_run(
+    inputs: &Inputs,
+    (united, format): (&United<'_>, Format),
+    warnings: Vec<String>,
+    config: &Config,
+) -> RunReport {
+    RunReport {
+        format,
+        spooled_bytes: inputs.spooled,
+        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
+        warnings: [inputs.warnings.clone(), warnings].concat(),
+        ..RunReport::new(config)
+    }
 }
 
 /// What there is to say of keys and streams.

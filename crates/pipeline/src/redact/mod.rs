@@ -68,7 +68,7 @@ pub fn redact(
     let mapped = draft.map()?;
     let text = mapped.as_deref().unwrap_or_default();
     let (counts, bytes) = write(text, &rules, output, config)?;
-    written.bytes = bytes;
+    written.run.bytes = bytes;
     let names =
         [Secret::ALL[0].name(), Secret::ALL[1].name(), Secret::ALL[2].name(), "also", "long"];
     debug_assert!(names[ALSO] == "also" && names[LONG] == "long");

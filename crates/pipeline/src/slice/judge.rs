@@ -204,7 +204,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         report.flaws = std::mem::take(&mut cut.flaws);
         report.flaws.locate(|offset| inputs.locate(offset));
         if cut.whole > 0 {
-            report.written.warnings.push(format!(
+            report.written.run.warnings.push(format!(
                 "{} CPU profiles reach beyond the windows and were kept whole: they are CpuProfile events, or have no \
                  Profile event that says when they begin",
                 cut.whole

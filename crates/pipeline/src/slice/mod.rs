@@ -71,8 +71,8 @@ pub(crate) fn slice(
     let bounds = found.unwrap_or(Bounds { first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
-    report.written.spooled_bytes = inputs.spooled;
-    report.written.warnings.extend(inputs.warnings.iter().cloned());
+    report.written.run.spooled_bytes = inputs.spooled;
+    report.written.run.warnings.extend(inputs.warnings.iter().cloned());
 
     let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = Store::new(payloads(), index.long.clone());

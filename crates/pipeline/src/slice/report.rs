@@ -64,10 +64,10 @@ impl SliceReport {
     /// Everything is written.
     pub(super) fn end(&mut self, inputs: Inputs, bounds: Option<Bounds>) {
         self.trace = bounds.map(|bounds| (bounds.first, bounds.end));
-        self.written.inputs = inputs.reports;
+        self.written.run.inputs = inputs.reports;
         let Some(bounds) = bounds else {
             self.is_empty = true;
-            self.written.warnings.push("the inputs have no event with a time".to_owned());
+            self.written.run.warnings.push("the inputs have no event with a time".to_owned());
             return;
         };
         let trace = text((bounds.first, bounds.end));
@@ -76,15 +76,16 @@ impl SliceReport {
             self.windows.iter().filter_map(|&span| outside(span, bounds)).collect();
         let is_said = outside.len() == self.windows.len();
         let around = self.kept_always + self.moved + self.counters;
-        self.is_empty = is_said || self.written.events <= around;
+        self.is_empty = is_said || self.written.run.events <= around;
         for window in outside {
             self.written
+                .run
                 .warnings
                 .push(format!("{window}: the trace is {trace} µs and lasts {lasts}"));
         }
         if self.is_empty && !is_said {
             let windows: Vec<String> = self.windows.iter().map(|&span| text(span)).collect();
-            self.written.warnings.push(format!(
+            self.written.run.warnings.push(format!(
                 "no event lies in the window: it is {} µs, the trace is {trace} µs and lasts {lasts}",
                 windows.join(", ")
             ));
@@ -93,7 +94,7 @@ impl SliceReport {
 
     /// Pieces, keys and profile data lost in all. What lies outside the windows is not lost.
     pub fn lost(&self) -> u64 {
-        self.written.lost() + self.flaws.lost()
+        self.written.run.lost() + self.flaws.lost()
     }
 }
 

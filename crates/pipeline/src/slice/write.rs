@@ -54,13 +54,13 @@ impl Chosen {
         let (runs, _) = timed.finish()?.finish(store)?;
         let mut united = unite(documents, store);
         let written = &mut report.written;
-        written.events = events;
-        written.format = output.format.unwrap_or_else(|| default_format(documents));
+        written.run.events = events;
+        written.run.format = output.format.unwrap_or_else(|| default_format(documents));
         written.delayed_chunks = self.delays.count();
-        let is_array = written.format == Format::Array;
-        written.keys_lost = if is_array { united.keys.len() as u64 } else { 0 };
-        warn(&united, &self.delays, &written.format, &mut written.warnings);
-        let (delays, layout) = (self.delays, Layout::of(written.format));
+        let is_array = written.run.format == Format::Array;
+        written.run.keys_lost = if is_array { united.keys.len() as u64 } else { 0 };
+        warn(&united, &self.delays, &written.run.format, &mut written.run.warnings);
+        let (delays, layout) = (self.delays, Layout::of(written.run.format));
         let emit = Emit {
             order,
             layout,
@@ -71,12 +71,18 @@ impl Chosen {
             fixups: None,
         };
         let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
-        written.annotations = annotations.put(&mut united, &output_of).report();
-        written.warnings.extend(written.annotations.warning());
+        written.run.annotations = annotations.put(&mut united, &output_of).report();
+        written.run.warnings.extend(written.run.annotations.warning());
         let size = (events, bytes);
         let check = || inputs.check_unchanged();
-        written.bytes =
-            emit.write_all(&united, size, (output, None), config, &mut written.warnings, check)?;
+        written.run.bytes = emit.write_all(
+            &united,
+            size,
+            (output, None),
+            config,
+            &mut written.run.warnings,
+            check,
+        )?;
         Ok(())
     }
 }

@@ -51,7 +51,7 @@ use crate::layout::default_format;
 use crate::merge::warn;
 use crate::names::unknown_placeholder;
 use crate::parts::{Numbers, Statement};
-use crate::report::{AnnotationReport, ViewerReport};
+use crate::report::RunReport;
 pub use by::SplitBy;
 use frames::Frames;
 use index::{Found, Index};
@@ -62,13 +62,11 @@ use scan::{Categories, CutThreads, CutWhole, Mode, Threads};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::losses::InputReport;
 use tracemill_core::order::{LaneRuns, Lists, Order};
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
-use tracemill_tokenizer::Tier;
 use write::Job;
 
 /// Everything about the parts.
@@ -117,40 +115,17 @@ pub struct SplitPart {
     pub times_ns: Option<(i64, i64)>,
 }
 
-/// What a split did.
+/// What a split did. Of its run events and bytes are those of all parts.
 #[derive(Clone, Debug)]
 pub struct SplitReport {
-    /// Per input, in order.
-    pub inputs: Vec<InputReport>,
+    /// Inputs, output, warnings.
+    pub run: RunReport,
     /// The parts, in the order of their numbers.
     pub parts: Vec<SplitPart>,
-    /// Their format.
-    pub format: Format,
-    /// The instruction set of the scan.
-    pub tier: Tier,
-    /// Worker threads.
-    pub threads: usize,
     /// How often the index went to disk.
     pub spills: u64,
-    /// Bytes of inputs that were spooled to disk.
-    pub spooled_bytes: u64,
     /// Chunks of CPU profiles written behind their predecessors instead of at their times.
     pub delayed_chunks: u64,
-    /// Keys left out because the format has no place for them.
-    pub keys_lost: u64,
-    /// What was changed for a viewer, in all parts.
-    pub viewer: ViewerReport,
-    /// What became of DevTools' annotations: those that are in any part are kept, each as often as parts have it.
-    pub annotations: AnnotationReport,
-    /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
-}
-
-impl SplitReport {
-    /// Stretches and keys lost in all.
-    pub fn lost(&self) -> u64 {
-        self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
-    }
 }
 
 /// Checks a template for the names of parts: `{stem}` of the first input, `{ext}` that says form and packing, `{part}` from 1
@@ -294,11 +269,11 @@ impl<'w> Work<'w, '_> {
         frames.iter_mut().for_each(|frames| frames.find_unnamed(sequences.clone(), store));
         let delays = self.delays(&planner)?;
         let mut report = self.report(format, &delays);
-        warn(&united, &delays, &format, &mut report.warnings);
+        warn(&united, &delays, &format, &mut report.run.warnings);
         if format == Format::Array {
             let repeats = M::CUT && has_begins && parts.len() > 1;
-            report.warnings.extend(repeats.then(|| NOT_REPEATED.to_owned()));
-            report.keys_lost = united.keys.len() as u64;
+            report.run.warnings.extend(repeats.then(|| NOT_REPEATED.to_owned()));
+            report.run.keys_lost = united.keys.len() as u64;
         }
         let job = Job {
             planner: &planner,
@@ -317,14 +292,16 @@ impl<'w> Work<'w, '_> {
         };
         let files = self.files(&parts, &groups, format)?;
         let lens = self.known(&job, &parts, &mut report)?;
-        report.warnings.extend(report.annotations.warning());
+        report.run.warnings.extend(report.run.annotations.warning());
         if split.dry_run {
-            self.warn_of_sizes(&lens, &mut report.warnings);
+            self.warn_of_sizes(&lens, &mut report.run.warnings);
             report.parts = self.described(&parts, &groups, files, &lens);
-            return Ok(report);
+        } else {
+            self.refuse_repetition(&lens)?;
+            self.write_parts(&job, (&parts, files), lens, &mut report)?;
         }
-        self.refuse_repetition(&lens)?;
-        self.write_parts(&job, (&parts, files), lens, &mut report)?;
+        report.run.events = report.parts.iter().map(|part| part.events).sum();
+        report.run.bytes = report.parts.iter().map(|part| part.bytes).sum();
         Ok(report)
     }
 
@@ -340,7 +317,7 @@ impl<'w> Work<'w, '_> {
         // what a viewer needs is known when it is written
         let is_fitted = config.viewer.viewer.is_some();
         if !is_fitted {
-            self.warn_of_sizes(&lens, &mut report.warnings);
+            self.warn_of_sizes(&lens, &mut report.run.warnings);
         }
         let make = std::fs::create_dir_all(&split.dir);
         make.map_err(|e| Error::write(split.dir.display(), e))?;
@@ -350,11 +327,11 @@ impl<'w> Work<'w, '_> {
         report.parts = self.described(parts, job.groups, files, &lens);
         for (part, written) in report.parts.iter_mut().zip(written) {
             part.events = written.events;
-            report.viewer.add(written.viewer);
-            report.warnings.extend(written.said);
+            report.run.viewer.add(written.viewer);
+            report.run.warnings.extend(written.said);
         }
         if is_fitted {
-            self.warn_of_sizes(&lens, &mut report.warnings);
+            self.warn_of_sizes(&lens, &mut report.run.warnings);
         }
         Ok(())
     }
@@ -382,7 +359,7 @@ impl<'w> Work<'w, '_> {
             len
         };
         let lens = parts.iter().map(&mut len).collect();
-        report.annotations = job.annotations.report(&all);
+        report.run.annotations = job.annotations.report(&all);
         Ok(lens)
     }
 
@@ -432,18 +409,16 @@ impl<'w> Work<'w, '_> {
 
     fn report(&self, format: Format, delays: &Delays) -> SplitReport {
         SplitReport {
-            inputs: self.inputs.reports.clone(),
+            run: RunReport {
+                inputs: self.inputs.reports.clone(),
+                format,
+                spooled_bytes: self.inputs.spooled,
+                warnings: self.inputs.warnings.clone(),
+                ..RunReport::new(self.config)
+            },
             parts: Vec::new(),
-            format,
-            tier: self.config.tier.unwrap_or_else(Tier::best),
-            threads: self.config.threads,
             spills: self.runs.spills,
-            spooled_bytes: self.inputs.spooled,
             delayed_chunks: delays.count(),
-            keys_lost: 0,
-            viewer: ViewerReport::default(),
-            annotations: AnnotationReport::default(),
-            warnings: self.inputs.warnings.clone(),
         }
     }
 

@@ -215,10 +215,10 @@ impl<'p> Job<'_, '_, 'p> {
                 let write = |to: &OutputConfig, plain: &Config| self.write_to(part, to, plain);
                 let (mut written, draft) = draft("the part", &output, config, write)?;
                 let fitted = fit(draft, &output, &for_a_part(config))?;
-                Progress::add(&config.progress.bytes_written, fitted.bytes);
-                (written.bytes, written.events) = (fitted.bytes, fitted.events);
-                written.viewer = fitted.viewer;
-                written.said.extend(fitted.warnings);
+                Progress::add(&config.progress.bytes_written, fitted.run.bytes);
+                (written.bytes, written.events) = (fitted.run.bytes, fitted.run.events);
+                written.viewer = fitted.run.viewer;
+                written.said.extend(fitted.run.warnings);
                 written
             }
         };

@@ -67,17 +67,17 @@ impl Retouch {
     /// Says what was changed once all is written; `span` is the first and last time of the trace.
     pub(crate) fn report(&self, report: &mut MergeReport, span: Option<(i64, i64)>) {
         let done = *self.done.lock().unwrap_or_else(|e| e.into_inner());
-        report.viewer = ViewerReport { viewer: Some(self.viewer), changes: done.list() };
-        report.events += done.get(Change::Parts) + done.get(Change::Lanes);
-        if done.get(Change::Parts) > 0 && report.annotations.kept > 0 {
-            report.warnings.push(format!(
+        report.run.viewer = ViewerReport { viewer: Some(self.viewer), changes: done.list() };
+        report.run.events += done.get(Change::Parts) + done.get(Change::Lanes);
+        if done.get(Change::Parts) > 0 && report.run.annotations.kept > 0 {
+            report.run.warnings.push(format!(
                 "{} chunks of CPU profiles were cut into more events, so that annotations may name earlier events than \
                  they did: annotate the output instead",
                 done.get(Change::Chunks)
             ));
         }
         if self.viewer == CheckFor::Devtools {
-            report.warnings.extend(too_large(report.bytes, span));
+            report.run.warnings.extend(too_large(report.run.bytes, span));
         }
     }
 }

@@ -198,7 +198,7 @@ fn merged() {
         let inputs = inputs(&mut Rng::new(seed), seed, true);
         for corner in [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)] {
             let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
-                merge(sources, output, config).expect("sound").annotations
+                merge(sources, output, config).expect("sound").run.annotations
             });
             let texts: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
             let expected = reference::merge(&texts, Some(reference::Format::Object));
@@ -236,8 +236,8 @@ fn merged_for_a_viewer_with_lanes() {
             let viewer = ViewerRules { viewer: Some(viewer), overlaps: Overlaps::Spill };
             let report = merge(sources, output, &Config { viewer, ..config.clone() });
             let report = report.expect("sound");
-            lanes += report.viewer.changes.iter().filter(|change| change.0 == "lanes").count();
-            report.annotations
+            lanes += report.run.viewer.changes.iter().filter(|change| change.0 == "lanes").count();
+            report.run.annotations
         });
         let lists = |text: &[u8]| {
             let own = reference::annotations(text).expect("sound").pop().expect("annotations");
@@ -261,7 +261,7 @@ fn converted() {
         let style = [Style::Keep, Style::Compact, Style::Pretty][seed as usize % 3];
         let corner = knobs(seed as usize);
         let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
-            convert(sources, style, output, config).expect("sound").annotations
+            convert(sources, style, output, config).expect("sound").run.annotations
         });
         kept +=
             check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, false);
@@ -287,7 +287,7 @@ fn filtered() {
         let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
             let report = filter(sources, &wanted, output, config).expect("sound");
             lossy = !report.dropped.is_empty();
-            report.annotations
+            report.run.annotations
         });
         kept +=
             check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, lossy);
@@ -331,7 +331,7 @@ fn sliced() {
             // windows that hold the whole trace change nothing
             let (first, end) = report.trace.unwrap_or((i64::MAX, i64::MIN));
             lossy = !report.windows.iter().any(|&(from, to)| from <= first && end < to);
-            report.written.annotations
+            report.written.run.annotations
         });
         lossy_runs += u32::from(lossy);
         kept += check(
@@ -376,7 +376,7 @@ fn split_in_parts() {
             (seed, &format!("seed {seed} {by:?}")),
             &inputs,
             &parts,
-            &report.annotations,
+            &report.run.annotations,
             true,
         );
     }
@@ -394,7 +394,7 @@ fn an_event_behind_damage_is_not_looked_for_in_the_next_input() {
     let sound = format!("{{\"traceEvents\":[{events}]}}");
     let inputs = [broken.to_vec(), sound.into_bytes()];
     let (_, report) = run_verb(&inputs, PLAIN, |sources, output, config| {
-        filter(sources, &Filter::default(), output, config).expect("sound").annotations
+        filter(sources, &Filter::default(), output, config).expect("sound").run.annotations
     });
     assert_eq!(report.dropped, [(AnnotationDrop::Damaged, 2)]);
     assert_eq!(report.kept, 1);

@@ -179,7 +179,7 @@ fn ranks_with_bases_of_their_own_are_exact() {
         let rules = |_: &[PathBuf]| align(method.clone());
         let corners = [knobs(seed as usize), knobs(seed as usize + 7)];
         let (output, report) = check(&format!("seed {seed}"), &inputs, &rules, &corners);
-        assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+        assert!(report.run.warnings.is_empty(), "{:?}", report.run.warnings);
         let times = times(&output);
         assert_eq!(times.len(), 800);
         assert!(times.iter().all(|(ts, truth)| ts + bases[0].1 == *truth), "seed {seed}");
@@ -272,9 +272,9 @@ fn a_row_of_markers_that_begins_late_is_put_where_it_fits() {
         let (_, report) = check("late", &inputs, &rules, &[]);
         assert_eq!((report.clocks[1].offset_ns, report.clocks[1].matches), (sign * 1_000_000, 33));
         assert!(
-            report.warnings.iter().any(|text| text.contains("33 of them")),
+            report.run.warnings.iter().any(|text| text.contains("33 of them")),
             "{:?}",
-            report.warnings
+            report.run.warnings
         );
     }
 }
@@ -327,7 +327,12 @@ fn clock_syncs_reach_over_third_inputs() {
         assert_eq!(report.clocks[2].uncertainty_ns, Some(5_000));
         assert_eq!(report.clocks[1].uncertainty_ns, Some(5_000));
         assert_eq!(report.clocks[3].method, None);
-        assert_eq!(report.warnings.is_empty(), method == Align::Auto, "{:?}", report.warnings);
+        assert_eq!(
+            report.run.warnings.is_empty(),
+            method == Align::Auto,
+            "{:?}",
+            report.run.warnings
+        );
     }
 }
 
@@ -356,16 +361,16 @@ fn nothing_is_moved_where_nothing_is_stated() {
         let (_, report) = check("auto", &inputs, &auto, &[]);
         assert!(report.clocks.iter().all(|clock| clock.offset_ns == 0), "{:?}", report.clocks);
         assert!(
-            report.warnings.iter().any(|text| text.contains("share no clock")),
+            report.run.warnings.iter().any(|text| text.contains("share no clock")),
             "{:?}",
-            report.warnings
+            report.run.warnings
         );
     }
     // where it is asked for, what looks like microseconds since 1970 is taken for it
     let demanded = |_: &[PathBuf]| align(Align::BaseTime);
     let (_, report) = check("demanded", &[&epoch, &based], &demanded, &[]);
     assert_eq!(report.clocks[1].offset_ns, 1_719_853_884_000_000_000);
-    assert!(report.warnings[0].contains("states no base time"), "{:?}", report.warnings);
+    assert!(report.run.warnings[0].contains("states no base time"), "{:?}", report.run.warnings);
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(crate) fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
             }
             let (output, report) = run(inputs, Some(format), style, knobs);
             let what = format!("seed {seed} {format:?} {style:?} {knobs:?}");
-            assert_eq!(report.bytes as usize, output.len(), "{what}");
+            assert_eq!(report.run.bytes as usize, output.len(), "{what}");
             let (events, keys) = tokens(&[&output]);
             assert!(events == expected.0, "{what}: events differ");
             if format == Format::Array {
@@ -74,7 +74,7 @@ pub(crate) fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
             } else {
                 assert_same(&what, &expected.1, &keys);
             }
-            assert_eq!(report.keys_lost > 0, format == Format::Array && !expected.1.is_empty());
+            assert_eq!(report.run.keys_lost > 0, format == Format::Array && !expected.1.is_empty());
             let (again, _) = run(&[&output], Some(format), style, PLAIN);
             assert_same(&format!("{what} again"), &output, &again);
             if format == Format::Ndjson {
@@ -212,7 +212,7 @@ fn what_is_written_early_is_what_would_be_written_late() {
                 let (output, report) = run(&[input.as_bytes()], Some(format), Style::Keep, knobs);
                 let what = format!("{format:?} {chunk} {}", &input[input.len() - 60..]);
                 assert_same(&what, &expected, &output);
-                assert_eq!(report.bytes as usize, output.len(), "{what}");
+                assert_eq!(report.run.bytes as usize, output.len(), "{what}");
             }
         }
     }

@@ -148,7 +148,11 @@ fn check_profile(name: &str, file: &Path, number: usize) {
     let (output, report) =
         run_files(&[file], None, PLAIN).unwrap_or_else(|e| panic!("{name}: {e}"));
     let lost = FLAWED.iter().find(|(flawed, _)| *flawed == name).map_or(0, |(_, lost)| *lost);
-    assert_eq!((report.lost(), report.inputs[0].profiles), (lost, 1), "{name}: {report:#?}");
+    assert_eq!(
+        (report.run.lost(), report.run.inputs[0].profiles),
+        (lost, 1),
+        "{name}: {report:#?}"
+    );
     let expected = reference::merge(&[&output], None).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_same(&format!("{name} is sorted"), &expected, &output);
     for corner in corners(number) {
@@ -166,7 +170,7 @@ fn check_merged(name: &str, file: &Path, number: usize, expected: &[u8]) {
             run_files(&[file], None, corner).unwrap_or_else(|e| panic!("{name} {corner:?}: {e}"));
         let got = without_annotations(&output);
         assert_same(&format!("{name} {corner:?}"), expected, &got);
-        assert_eq!(report.lost(), 0, "{name} {corner:?}: {report:#?}");
+        assert_eq!(report.run.lost(), 0, "{name} {corner:?}: {report:#?}");
         // the reference leaves them alone, and once they are right they stay as they are
         if corner.read_size.is_none() {
             check_again(name, &output, number);
@@ -179,7 +183,7 @@ fn check_again(name: &str, output: &[u8], number: usize) {
     for corner in corners(number) {
         let (again, report) = run(&[output], None, corner).expect(name);
         assert_same(&format!("{name} again, {corner:?}"), output, &again);
-        assert_eq!(report.lost(), 0, "{name} again, {corner:?}: {report:#?}");
+        assert_eq!(report.run.lost(), 0, "{name} again, {corner:?}: {report:#?}");
     }
 }
 
@@ -188,10 +192,10 @@ fn check_salvaged(expected: &(&str, usize, u64, &str), file: &Path, text: &[u8],
     let &(name, kept, lost, _why) = expected;
     let (output, report) =
         run_files(&[file], None, PLAIN).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let parsed = Output::parse(report.format, &output);
-    assert_eq!((parsed.events.len(), report.lost()), (kept, lost), "{name}: {report:#?}");
+    let parsed = Output::parse(report.run.format, &output);
+    assert_eq!((parsed.events.len(), report.run.lost()), (kept, lost), "{name}: {report:#?}");
     // events on several lines become one line each in NDJSON
-    let bare = |text: &[u8]| match report.format {
+    let bare = |text: &[u8]| match report.run.format {
         Format::Ndjson => text.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect(),
         _ => text.to_vec(),
     };
@@ -199,11 +203,11 @@ fn check_salvaged(expected: &(&str, usize, u64, &str), file: &Path, text: &[u8],
     for event in &parsed.events {
         assert!(contains(&text, &bare(event)), "{name}: {}", String::from_utf8_lossy(event));
     }
-    check_json(name, report.format, &parsed);
+    check_json(name, report.run.format, &parsed);
     for corner in corners(number) {
         let (got, again) = run_files(&[file], None, corner).expect(name);
         assert_same(&format!("{name} {corner:?}"), &output, &got);
-        assert_eq!(report.inputs[0].losses, again.inputs[0].losses, "{name} {corner:?}");
+        assert_eq!(report.run.inputs[0].losses, again.run.inputs[0].losses, "{name} {corner:?}");
     }
     check_again(name, &output, number);
 }

@@ -64,7 +64,7 @@ fn what_is_said_of_damage_is_the_same_wherever_inputs_are_cut() {
             let to = output_to(&folder.path("out"), Some(Format::Object));
             let wanted = Filter { ph: vec!["X".into()], ..Filter::default() };
             let filter = |sources: &[_]| filter(sources, &wanted, &to, &config(knobs));
-            Ok(said(&over(&[input], knobs, filter)?.inputs))
+            Ok(said(&over(&[input], knobs, filter)?.run.inputs))
         });
         compare(&format!("info, seed {seed}"), &input, |input, knobs| {
             let wanted = InfoConfig { top: 3, full: false, self_times: false };

@@ -64,7 +64,7 @@ fn check(what: &str, whole: &[u8], damaged: &Damaged, corners: impl Iterator<Ite
     let plain = run(&[input], None, PLAIN);
     match &plain {
         Ok((output, report)) => {
-            let parsed = Output::parse(report.format, output);
+            let parsed = Output::parse(report.run.format, output);
             check_survivors(what, whole, damaged, &parsed, report);
             check_nothing_vanishes(what, whole, damaged, &parsed, report);
         }
@@ -83,7 +83,10 @@ fn check_knobs(what: &str, input: &[u8], plain: &Merged, corners: impl Iterator<
         match (plain, run(&[input], None, corner)) {
             (Ok((expected, report)), Ok((got, again))) => {
                 assert_same(&format!("{what} {corner:?}"), expected, &got);
-                assert_eq!(report.inputs[0].losses, again.inputs[0].losses, "{what} {corner:?}");
+                assert_eq!(
+                    report.run.inputs[0].losses, again.run.inputs[0].losses,
+                    "{what} {corner:?}"
+                );
             }
             (Err(expected), Err(got)) => assert_eq!(expected.class(), got.class(), "{what}"),
             (expected, got) => panic!("{what} {corner:?}: {expected:?}\n{got:?}"),
@@ -102,7 +105,7 @@ fn check_survivors(
     let survivors: Vec<Vec<u8>> = damaged
         .survivors
         .iter()
-        .map(|(_, span)| written_as(report.format, &damaged.bytes[span.clone()]))
+        .map(|(_, span)| written_as(report.run.format, &damaged.bytes[span.clone()]))
         .collect();
     if let Some(lost) = missing(survivors.iter().map(Vec::as_slice), &output.events) {
         let lost = String::from_utf8_lossy(lost).into_owned();
@@ -112,7 +115,7 @@ fn check_survivors(
     // of a last value that is a number or a word nobody can say that it does not go on
     let may_go_on = first_document(whole, damaged).last().is_some_and(u8::is_ascii_alphanumeric);
     if damaged.lossless && !may_go_on {
-        assert_eq!(report.lost(), 0, "{what}: {report:#?}");
+        assert_eq!(report.run.lost(), 0, "{what}: {report:#?}");
     }
 }
 
@@ -138,7 +141,7 @@ fn check_nothing_vanishes(
 ) {
     let documents = if damaged.kind == DamageKind::Restarted { 2 } else { 1 };
     let written: usize = output.events.iter().map(|event| event.len()).sum();
-    let lost: u64 = report.inputs[0].losses.iter().map(|(_, tally)| tally.bytes).sum();
+    let lost: u64 = report.run.inputs[0].losses.iter().map(|(_, tally)| tally.bytes).sum();
     let around = damaged.bytes.len() as i64 - written as i64 - lost as i64;
     // what the damage lets look like a key of the document is written as one
     let most = (framing(whole) * documents + 2 + output.keys.len()) as i64;
@@ -152,7 +155,7 @@ fn check_nothing_vanishes(
             | DamageKind::MissingBrace
             | DamageKind::StrayBracket
     );
-    assert!(report.lost() > 0 || !is_certain, "{what}: nothing is counted");
+    assert!(report.run.lost() > 0 || !is_certain, "{what}: nothing is counted");
 }
 
 /// Bytes of a trace that belong to no event.
@@ -180,7 +183,7 @@ fn any_damage_to_any_trace_has_one_answer() {
         {
             let (again, report) = run(&[output], None, PLAIN).expect(&what);
             assert_same(&format!("{what} again"), output, &again);
-            assert_eq!(report.lost(), 0, "{what} again: {report:#?}");
+            assert_eq!(report.run.lost(), 0, "{what} again: {report:#?}");
         }
     }
 }

@@ -119,10 +119,10 @@ pub(crate) fn check(
         let what = format!("{what} {criteria:?} {knobs:?}");
         assert_same(&what, &expected, &output);
         let gone: u64 = report.dropped.iter().map(|dropped| dropped.events).sum();
-        let all: u64 = report.inputs.iter().map(|input| input.events).sum();
-        assert_eq!(report.events + gone, all, "{what}");
-        assert_eq!(report.bytes as usize, output.len(), "{what}");
-        kept += report.events;
+        let all: u64 = report.run.inputs.iter().map(|input| input.events).sum();
+        assert_eq!(report.run.events + gone, all, "{what}");
+        assert_eq!(report.run.bytes as usize, output.len(), "{what}");
+        kept += report.run.events;
         dropped += gone;
     }
     (kept, dropped)
@@ -191,7 +191,7 @@ fn shrinking_keeps_the_longest_that_fit() {
         let object = Some(reference::Format::Object);
         let expected = reference::filter(&[&input], &longest, object).expect("sound");
         assert_same(&format!("seed {seed} at least {least} ns"), &expected, &output);
-        let larger = report.warnings.iter().any(|text| text.contains("does not fit"));
+        let larger = report.run.warnings.iter().any(|text| text.contains("does not fit"));
         assert_eq!(output.len() as u64 > size, larger, "seed {seed}: {report:?}");
         // where only metadata is left nothing can go
         assert_eq!(least > 0 || larger, all.len() as u64 > size, "seed {seed}");
@@ -215,7 +215,7 @@ fn begins_that_never_end_are_the_longest_and_go_too_where_they_do_not_fit() {
         let (output, report) = run(&[input.as_bytes()], &wanted, PLAIN);
         assert!(output.len() as u64 <= size, "{size}: {}", output.len());
         let least = report.threshold_ns.expect("a size was given");
-        assert_eq!(report.events, events, "{size}");
+        assert_eq!(report.run.events, events, "{size}");
         assert!(threshold.contains(&least) || least == threshold.start, "{size}: {least}");
     }
 }

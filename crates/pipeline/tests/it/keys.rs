@@ -73,7 +73,12 @@ fn keys_with_text_behind_them_survive_as_a_line() {
     let (object, _) = run(&[input], Some(Format::Object), PLAIN).expect("sound enough");
     let (lines, _) = run(&[&object], Some(Format::Ndjson), PLAIN).expect("sound enough");
     let (again, report) = run(&[&lines], None, PLAIN).expect("sound enough");
-    assert_eq!((lines == again, report.lost()), (true, 0), "{}", String::from_utf8_lossy(&lines));
+    assert_eq!(
+        (lines == again, report.run.lost()),
+        (true, 0),
+        "{}",
+        String::from_utf8_lossy(&lines)
+    );
     let (back, _) = run(&[&lines], Some(Format::Object), PLAIN).expect("sound enough");
     assert_eq!(String::from_utf8_lossy(&back), String::from_utf8_lossy(&object));
 }

@@ -41,7 +41,10 @@ pub(crate) fn check(seed: u64, inputs: &[&[u8]], format: Option<Format>, knobs: 
             show(&got, at)
         );
     }
-    assert!(report.inputs.iter().all(|input| input.losses.count() == 0), "seed {seed}: {report:?}");
+    assert!(
+        report.run.inputs.iter().all(|input| input.losses.count() == 0),
+        "seed {seed}: {report:?}"
+    );
 }
 
 #[test]

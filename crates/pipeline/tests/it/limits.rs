@@ -34,7 +34,7 @@ fn check_output(what: &str, input: &[u8], expected: &[u8]) {
     for corner in corners() {
         let (output, report) = run(&[input], None, corner).expect(what);
         assert_same(&format!("{what} {corner:?}"), expected, &output);
-        assert_eq!(report.lost(), 0, "{what} {corner:?}");
+        assert_eq!(report.run.lost(), 0, "{what} {corner:?}");
     }
 }
 
@@ -85,7 +85,7 @@ fn a_deep_event_that_is_cut_costs_only_itself() {
     for corner in corners() {
         let (output, report) = run(&[input.as_bytes()], None, corner).expect("a trace");
         assert_same("deep and cut", b"[\n{\"ph\":\"X\",\"ts\":1}\n]\n", &output);
-        assert_eq!(report.lost(), 1, "{corner:?}");
+        assert_eq!(report.run.lost(), 1, "{corner:?}");
     }
 }
 
@@ -121,7 +121,7 @@ fn sixty_four_megabytes_on_one_line() {
     chrome_like(7, 64 << 20, &mut input).expect("memory takes bytes");
     input.iter_mut().filter(|b| **b == b'\n').for_each(|b| *b = b' ');
     let (output, report) = run(&[&input], None, PLAIN).expect("sound");
-    assert_eq!(report.lost(), 0);
+    assert_eq!(report.run.lost(), 0);
     let small = Knobs { threads: 7, budget: Some(1 << 20), chunk: 300_000, ..PLAIN };
     for corner in
         [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 20), ..small }]
@@ -189,7 +189,7 @@ fn fifteen_hundred_inputs() {
         let sources = paths(&files);
         let (output, report) = run_sources(&sources, None, &config(corner)).expect("sound");
         assert_same(&format!("{corner:?}"), &expected, &output);
-        assert_eq!((report.inputs.len(), report.lost()), (INPUTS, 0));
+        assert_eq!((report.run.inputs.len(), report.run.lost()), (INPUTS, 0));
         let parent = vec![Source::Path(folder.path("").clone())];
         let (output, _) = run_sources(&parent, None, &config(corner)).expect("sound");
         assert_same("the files of a folder", &expected, &output);
@@ -206,7 +206,7 @@ fn the_same_file_twice_is_there_twice() {
     for corner in corners() {
         let (output, report) = run_files(&[&file, &file], None, corner).expect("sound");
         assert_same(&format!("{corner:?}"), &expected, &output);
-        assert_eq!(report.events, 4);
+        assert_eq!(report.run.events, 4);
     }
 }
 
@@ -254,7 +254,10 @@ fn what_holds_no_trace_is_refused_and_named() {
     std::fs::write(letters.join("trace.json"), "[{\"ph\":\"i\",\"ts\":1}]").expect("a file");
     let (output, report) = refused(&letters).expect("a trace among letters");
     assert_same("a trace among letters", b"[\n{\"ph\":\"i\",\"ts\":1}\n]\n", &output);
-    assert!(report.warnings.iter().any(|warning| warning.contains("letter.txt")), "{report:#?}");
+    assert!(
+        report.run.warnings.iter().any(|warning| warning.contains("letter.txt")),
+        "{report:#?}"
+    );
 }
 
 #[test]
@@ -321,17 +324,17 @@ fn gzip_that_breaks_off_is_salvaged() {
     let packed = encoder.finish().expect("memory takes bytes");
     let cut = &packed[..packed.len() / 2];
     let (expected, report) = run(&[cut], None, PLAIN).expect("the first half");
-    let events = Output::parse(report.format, &expected).events;
+    let events = Output::parse(report.run.format, &expected).events;
     let all = reference::events(&text).expect("sound");
     assert!((all.len() / 3..all.len() * 2 / 3).contains(&events.len()), "{}", events.len());
     let first: Vec<&[u8]> = all[..events.len()].iter().map(|event| &event.bytes[..]).collect();
     assert_eq!(crate::trace::missing(first, &events), None, "the first events are there");
     // the event at the cut, and the packing itself
-    assert_eq!(report.lost(), 2, "{report:#?}");
+    assert_eq!(report.run.lost(), 2, "{report:#?}");
     for corner in corners() {
         let (output, again) = run(&[cut], None, corner).expect("the first half");
         assert_same(&format!("{corner:?}"), &expected, &output);
-        assert_eq!(report.inputs[0].losses, again.inputs[0].losses, "{corner:?}");
+        assert_eq!(report.run.inputs[0].losses, again.run.inputs[0].losses, "{corner:?}");
     }
     let folder = Folder::new();
     let strict = crate::run::strict(PLAIN);

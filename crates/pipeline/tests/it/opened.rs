@@ -97,7 +97,7 @@ fn two_readers_are_sorted_into_a_vec() {
         *bytes.lock().unwrap(),
         b"[\n{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}\n]\n"
     );
-    let names: Vec<&str> = report.inputs.iter().map(|input| &*input.name).collect();
+    let names: Vec<&str> = report.run.inputs.iter().map(|input| &*input.name).collect();
     assert_eq!(names, ["later", "earlier"]);
     let again = Trace::open(&sources[..1], &config(PLAIN)).err().expect("it was read");
     assert!(again.to_string().contains("later") && again.to_string().contains("read before"));

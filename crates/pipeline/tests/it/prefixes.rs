@@ -50,11 +50,11 @@ fn check_cut(what: &str, whole: &[u8], cut: usize, spans: &[Range<usize>]) {
     let plain = run(&[prefix], None, PLAIN);
     match &plain {
         Ok((output, report)) => {
-            let parsed = Output::parse(report.format, output);
+            let parsed = Output::parse(report.run.format, output);
             if parsed.events.len() > complete.len() {
                 // what is cut off may hold objects that look like events: a find, but not without a word
                 assert_eq!(missing(complete.iter().copied(), &parsed.events), None, "{what}");
-                assert!(report.lost() > 0, "{what}");
+                assert!(report.run.lost() > 0, "{what}");
             } else {
                 assert_same(what, &sorted(&complete), &parsed.events.join(&b'\n'));
             }
@@ -69,7 +69,7 @@ fn check_cut(what: &str, whole: &[u8], cut: usize, spans: &[Range<usize>]) {
         match (&plain, run(&[prefix], None, corner)) {
             (Ok((expected, report)), Ok((got, again))) => {
                 assert_same(&format!("{corner:?} {what}"), expected, &got);
-                let losses = |report: &MergeReport| report.inputs[0].losses.clone();
+                let losses = |report: &MergeReport| report.run.inputs[0].losses.clone();
                 assert_eq!(losses(report), losses(&again), "{corner:?} {what}");
             }
             (Err(expected), Err(got)) => assert_eq!(expected.class(), got.class(), "{what}"),
@@ -95,9 +95,9 @@ fn check_losses(what: &str, report: &MergeReport, cut: usize, spans: &[Range<usi
     let between = spans.first().is_some_and(|first| first.end <= cut)
         && spans.last().is_some_and(|last| cut <= last.end);
     if inside {
-        assert_eq!(report.lost(), 1, "{what}: {report:#?}");
+        assert_eq!(report.run.lost(), 1, "{what}: {report:#?}");
     } else if between {
-        assert_eq!(report.lost(), 0, "{what}: {report:#?}");
+        assert_eq!(report.run.lost(), 0, "{what}: {report:#?}");
     }
 }
 
@@ -121,7 +121,7 @@ fn complete_keys_survive() {
     // from where on this is a trace for sure
     for cut in ends[5]..=whole.len() {
         let (output, report) = run(&[&whole[..cut]], None, PLAIN).expect("a trace");
-        let keys = Output::parse(report.format, &output).keys;
+        let keys = Output::parse(report.run.format, &output).keys;
         for (member, _) in members[..5].iter().zip(ends).filter(|(_, end)| *end <= cut) {
             let keys = String::from_utf8_lossy(keys);
             assert!(keys.contains(member), "cut at {cut}: no {member} in {keys}");

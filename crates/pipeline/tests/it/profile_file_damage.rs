@@ -23,7 +23,7 @@ fn check(text: &str, expected: Expected<'_>) -> Value {
     let (merged, report) =
         run_files(&[&file], None, PLAIN).unwrap_or_else(|e| panic!("{text}: {e}"));
     check_events(&merged);
-    let flaws = kinds(&report.inputs[0].flaws);
+    let flaws = kinds(&report.run.inputs[0].flaws);
     assert_eq!(flaws.len(), expected.len(), "{text}: {flaws:?}");
     for (&(kind, count, offset), &(wanted, times, place)) in flaws.iter().zip(expected) {
         assert_eq!((kind, count), (wanted, times), "{text}: {flaws:?}");
@@ -34,7 +34,7 @@ fn check(text: &str, expected: Expected<'_>) -> Value {
     for corner in [1, 9, 28, 53, 64].map(knobs) {
         let (again, report) = run_files(&[&file], None, corner).expect("as before");
         assert_same(&format!("{text} {corner:?}"), &merged, &again);
-        assert_eq!(kinds(&report.inputs[0].flaws), flaws, "{text} {corner:?}");
+        assert_eq!(kinds(&report.run.inputs[0].flaws), flaws, "{text} {corner:?}");
     }
     let trace = folder.file("trace.json", &merged);
     let direct = extract_sources(&[Source::Path(file)], &config(PLAIN)).expect("a profile");
@@ -152,7 +152,7 @@ fn odd_text() {
     let (merged, report) = run_files(&[&file], None, PLAIN).expect("a profile");
     check_events(&merged);
     assert_eq!(
-        kinds(&report.inputs[0].flaws),
+        kinds(&report.run.inputs[0].flaws),
         [(Text, 2, nan.find("{\"id\"").expect("in it") as u64)]
     );
 }
@@ -178,7 +178,7 @@ fn one_bad_profile_touches_no_other() {
     let files = [("a.cpuprofile", good), ("b.cpuprofile", bad), ("c.cpuprofile", good)]
         .map(|(name, text)| folder.file(name, text.as_bytes()));
     let (_, report) = run_files(&[&files[0], &files[1], &files[2]], None, PLAIN).expect("profiles");
-    let flaws: Vec<_> = report.inputs.iter().map(|input| kinds(&input.flaws)).collect();
+    let flaws: Vec<_> = report.run.inputs.iter().map(|input| kinds(&input.flaws)).collect();
     let at = |text: &str| bad.find(text).expect("in it") as u64;
     assert_eq!(flaws, [vec![], vec![(Node, 1, at("7]")), (Sample, 1, at("9]"))], vec![]]);
     for (file, lossy) in [(&files[0], false), (&files[1], true)] {
@@ -221,9 +221,9 @@ fn check_answer(what: &str, text: &[u8], corner: Knobs) {
     match (&plain, run_files(&[&file], None, corner)) {
         (Ok((plain, report)), Ok((again, twice))) => {
             assert_same(&format!("{what} {corner:?}"), plain, &again);
-            let flaws = kinds(&report.inputs[0].flaws);
-            assert_eq!(flaws, kinds(&twice.inputs[0].flaws), "{what} {corner:?}");
-            if report.inputs[0].profiles > 0 && report.inputs[0].events == 7 {
+            let flaws = kinds(&report.run.inputs[0].flaws);
+            assert_eq!(flaws, kinds(&twice.run.inputs[0].flaws), "{what} {corner:?}");
+            if report.run.inputs[0].profiles > 0 && report.run.inputs[0].events == 7 {
                 check_events(plain);
             }
         }

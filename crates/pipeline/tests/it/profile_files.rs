@@ -24,7 +24,7 @@ const MOST: usize = 10_000;
 #[track_caller]
 fn merge_files(files: &[&Path], number: usize) -> Vec<u8> {
     let (output, report) = run_files(files, None, PLAIN).expect("profiles");
-    assert_eq!(report.lost(), 0, "{files:?}: {report:#?}");
+    assert_eq!(report.run.lost(), 0, "{files:?}: {report:#?}");
     for corner in (0..3).map(|corner| knobs(number * 3 + corner)) {
         // a byte at a time takes long and shows no more than small files do
         let least = if output.len() > 50_000 { 4096 } else { 1 };
@@ -338,9 +338,9 @@ fn profiles_and_traces_are_one_trace() {
     let trace = root.join("trace.json");
     let (alone, _) = run_files(&[&trace], None, PLAIN).expect("a trace");
     let (merged, report) = run_files(&[&trace, &profile], None, PLAIN).expect("a trace");
-    assert_eq!(report.inputs.iter().map(|input| input.profiles).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(report.run.inputs.iter().map(|input| input.profiles).collect::<Vec<_>>(), [0, 1]);
     let (alone, merged) =
-        (Output::parse(report.format, &alone), Output::parse(report.format, &merged));
+        (Output::parse(report.run.format, &alone), Output::parse(report.run.format, &merged));
     assert!(crate::trace::missing(alone.events.iter().copied(), &merged.events).is_none());
     assert!(merged.events.len() > alone.events.len() + 5);
     let viewer = ViewerRules { viewer: Some(CheckFor::Devtools), ..ViewerRules::default() };

@@ -44,11 +44,11 @@ fn testdata(path: &str) -> PathBuf {
 }
 
 fn losses(report: &MergeReport) -> &Losses {
-    &report.inputs[0].losses
+    &report.run.inputs[0].losses
 }
 
 fn kept_lapses(report: &MergeReport) -> u64 {
-    report.inputs.iter().map(|input| input.lapses.kept()).sum()
+    report.run.inputs.iter().map(|input| input.lapses.kept()).sum()
 }
 
 /// Merges one file with all knobs; the one answer.
@@ -61,7 +61,10 @@ fn merge_one(file: &Path) -> Result<(Vec<u8>, MergeReport), Error> {
             (Ok((expected, report)), Ok((got, again))) => {
                 assert_same(&format!("{name} {corner:?}"), expected, &got);
                 assert_eq!(losses(report), losses(&again), "{name} {corner:?}");
-                assert_eq!(report.inputs[0].lapses, again.inputs[0].lapses, "{name} {corner:?}");
+                assert_eq!(
+                    report.run.inputs[0].lapses, again.run.inputs[0].lapses,
+                    "{name} {corner:?}"
+                );
             }
             (Err(expected), Err(got)) => {
                 assert_eq!(expected.class(), got.class(), "{name} {corner:?}: {expected}; {got}");
@@ -103,18 +106,22 @@ fn check_row(row: &Row) {
         return;
     }
     let (output, report) = merged.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let parsed = Output::parse(report.format, &output);
-    assert_eq!((parsed.events.len(), report.events), (*kept, *kept as u64), "{name}: {report:#?}");
+    let parsed = Output::parse(report.run.format, &output);
+    assert_eq!(
+        (parsed.events.len(), report.run.events),
+        (*kept, *kept as u64),
+        "{name}: {report:#?}"
+    );
     if name.ends_with(".cpuprofile") {
         // its events are made, not copied
-        check_losses(name, (report.lost(), kept_lapses(&report)), *lost, *exit);
+        check_losses(name, (report.run.lost(), kept_lapses(&report)), *lost, *exit);
         return check_again(name, &output);
     }
     let text = text_of(&file);
     for event in &parsed.events {
         assert!(contains(&text, event), "{name}: {}", String::from_utf8_lossy(event));
     }
-    check_losses(name, (report.lost(), kept_lapses(&report)), *lost, *exit);
+    check_losses(name, (report.run.lost(), kept_lapses(&report)), *lost, *exit);
     check_ranks(name, &parsed.events);
     check_again(name, &output);
     let well_formed = !ILL_FORMED.contains(&name.as_str());
@@ -153,7 +160,7 @@ fn check_ranks(name: &str, events: &[&[u8]]) {
 fn check_again(name: &str, output: &[u8]) {
     let (again, report) = run(&[output], None, PLAIN).expect(name);
     assert_same(&format!("{name} again"), output, &again);
-    assert_eq!(report.lost(), 0, "{name} again");
+    assert_eq!(report.run.lost(), 0, "{name} again");
 }
 
 fn check_strict(file: &Path) {
@@ -223,7 +230,7 @@ fn check_against_reference(files: &[&Path]) {
         let corner = Knobs { read_size: corner.read_size.map(|size| size.max(63)), ..corner };
         let (output, report) = run_files(files, None, corner).expect("well-formed");
         assert_same(&format!("{files:?} {corner:?}"), &expected, &output);
-        assert_eq!(report.lost(), 0, "{files:?} {corner:?}: {report:#?}");
+        assert_eq!(report.run.lost(), 0, "{files:?} {corner:?}: {report:#?}");
     }
 }
 
@@ -240,14 +247,14 @@ fn recordings_equal_the_reference() {
 fn names_that_node_did_not_escape_cost_no_event_but_their_own() {
     let file = testdata("node/nasty-names.log");
     let (output, report) = merge_one(&file).expect("a trace");
-    let events = Output::parse(report.format, &output).events;
+    let events = Output::parse(report.run.format, &output).events;
     let count = |part: &[u8]| events.iter().filter(|event| contains(event, part)).count();
     assert_eq!((count(b"\"time::good "), count(b"\"ph\":\"M\"")), (72, 18));
     let text = text_of(&file);
     for event in &events {
         assert!(contains(&text, event), "{}", String::from_utf8_lossy(event));
     }
-    assert!(report.lost() > 0);
+    assert!(report.run.lost() > 0);
     for (kind, tally) in losses(&report).iter() {
         assert!(!tally.examples.is_empty(), "{kind:?}");
         for example in &tally.examples {
@@ -272,11 +279,15 @@ fn profiles_beside_the_recordings_become_traces() {
     ] {
         let file = testdata(&format!("node/{name}.cpuprofile"));
         let (output, report) = merge_one(&file).expect("a profile");
-        let events = Output::parse(report.format, &output).events;
+        let events = Output::parse(report.run.format, &output).events;
         assert!(events.iter().all(|event| contains(event, b"\"pid\":5418")), "{name}");
         assert!(contains(events[0], b"\"Process 5418\"") && contains(events[1], main), "{name}");
-        assert_eq!((report.lost(), report.inputs[0].profiles), (0, 1), "{name}: {report:#?}");
-        assert!(report.inputs[0].flaws.is_empty(), "{name}: {report:#?}");
+        assert_eq!(
+            (report.run.lost(), report.run.inputs[0].profiles),
+            (0, 1),
+            "{name}: {report:#?}"
+        );
+        assert!(report.run.inputs[0].flaws.is_empty(), "{name}: {report:#?}");
         check_again(name, &output);
     }
 }

@@ -362,7 +362,7 @@ fn what_cannot_be_rebased_is_kept_whole_and_told() {
         run_slice(&[input], &absolute(&[(Some(5000), Some(20_000))]), Edges::Clip, None, PLAIN)
             .expect("sound");
     assert_eq!(reference::events(&output).expect("well-formed").len(), 1);
-    assert!(report.written.warnings.iter().any(|w| w.contains("kept whole")), "{report:?}");
+    assert!(report.written.run.warnings.iter().any(|w| w.contains("kept whole")), "{report:?}");
     let (output, _) =
         run_slice(&[input], &absolute(&[(Some(5000), Some(20_000))]), Edges::Drop, None, PLAIN)
             .expect("sound");

@@ -173,7 +173,11 @@ fn check_whole(what: &str, input: &[u8], windows: &[TimeWindow], corner: Knobs) 
         assert_same(&what, &merged, &sliced);
         let made =
             report.clipped + report.opened + report.closed + report.counters + report.rebased;
-        assert_eq!((made, report.written.annotations), (0, AnnotationReport::default()), "{what}");
+        assert_eq!(
+            (made, report.written.run.annotations),
+            (0, AnnotationReport::default()),
+            "{what}"
+        );
     }
 }
 
@@ -299,7 +303,7 @@ fn windows_that_no_trace_can_have_are_refused() {
         run_slice(&[input], &window(Moment::At(0), Moment::At(9)), Edges::Clip, None, PLAIN)
             .expect("empty");
     assert_eq!(output, b"[\n]\n");
-    assert!(report.is_empty && report.written.warnings[0].contains("the window"), "{report:?}");
+    assert!(report.is_empty && report.written.run.warnings[0].contains("the window"), "{report:?}");
 }
 
 /// A trace of few threads, names, ids and times, so that parts meet each other and edges.
@@ -378,7 +382,7 @@ fn a_trace_that_begins_later_in_the_file_is_sliced_from_there() {
                 run_slice(&[input.as_bytes()], &asked, Edges::Clip, None, corner).expect("sound");
             let what = format!("{from} to {to}, {corner:?}");
             assert_same(&what, expected.as_ref().expect("sound"), &output);
-            assert_eq!(report.written.events, 100, "{what}");
+            assert_eq!(report.written.run.events, 100, "{what}");
         }
     }
 }

@@ -268,7 +268,7 @@ fn parts_that_would_be_searched_for_minutes_are_refused() {
     assert_eq!(parts(&input, SplitBy::Events(1500), false).expect("few parts").parts.len(), 2);
     // labels of events are looked for where those are
     let report = parts(&labelled, SplitBy::Events(1), true).expect("a look at each event");
-    assert_eq!((report.parts.len(), report.annotations.kept), (3000, 40_000));
+    assert_eq!((report.parts.len(), report.run.annotations.kept), (3000, 40_000));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn assert_clean(what: &str, text: &[u8], viewer: CheckFor) {
 
 /// How often each kind of change was made.
 pub(crate) fn changes(report: &MergeReport) -> BTreeMap<&'static str, u64> {
-    report.viewer.changes.iter().map(|&(name, count, _)| (name, count)).collect()
+    report.run.viewer.changes.iter().map(|&(name, count, _)| (name, count)).collect()
 }
 
 /// Any events at all, and some that often pair or overlap.
@@ -142,8 +142,8 @@ pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> MergeR
     let rules = rules(CheckFor::Devtools, Overlaps::Keep);
     let (output, report) = merge_for(inputs, rules, PLAIN).expect("sound");
     let expected = reference::for_devtools(inputs).expect("sound");
-    let events = Output::parse(report.format, &output).events;
-    assert_eq!(events.len() as u64, report.events, "{what}");
+    let events = Output::parse(report.run.format, &output).events;
+    assert_eq!(events.len() as u64, report.run.events, "{what}");
     for (at, (expected, got)) in expected.iter().zip(&events).enumerate() {
         let got = std::str::from_utf8(got).expect("UTF-8");
         match expected.made {
@@ -284,7 +284,7 @@ fn perfetto_changes_what_it_says_and_nothing_else() {
         let changes_of = changes(&report);
         let made = changes_of.get("lanes").copied().unwrap_or(0) as usize;
         assert_eq!(
-            (after.len(), report.events as usize),
+            (after.len(), report.run.events as usize),
             (before.len() + made, after.len()),
             "{what}"
         );
@@ -414,7 +414,7 @@ fn a_browser_among_others() {
         assert_eq!(events.iter().filter(|event| event.name.as_deref() == name).count(), left);
     }
     let (output, report) = merge_for(&[&node], rules, PLAIN).expect("sound");
-    assert!(report.viewer.changes.is_empty(), "what is not of a browser stays so");
+    assert!(report.run.viewer.changes.is_empty(), "what is not of a browser stays so");
     assert_eq!(reference::events(&output).expect("sound").len(), 2);
 }
 
@@ -435,14 +435,14 @@ fn what_devtools_refuses() {
         merge_for(&[&input], rules(CheckFor::Devtools, Overlaps::Keep), PLAIN).expect("sound");
     let expected =
         BTreeMap::from([("chunk-parts", 2), ("chunks", 1), ("mended", 1), ("mended-keys", 1)]);
-    assert_eq!((changes(&report), report.events), (expected, 5));
+    assert_eq!((changes(&report), report.run.events), (expected, 5));
     let value: serde_json::Value = serde_json::from_slice(&output).expect("strict JSON");
     let samples = value["traceEvents"].as_array().expect("events").iter();
     let samples = samples.filter_map(|e| e.pointer("/args/data/cpuProfile/samples")?.as_array());
     assert_eq!(samples.map(Vec::len).collect::<Vec<_>>(), [10_000, 10_000, 5000]);
     assert_eq!(value["traceEvents"][4]["name"], "a\tb");
     assert_eq!(value["metadata"]["a"], serde_json::Value::Null);
-    assert_eq!(report.format, Format::Object);
+    assert_eq!(report.run.format, Format::Object);
     assert_clean("odd", &output, CheckFor::Devtools);
 }
 
@@ -472,7 +472,7 @@ fn args_that_devtools_reads_are_there() {
     let rules = rules(CheckFor::Devtools, Overlaps::Keep);
     let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
     let expected = BTreeMap::from([("bare-starts", 1), ("page-args", 6)]);
-    assert_eq!((changes(&report), report.events), (expected, 6));
+    assert_eq!((changes(&report), report.run.events), (expected, 6));
     assert_eq!(check(&output), []);
     let value: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
     let args: Vec<_> = value["traceEvents"]

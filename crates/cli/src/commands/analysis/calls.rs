@@ -3,20 +3,18 @@
 use super::kept::{Copy, Kept, again};
 use super::{Job, warnings};
 use crate::args::CallsArgs;
-use crate::commands::around::{
-    note_form, note_limits, note_repeated, refuse_pouring, report_place,
-};
+use crate::commands::running::{Flags, Running};
+use crate::commands::writing::{TraceFlags, Writing};
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary};
-use crate::progress::Watch;
-use crate::report::{Run, common};
+use crate::messages::Messages;
+use crate::report::common;
 use crate::size::plural;
 use serde_json::json;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 use tracemill_analysis::{ReadRules, Trace, View, WrittenCalls};
-use tracemill_pipeline::{Config, Error, Progress, Source, merge};
+use tracemill_pipeline::{Config, Error, Source, merge};
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -24,52 +22,41 @@ pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Resul
 }
 
 fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let mut config = args.limits.config(&args.input, &progress)?;
-    let output = args.trace.config(&args.output, io::stdout().is_terminal())?;
-    let given = args.input.sources()?;
-    refuse_pouring(&args.output, &given)?;
-    let report_place = report_place(&args.messages, &args.output, &given)?;
-    tracemill_pipeline::check_output(&output, &given.iter().collect::<Vec<_>>())?;
-    note_repeated(&given, messages);
-    note_limits(&args.limits, &config, messages);
+    let CallsArgs { input, output, trace, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "calls", input, limits, messages: said };
+    let given = TraceFlags { output, trace, viewer: None };
+    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
+    let running = &mut writing.running;
+    tracemill_pipeline::check_output(&output, &running.sources.iter().collect::<Vec<_>>())?;
+    running.announce();
 
-    let kept = given.into_iter().map(|source| Kept::new(source, &config.tmp_dir));
+    let tmp_dir = running.config.tmp_dir.clone();
+    let given = std::mem::take(&mut running.sources).into_iter();
+    let kept = given.map(|source| Kept::new(source, &tmp_dir));
     let kept = kept.collect::<Result<Vec<Kept>, Error>>()?;
-    let mut copy = Copy::new(&config.tmp_dir)?;
-    let (made, said) = make(args, &kept, &config, &mut copy)?;
-    let mut sources = sources(&kept, &config)?;
+    let mut copy = Copy::new(&tmp_dir)?;
+    running.sources = sources(&kept, &tmp_dir)?;
+    let (made, said) = make(args, running, &mut copy)?;
+    running.sources = sources(&kept, &tmp_dir)?;
     if made.calls > 0 {
         let calls = again("calls of samples", &copy.file);
-        sources.push(calls.map_err(|why| Error::scratch(&config.tmp_dir, why))?);
+        running.sources.push(calls.map_err(|why| Error::scratch(&tmp_dir, why))?);
     }
-    config.repair = args.trace.repair;
-    config.progress = Arc::default();
-    let watch = Watch::start(&args.messages, &config.progress);
-    let merged = merge(&sources, &output, &config);
-    drop(watch);
-    let mut report = merged?;
+    running.config.progress = Arc::default();
+    let mut report = running.watch(|sources, config| merge(sources, &output, config))?.run;
     if made.calls > 0 {
         report.inputs.pop();
     }
 
-    let elapsed = start.elapsed();
-    messages.inputs(&report.inputs);
-    note_form(&args.trace, report.format, output.compression, messages);
-    let said = [&*report.warnings, &*said, &*calls_warnings(made)].concat();
-    said.iter().for_each(|text| messages.warning(text));
-    messages.losses(&report.inputs);
+    writing.tell_decisions(&report, &[]);
+    report.warnings.extend(said.into_iter().chain(calls_warnings(made)));
+    writing.tell_outcome(&report, &[]);
     messages.say(&format!("{} made of samples", plural(made.calls, "call")));
-    let mut summary = Summary::new("calls", &report.inputs, report.lost(), elapsed);
-    summary.output = Some((report.events, report.bytes));
-    messages.summary(&summary);
-    if let Some(place) = report_place {
-        let run = Run { config: &config, elapsed };
-        let decisions = [("calls", json!(made.calls))];
-        place.write_json(&common("calls", &report.inputs, report.lost(), &run, decisions))?;
-    }
-    Ok(Exit::written(report.lost(), &report.inputs).unless_empty(made.calls == 0))
+    let lost = report.lost();
+    let exit = writing.finish(&report, (lost, 0), |run| {
+        common(flags.verb, &report.inputs, lost, run, [("calls", json!(made.calls))])
+    })?;
+    Ok(exit.unless_empty(made.calls == 0))
 }
 
 fn calls_warnings(made: WrittenCalls) -> Vec<String> {
@@ -80,24 +67,26 @@ fn calls_warnings(made: WrittenCalls) -> Vec<String> {
 }
 
 /// The sources, each from its beginning.
-fn sources(kept: &[Kept], config: &Config) -> Result<Vec<Source>, Error> {
+fn sources(kept: &[Kept], tmp_dir: &Path) -> Result<Vec<Source>, Error> {
     let all = kept.iter().map(Kept::source).collect::<io::Result<_>>();
-    all.map_err(|why| Error::scratch(&config.tmp_dir, why))
+    all.map_err(|why| Error::scratch(tmp_dir, why))
 }
 
 /// Writes the calls to `copy`; what there is to say of the inputs.
 fn make(
     args: &CallsArgs,
-    kept: &[Kept],
-    config: &Config,
+    running: &Running<'_>,
     copy: &mut Copy<'_>,
 ) -> Result<(WrittenCalls, Vec<String>), Failure> {
-    let watch = Watch::start(&args.messages, &config.progress);
     // pids stay those of the trace that is written, also where a viewer would not have them
     let rules = ReadRules { as_devtools: false, ..args.part.read_rules(Default::default()) };
-    let trace = Trace::read(&sources(kept, config)?, rules, config);
-    drop(watch);
-    let trace = trace?;
+    // what is not JSON is mended by the merge
+    let read = |sources: &[Source], config: &Config| {
+        let mut config = config.clone();
+        config.repair = false;
+        Trace::read(sources, rules, &config)
+    };
+    let trace = running.watch(read)?;
     let threads = trace.choose(&args.part.choice());
     let window = args.part.window(&trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let made = copy.write(|file| {
@@ -111,16 +100,16 @@ fn make(
 /// The flame chart of each thread.
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CallsArgs { input, part, output, limits, messages: said, .. } = args;
-    let job = Job { verb: "calls", input, output, limits, messages: said };
-    let read = job.read(part.read_rules(Default::default()), messages)?;
-    let threads = read.trace.choose(&part.choice());
-    let window = part.window(&read.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let flags = Flags { verb: "calls", input, limits, messages: said };
+    let job = Job::read(flags, output, part.read_rules(Default::default()), messages)?;
+    let threads = job.trace.choose(&part.choice());
+    let window = part.window(&job.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     job.place().write_lines(|out| {
         threads
             .iter()
-            .try_for_each(|&at| write_thread(&read.trace, at, part.table_rules(), window, out))
+            .try_for_each(|&at| write_thread(&job.trace, at, part.table_rules(), window, out))
     })?;
-    job.finish(&read, threads.is_empty(), messages)
+    job.finish(threads.is_empty())
 }
 
 fn write_thread(

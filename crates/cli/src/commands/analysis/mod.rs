@@ -8,76 +8,52 @@ mod text;
 
 pub(super) use calls::calls;
 
-use crate::args::{
-    Asked, FormArgs, InputArgs, Least, LimitArgs, MessageArgs, OutputArgs, SortKey, TopArgs,
-    TreeArgs,
-};
-use crate::commands::around::{note_limits, report_place};
+use crate::args::{Asked, FormArgs, Least, OutputArgs, SortKey, TopArgs, TreeArgs};
+use crate::commands::reporting::Reporting;
+use crate::commands::running::{Flags, Running};
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, Summary};
-use crate::progress::Watch;
-use crate::report::{Run, common};
+use crate::messages::Messages;
+use crate::report::common;
 use crate::size::plural;
 use crate::whole_file::Place;
 use answer::{Answer, Shown};
 use data::{csv, json};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 use text::page;
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace, TreeRow};
-use tracemill_pipeline::{Config, InputReport, Progress};
+use tracemill_pipeline::InputReport;
 
-/// What every one of these verbs is told.
+/// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
-    verb: &'static str,
-    input: &'a InputArgs,
-    output: &'a OutputArgs,
-    limits: &'a LimitArgs,
-    messages: &'a MessageArgs,
-}
-
-/// The inputs, read.
-struct Read {
+    reporting: Reporting<'a>,
     trace: Trace,
-    config: Config,
-    start: Instant,
-    report: Option<Place>,
 }
 
-impl Job<'_> {
-    fn read(&self, rules: ReadRules, messages: &Messages) -> Result<Read, Failure> {
-        let start = Instant::now();
-        let progress = Arc::new(Progress::default());
-        let config = self.limits.config(self.input, &progress)?;
-        let sources = self.input.sources()?;
-        self.place().check("the output", &sources, self.output.force)?;
-        let report = report_place(self.messages, self.output, &sources)?;
-        note_limits(self.limits, &config, messages);
-        let watch = Watch::start(self.messages, &progress);
-        let read = Trace::read(&sources, rules, &config);
-        drop(watch);
-        Ok(Read { trace: read?, config, start, report })
+impl<'a> Job<'a> {
+    fn read(
+        flags: Flags<'a>,
+        output: &OutputArgs,
+        rules: ReadRules,
+        messages: &'a Messages,
+    ) -> Result<Self, Failure> {
+        let reporting = Reporting::new(flags, output, messages)?;
+        let running = &reporting.running;
+        running.announce();
+        let trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
+        Ok(Job { reporting, trace })
     }
 
-    fn place(&self) -> Place {
-        Place::of(self.output.output.as_deref().unwrap_or(Path::new("-")))
+    fn place(&self) -> &Place {
+        &self.reporting.output
     }
 
     /// Says what was read and what is wrong with it; gives the status.
-    fn finish(&self, read: &Read, is_empty: bool, messages: &Messages) -> Result<Exit, Failure> {
-        let inputs = &read.trace.inputs;
+    fn finish(&self, is_empty: bool) -> Result<Exit, Failure> {
+        let inputs = &self.trace.inputs;
+        let Running { messages, flags, .. } = &self.reporting.running;
         let lost = inputs.iter().map(InputReport::lost).sum();
-        messages.inputs(inputs);
-        read.trace.warnings.iter().for_each(|text| messages.warning(text));
-        warnings(&read.trace).iter().for_each(|text| messages.warning(text));
+        self.reporting.tell(inputs, &[&*self.trace.warnings, &*warnings(&self.trace)].concat());
         messages.losses(inputs);
-        let elapsed = read.start.elapsed();
-        messages.summary(&Summary::new(self.verb, inputs, lost, elapsed));
-        if let Some(place) = &read.report {
-            let run = Run { config: &read.config, elapsed };
-            place.write_json(&common(self.verb, inputs, lost, &run, []))?;
-        }
+        self.reporting.end((inputs, lost), |run| common(flags.verb, inputs, lost, run, []))?;
         if is_empty {
             messages.warning(
                 "nothing of what was asked for is there: no thread, or no event in the window",
@@ -123,11 +99,11 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TopArgs { input, part, picks, output, limits, messages: said, .. } = args;
-    let job = Job { verb: "top", input, output, limits, messages: said };
-    let read = job.read(picks.read_rules(part, args.group_by), messages)?;
+    let flags = Flags { verb: "top", input, limits, messages: said };
+    let job = Job::read(flags, output, picks.read_rules(part, args.group_by), messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
-    let (threads, query) = picks.query(part, &read.trace, asked)?;
-    let mut parts = read.trace.parts(&threads, &query);
+    let (threads, query) = picks.query(part, &job.trace, asked)?;
+    let mut parts = job.trace.parts(&threads, &query);
     for part in &mut parts {
         // of groups only the groups
         part.table.rows.retain(|row| row.depth == 0);
@@ -140,8 +116,8 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
         depth: usize::MAX,
         least: Least::Time(0.0),
     };
-    job.write(&read, &parts, &query, &args.form, shown)?;
-    job.finish(&read, is_empty(&parts), messages)
+    job.write(&parts, &query, &args.form, shown)?;
+    job.finish(is_empty(&parts))
 }
 
 /// Whether no table has a row.
@@ -161,8 +137,8 @@ fn sort(rows: &mut [TreeRow], key: SortKey) {
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TreeArgs { input, part, picks, output, limits, messages: said, .. } = args;
-    let job = Job { verb: "tree", input, output, limits, messages: said };
-    let read = job.read(picks.read_rules(part, args.group_by), messages)?;
+    let flags = Flags { verb: "tree", input, limits, messages: said };
+    let job = Job::read(flags, output, picks.read_rules(part, args.group_by), messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
@@ -170,16 +146,16 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         _ => Shape::CallTree,
     };
     let asked = Asked { shape, by: args.group_by, per: args.per };
-    let (threads, query) = picks.query(part, &read.trace, asked)?;
-    let parts = read.trace.parts(&threads, &query);
+    let (threads, query) = picks.query(part, &job.trace, asked)?;
+    let parts = job.trace.parts(&threads, &query);
     note_dropped(&parts, messages);
     if args.peek.is_some() || args.heaviest {
         let text = match &args.peek {
-            Some(name) => text::peek(&read.trace, &parts, name),
-            None => text::heaviest(&read.trace, &parts),
+            Some(name) => text::peek(&job.trace, &parts, name),
+            None => text::heaviest(&job.trace, &parts),
         };
         job.place().write(text.as_bytes())?;
-        return job.finish(&read, text.is_empty(), messages);
+        return job.finish(text.is_empty());
     }
     let is_data = args.form.json || args.form.csv || shape == Shape::Log;
     let usual = if is_data { Least::Time(0.0) } else { Least::Percent(0.5) };
@@ -189,14 +165,13 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         depth: depth.unwrap_or(if is_data { usize::MAX } else { 12 }),
         least: args.min.unwrap_or(usual),
     };
-    job.write(&read, &parts, &query, &args.form, shown)?;
-    job.finish(&read, is_empty(&parts), messages)
+    job.write(&parts, &query, &args.form, shown)?;
+    job.finish(is_empty(&parts))
 }
 
 impl Job<'_> {
     fn write(
         &self,
-        read: &Read,
         parts: &[Part],
         query: &Query,
         form: &FormArgs,
@@ -204,7 +179,8 @@ impl Job<'_> {
     ) -> Result<(), Failure> {
         let shown =
             Shown { default_rows: shown.default_rows.filter(|_| !form.json && !form.csv), ..shown };
-        let answer = Answer { verb: self.verb, trace: &read.trace, parts, query, shown };
+        let verb = self.reporting.running.flags.verb;
+        let answer = Answer { verb, trace: &self.trace, parts, query, shown };
         match (form.json, form.csv) {
             (true, _) => self.place().write_json(&json(&answer)),
             (_, true) => self.place().write(csv(&answer).as_bytes()),

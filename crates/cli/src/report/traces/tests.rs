@@ -4,7 +4,8 @@ use super::*;
 use crate::args::test_config;
 use std::time::Duration;
 use tracemill_pipeline::{
-    AnnotationDrop, ClockMethod, DamageKind, InputIdentity, InputReport, Tier,
+    AnnotationDrop, AnnotationReport, ClockMethod, DamageKind, Format, InputIdentity, InputReport,
+    Tier,
 };
 use tracemill_tokenizer::Damage;
 
@@ -29,18 +30,30 @@ fn clocks_are_reported_whole() {
 
 /// Of a merge of which there is something to say in each respect.
 fn merge_report(input: InputReport) -> MergeReport {
-    MergeReport {
+    let run = RunReport {
         inputs: vec![input],
         events: 3,
         bytes: 40,
         format: Format::Array,
         tier: Tier::Scalar,
         threads: 2,
-        spilled_runs: 1,
         spooled_bytes: 2,
+        keys_lost: 4,
+        annotations: AnnotationReport {
+            kept: 6,
+            dropped: vec![(AnnotationDrop::Malformed, 2), (AnnotationDrop::Frame, 1)],
+        },
+        viewer: ViewerReport {
+            viewer: Some(CheckFor::Devtools),
+            changes: vec![("pairs", 6, "pairs of B and E")],
+        },
+        warnings: vec!["hm".into()],
+    };
+    MergeReport {
+        run,
+        spilled_runs: 1,
         delayed_chunks: 3,
         copies: 5,
-        keys_lost: 4,
         identity: IdentityReport {
             inputs: vec![InputIdentity {
                 name: "a".into(),
@@ -52,15 +65,6 @@ fn merge_report(input: InputReport) -> MergeReport {
             metadata_dropped: 2,
         },
         clocks: Vec::new(),
-        annotations: AnnotationReport {
-            kept: 6,
-            dropped: vec![(AnnotationDrop::Malformed, 2), (AnnotationDrop::Frame, 1)],
-        },
-        viewer: ViewerReport {
-            viewer: Some(CheckFor::Devtools),
-            changes: vec![("pairs", 6, "pairs of B and E")],
-        },
-        warnings: vec!["hm".into()],
     }
 }
 

@@ -82,12 +82,12 @@ fn strictly(trace: &[u8]) -> Result<(Vec<u8>, MergeReport), ErrorClass> {
 fn assert_accepted(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert_eq!(found(trace), Vec::<String>::new(), "{what}");
     let (output, report) = strictly(trace).unwrap_or_else(|e| panic!("{what}: {e:?}"));
-    assert_eq!(report.lost(), 0, "{what}");
+    assert_eq!(report.run.lost(), 0, "{what}");
     let corner = knobs(16 + trace.len());
     let (again, _) = run(&[trace], None, corner).expect(what);
     assert!(again == output, "{what}: {corner:?}");
     if let Some(event) = event {
-        let events = Output::parse(report.format, &output).events;
+        let events = Output::parse(report.run.format, &output).events;
         assert_eq!(missing([FIRST, event, LAST], &events), None, "{what}");
         let there_and_back = through_ndjson(trace);
         let has_breaks = event.iter().any(|b| b"\r\n".contains(b));
@@ -114,12 +114,12 @@ fn assert_rejected(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert_ne!(found(trace), Vec::<String>::new(), "{what}: check finds nothing");
     assert_eq!(strictly(trace).map(drop), Err(ErrorClass::Input), "{what}: --strict");
     let (output, report) = run(&[trace], None, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let events = Output::parse(report.format, &output).events;
+    let events = Output::parse(report.run.format, &output).events;
     assert_eq!(missing([FIRST], &events).map(|e| show(e, 0)), None, "{what}");
     if let Some(event) = event {
         assert_eq!(missing([LAST], &events).map(|e| show(e, 0)), None, "{what}");
-        let lapses = report.inputs[0].lapses.kept();
-        assert!(lapses + report.lost() > 0, "{what}: not a word: {}", show(&output, 0));
+        let lapses = report.run.inputs[0].lapses.kept();
+        assert!(lapses + report.run.lost() > 0, "{what}: not a word: {}", show(&output, 0));
         let odd = events.iter().filter(|event| !is_json(event)).count();
         assert_eq!(odd as u64, lapses, "{what}: {}", show(&output, 0));
         assert!(odd == 0 || missing([event], &events).is_none(), "{what}: changed");

@@ -116,14 +116,15 @@ impl Ask {
         Ok(match self {
             Ask::Merge(_, format) => {
                 let report = merge(sources, &to(format), config)?;
-                let counts = (report.events, report.bytes, report.format, report.delayed_chunks);
-                let lost = (report.copies, report.keys_lost, report.annotations);
+                let counts =
+                    (report.run.events, report.run.bytes, report.run.format, report.delayed_chunks);
+                let lost = (report.copies, report.run.keys_lost, report.run.annotations);
                 let renamed: Vec<_> =
                     report.identity.inputs.iter().map(|i| (i.recording, &i.pids, &i.ids)).collect();
                 let clocks: Vec<_> =
                     report.clocks.iter().map(|c| (&c.method, c.offset_ns, c.residual_ns)).collect();
-                let changes = (&report.viewer.changes, report.identity.metadata_dropped);
-                (one(), said(&report.inputs, (counts, lost, renamed, clocks, changes)))
+                let changes = (&report.run.viewer.changes, report.identity.metadata_dropped);
+                (one(), said(&report.run.inputs, (counts, lost, renamed, clocks, changes)))
             }
             Ask::Slice(windows, edges, format) => {
                 let report = slice(sources, windows, *edges, &to(format), config)?;
@@ -131,12 +132,13 @@ impl Ask {
                 let more = [report.moved, report.rebased, report.samples, report.kept_always];
                 let flaws = kinds(&report.flaws);
                 let bounds = (&report.windows, report.trace);
-                (one(), said(&report.written.inputs, (made, more, flaws, bounds)))
+                (one(), said(&report.written.run.inputs, (made, more, flaws, bounds)))
             }
             Ask::Filter(wanted, format) => {
                 let report = filter(sources, wanted, &to(format), config)?;
-                let counts = (report.events, report.dropped, report.threshold_ns, report.keys_lost);
-                (one(), said(&report.inputs, (counts, report.annotations)))
+                let counts =
+                    (report.run.events, report.dropped, report.threshold_ns, report.run.keys_lost);
+                (one(), said(&report.run.inputs, (counts, report.run.annotations)))
             }
             Ask::Split(settings) => {
                 let settings = SplitConfig { dir: path.clone(), ..(**settings).clone() };
@@ -147,12 +149,12 @@ impl Ask {
                     .map(|p| (&p.pid, &p.tid, &p.cat, p.events, p.metadata, p.copies, p.times_ns))
                     .collect();
                 let files = report.parts.iter().map(|part| read(&part.file)).collect();
-                let counts = (report.delayed_chunks, report.keys_lost, report.annotations);
-                (files, said(&report.inputs, (parts, counts)))
+                let counts = (report.delayed_chunks, report.run.keys_lost, report.run.annotations);
+                (files, said(&report.run.inputs, (parts, counts)))
             }
             Ask::Convert(style, format) => {
                 let report = convert(sources, *style, &to(format), config)?;
-                (one(), said(&report.inputs, (report.events, report.keys_lost)))
+                (one(), said(&report.run.inputs, (report.run.events, report.run.keys_lost)))
             }
             Ask::Check(viewers) => {
                 let report = check(sources, viewers, config)?;

@@ -1,0 +1,51 @@
+//! The frame of verbs that report on traces: text or JSON to standard output or a file.
+
+use super::around::report_place;
+use super::running::{Flags, Running};
+use crate::args::OutputArgs;
+use crate::exit::Failure;
+use crate::messages::Messages;
+use crate::report::{Object, Run};
+use crate::whole_file::Place;
+use std::path::Path;
+use tracemill_pipeline::InputReport;
+
+/// A run of a verb that reports.
+pub(super) struct Reporting<'a> {
+    pub(super) running: Running<'a>,
+    /// Where the text goes.
+    pub(super) output: Place,
+    /// Where `--report` goes.
+    report: Option<Place>,
+}
+
+impl<'a> Reporting<'a> {
+    /// Refuses outputs that would spoil something.
+    pub(super) fn new(
+        flags: Flags<'a>,
+        output: &OutputArgs,
+        messages: &'a Messages,
+    ) -> Result<Self, Failure> {
+        let running = Running::new(flags, &[], messages)?;
+        let place = Place::of(output.output.as_deref().unwrap_or(Path::new("-")));
+        place.check("the output", &running.sources, output.force)?;
+        let report = report_place(flags.messages, output, &running.sources)?;
+        Ok(Reporting { running, output: place, report })
+    }
+
+    /// What the inputs are, for `-v`, and warnings.
+    pub(super) fn tell(&self, inputs: &[InputReport], warnings: &[String]) {
+        let messages = self.running.messages;
+        messages.inputs(inputs);
+        warnings.iter().for_each(|text| messages.warning(text));
+    }
+
+    /// Says how it went, and writes the report, if one is wanted.
+    pub(super) fn end<'r>(
+        &self,
+        (inputs, lost): (&[InputReport], u64),
+        report: impl FnOnce(&Run<'_>) -> Object<'r>,
+    ) -> Result<(), Failure> {
+        self.running.end(&self.running.summary(inputs, lost), self.report.as_ref(), report)
+    }
+}

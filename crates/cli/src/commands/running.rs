@@ -1,0 +1,87 @@
+//! What every verb does around its work: its limits, what watches it, and how it ends.
+
+use super::around::{note_limits, note_repeated};
+use crate::args::{InputArgs, LimitArgs, MessageArgs};
+use crate::exit::Failure;
+use crate::messages::{Messages, Summary};
+use crate::progress::Watch;
+use crate::report::{Object, Run};
+use crate::whole_file::Place;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use tracemill_pipeline::{Config, Error, InputReport, Source};
+
+/// Flags that every verb has which reads traces.
+#[derive(Clone, Copy)]
+pub(super) struct Flags<'a> {
+    /// The verb, as reports and the summary call it.
+    pub(super) verb: &'static str,
+    pub(super) input: &'a InputArgs,
+    pub(super) limits: &'a LimitArgs,
+    pub(super) messages: &'a MessageArgs,
+}
+
+/// A run of a verb.
+pub(super) struct Running<'a> {
+    pub(super) flags: Flags<'a>,
+    pub(super) messages: &'a Messages,
+    pub(super) config: Config,
+    pub(super) sources: Vec<Source>,
+    start: Instant,
+}
+
+impl<'a> Running<'a> {
+    /// Begins to measure the time; `listed` are inputs beside those on the command line.
+    pub(super) fn new(
+        flags: Flags<'a>,
+        listed: &[PathBuf],
+        messages: &'a Messages,
+    ) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let config = flags.limits.config(flags.input, &Arc::default())?;
+        let sources = flags.input.sources_and(listed)?;
+        Ok(Running { flags, messages, config, sources, start })
+    }
+
+    /// Says, before anything is read, what the run may take, and what is strange about its inputs.
+    pub(super) fn announce(&self) {
+        note_repeated(&self.sources, self.messages);
+        note_limits(self.flags.limits, &self.config, self.messages);
+    }
+
+    /// Does the work, and shows its progress.
+    pub(super) fn watch<T>(
+        &self,
+        work: impl FnOnce(&[Source], &Config) -> Result<T, Error>,
+    ) -> Result<T, Failure> {
+        let watch = Watch::start(self.flags.messages, &self.config.progress);
+        let done = work(&self.sources, &self.config);
+        drop(watch);
+        Ok(done?)
+    }
+
+    /// What reports say of the run, which has taken so long by now.
+    pub(super) fn described(&self) -> Run<'_> {
+        Run { config: &self.config, elapsed: self.start.elapsed() }
+    }
+
+    /// The summary of a run that read `inputs`, having lost `lost` pieces.
+    pub(super) fn summary(&self, inputs: &[InputReport], lost: u64) -> Summary {
+        Summary::new(self.flags.verb, inputs, lost, self.start.elapsed())
+    }
+
+    /// Says how it went, and writes the report, if one is wanted.
+    pub(super) fn end<'r>(
+        &self,
+        summary: &Summary,
+        place: Option<&Place>,
+        report: impl FnOnce(&Run<'_>) -> Object<'r>,
+    ) -> Result<(), Failure> {
+        self.messages.summary(summary);
+        match place {
+            Some(place) => place.write_json(&report(&self.described())),
+            None => Ok(()),
+        }
+    }
+}

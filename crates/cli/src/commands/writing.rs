@@ -1,0 +1,97 @@
+//! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
+
+use super::around::{note_disk, note_form, refuse_pouring, report_place};
+use super::running::{Flags, Running};
+use super::viewer::changed;
+use crate::args::{OutputArgs, TraceArgs, ViewerArgs};
+use crate::exit::{Exit, Failure};
+use crate::messages::Messages;
+use crate::report::{Object, Run};
+use crate::whole_file::Place;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use tracemill_pipeline::{Compression, OutputConfig, RunReport};
+
+/// Flags on the trace that is written.
+#[derive(Clone, Copy)]
+pub(super) struct TraceFlags<'a> {
+    pub(super) output: &'a OutputArgs,
+    pub(super) trace: &'a TraceArgs,
+    /// Of verbs that write for viewers.
+    pub(super) viewer: Option<&'a ViewerArgs>,
+}
+
+/// A run of a verb that writes traces.
+pub(super) struct Writing<'a> {
+    pub(super) running: Running<'a>,
+    trace: &'a TraceArgs,
+    compression: Compression,
+    report: Option<Place>,
+}
+
+impl<'a> Writing<'a> {
+    /// Of one output; `listed` are inputs beside those on the command line.
+    pub(super) fn one(
+        flags: Flags<'a>,
+        given: TraceFlags<'a>,
+        listed: &[PathBuf],
+        messages: &'a Messages,
+    ) -> Result<(Self, OutputConfig), Failure> {
+        let mut running = Running::new(flags, listed, messages)?;
+        let output = given.trace.config(given.output, io::stdout().is_terminal())?;
+        if let Some(viewer) = given.viewer {
+            running.config.viewer = viewer.rules(output.format)?;
+        }
+        refuse_pouring(given.output, &running.sources)?;
+        let report = report_place(flags.messages, given.output, &running.sources)?;
+        Ok((Self::of(running, (given.trace, output.compression), report), output))
+    }
+
+    /// Of any number of outputs, whose places and packing the verb has settled with `running`.
+    pub(super) fn of(
+        mut running: Running<'a>,
+        (trace, compression): (&'a TraceArgs, Compression),
+        report: Option<Place>,
+    ) -> Self {
+        running.config.repair = trace.repair;
+        Writing { running, trace, compression, report }
+    }
+
+    /// What the inputs are and what was decided, for `-v`.
+    pub(super) fn tell_decisions(&self, run: &RunReport, decisions: &[String]) {
+        let messages = self.running.messages;
+        messages.inputs(&run.inputs);
+        note_form(self.trace, run.format, self.compression, messages);
+        decisions.iter().for_each(|text| messages.note(text));
+    }
+
+    /// What went to disk, of verbs that keep the order of their input, for `-v`.
+    pub(super) fn tell_disk(&self, spilled: u64, run: &RunReport) {
+        let Running { messages, config, .. } = &self.running;
+        note_disk(messages, config, (spilled, run.spooled_bytes));
+    }
+
+    /// Warnings, `done` (what was done without being asked for), and losses.
+    pub(super) fn tell_outcome(&self, run: &RunReport, done: &[String]) {
+        let messages = self.running.messages;
+        run.warnings.iter().for_each(|text| messages.warning(text));
+        done.iter().for_each(|text| messages.say(text));
+        changed(&run.viewer).iter().for_each(|text| messages.say(text));
+        messages.losses(&run.inputs);
+    }
+
+    /// Says how it went, writes the report, if one is wanted, and gives the status. `lost` pieces were lost, and `copies`
+    /// left out.
+    pub(super) fn finish<'r>(
+        &self,
+        run: &RunReport,
+        (lost, copies): (u64, u64),
+        report: impl FnOnce(&Run<'_>) -> Object<'r>,
+    ) -> Result<Exit, Failure> {
+        let mut summary = self.running.summary(&run.inputs, lost);
+        summary.output = Some((run.events, run.bytes));
+        summary.copies = copies;
+        self.running.end(&summary, self.report.as_ref(), report)?;
+        Ok(Exit::written(lost, &run.inputs))
+    }
+}
