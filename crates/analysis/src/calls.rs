@@ -4,17 +4,21 @@
 //! DevTools gives every open call a new duration whenever the stack changes. Here only the last one is worked out, when a
 //! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
 
-use crate::entries::{Call, Entry};
+use crate::entries::Entry;
 use crate::kinds::flag;
+use crate::made::{Begun, Calls, Made};
 use crate::model::{Model, NATIVE, NONE};
+use crate::samples::Sample;
+use crate::space::Space;
 use std::cmp::Ordering;
+use tracemill_pipeline::Error;
 
 /// The sample of a call that was taken for an event.
 pub(crate) const NO_SAMPLE: u32 = u32::MAX;
 
 /// A sample of the profile, merged with events.
 #[derive(Clone, Copy)]
-struct Sample {
+struct Stacked {
     ts: f64,
     node: u32,
     index: u32,
@@ -24,7 +28,7 @@ struct Sample {
 
 /// A call on the stack.
 struct Open {
-    index: usize,
+    index: u32,
     ts: f64,
     class: u32,
     /// How many cuts there were before.
@@ -35,7 +39,7 @@ struct Open {
 struct Integrator<'m> {
     model: &'m Model,
     flags: &'m [u16],
-    out: Vec<Call>,
+    out: Made,
     js: Vec<Open>,
     locked: Vec<usize>,
     fake: bool,
@@ -49,16 +53,19 @@ struct Integrator<'m> {
 /// node of an event's sample.
 ///
 /// Cost: the events and samples, and the frames that are pushed.
+///
+/// # Errors
+/// What temporary files say.
 pub(crate) fn integrate(
-    entries: &[Entry],
-    model: &Model,
-    flags: &[u16],
+    (entries, samples): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>),
+    (model, flags): (&Model, &[u16]),
     trace_id: impl Fn(&Entry) -> Option<Option<u32>>,
-) -> Vec<Call> {
+    space: &Space,
+) -> Result<Calls, Error> {
     let mut this = Integrator {
         model,
         flags,
-        out: Vec::new(),
+        out: Made::new(space),
         js: Vec::new(),
         locked: Vec::new(),
         fake: false,
@@ -67,8 +74,8 @@ pub(crate) fn integrate(
         stack: Vec::new(),
     };
     let mut open: Vec<Entry> = Vec::new();
-    let mut samples = samples(model).peekable();
-    let mut events = entries.iter().peekable();
+    let mut samples = stacked(samples, model.gc).peekable();
+    let mut events = entries.peekable();
     loop {
         let sample_first = match (events.peek(), samples.peek()) {
             (None, None) => break,
@@ -83,13 +90,13 @@ pub(crate) fn integrate(
             continue;
         }
         let Some(event) = events.next() else { break };
-        let traced = trace_id(event);
+        let traced = trace_id(&event);
         if event.is_instant() && traced.is_none() {
             continue;
         }
         this.end_before(&mut open, event.ts);
-        this.start(event, open.last(), traced);
-        open.push(*event);
+        this.start(&event, open.last(), traced);
+        open.push(event);
     }
     while let Some(event) = open.pop() {
         this.end(&event);
@@ -107,16 +114,19 @@ fn is_after(event: &Entry, time: f64) -> bool {
 }
 
 /// The samples that name a node.
-fn samples(model: &Model) -> impl Iterator<Item = Sample> + '_ {
+fn stacked(
+    samples: impl Iterator<Item = Sample>,
+    gc: Option<u32>,
+) -> impl Iterator<Item = Stacked> {
     let mut before = NONE;
-    let all = (0..).zip(&model.samples).zip(&model.times);
-    all.filter(|((_, node), _)| **node != NONE).map(move |((index, &node), &ms)| {
+    let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
+    all.map(move |(index, Sample { ms, node })| {
         let below = before;
         // a leading GC sample stands on itself
-        if Some(node) != model.gc || before == NONE {
+        if Some(node) != gc || before == NONE {
             before = node;
         }
-        Sample { ts: ms * 1000.0, node, index, below }
+        Stacked { ts: ms * 1000.0, node, index, below }
     })
 }
 
@@ -172,7 +182,7 @@ impl Integrator<'_> {
         self.locked.push(self.js.len());
     }
 
-    fn sample(&mut self, sample: Sample, parent: Option<&Entry>) {
+    fn sample(&mut self, sample: Stacked, parent: Option<&Entry>) {
         let starts = !(self.is_js(parent) || self.fake);
         if starts && !self.js.is_empty() {
             return;
@@ -222,8 +232,8 @@ impl Integrator<'_> {
                 continue;
             }
             let class = self.model.frames[node as usize].class;
-            self.js.push(Open { index: self.out.len(), ts: time, class, cuts: self.cuts });
-            self.out.push(Call { ts: time, dur: 0.0, node, sample });
+            let index = self.out.begin(Begun { ts: time, node, sample, depth: 0 });
+            self.js.push(Open { index, ts: time, class, cuts: self.cuts });
         }
     }
 
@@ -239,17 +249,17 @@ impl Integrator<'_> {
         self.cuts += 1;
         self.last = time;
         for call in self.js.drain(depth..) {
-            self.out[call.index].dur = (time - call.ts).max(0.0);
+            self.out.end(call.index, (time - call.ts).max(0.0), 0.0);
         }
     }
 
     /// What is still open ends where the stack was last looked at.
-    fn finish(mut self) -> Vec<Call> {
+    fn finish(mut self) -> Result<Calls, Error> {
         for call in self.js.drain(..) {
-            if call.cuts < self.cuts {
-                self.out[call.index].dur = (self.last - call.ts).max(0.0);
-            }
+            let was_cut = call.cuts < self.cuts;
+            let dur = if was_cut { (self.last - call.ts).max(0.0) } else { 0.0 };
+            self.out.end(call.index, dur, 0.0);
         }
-        self.out
+        self.out.finish()
     }
 }

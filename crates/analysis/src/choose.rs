@@ -2,7 +2,7 @@
 
 use crate::meta::Page;
 use crate::trace::{Thread, ThreadKind, Trace, id_text};
-use tracemill_pipeline::IdSet;
+use tracemill_pipeline::{IdSet, Pattern};
 
 /// Threads that the panel of DevTools never shows in web traces.
 const HIDDEN: [&str; 4] =
@@ -15,6 +15,10 @@ pub struct ThreadChoice {
     pub pid: Option<IdSet>,
     /// By thread; all if `None`.
     pub tid: Option<IdSet>,
+    /// By the name of the process, which one of these must match; all if there are none.
+    pub process: Vec<Pattern>,
+    /// By the name of the thread, likewise.
+    pub thread: Vec<Pattern>,
     /// One: that of the main frame's `CrRendererMain`, `JavaScriptMainThread` of Node, thread 0 of CPU profiles, else the one with
     /// the most events.
     pub main: bool,
@@ -39,7 +43,19 @@ impl Thread {
     }
 }
 
+/// Whether one of the patterns matches, if there are any.
+fn matches(patterns: &[Pattern], name: Option<&str>) -> bool {
+    patterns.is_empty()
+        || name.is_some_and(|name| patterns.iter().any(|pattern| pattern.is_match(name)))
+}
+
 impl Trace {
+    /// The name of a thread's process, if it has one.
+    pub fn process_name(&self, thread: &Thread) -> Option<String> {
+        let name = self.meta.process_names.get(&thread.pid)?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
     /// The threads that are chosen and hold anything, by their numbers.
     pub fn choose(&self, choice: &ThreadChoice) -> Vec<usize> {
         let has = |set: &Option<IdSet>, id: &[u8]| set.as_ref().is_none_or(|set| set.contains(id));
@@ -51,6 +67,8 @@ impl Trace {
                     && own.weight() > 0
                     && has(&choice.pid, &own.pid)
                     && has(&choice.tid, &own.tid)
+                    && matches(&choice.thread, own.name.as_deref())
+                    && matches(&choice.process, self.process_name(own).as_deref())
             })
             .collect();
         if choice.as_panel {

@@ -80,6 +80,12 @@ impl DetailsTable {
         self.enter(numbered)
     }
 
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        let table = self.numbers.capacity() * (size_of::<(Numbered, u32)>() + 2);
+        (self.all.capacity() * size_of::<Numbered>() + table) as u64
+    }
+
     fn enter(&mut self, numbered: Numbered) -> u32 {
         let next = self.all.len() as u32;
         *self.numbers.entry(numbered).or_insert_with(|| {

@@ -1,19 +1,11 @@
 //! What a thread's flame chart is made of: its events and calls as one list in order, and the tree of them.
 
-use crate::facts::Record;
+use crate::made::Call;
+use crate::record::Record;
+use crate::space::{double, half, put};
 use std::cmp::Ordering;
-
-/// A call that was made of samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Call {
-    /// Microseconds.
-    pub(crate) ts: f64,
-    /// Microseconds.
-    pub(crate) dur: f64,
-    pub(crate) node: u32,
-    /// Number among the sorted samples; `u32::MAX` if it was made for an event.
-    pub(crate) sample: u32,
-}
+use tracemill_core::order::{Record as Fixed, Spool, Spooled, word};
+use tracemill_pipeline::Error;
 
 /// An event or a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +37,7 @@ impl Entry {
     }
 
     pub(crate) fn of_call(call: &Call) -> Self {
-        let Call { ts, dur, node: kind, sample: details } = *call;
+        let Call { ts, dur, node: kind, sample: details, .. } = *call;
         Entry { ts, dur, kind, details, number: u64::from(CALL) }
     }
 
@@ -83,57 +75,87 @@ impl Entry {
 }
 
 /// Two sorted lists as one; of equal ones the first list's come first.
-pub(crate) fn merge(events: Vec<Entry>, calls: &[Call]) -> Vec<Entry> {
-    if calls.is_empty() {
-        return events;
+pub(crate) fn merge(
+    events: impl Iterator<Item = Entry>,
+    calls: impl Iterator<Item = Entry>,
+) -> impl Iterator<Item = Entry> {
+    let (mut events, mut calls) = (events.peekable(), calls.peekable());
+    std::iter::from_fn(move || match (events.peek(), calls.peek()) {
+        (Some(event), Some(call)) if event.compare(call) == Ordering::Greater => calls.next(),
+        (Some(_), _) => events.next(),
+        (None, _) => calls.next(),
+    })
+}
+
+/// An entry with how many stand above it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) entry: Entry,
+    pub(crate) depth: u32,
+}
+
+impl Fixed for Placed {
+    const BYTES: usize = 36;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let Entry { ts, dur, kind, details, number } = self.entry;
+        put(bytes, &[ts.to_bits(), dur.to_bits(), number], &[kind, details, self.depth]);
     }
-    let mut all = Vec::with_capacity(events.len() + calls.len());
-    let mut calls = calls.iter().map(Entry::of_call).peekable();
-    for event in events {
-        while let Some(call) = calls.next_if(|call| event.compare(call) == Ordering::Greater) {
-            all.push(call);
-        }
-        all.push(event);
+
+    fn decode(bytes: &[u8]) -> Self {
+        let (ts, dur, number) = (double(bytes, 0), double(bytes, 8), word(bytes, 16));
+        let (kind, details) = (half(bytes, 24), half(bytes, 28));
+        Placed { entry: Entry { ts, dur, kind, details, number }, depth: half(bytes, 32) }
     }
-    all.extend(calls);
-    all
 }
 
 /// The tree of a thread's entries, in pre-order.
-#[derive(Default)]
 pub(crate) struct Nested {
-    pub(crate) entries: Vec<Entry>,
-    /// Of each entry how many stand above it.
-    pub(crate) depths: Vec<u32>,
-    /// Microseconds that no child has.
-    pub(crate) own: Vec<f64>,
+    all: Spooled<Placed>,
     /// Entries that begin in one but end behind it, and so have no place.
     pub(crate) dropped: u64,
 }
 
+impl Nested {
+    pub(crate) fn new(all: Spooled<Placed>) -> Self {
+        Nested { all, dropped: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Placed> + '_ {
+        self.all.iter()
+    }
+
+    /// The entry of a number.
+    pub(crate) fn get(&self, number: u32) -> Option<Entry> {
+        self.all.get(number as usize).map(|own| own.entry)
+    }
+}
+
 /// `treify` (§7.1).
-pub(crate) fn nest(entries: Vec<Entry>) -> Nested {
-    let mut nested = Nested::default();
-    nested.entries.reserve(entries.len());
-    let mut open: Vec<usize> = Vec::new();
+///
+/// # Errors
+/// What temporary files say.
+pub(crate) fn nest(
+    entries: impl Iterator<Item = Entry>,
+    mut all: Spool<Placed>,
+) -> Result<Nested, Error> {
+    let mut dropped = 0;
+    // when each open one ends
+    let mut open: Vec<f64> = Vec::new();
     for entry in entries {
-        while let Some(&parent) = open.last()
-            && entry.ts >= nested.entries[parent].end()
-        {
+        while open.last().is_some_and(|end| entry.ts >= *end) {
             open.pop();
         }
-        if let Some(&parent) = open.last() {
-            if entry.end() > nested.entries[parent].end() {
-                nested.dropped += 1;
-                continue;
-            }
-            nested.own[parent] -= entry.dur;
+        if open.last().is_some_and(|end| entry.end() > *end) {
+            dropped += 1;
+            continue;
         }
-        let number = nested.entries.len();
-        nested.depths.push(open.len() as u32);
-        nested.own.push(entry.dur);
-        nested.entries.push(entry);
-        open.push(number);
+        all.extend(&[Placed { entry, depth: open.len() as u32 }])?;
+        open.push(entry.end());
     }
-    nested
+    Ok(Nested { all: all.take()?, dropped })
 }

@@ -5,45 +5,24 @@
 
 use crate::details::{Details, DetailsTable, Wanted};
 use crate::kinds::{Kind, Kinds, NO_CAT};
-use crate::meta::Notable;
+use crate::meta::{Meta, Notable, ThreadId};
 use crate::names::Names;
-use crate::value::number;
+use crate::record::Record;
+use crate::sorting::{Filed, Sorting};
+use crate::value::{number, string};
 use std::collections::HashMap;
-use tracemill_pipeline::{Findings, Stretch};
+use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
 use tracemill_tokenizer::{Event, Field, unescape};
 
-/// An event of a thread.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Record {
-    /// Microseconds.
-    pub(crate) ts: f64,
-    /// Microseconds; 0 if missing.
-    pub(crate) dur: f64,
-    pub(crate) kind: u32,
-    /// Number of its details; 0 for none.
-    pub(crate) details: u32,
-    /// Number among all events, and its phase in the lowest byte.
-    tagged: u64,
-}
-
-impl Record {
-    pub(crate) fn phase(&self) -> u8 {
-        self.tagged as u8
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        self.tagged >> 8
-    }
-}
-
-/// The events of a thread, in input order.
+/// A thread, and its events of a stretch.
 pub(crate) struct Lane {
     /// As written, or the canonical form of numbers; empty if missing.
     pub(crate) pid: Box<[u8]>,
     pub(crate) tid: Box<[u8]>,
-    /// The number of the input of its first event.
+    /// The number of its input.
     pub(crate) input: usize,
-    pub(crate) records: Vec<Record>,
+    /// Those of a stretch, in input order.
+    records: Vec<Record>,
 }
 
 /// What the bounds of a trace are made of.
@@ -70,6 +49,8 @@ impl Bounds {
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) wanted: Wanted,
+    /// Whether digits of names are an N.
+    fold_numbers: bool,
     pub(crate) names: Names,
     pub(crate) kinds: Kinds,
     pub(crate) details: DetailsTable,
@@ -77,31 +58,36 @@ pub(crate) struct Facts {
     pub(crate) lanes: Vec<Lane>,
     numbers: HashMap<Box<[u8]>, usize>,
     last: Option<usize>,
-    /// Events of the scan that names, frames and bounds are made of.
-    pub(crate) notable: Vec<Notable>,
+    /// Events of the scan that names, frames and bounds are made of, with the numbers of their inputs.
+    pub(crate) notable: Vec<(usize, Notable)>,
     pub(crate) bounds: Bounds,
     /// The same of calls that were written as events.
     pub(crate) call_bounds: Bounds,
+    /// Both, of each input.
+    pub(crate) by_input: Vec<(Bounds, Bounds)>,
     /// Whether an event says that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
     /// Events of threads that have no time.
     pub(crate) untimed: u64,
+    /// Bytes of heap of the notable events.
+    notable_bytes: u64,
     scratch: Vec<u8>,
 }
 
 impl Facts {
-    pub(crate) fn new(wanted: Wanted) -> Self {
-        Facts { wanted, ..Facts::default() }
+    pub(crate) fn new(wanted: Wanted, fold_numbers: bool) -> Self {
+        Facts { wanted, fold_numbers, ..Facts::default() }
     }
 
     /// The lane of an event: that of the event before, if it is the same.
-    fn lane(&mut self, pid: &[u8], tid: &[u8]) -> usize {
-        if let Some(last) = self.last
-            && (&*self.lanes[last].pid, &*self.lanes[last].tid) == (pid, tid)
+    fn lane(&mut self, input: usize, pid: &[u8], tid: &[u8]) -> usize {
+        if let Some(last) = self.last.map(|last| &self.lanes[last])
+            && (last.input, &*last.pid, &*last.tid) == (input, pid, tid)
         {
-            return last;
+            return self.last.unwrap_or(0);
         }
         self.scratch.clear();
+        self.scratch.extend_from_slice(&input.to_le_bytes());
         self.scratch.extend_from_slice(pid);
         self.scratch.push(0xFF);
         self.scratch.extend_from_slice(tid);
@@ -112,7 +98,7 @@ impl Facts {
                 self.lanes.push(Lane {
                     pid: pid.into(),
                     tid: tid.into(),
-                    input: usize::MAX,
+                    input,
                     records: Vec::new(),
                 });
                 self.lanes.len() - 1
@@ -122,9 +108,23 @@ impl Facts {
     }
 
     fn kind(&mut self, event: &Event<'_>) -> u32 {
-        let name = self.text(event.field(Field::Name)).unwrap_or(0);
+        let name = match event.field(Field::Name) {
+            Some(name) if self.fold_numbers => self.folded(name),
+            name => self.text(name).unwrap_or(0),
+        };
         let cat = self.text(event.field(Field::Cat)).unwrap_or(NO_CAT);
         self.kinds.number(Kind { name, cat })
+    }
+
+    /// The number of a name with an N for each run of digits.
+    fn folded(&mut self, name: &[u8]) -> u32 {
+        let name = string(name).unwrap_or_else(|| name.to_vec());
+        self.scratch.clear();
+        for digits_or_not in name.chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit()) {
+            let is_number = digits_or_not[0].is_ascii_digit();
+            self.scratch.extend_from_slice(if is_number { b"N" } else { digits_or_not });
+        }
+        self.names.number(&self.scratch)
     }
 
     /// The number of a text field's content.
@@ -142,27 +142,82 @@ impl Facts {
         Some(self.names.number(&self.scratch))
     }
 
-    /// Takes over what a later stretch found.
-    pub(crate) fn append(&mut self, later: Facts, stretch: Stretch) {
+    /// Takes over what a later stretch found; its records go to `sorting`.
+    pub(crate) fn append(
+        &mut self,
+        later: Facts,
+        stretch: Stretch,
+        sorting: &mut Sorting,
+    ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
         let details = self.details.append(&later.details, &texts);
         for lane in later.lanes {
-            let at = self.lane(&lane.pid, &lane.tid);
-            self.lanes[at].input = self.lanes[at].input.min(stretch.input);
-            let moved = lane.records.into_iter().map(|record| Record {
-                kind: kinds[record.kind as usize],
-                details: details[record.details as usize],
-                tagged: record.tagged + (stretch.first << 8),
-                ..record
-            });
-            self.lanes[at].records.extend(moved);
+            let at = self.lane(stretch.input, &lane.pid, &lane.tid);
+            for record in lane.records {
+                let kind = kinds[record.kind as usize];
+                let moved = record.behind(stretch.first, kind, details[record.details as usize]);
+                sorting.push(Filed { lane: at as u32, record: moved })?;
+            }
         }
-        self.notable.extend(later.notable);
-        self.bounds.add(later.bounds.min, later.bounds.max);
-        self.call_bounds.add(later.call_bounds.min, later.call_bounds.max);
+        let notable = later.notable.into_iter().map(|(_, event)| (stretch.input, event));
+        self.notable.extend(notable);
+        self.notable_bytes += later.notable_bytes;
+        while self.by_input.len() <= stretch.input {
+            self.by_input.push(Default::default());
+        }
+        let (bounds, call_bounds) = &mut self.by_input[stretch.input];
+        bounds.add(later.bounds.min, later.bounds.max);
+        call_bounds.add(later.call_bounds.min, later.call_bounds.max);
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
+        Ok(())
+    }
+
+    /// Bytes of heap of what every record refers to.
+    pub(crate) fn heap(&self) -> u64 {
+        /// Of a lane, its name in the table, and its thread.
+        const LANE: u64 = 400;
+        let tables = self.names.heap() + self.kinds.heap() + self.details.heap();
+        tables + self.lanes.len() as u64 * LANE + self.notable_bytes
+    }
+
+    /// All of it where the inputs stand beside each other: lanes of one thread become one. Gives the number that each lane has then, and
+    /// its input.
+    pub(crate) fn unite<'p>(
+        &mut self,
+        place: impl Fn(usize) -> &'p InputPlace,
+    ) -> Vec<(u32, usize)> {
+        let lanes = std::mem::take(&mut self.lanes);
+        self.numbers.clear();
+        let mut numbers: HashMap<ThreadId, u32> = HashMap::new();
+        let mut moved = Vec::with_capacity(lanes.len());
+        for mut lane in lanes {
+            let input = lane.input;
+            lane.pid = place(input).pid(&lane.pid).into();
+            let next = self.lanes.len() as u32;
+            let key = (lane.pid.clone(), lane.tid.clone());
+            let at = *numbers.entry(key).or_insert(next);
+            if at == next {
+                self.lanes.push(lane);
+            }
+            moved.push((at, input));
+        }
+        for (input, (bounds, call_bounds)) in self.by_input.iter().enumerate() {
+            let own = place(input);
+            self.bounds.add(own.moved(bounds.min), own.moved(bounds.max));
+            self.call_bounds.add(own.moved(call_bounds.min), own.moved(call_bounds.max));
+        }
+        moved
+    }
+
+    /// What the notable events say.
+    pub(crate) fn meta<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) -> Meta {
+        let mut meta = Meta::default();
+        let notable = std::mem::take(&mut self.notable);
+        notable.iter().for_each(|(input, event)| meta.note(event, place(*input)));
+        meta.finish();
+        meta
     }
 }
 
@@ -171,7 +226,8 @@ impl Findings for Facts {
     fn event(&mut self, event: &Event<'_>, number_in: u64, _offset: u64) {
         if let Some(notable) = Notable::of(event) {
             self.is_web |= notable.is_web();
-            self.notable.push(notable);
+            self.notable_bytes += notable.heap();
+            self.notable.push((0, notable));
         }
         let phase = event.phase();
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
@@ -197,8 +253,7 @@ impl Findings for Facts {
             }
         };
         let id = |field| event.field(field).unwrap_or_default();
-        let lane = self.lane(id(Field::Pid), id(Field::Tid));
-        let tagged = number_in << 8 | u64::from(phase);
-        self.lanes[lane].records.push(Record { ts, dur, kind, details, tagged });
+        let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
+        self.lanes[lane].records.push(Record::new((ts, dur), kind, details, (number_in, phase)));
     }
 }

@@ -1,23 +1,17 @@
 //! Calls of a CPU profile that stands alone: `forEachFrame` (devtools-semantics §5).
 
-use crate::entries::Call;
+use crate::made::{Begun, Calls, Made};
 use crate::model::{Model, NONE};
-
-/// A call with what the flame chart needs.
-pub(crate) struct FrameCall {
-    pub(crate) call: Call,
-    /// Calls that were open when it began.
-    pub(crate) depth: u32,
-    /// Microseconds.
-    pub(crate) own: f64,
-}
+use crate::samples::Sample;
+use crate::space::Space;
+use tracemill_pipeline::Error;
 
 /// What is open, and what is done.
 struct Walk<'m> {
     model: &'m Model,
-    out: Vec<FrameCall>,
+    out: Made,
     /// Calls that are open.
-    open: Vec<usize>,
+    open: Vec<u32>,
     /// When each began, and how long its children took; the first is the root's.
     starts: Vec<f64>,
     children: Vec<f64>,
@@ -26,9 +20,7 @@ struct Walk<'m> {
 impl Walk<'_> {
     fn open(&mut self, node: u32, sample: u32, ms: f64) {
         let depth = self.open.len() as u32;
-        self.open.push(self.out.len());
-        let call = Call { ts: ms * 1000.0, dur: 0.0, node, sample };
-        self.out.push(FrameCall { call, depth, own: 0.0 });
+        self.open.push(self.out.begin(Begun { ts: ms * 1000.0, node, sample, depth }));
         self.starts.push(ms);
         self.children.push(0.0);
     }
@@ -42,8 +34,7 @@ impl Walk<'_> {
             *parent += duration;
         }
         if let Some(index) = self.open.pop() {
-            self.out[index].call.dur = duration * 1000.0;
-            self.out[index].own = (duration - children) * 1000.0;
+            self.out.end(index, duration * 1000.0, (duration - children) * 1000.0);
         }
     }
 
@@ -86,15 +77,21 @@ impl Walk<'_> {
 }
 
 /// The calls, in the order in which they begin, which is that of the flame chart.
-pub(crate) fn frames(model: &Model) -> Vec<FrameCall> {
-    let mut walk =
-        Walk { model, out: Vec::new(), open: Vec::new(), starts: Vec::new(), children: vec![0.0] };
+///
+/// # Errors
+/// What temporary files say.
+pub(crate) fn frames(
+    model: &Model,
+    samples: impl Iterator<Item = Sample>,
+    space: &Space,
+) -> Result<Calls, Error> {
+    let (open, starts, children) = (Vec::new(), Vec::new(), vec![0.0]);
+    let mut walk = Walk { model, out: Made::new(space), open, starts, children };
     let (mut before, mut below_gc, mut node) = (0u32, None, None);
-    if model.samples.is_empty() {
-        return walk.out;
+    if model.span.len() == 0 {
+        return walk.out.finish();
     }
-    for (sample, &own) in (0..).zip(&model.samples) {
-        let ms = model.times[sample as usize];
+    for (sample, Sample { ms, node: own }) in (0..).zip(samples) {
         // what names nothing closes everything, and nothing opens again (§5)
         if own == before || before == NONE {
             continue;
@@ -116,8 +113,7 @@ pub(crate) fn frames(model: &Model) -> Vec<FrameCall> {
         node = walk.change(from, node, sample, ms);
         before = own;
     }
-    let end = model.times.get(model.samples.len()).copied();
-    let end = end.filter(|&end| end != 0.0 && !end.is_nan()).unwrap_or(model.end);
+    let end = model.span.end.filter(|&end| end != 0.0 && !end.is_nan()).unwrap_or(model.end);
     if node.is_some()
         && model.gc == Some(before)
         && let Some(below) = below_gc
@@ -132,5 +128,9 @@ pub(crate) fn frames(model: &Model) -> Vec<FrameCall> {
         walk.close(end);
         last = Some(parent);
     }
-    walk.out
+    // what no end came for lasts no time
+    while let Some(index) = walk.open.pop() {
+        walk.out.end(index, 0.0, 0.0);
+    }
+    walk.out.finish()
 }

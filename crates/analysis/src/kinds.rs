@@ -36,6 +36,12 @@ impl Kinds {
         })
     }
 
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        let table = self.numbers.capacity() * (size_of::<(Kind, u32)>() + 2);
+        (self.all.capacity() * size_of::<Kind>() + table) as u64
+    }
+
     /// Whether events of a kind are calls that were made of samples and written as events.
     pub(crate) fn is_call(&self, kind: u32, names: &Names) -> bool {
         let cat = self.all[kind as usize].cat;

@@ -1,7 +1,7 @@
 //! Call trees, bottom-up and profile calls of performance traces, with the numbers of Chrome DevTools to the bit.
 //!
 //! ```text
-//!  scan (parallel, 1 pass) ─> 32 bytes an event, by thread ─> sorted ─> calls of samples ─> merged ─> nested ─> walk ─> tables
+//!  scan (parallel, 1 pass) ─> 32 bytes an event, by thread, sorted ─> calls of samples ─> merged ─> nested ─> walk ─> tables
 //! ```
 //!
 //! [`Trace::read`] reads inputs; [`Trace::track`] makes a thread's flame chart; a [`View`] of it gives its rows
@@ -27,8 +27,9 @@
 //!     per: Per::All,
 //!     windows: Vec::new(),
 //!     picks: Picks::default(),
+//!     key: None,
 //! };
-//! let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query);
+//! let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query)?;
 //! let rows: Vec<_> = parts[0].table.rows.iter().map(|row| (&*row.id, row.own, row.total)).collect();
 //! assert_eq!(rows, [("b", 3.0, 3.0), ("a", 2.0, 5.0)]); // milliseconds
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,10 +38,10 @@
 //! All times are doubles, and every sum is made in the order in which DevTools makes it: so the numbers are its own, to the last
 //! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
 //!
-//! Modules in the order in which bytes meet them: `facts` (events to records), `details` (what `args` say), `meta` (names and
-//! pages), `pairs` (B and E), `model` (a profile), `calls` and `frames` (samples to calls), `entries` (the flame chart), `walk`,
-//! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `table`,
-//! `written` (calls as events).
+//! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
+//! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
+//! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
+//! `written` (calls as events). `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
 mod calls;
@@ -51,14 +52,21 @@ mod facts;
 mod frames;
 mod groups;
 mod kinds;
+mod made;
+mod matcher;
 mod meta;
 mod model;
 mod names;
-mod pairs;
 mod parts;
 mod peek;
 mod picks;
 mod query;
+mod read;
+mod record;
+mod rows;
+mod samples;
+mod sorting;
+mod space;
 mod stretches;
 mod styles;
 mod table;
@@ -74,13 +82,15 @@ pub use choose::ThreadChoice;
 pub use details::Wanted;
 pub use groups::GroupBy;
 pub use kinds::CALLS;
+pub use matcher::Matcher;
 pub use model::Weights;
-pub use pairs::Pairs;
 pub use parts::Part;
 pub use peek::Peek;
-pub use picks::{Matcher, Picks};
-pub use query::{Entries, Per, Query, Shape, TableRules};
-pub use table::{FlameRow, Location, Table, TreeRow, View};
+pub use picks::Picks;
+pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
+pub use rows::{FlameRow, Location, RowOrder, Table, TreeRow};
+pub use sorting::Pairs;
+pub use table::{Flame, View};
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
 pub use walk::Window;
 pub use written::WrittenCalls;

@@ -2,6 +2,7 @@
 
 use crate::value::{elements, is_true, member, number, string, template};
 use std::collections::HashMap;
+use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 
 /// Events that names, frames and bounds are made of.
@@ -61,6 +62,13 @@ impl Notable {
         })
     }
 
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        /// Of the value itself, and of what is made of it.
+        const OWN: usize = 2 * size_of::<(usize, Notable)>() + 100;
+        (OWN + self.pid.len() + self.tid.len() + 2 * self.args.len()) as u64
+    }
+
     /// Whether it is one that Chrome writes for DevTools only.
     pub(crate) fn is_web(&self) -> bool {
         use Role::*;
@@ -94,6 +102,8 @@ pub(crate) struct Meta {
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
     /// Processes that show frames, in order.
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
+    /// Where each of them stands.
+    page_numbers: HashMap<Box<[u8]>, usize>,
     pub(crate) main_frame: Option<Vec<u8>>,
     /// The time of the last `TracingStartedInBrowser`.
     pub(crate) started: Option<f64>,
@@ -108,14 +118,9 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    pub(crate) fn of(notable: &[Notable]) -> Self {
-        let mut meta = Meta::default();
-        notable.iter().for_each(|event| meta.note(event));
-        meta.finish();
-        meta
-    }
-
-    fn note(&mut self, event: &Notable) {
+    /// Takes an event; `place` is that of its input.
+    pub(crate) fn note(&mut self, event: &Notable, place: &InputPlace) {
+        let pid = place.pid(&event.pid);
         let args = &*event.args;
         let data = member(args, b"data");
         match event.role {
@@ -125,7 +130,7 @@ impl Meta {
                 if name == b"CrGpuMain" {
                     return;
                 }
-                let key = (event.pid.clone(), event.tid.clone());
+                let key = (pid.into(), event.tid.clone());
                 let next = self.thread_names.len();
                 match *self.thread_numbers.entry(key.clone()).or_insert(next) {
                     new if new == next => self.thread_names.push((key, name)),
@@ -134,14 +139,14 @@ impl Meta {
             }
             Role::ProcessName => {
                 if let Some(name) = member(args, b"name") {
-                    self.process_names.insert(event.pid.clone(), template(Some(name)));
+                    self.process_names.insert(pid.into(), template(Some(name)));
                 }
             }
             Role::StartedInBrowser => {
-                self.started = event.ts;
+                self.started = event.ts.map(|ts| place.moved(ts));
                 let frames = data.and_then(|data| member(data, b"frames")).map(elements);
                 for frame in frames.unwrap_or_default() {
-                    self.frame(frame, pid_of(frame));
+                    self.frame(frame, place.pid(pid_of(frame)).into());
                     self.judge_main(frame);
                     let text = |key: &[u8]| member(frame, key).and_then(string);
                     let title =
@@ -151,12 +156,12 @@ impl Meta {
             }
             Role::FrameCommitted => {
                 if let Some(frame) = data {
-                    self.frame(frame, pid_of(frame));
+                    self.frame(frame, place.pid(pid_of(frame)).into());
                 }
             }
             Role::CommitLoad => {
                 if let Some(frame) = data {
-                    self.frame(frame, event.pid.clone());
+                    self.frame(frame, pid.into());
                     let text = |key: &[u8]| member(frame, key).and_then(string).unwrap_or_default();
                     if let Some((name, url)) = self.frame_titles.get_mut(&text(b"frame")) {
                         *name = text(b"name");
@@ -205,26 +210,17 @@ impl Meta {
     }
 
     /// `assignOrigin`, `assignIsMainFrame`
-    fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         for (id, processes) in &self.frames {
-            // grouped by process, in the order of the first of each
-            let mut order: Vec<&[u8]> = Vec::new();
-            for (pid, _) in processes {
-                if !order.contains(&&**pid) {
-                    order.push(pid);
+            for (pid, url) in processes {
+                let next = self.pages.len();
+                let at = *self.page_numbers.entry(pid.clone()).or_insert(next);
+                if at == next {
+                    self.pages.push((pid.clone(), Page::default()));
                 }
-            }
-            for pid in order {
-                let at = self.pages.iter().position(|(known, _)| **known == *pid);
-                let at = at.unwrap_or_else(|| {
-                    self.pages.push((pid.into(), Page::default()));
-                    self.pages.len() - 1
-                });
                 let page = &mut self.pages[at].1;
-                for (_, url) in processes.iter().filter(|(own, _)| **own == *pid) {
-                    if page.url.as_deref().is_none_or(|url| url == b"about:blank") {
-                        page.url = is_url(url).then(|| url.clone());
-                    }
+                if page.url.as_deref().is_none_or(|url| url == b"about:blank") {
+                    page.url = is_url(url).then(|| url.clone());
                 }
                 page.is_on_main_frame |= self.main_frame.as_ref() == Some(id);
             }
@@ -233,7 +229,7 @@ impl Meta {
 
     /// The page of a process.
     pub(crate) fn page(&self, pid: &[u8]) -> Option<&Page> {
-        self.pages.iter().find(|(own, _)| **own == *pid).map(|(_, page)| page)
+        self.page_numbers.get(pid).map(|&at| &self.pages[at].1)
     }
 
     pub(crate) fn thread_name(&self, pid: &[u8], tid: &[u8]) -> Option<&[u8]> {
@@ -242,8 +238,8 @@ impl Meta {
     }
 }
 
-fn pid_of(frame: &[u8]) -> Box<[u8]> {
-    member(frame, b"processId").unwrap_or_default().into()
+fn pid_of(frame: &[u8]) -> &[u8] {
+    member(frame, b"processId").unwrap_or_default()
 }
 
 /// Whether `new URL` takes it: a scheme, and a host where the scheme needs one.

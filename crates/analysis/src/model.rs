@@ -6,6 +6,7 @@
 use crate::names::Names;
 use crate::value::{is_true, member, number, string, template};
 use std::collections::HashMap;
+use std::ops::Range;
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 
 /// No node.
@@ -39,15 +40,14 @@ pub(crate) struct Frame {
     pub(crate) class: u32,
 }
 
-/// Pieces of a profile, put together as they come.
+/// Nodes of a profile, put together as they come.
 #[derive(Default)]
 pub(crate) struct Raw {
     nodes: Vec<RawNode>,
     children: Vec<u64>,
     frames: Vec<Frame>,
-    samples: Vec<u64>,
-    steps: Vec<i64>,
     trace_ids: Vec<(u32, u64)>,
+    /// What the pieces say of their origin.
     pub(crate) source: Option<ProfileSource>,
 }
 
@@ -55,6 +55,22 @@ struct RawNode {
     id: u64,
     parent: Option<u64>,
     children: Option<(usize, usize)>,
+}
+
+/// Which samples are those of a profile.
+#[derive(Default)]
+pub(crate) struct Span {
+    pub(crate) range: Range<usize>,
+    /// When the last one ends, in milliseconds, if there are any.
+    pub(crate) end: Option<f64>,
+    /// Those that name no node.
+    pub(crate) unknown: u64,
+}
+
+impl Span {
+    pub(crate) fn len(&self) -> usize {
+        self.range.len()
+    }
 }
 
 /// See the module doc.
@@ -71,16 +87,12 @@ pub(crate) struct Model {
     pub(crate) gc: Option<u32>,
     pub(crate) program: Option<u32>,
     pub(crate) idle: Option<u32>,
-    /// Nodes; [`NONE`] where a sample names none.
-    pub(crate) samples: Vec<u32>,
-    /// Milliseconds; one more than samples, if each sample has one.
-    pub(crate) times: Vec<f64>,
+    /// Its samples, by time.
+    pub(crate) span: Span,
     /// When the last frame ends if no time says so.
     pub(crate) end: f64,
     /// Nodes by trace id (a text).
     pub(crate) trace_ids: HashMap<u32, u32>,
-    /// Samples that name no node.
-    pub(crate) unknown: u64,
 }
 
 impl Raw {
@@ -89,14 +101,9 @@ impl Raw {
         for node in piece.nodes() {
             self.add_node(node, is_whole, names);
         }
-        self.samples.extend_from_slice(piece.samples);
-        self.steps.extend_from_slice(piece.steps);
         for (key, node) in piece.trace_ids() {
             let key = string(key).unwrap_or_default();
             self.trace_ids.push((names.number(&key), node));
-        }
-        if self.samples.len() == self.steps.len() {
-            self.source = piece.source.or(self.source);
         }
     }
 
@@ -110,10 +117,10 @@ impl Raw {
         self.frames.push(frame_of(node.text, is_whole, names));
     }
 
-    /// Makes the model; `start` and `end` are microseconds.
-    pub(crate) fn model(self, start: f64, end: f64) -> Model {
+    /// Makes the model, without samples, and what finds its nodes by their ids; `end` is in microseconds.
+    pub(crate) fn model(self, end: f64) -> (Model, HashMap<u64, u32>) {
         if self.nodes.is_empty() {
-            return Model::default();
+            return Default::default();
         }
         let by_id: HashMap<u64, u32> = (0..).zip(&self.nodes).map(|(at, n)| (n.id, at)).collect();
         let lists = self.lists(&by_id);
@@ -150,8 +157,7 @@ impl Raw {
             .filter_map(|(key, node)| Some((*key, model.node(*by_id.get(node)?)?)))
             .collect();
         model.find_meta_nodes(&top);
-        model.take_samples(&self.samples, &self.steps, start, &by_id);
-        model
+        (model, by_id)
     }
 
     /// Children of each node: as listed, if the first node has a list, else by parents (§4.2).
@@ -194,7 +200,7 @@ impl Lists {
 
 impl Model {
     /// The node of this number, if it is below the root or the root.
-    fn node(&self, number: u32) -> Option<u32> {
+    pub(crate) fn node(&self, number: u32) -> Option<u32> {
         self.known[number as usize].then_some(number)
     }
 
@@ -213,87 +219,8 @@ impl Model {
         }
     }
 
-    fn take_samples(&mut self, ids: &[u64], steps: &[i64], start: f64, by_id: &HashMap<u64, u32>) {
-        if ids.is_empty() {
-            return;
-        }
-        let mut time = start;
-        let stamps = steps.iter().map(|&step| {
-            time += step as f64 / 1000.0;
-            time
-        });
-        self.times = stamps.collect();
-        // as many samples as times: what is missing names nothing, what is too much is cut (§4.5)
-        let node = |at: usize| -> u32 {
-            let number = ids.get(at).and_then(|id| by_id.get(id)).copied();
-            number.filter(|&number| self.known[number as usize]).unwrap_or(NONE)
-        };
-        let mut order: Vec<u32> = (0..self.times.len() as u32).collect();
-        if !self.times.is_sorted() {
-            order.sort_by(|&a, &b| self.times[a as usize].total_cmp(&self.times[b as usize]));
-            self.times = order.iter().map(|&at| self.times[at as usize]).collect();
-        }
-        self.samples = order.iter().map(|&at| node(at as usize)).collect();
-        self.unknown = self.samples.iter().filter(|&&node| node == NONE).count() as u64;
-        self.times.iter_mut().for_each(|time| *time /= 1000.0);
-        self.add_end();
-        self.fix_missing();
-    }
-
-    /// Gives samples other lengths: `start` is that of the profile, in microseconds.
-    pub(crate) fn weigh(&mut self, weights: Weights, start: f64) {
-        let (count, start) = (self.samples.len(), start / 1000.0);
-        if weights == Weights::Next || count == 0 || self.times.len() != count + 1 {
-            return;
-        }
-        let last = self.times[count - 1];
-        match weights {
-            Weights::Next => {}
-            Weights::Delta => {
-                self.times.rotate_right(1);
-                self.times[0] = start.min(self.times[1]);
-            }
-            Weights::Hits => {
-                let step = (last - start).max(0.0) / count as f64;
-                self.times = (0..=count).map(|at| start + at as f64 * step).collect();
-            }
-        }
-        self.end = self.times[count];
-    }
-
-    /// The time at which the last sample ends: the average distance later.
-    fn add_end(&mut self) {
-        let Some((&first, &last)) = self.times.first().zip(self.times.last()) else { return };
-        let average = (last - first) / (self.times.len() - 1) as f64;
-        let end = last + average;
-        self.times.push(end);
-        if end != 0.0 && !end.is_nan() {
-            self.end = end;
-        }
-    }
-
-    /// §4.7: a single `(program)` between two samples of one stack is taken for the one before.
-    fn fix_missing(&mut self) {
-        let count = self.samples.len();
-        let Some(program) = self.program.filter(|_| count >= 3) else { return };
-        let is_system =
-            |node: u32| node == program || Some(node) == self.gc || Some(node) == self.idle;
-        let (mut before, mut own) = (self.samples[0], self.samples[1]);
-        for at in 1..count - 1 {
-            let next = self.samples[at + 1];
-            if before == NONE || next == NONE {
-                continue;
-            }
-            let bridges = own == program && !is_system(before) && !is_system(next);
-            if bridges && self.bottom(before) == self.bottom(next) {
-                self.samples[at] = before;
-            }
-            (before, own) = (own, next);
-        }
-    }
-
     /// The ancestor that is a child of the root.
-    fn bottom(&self, mut node: u32) -> u32 {
+    pub(crate) fn bottom(&self, mut node: u32) -> u32 {
         while self.parents[node as usize] != NONE
             && self.parents[self.parents[node as usize] as usize] != NONE
         {

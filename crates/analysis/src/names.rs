@@ -55,6 +55,12 @@ impl Names {
         self.ends.len()
     }
 
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        let entries = self.ends.capacity() * size_of::<usize>() + self.table.capacity() * 5;
+        (self.bytes.capacity() + entries) as u64
+    }
+
     /// Takes over the texts of another; gives their numbers here.
     pub(crate) fn append(&mut self, other: &Names) -> Vec<u32> {
         (0..other.len() as u32).map(|number| self.number(other.bytes_of(number))).collect()

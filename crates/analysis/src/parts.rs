@@ -1,15 +1,18 @@
 //! Tables of many threads: each by itself, or those of a process or of all as one.
 
 use crate::groups::GroupBy;
-use crate::picks::Matcher;
-use crate::query::{Per, Query, Shape, TableRules};
+use crate::matcher::Matcher;
+use crate::query::{Per, Query, RowKey, Shape, TableRules};
+use crate::rows::{Table, TreeRow, depth_first};
+use crate::space::Room;
 use crate::stretches::Stretches;
-use crate::table::{Table, TreeRow, View};
+use crate::table::View;
 use crate::trace::Trace;
 use crate::walk::Window;
-use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use tracemill_core::threads::try_each;
+use tracemill_pipeline::Error;
 
 /// A table and the threads that it is of.
 #[derive(Clone, Debug)]
@@ -34,8 +37,13 @@ impl Part {
 impl Trace {
     /// The tables of threads, given by their numbers. Threads are worked on side by side; what tables share is added in the order
     /// of the threads, so the answer does not depend on how many work.
-    pub fn parts(&self, threads: &[usize], query: &Query) -> Vec<Part> {
-        let own: Vec<Part> = threads.par_iter().map(|&at| self.part(at, query)).collect();
+    ///
+    /// # Errors
+    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+    pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
+        let room = Room::new(&self.limits, self.limits.memory);
+        let part = |number: usize| self.part(threads[number], query, &room);
+        let own: Vec<Part> = try_each(self.limits.threads, threads.len(), part)?;
         let mut numbers: HashMap<&[u8], usize> = HashMap::new();
         let mut inputs: HashMap<usize, usize> = HashMap::new();
         let mut shared: Vec<Vec<Part>> = Vec::new();
@@ -52,7 +60,7 @@ impl Trace {
             }
             shared[place].push(part);
         }
-        let tables = shared.into_iter().filter_map(|parts| united(parts, query.shape));
+        let tables = shared.into_iter().filter_map(|parts| united(parts, query.shape, query.key));
         let levels = if query.by == GroupBy::None { 1 } else { 2 };
         let drop_empty = |mut part: Part| {
             if matches!(query.shape, Shape::BottomUp { .. }) && query.per != Per::Thread {
@@ -60,39 +68,55 @@ impl Trace {
             }
             part
         };
-        tables.map(drop_empty).collect()
+        Ok(tables.map(drop_empty).collect())
     }
 
     /// The windows in which an event or call of threads, given by their numbers, lasts that matches: those that overlap or touch are
     /// one. Cost: the flame charts of the threads.
-    pub fn during(&self, threads: &[usize], matcher: &Matcher, rules: TableRules) -> Vec<Window> {
-        let of = |&at: &usize| {
-            let thread = &self.threads[at];
-            let track = self.track(thread);
-            View::new(self, thread, &track, rules).matching(matcher).iter().collect::<Vec<_>>()
+    ///
+    /// # Errors
+    /// As [`Trace::track`].
+    pub fn during(
+        &self,
+        threads: &[usize],
+        matcher: &Matcher,
+        rules: TableRules,
+    ) -> Result<Vec<Window>, Error> {
+        let of = |number: usize| -> Result<Vec<(f64, f64)>, Error> {
+            let thread = &self.threads[threads[number]];
+            let track = self.track(thread)?;
+            let view = View::new(self, thread, &track, rules);
+            Ok(view.matching(matcher).iter().collect())
         };
-        let all: Vec<Vec<(f64, f64)>> = threads.par_iter().map(of).collect();
+        let all: Vec<Vec<(f64, f64)>> = try_each(self.limits.threads, threads.len(), of)?;
         let window = |(from, to): (f64, f64)| Window { from: from / 1000.0, to: to / 1000.0 };
-        Stretches::of(all.concat()).iter().map(window).collect()
+        Ok(Stretches::of(all.concat()).iter().map(window).collect())
     }
 
     /// Among threads, given by their numbers, the one that has the event or call of a key of DevTools (`r-12`, `p-…`), and the window in which
     /// that lasts. Cost: the flame charts of the threads up to it.
-    pub fn event(&self, threads: &[usize], key: &str) -> Option<(usize, Window)> {
-        threads.iter().find_map(|&at| {
+    ///
+    /// # Errors
+    /// As [`Trace::track`].
+    pub fn event(&self, threads: &[usize], key: &str) -> Result<Option<(usize, Window)>, Error> {
+        for &at in threads {
             let thread = &self.threads[at];
-            let track = self.track(thread);
-            let window = View::new(self, thread, &track, TableRules::default()).window_of(key)?;
-            Some((at, window))
-        })
+            let track = self.track(thread)?;
+            let view = View::new(self, thread, &track, TableRules::default());
+            if let Some(window) = view.window_of(key) {
+                return Ok(Some((at, window)));
+            }
+        }
+        Ok(None)
     }
 
-    fn part(&self, at: usize, query: &Query) -> Part {
+    fn part(&self, at: usize, query: &Query, room: &Room) -> Result<Part, Error> {
+        self.limits.cancel.check()?;
         let thread = &self.threads[at];
-        let track = self.track(thread);
+        let track = self.track(thread)?;
         let view = View::new(self, thread, &track, query.rules);
-        let table = view.table_of(query);
-        Part { threads: vec![at], table, calls: view.calls() as u64, dropped: track.dropped() }
+        let table = view.table_of(query, room)?;
+        Ok(Part { threads: vec![at], table, calls: view.calls() as u64, dropped: track.dropped() })
     }
 }
 
@@ -108,13 +132,20 @@ struct Match {
 }
 
 impl Match {
-    fn of(row: &TreeRow, parent: usize) -> Self {
+    fn of(row: &TreeRow, parent: usize, key: RowKey) -> Self {
         let place = &row.location;
-        let text = match place.url.is_empty() {
-            true => row.id.clone(),
-            false => format!("{}\0{}", row.label.as_deref().unwrap_or_default(), place.url),
+        let function = row.label.as_deref().unwrap_or_default();
+        let is_call = !place.url.is_empty() || row.id.starts_with("f:");
+        let text = match key {
+            RowKey::Function if is_call => function.to_owned(),
+            RowKey::Url if !place.url.is_empty() => place.url.clone(),
+            RowKey::Place | RowKey::Line if !place.url.is_empty() => {
+                format!("{function}\0{}", place.url)
+            }
+            _ => row.id.clone(),
         };
-        let (line, column) = (place.line, place.column);
+        let line = place.line.filter(|_| matches!(key, RowKey::Place | RowKey::Line));
+        let column = place.column.filter(|_| key == RowKey::Place);
         Match { parent, text, line, column, is_group: row.is_group }
     }
 }
@@ -132,8 +163,8 @@ fn drop_empty(rows: &mut Vec<TreeRow>, levels: u32) {
 }
 
 /// Several tables as one.
-fn united(mut parts: Vec<Part>, shape: Shape) -> Option<Part> {
-    if parts.len() <= 1 || shape == Shape::Log {
+fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Part> {
+    if parts.len() <= 1 && key.is_none() || shape == Shape::Log {
         let mut parts = parts.into_iter();
         let mut first = parts.next()?;
         for part in parts {
@@ -151,16 +182,17 @@ fn united(mut parts: Vec<Part>, shape: Shape) -> Option<Part> {
         }
         return Some(first);
     }
+    let key = key.unwrap_or(RowKey::Place);
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut children: Vec<Vec<usize>> = vec![Vec::new()];
     let mut places: HashMap<Match, usize> = HashMap::new();
     for part in &mut parts {
         let mut path = vec![0];
-        for row in std::mem::take(&mut part.table.rows) {
+        for mut row in std::mem::take(&mut part.table.rows) {
             path.truncate(row.depth as usize + 1);
             let parent = path[path.len() - 1];
             let next = rows.len();
-            let at = *places.entry(Match::of(&row, parent)).or_insert(next);
+            let at = *places.entry(Match::of(&row, parent, key)).or_insert(next);
             path.push(at + 1);
             if at < next {
                 let own = &mut rows[at];
@@ -173,6 +205,10 @@ fn united(mut parts: Vec<Part>, shape: Shape) -> Option<Part> {
             }
             children[parent].push(at);
             children.push(Vec::new());
+            if key == RowKey::Url && !row.location.url.is_empty() {
+                row.label = Some(row.location.url.clone());
+                (row.location.line, row.location.column) = (None, None);
+            }
             rows.push(row);
         }
     }
@@ -181,7 +217,11 @@ fn united(mut parts: Vec<Part>, shape: Shape) -> Option<Part> {
     for part in parts {
         add(&mut first, part.threads, (part.table.own, part.table.total), part.calls, part.dropped);
     }
-    first.table.rows = depth_first(rows, children, shape);
+    let value = |at: usize| if shape == Shape::CallTree { rows[at].total } else { rows[at].own };
+    for own in &mut children {
+        own.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+    }
+    first.table.rows = depth_first(rows, &children);
     Some(first)
 }
 
@@ -206,25 +246,10 @@ fn sort_log(rows: &mut Vec<TreeRow>) {
     rows.extend(groups.into_iter().flatten());
 }
 
-fn depth_first(rows: Vec<TreeRow>, mut children: Vec<Vec<usize>>, shape: Shape) -> Vec<TreeRow> {
-    let value = |at: usize| if shape == Shape::CallTree { rows[at].total } else { rows[at].own };
-    for own in &mut children {
-        own.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
-    }
-    let mut order: Vec<usize> = Vec::with_capacity(rows.len());
-    let mut open: Vec<usize> = children[0].iter().rev().copied().collect();
-    while let Some(at) = open.pop() {
-        order.push(at);
-        open.extend(children[at + 1].iter().rev());
-    }
-    let mut rows: Vec<Option<TreeRow>> = rows.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|at| rows[at].take()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Location;
+    use crate::rows::Location;
 
     fn row(depth: u32, id: &str, own: f64, total: f64) -> TreeRow {
         TreeRow {
@@ -255,7 +280,7 @@ mod tests {
         };
         let a = part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
         let b = part(1, vec![row(0, "c", 4.0, 6.0), row(1, "b", 2.0, 2.0)]);
-        let one = united(vec![a, b], Shape::CallTree).expect("two parts");
+        let one = united(vec![a, b], Shape::CallTree, None).expect("two parts");
         let shown: Vec<_> =
             one.table.rows.iter().map(|r| (r.depth, &*r.id, r.own, r.total, r.count)).collect();
         let expected = [

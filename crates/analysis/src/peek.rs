@@ -1,6 +1,7 @@
 //! What a call tree says of one name: who calls it, what it calls, and the path on which most time is spent.
 
-use crate::table::{Table, TreeRow};
+use crate::matcher::Matcher;
+use crate::rows::{Table, TreeRow};
 use std::collections::HashMap;
 
 /// Callers and callees of the rows of a name.
@@ -42,6 +43,12 @@ impl Sums {
     }
 }
 
+/// Whether a row is called so, or its function's URL.
+fn takes(matcher: &Matcher, row: &TreeRow) -> bool {
+    row.label.as_deref().is_some_and(|label| matcher.is_match(label))
+        || matcher.is_match(&row.location.url)
+}
+
 impl Table {
     /// Callers and callees of the rows of a call tree whose text is `name`; `None` if there is none. Cost: a look at each row.
     pub fn peek(&self, name: &str) -> Option<Peek> {
@@ -76,10 +83,26 @@ impl Table {
     }
 
     /// The path of a call tree on which most time is spent: from the greatest total to the greatest below it, and so on. A CPU
-    /// that is idle is not on it.
-    pub fn heaviest(&self) -> Vec<&TreeRow> {
-        let mut path: Vec<&TreeRow> = Vec::new();
-        for row in &self.rows {
+    /// that is idle is not on it. With a matcher it leads through the row of the greatest total that matches, if any does.
+    pub fn heaviest(&self, through: Option<&Matcher>) -> Vec<&TreeRow> {
+        let Some(matcher) = through else { return self.descend(0, Vec::new()) };
+        let matching = self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row));
+        // of equal ones the first, which is the outermost
+        let found = matching.rev().max_by(|(_, a), (_, b)| a.total.total_cmp(&b.total));
+        let Some((at, row)) = found else { return Vec::new() };
+        let mut path = vec![row];
+        for above in self.rows[..at].iter().rev() {
+            if path.last().is_some_and(|last| above.depth < last.depth) {
+                path.push(above);
+            }
+        }
+        path.reverse();
+        self.descend(at + 1, path)
+    }
+
+    /// Goes on with a path, from the row of a number.
+    fn descend<'t>(&'t self, from: usize, mut path: Vec<&'t TreeRow>) -> Vec<&'t TreeRow> {
+        for row in &self.rows[from..] {
             // siblings come by total time: the first that is met below the path goes on with it
             if path.is_empty() && row.label.as_deref() == Some("(idle)") {
                 continue;

@@ -2,38 +2,10 @@
 
 use crate::entries::Entry;
 use crate::groups::Ids;
+use crate::matcher::Matcher;
 use crate::stretches::Stretches;
-use crate::trace::Track;
 use crate::walk::Window;
-use regex::{Regex, RegexBuilder};
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::str::FromStr;
-
-/// A regular expression, not anchored, held against the text of a row and the URL of its function.
-#[derive(Clone, Debug)]
-pub struct Matcher(Regex);
-
-impl FromStr for Matcher {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        // for what it says of a wrong one
-        let _: tracemill_pipeline::Pattern = text.parse()?;
-        Regex::new(text).map(Matcher).map_err(|why| why.to_string())
-    }
-}
-
-impl Matcher {
-    /// One that finds a text as it stands, whatever its case.
-    ///
-    /// # Errors
-    /// For a text that is too long for an expression.
-    pub fn of_text(text: &str) -> Result<Self, String> {
-        let expression = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build();
-        expression.map(Matcher).map_err(|why| why.to_string())
-    }
-}
 
 /// Which events and calls count, and how; the default is all.
 #[derive(Clone, Debug, Default)]
@@ -51,11 +23,26 @@ pub struct Picks {
     pub text: Option<Matcher>,
 }
 
-/// What is walked over.
-pub(crate) struct Walked<'v> {
-    pub(crate) entries: Cow<'v, [Entry]>,
-    /// Which of them count.
-    pub(crate) drawn: Cow<'v, [u32]>,
+/// An entry that is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawn {
+    /// Its number among all.
+    pub(crate) at: u32,
+    pub(crate) entry: Entry,
+    /// How many stand above it.
+    pub(crate) depth: u32,
+    /// How many of those are drawn.
+    pub(crate) level: u32,
+    /// Whether it is on the ignore list.
+    pub(crate) is_ignored: bool,
+}
+
+/// What of the entries drawn is walked over.
+pub(crate) struct Walked<'p> {
+    picks: &'p Picks,
+    is_bottom_up: bool,
+    /// Which time counts, if it is not one window.
+    time: Option<Stretches>,
     pub(crate) window: Window,
 }
 
@@ -74,25 +61,25 @@ impl<'i, 't> Answers<'i, 't> {
     pub(crate) fn of(&mut self, entry: &Entry) -> bool {
         // samples of calls say nothing of their texts
         let details = if entry.is_call() { 0 } else { entry.details };
-        let Answers { ids, matcher: Matcher(regex), known } = self;
+        let Answers { ids, matcher, known } = self;
         *known.entry((entry.is_call(), entry.kind, details)).or_insert_with(|| {
             let label = ids.label(entry).unwrap_or_default();
-            regex.is_match(&label) || ids.frame_url(entry).is_some_and(|url| regex.is_match(&url))
+            matcher.is_match(&label)
+                || ids.frame_url(entry).is_some_and(|url| matcher.is_match(&url))
         })
     }
 }
 
-/// The time in which an entry that matches is open.
+/// The time in which an entry that matches is open. Heap: 24 bytes for each stretch of it.
 pub(crate) fn matching(
-    track: &Track,
-    drawn: &[u32],
+    drawn: impl Iterator<Item = Drawn>,
     ids: &Ids<'_>,
     matcher: &Matcher,
 ) -> Stretches {
     let mut answers = Answers::new(ids, matcher);
-    let entries = drawn.iter().map(|&at| &track.nested.entries[at as usize]);
+    let entries = drawn.map(|own| own.entry);
     let lasting = entries.filter(|entry| entry.dur > 0.0 && answers.of(entry));
-    Stretches::of(lasting.map(|entry| (entry.ts, entry.end())).collect())
+    Stretches::of_sorted(lasting.map(|entry| (entry.ts, entry.end())))
 }
 
 impl Picks {
@@ -103,72 +90,86 @@ impl Picks {
         !text && others.into_iter().all(Option::is_none)
     }
 
-    /// What of a track counts within windows; without windows in `full`. Cost: a look at each entry; 44 bytes of heap each if
-    /// what counts is more than one stretch.
-    pub(crate) fn apply<'v>(
+    /// What of the entries drawn counts within windows; without windows in `full`. Cost: a look at each entry, if what counts is more
+    /// than one stretch.
+    pub(crate) fn apply<I: Iterator<Item = Drawn>>(
         &self,
-        track: &'v Track,
-        drawn: &'v [u32],
+        drawn: impl Fn() -> I,
         (windows, full): (&[Window], Window),
         ids: &Ids<'_>,
         is_bottom_up: bool,
-    ) -> Walked<'v> {
+    ) -> Walked<'_> {
         let window = windows.first().copied().unwrap_or(full);
-        let entries = Cow::Borrowed(&*track.nested.entries);
-        let whole = windows.len() < 2 && self.focus.is_none() && self.ignore.is_none();
-        if whole && self.are_none(is_bottom_up) {
-            return Walked { entries, drawn: Cow::Borrowed(drawn), window };
-        }
-        let kept = self.kept(track, drawn, ids, is_bottom_up);
-        if whole {
-            return Walked { entries, drawn: Cow::Owned(kept), window };
+        if windows.len() < 2 && self.focus.is_none() && self.ignore.is_none() {
+            return Walked { picks: self, is_bottom_up, time: None, window };
         }
         let windows = if windows.is_empty() { std::slice::from_ref(&full) } else { windows };
         let own = |window: &Window| (window.from * 1000.0, window.to * 1000.0);
         let mut time = Stretches::of(windows.iter().map(own).collect());
-        let open = |matcher: &Matcher| matching(track, drawn, ids, matcher);
+        let open = |matcher: &Matcher| matching(drawn(), ids, matcher);
         if let Some(focus) = &self.focus {
             time = time.and(&open(focus));
         }
         if let Some(ignore) = &self.ignore {
             time = time.without(&open(ignore));
         }
-        let mut entries = track.nested.entries.clone();
-        let inside = kept.into_iter().filter(|&at| match time.clip(&entries[at as usize]) {
-            Some(clipped) => {
-                entries[at as usize] = clipped;
-                true
-            }
-            None => false,
-        });
-        let drawn = Cow::Owned(inside.collect());
         let window = Window { from: 0.0, to: time.total() / 1000.0 };
-        Walked { entries: Cow::Owned(entries), drawn, window }
+        Walked { picks: self, is_bottom_up, time: Some(time), window }
+    }
+}
+
+/// Which entries have rows.
+struct Sieve<'i, 't> {
+    hide: Option<Answers<'i, 't>>,
+    root: Option<Answers<'i, 't>>,
+    text: Option<Answers<'i, 't>>,
+    /// The depth of the outermost root that is open.
+    within: Option<u32>,
+}
+
+impl Sieve<'_, '_> {
+    fn keeps(&mut self, own: &Drawn) -> bool {
+        let Drawn { entry, depth, .. } = own;
+        if let Some(root) = &mut self.root {
+            self.within = self.within.filter(|above| depth > above);
+            if self.within.is_none() && root.of(entry) {
+                self.within = Some(*depth);
+            }
+            if self.within.is_none() {
+                return false;
+            }
+        }
+        let is_hidden = self.hide.as_mut().is_some_and(|hide| hide.of(entry));
+        !is_hidden && self.text.as_mut().is_none_or(|text| text.of(entry))
+    }
+}
+
+impl Walked<'_> {
+    /// All within a window.
+    pub(crate) fn whole(window: Window, none: &Picks) -> Walked<'_> {
+        Walked { picks: none, is_bottom_up: false, time: None, window }
     }
 
-    /// Entries that have rows.
-    fn kept(&self, track: &Track, drawn: &[u32], ids: &Ids<'_>, is_bottom_up: bool) -> Vec<u32> {
-        let mut hide = self.hide.as_ref().map(|matcher| Answers::new(ids, matcher));
-        let mut root = self.root.as_ref().map(|matcher| Answers::new(ids, matcher));
-        let text = self.text.as_ref().filter(|_| !is_bottom_up);
-        let mut text = text.map(|matcher| Answers::new(ids, matcher));
-        // the depth of the outermost root that is open
-        let mut within: Option<u32> = None;
-        let mut keeps = |at: u32| {
-            let (entry, depth) =
-                (&track.nested.entries[at as usize], track.nested.depths[at as usize]);
-            if let Some(root) = &mut root {
-                within = within.filter(|own| depth > *own);
-                if within.is_none() && root.of(entry) {
-                    within = Some(depth);
-                }
-                if within.is_none() {
-                    return false;
-                }
-            }
-            let is_hidden = hide.as_mut().is_some_and(|hide| hide.of(entry));
-            !is_hidden && text.as_mut().is_none_or(|text| text.of(entry))
+    /// Entries that count, with their numbers: on the clock of the time that does.
+    pub(crate) fn of<'w>(
+        &'w self,
+        drawn: impl Iterator<Item = Drawn> + 'w,
+        ids: &'w Ids<'_>,
+    ) -> Box<dyn Iterator<Item = (u32, Entry)> + 'w> {
+        let Walked { picks, is_bottom_up, time, .. } = self;
+        if time.is_none() && picks.are_none(*is_bottom_up) {
+            return Box::new(drawn.map(|own| (own.at, own.entry)));
+        }
+        let answers = |matcher: &'w Option<Matcher>| {
+            matcher.as_ref().map(|matcher| Answers::new(ids, matcher))
         };
-        drawn.iter().copied().filter(|&at| keeps(at)).collect()
+        let text = if *is_bottom_up { &None } else { &picks.text };
+        let (hide, root, text) = (answers(&picks.hide), answers(&picks.root), answers(text));
+        let mut sieve = Sieve { hide, root, text, within: None };
+        let kept = drawn.filter(move |own| sieve.keeps(own));
+        Box::new(kept.filter_map(move |own| match time {
+            Some(time) => Some((own.at, time.clip(&own.entry)?)),
+            None => Some((own.at, own.entry)),
+        }))
     }
 }

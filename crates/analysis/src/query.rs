@@ -12,6 +12,8 @@ pub enum Entries {
     /// Those that the panel of DevTools can draw: in generic traces all.
     #[default]
     Visible,
+    /// The same, but for calls of the ignore list directly below others of these.
+    Listed,
     /// As the panel opens: calls of the ignore list below others are left out too.
     Panel,
 }
@@ -54,6 +56,21 @@ pub enum Per {
     All,
 }
 
+/// What calls must have in common to be one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKey {
+    /// DevTools' id of the row, in which the id of a script stands that means nothing beyond its process.
+    Devtools,
+    /// Function, URL, line and column.
+    Place,
+    /// Function, URL and line.
+    Line,
+    /// The function's name.
+    Function,
+    /// The URL: the row is called by it.
+    Url,
+}
+
 /// What tables are made.
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -69,4 +86,6 @@ pub struct Query {
     pub windows: Vec<Window>,
     /// What counts, by its text.
     pub picks: Picks,
+    /// What calls must have in common to be one row; if `None`, in a table of one thread their id, else their place.
+    pub key: Option<RowKey>,
 }

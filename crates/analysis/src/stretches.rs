@@ -15,10 +15,14 @@ pub(crate) struct Stretches {
 impl Stretches {
     /// Of stretches in any order; what overlaps or touches is one. Cost: a sort.
     pub(crate) fn of(mut given: Vec<(f64, f64)>) -> Self {
-        given.retain(|(from, to)| from <= to);
         given.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Stretches::of_sorted(given.into_iter())
+    }
+
+    /// Of stretches by their starts. Heap: that of what is left.
+    pub(crate) fn of_sorted(given: impl Iterator<Item = (f64, f64)>) -> Self {
         let mut all: Vec<(f64, f64)> = Vec::new();
-        for (from, to) in given {
+        for (from, to) in given.filter(|(from, to)| from <= to) {
             match all.last_mut().filter(|last| from <= last.1) {
                 Some(last) => last.1 = last.1.max(to),
                 None => all.push((from, to)),

@@ -1,114 +1,22 @@
 //! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
 
 use crate::calls::NO_SAMPLE;
-use crate::entries::Entry;
+use crate::entries::{Entry, Placed};
 use crate::groups::{GroupBy, Ids};
 use crate::kinds::flag;
-use crate::picks::{Answers, Matcher, Walked, matching};
+use crate::made::Lasting;
+use crate::matcher::Matcher;
+use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, Shape, TableRules};
+use crate::rows::{CallRow, FlameRow, Location, Table, TreeRow};
+use crate::space::{Room, Sorted};
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
-use std::borrow::Cow;
-
-/// A call that is drawn.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct CallRow<'t> {
-    /// Microseconds.
-    pub(crate) ts: f64,
-    /// Microseconds.
-    pub(crate) dur: f64,
-    /// Empty if it has none.
-    pub(crate) name: &'t [u8],
-    pub(crate) url: &'t [u8],
-    /// From 0, as written.
-    pub(crate) line: Option<i64>,
-    /// From 0, as written.
-    pub(crate) column: Option<i64>,
-    /// The id of its node in the profile.
-    pub(crate) node: u64,
-    /// Number among the profile's samples by time; `None` for a call that an event shows.
-    pub(crate) sample: Option<u32>,
-}
-
-/// A row of the flame chart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlameRow {
-    /// Among the entries drawn.
-    pub depth: u32,
-    /// Whether it is a call from samples.
-    pub is_call: bool,
-    /// DevTools' id of the row in trees.
-    pub id: String,
-    /// Microseconds.
-    pub ts: f64,
-    /// Microseconds.
-    pub dur: f64,
-    /// Microseconds that no child has, drawn or not.
-    pub own: f64,
-    /// DevTools' key of the entry.
-    pub key: Option<String>,
-    /// Its text.
-    pub label: Option<String>,
-}
-
-/// Where a function stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Location {
-    /// Its URL or path; empty if there is none.
-    pub url: String,
-    /// From 0; as written.
-    pub line: Option<i64>,
-    /// From 0; as written.
-    pub column: Option<i64>,
-}
-
-/// A row of a tree.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TreeRow {
-    /// From 0; groups, if any, are at 0.
-    pub depth: u32,
-    /// DevTools' id of the row.
-    pub id: String,
-    /// When its first event began, in milliseconds.
-    pub start: f64,
-    /// Milliseconds.
-    pub own: f64,
-    /// Milliseconds.
-    pub total: f64,
-    /// Events.
-    pub count: u64,
-    /// Whether DevTools lets it be expanded.
-    pub expandable: bool,
-    /// Bytes of requests (bottom-up).
-    pub bytes: f64,
-    /// DevTools' key of its first event.
-    pub key: Option<String>,
-    /// Its text; `None` where DevTools fails to make one.
-    pub label: Option<String>,
-    /// Whether it is a group.
-    pub is_group: bool,
-    /// What DevTools counts its first event as.
-    pub category: &'static str,
-    /// Where its function stands.
-    pub location: Location,
-}
-
-/// A tree, depth first, siblings in the order of the view.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Table {
-    /// The stretch of time, in milliseconds.
-    pub window: Window,
-    /// What no row covers, in milliseconds.
-    pub own: f64,
-    /// The window, in milliseconds.
-    pub total: f64,
-    /// The rows.
-    pub rows: Vec<TreeRow>,
-}
+use tracemill_pipeline::Error;
 
 /// A thread's track, as far as it is drawn: what tables are made of.
 pub struct View<'t> {
@@ -116,25 +24,59 @@ pub struct View<'t> {
     thread: &'t Thread,
     track: &'t Track,
     rules: TableRules,
-    /// Entries drawn, their depths among them, and whether they are on the ignore list.
-    drawn: Vec<u32>,
-    depths: Vec<u32>,
-    ignored: Vec<bool>,
+    /// Entries drawn, and calls among them.
+    len: usize,
+    calls: usize,
+}
+
+/// The flame chart of a view.
+pub struct Flame<'v> {
+    view: &'v View<'v>,
+    /// Times that no child has, of all entries.
+    owns: Sorted<Lasting>,
+}
+
+impl Flame<'_> {
+    /// Hands on its rows, in pre-order, until `each` fails.
+    ///
+    /// # Errors
+    /// What `each` says.
+    pub fn rows<E>(&self, mut each: impl FnMut(FlameRow) -> Result<(), E>) -> Result<(), E> {
+        let view = self.view;
+        let ids = view.ids(GroupBy::None);
+        let (mut owns, mut passed) = (self.owns.iter(), 0);
+        for Drawn { at, entry, level, is_ignored, .. } in view.drawn(&ids) {
+            let own = owns.nth((at - passed) as usize).map_or(0.0, |own| own.own);
+            passed = at + 1;
+            let label = match is_ignored {
+                true => Some(r"On ignore list (\/node_modules\/|^node:)".to_owned()),
+                false => ids.flame_label(&entry),
+            };
+            each(FlameRow {
+                depth: level,
+                is_call: entry.is_call(),
+                id: view.trace.names.text(ids.id(&entry)),
+                ts: entry.ts,
+                dur: entry.dur,
+                own,
+                key: view.key(&entry, &ids),
+                label,
+            })?;
+        }
+        Ok(())
+    }
 }
 
 impl<'t> View<'t> {
     /// Of a thread and its track. Cost: a look at each entry.
     pub fn new(trace: &'t Trace, thread: &'t Thread, track: &'t Track, rules: TableRules) -> Self {
-        let mut view = View {
-            trace,
-            thread,
-            track,
-            rules,
-            drawn: Vec::new(),
-            depths: Vec::new(),
-            ignored: Vec::new(),
-        };
-        view.draw();
+        let mut view = View { trace, thread, track, rules, len: 0, calls: 0 };
+        let (mut len, mut calls) = (0, 0);
+        for own in view.drawn(&view.ids(GroupBy::None)) {
+            len += 1;
+            calls += usize::from(own.entry.is_call());
+        }
+        (view.len, view.calls) = (len, calls);
         view
     }
 
@@ -144,24 +86,28 @@ impl<'t> View<'t> {
 
     /// `#appendNodesAtLevel`: an entry that is not drawn costs no level; one on the ignore list is drawn only if its parent is
     /// not on it.
-    fn draw(&mut self) {
-        let ids = self.ids(GroupBy::None);
-        let listing = self.rules.entries == Entries::Panel;
+    fn drawn<'v>(&'v self, ids: &'v Ids<'_>) -> impl Iterator<Item = Drawn> + 'v {
+        let listing = matches!(self.rules.entries, Entries::Listed | Entries::Panel);
+        let is_plain = !listing && (self.rules.entries == Entries::All || self.trace.is_generic);
+        let is_listed = move |entry: &Entry| {
+            let list = self.trace.ignore_list.as_ref();
+            let is_on = |url: &[u8]| list.map_or_else(|| is_ignored(url), |list| list.finds(url));
+            let frame = ids.frame(entry).filter(|_| listing);
+            frame.is_some_and(|frame| is_on(self.trace.names.bytes_of(frame.url)))
+        };
         // for each open entry how many drawn ones stand above what is below it, and whether it is ignored
         let mut open: Vec<(u32, bool)> = Vec::new();
-        for (at, entry) in (0..).zip(&self.track.nested.entries) {
-            open.truncate(self.track.nested.depths[at as usize] as usize);
-            let (depth, parent_ignored) = open.last().copied().unwrap_or((0, false));
-            let ignored = listing
-                && ids.frame(entry).is_some_and(|f| is_ignored(self.trace.names.bytes_of(f.url)));
-            let drawn = self.draws(entry) && !(ignored && parent_ignored);
-            if drawn {
-                self.drawn.push(at);
-                self.depths.push(depth);
-                self.ignored.push(ignored);
+        (0..).zip(self.track.nested.iter()).filter_map(move |(at, Placed { entry, depth })| {
+            if is_plain {
+                return Some(Drawn { at, entry, depth, level: depth, is_ignored: false });
             }
-            open.push((depth + u32::from(drawn), ignored));
-        }
+            open.truncate(depth as usize);
+            let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
+            let is_ignored = is_listed(&entry);
+            let is_drawn = self.draws(&entry) && !(is_ignored && parent_ignored);
+            open.push((level + u32::from(is_drawn), is_ignored));
+            is_drawn.then_some(Drawn { at, entry, depth, level, is_ignored })
+        })
     }
 
     fn draws(&self, entry: &Entry) -> bool {
@@ -176,18 +122,17 @@ impl<'t> View<'t> {
 
     /// Entries that are drawn.
     pub fn len(&self) -> usize {
-        self.drawn.len()
+        self.len
     }
 
     /// Whether nothing is drawn.
     pub fn is_empty(&self) -> bool {
-        self.drawn.is_empty()
+        self.len == 0
     }
 
     /// Calls from samples that are drawn.
     pub fn calls(&self) -> usize {
-        let entries = &self.track.nested.entries;
-        self.drawn.iter().filter(|&&at| entries[at as usize].is_call()).count()
+        self.calls
     }
 
     /// The whole trace as a window.
@@ -196,37 +141,43 @@ impl<'t> View<'t> {
         Window { from: from / 1000.0, to: to / 1000.0 }
     }
 
-    /// The flame chart, in pre-order.
-    pub fn flame(&self) -> impl Iterator<Item = FlameRow> + '_ {
-        let ids = self.ids(GroupBy::None);
-        (0..self.drawn.len()).map(move |row| {
-            let at = self.drawn[row] as usize;
-            let entry = &self.track.nested.entries[at];
-            let label = match self.ignored[row] {
-                true => Some(r"On ignore list (\/node_modules\/|^node:)".to_owned()),
-                false => ids.flame_label(entry),
-            };
-            FlameRow {
-                depth: self.depths[row],
-                is_call: entry.is_call(),
-                id: self.trace.names.text(ids.id(entry)),
-                ts: entry.ts,
-                dur: entry.dur,
-                own: self.track.nested.own[at],
-                key: self.key(entry, &ids),
-                label,
+    /// The flame chart. Cost: a pass over all entries; 20 bytes for each, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn flame(&self) -> Result<Flame<'_>, Error> {
+        let mut owns = self.trace.space().sorter(2);
+        if let Some(model) = self.trace.stands_alone(self.thread) {
+            for (number, call) in (0..).zip(self.trace.frames(model)?.iter()) {
+                owns.push(Lasting { number, dur: call.dur, own: call.own })?;
             }
-        })
+            return Ok(Flame { view: self, owns: owns.finish()? });
+        }
+        let mut open: Vec<Lasting> = Vec::new();
+        for (number, Placed { entry, depth }) in (0..).zip(self.track.nested.iter()) {
+            while open.len() > depth as usize {
+                open.pop().map_or(Ok(()), |own| owns.push(own))?;
+            }
+            if let Some(parent) = open.last_mut() {
+                parent.own -= entry.dur;
+            }
+            open.push(Lasting { number, dur: entry.dur, own: entry.dur });
+        }
+        open.into_iter().try_for_each(|own| owns.push(own))?;
+        Ok(Flame { view: self, owns: owns.finish()? })
     }
 
     /// The calls of samples among the entries drawn, in pre-order.
-    pub(crate) fn call_rows(&self) -> impl Iterator<Item = CallRow<'t>> + '_ {
-        let entries = self.drawn.iter().map(|&at| &self.track.nested.entries[at as usize]);
+    pub(crate) fn call_rows(
+        &self,
+        mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let ids = self.ids(GroupBy::None);
+        let calls = self.drawn(&ids).filter(|own| own.entry.is_call());
         let model = self.thread.model.as_ref();
-        entries.filter(|entry| entry.is_call()).filter_map(move |entry| {
-            let model = model?;
-            let frame = model.frames.get(entry.kind as usize)?;
-            Some(CallRow {
+        for (entry, model) in calls.filter_map(|own| Some((own.entry, model?))) {
+            let Some(frame) = model.frames.get(entry.kind as usize) else { continue };
+            each(CallRow {
                 ts: entry.ts,
                 dur: entry.dur,
                 name: self.trace.names.bytes_of(frame.function),
@@ -235,8 +186,9 @@ impl<'t> View<'t> {
                 column: self.position(frame.column),
                 node: model.ids[entry.kind as usize],
                 sample: Some(entry.details).filter(|&sample| sample != NO_SAMPLE),
-            })
-        })
+            })?;
+        }
+        Ok(())
     }
 
     /// A line or column that a frame names, if it is one.
@@ -264,117 +216,140 @@ impl<'t> View<'t> {
         }
     }
 
-    fn walk(&self, over: &Walked<'_>, visit: &mut dyn Visit) {
-        walk(&over.entries, &over.drawn, over.window, self.filter(), &mut [visit]);
+    fn walk(
+        &self,
+        (over, ids): (&Walked<'_>, &Ids<'_>),
+        visit: &mut dyn Visit,
+        room: &Room,
+    ) -> Result<(), Error> {
+        let entries = || over.of(self.drawn(ids), ids);
+        walk(entries, over.window, self.filter(), &mut [visit], room)
     }
 
-    /// All that is drawn, within a window.
-    fn whole(&self, window: Window) -> Walked<'_> {
-        let entries = Cow::Borrowed(&*self.track.nested.entries);
-        Walked { entries, drawn: Cow::Borrowed(&self.drawn), window }
+    /// Room for the rows of tables.
+    fn room(&self) -> Room {
+        Room::new(&self.trace.limits, self.trace.limits.memory)
     }
 
     /// When an entry drawn is open that matches, in microseconds.
     pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
-        matching(self.track, &self.drawn, &self.ids(GroupBy::None), matcher)
+        let ids = self.ids(GroupBy::None);
+        matching(self.drawn(&ids), &ids, matcher)
     }
 
     /// The window in which the entry of this key (§10) lasts.
     pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
         let ids = self.ids(GroupBy::None);
-        let entries = &self.track.nested.entries;
-        let entry = entries.iter().find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
+        let mut entries = self.track.nested.iter().map(|own| own.entry);
+        let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
         Some(Window { from: entry.ts / 1000.0, to: entry.end() / 1000.0 })
     }
 
+    /// The group of the entry of a number.
+    fn group_of(&self, event: u32, ids: &Ids<'_>) -> u32 {
+        self.track.nested.get(event).map_or(0, |entry| ids.group(&entry))
+    }
+
     /// The table of a query, of what counts. Cost: one walk; 80 bytes of heap a row.
-    pub(crate) fn table_of(&self, query: &Query) -> Table {
+    pub(crate) fn table_of(&self, query: &Query, room: &Room) -> Result<Table, Error> {
         let Query { shape, by, windows, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
         let ids = self.ids(by);
         let is_bottom_up = matches!(shape, Shape::BottomUp { .. });
         let windows = (&**windows, self.full());
-        let over = picks.apply(self.track, &self.drawn, windows, &ids, is_bottom_up);
+        let over = picks.apply(|| self.drawn(&ids), windows, &ids, is_bottom_up);
         match shape {
-            Shape::CallTree => self.call_tree_of(&over, by),
-            Shape::Log => self.log_of(&over),
+            Shape::CallTree => self.call_tree_of(&over, by, room),
+            Shape::Log => self.log_of(&over, room),
             Shape::BottomUp { levels } => {
-                self.bottom_up_of(&over, by, levels, (picks.text.as_ref(), shared))
+                self.bottom_up_of(&over, (by, levels), (picks.text.as_ref(), shared), room)
             }
         }
     }
 
     /// The call tree. Cost: one walk; 80 bytes of heap a row.
-    pub fn call_tree(&self, window: Window, by: GroupBy) -> Table {
-        self.call_tree_of(&self.whole(window), by)
+    ///
+    /// # Errors
+    /// [`tracemill_pipeline::ErrorKind::Exceeded`] if the rows are more than there is room for.
+    pub fn call_tree(&self, window: Window, by: GroupBy) -> Result<Table, Error> {
+        self.call_tree_of(&Walked::whole(window, &Picks::default()), by, &self.room())
     }
 
-    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy) -> Table {
+    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &Room) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let mut tree = TopDown::new(&ids, false, grouped, self.rules.as_devtools);
-        self.walk(over, &mut tree);
+        self.walk((over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(window);
         if grouped {
-            rows.group(|event| ids.group(&self.track.nested.entries[event as usize]), false);
+            rows.group(|event| self.group_of(event, &ids), false);
         }
-        self.table(&rows, &ids, window, (By::Total, usize::MAX))
+        Ok(self.table(&rows, &ids, window, (By::Total, usize::MAX)))
     }
 
     /// The event log: a row for each event.
-    pub fn log(&self, window: Window) -> Table {
-        self.log_of(&self.whole(window))
+    ///
+    /// # Errors
+    /// As [`View::call_tree`].
+    pub fn log(&self, window: Window) -> Result<Table, Error> {
+        self.log_of(&Walked::whole(window, &Picks::default()), &self.room())
     }
 
-    fn log_of(&self, over: &Walked<'_>) -> Table {
+    fn log_of(&self, over: &Walked<'_>, room: &Room) -> Result<Table, Error> {
         let (ids, window) = (self.ids(GroupBy::None), over.window);
         let mut log = TopDown::new(&ids, true, false, self.rules.as_devtools);
-        self.walk(over, &mut log);
-        self.table(&log.finish(window), &ids, window, (By::Start, usize::MAX))
+        self.walk((over, &ids), &mut log, room)?;
+        Ok(self.table(&log.finish(window), &ids, window, (By::Start, usize::MAX)))
     }
 
     /// The bottom-up tree, to `levels` deep.
-    pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Table {
-        self.bottom_up_of(&self.whole(window), by, levels, (None, false))
+    ///
+    /// # Errors
+    /// As [`View::call_tree`].
+    pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Result<Table, Error> {
+        let none = Picks::default();
+        let over = Walked::whole(window, &none);
+        self.bottom_up_of(&over, (by, levels), (None, false), &self.room())
     }
 
     fn bottom_up_of(
         &self,
         over: &Walked<'_>,
-        by: GroupBy,
-        levels: usize,
+        (by, levels): (GroupBy, usize),
         (text, shared): (Option<&Matcher>, bool),
-    ) -> Table {
+        room: &Room,
+    ) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let mut tree = BottomUp::new(&ids, window, levels, false, self.rules.as_devtools);
-        for &at in &*over.drawn {
-            tree.note_cached(&self.track.nested.entries[at as usize]);
+        if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
+            over.of(self.drawn(&ids), &ids).for_each(|(_, entry)| tree.note_cached(&entry));
         }
-        self.walk(over, &mut tree);
+        self.walk((over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(shared);
-        let entry = |event: u32| &self.track.nested.entries[event as usize];
         if grouped {
-            rows.group(|event| ids.group(entry(event)), true);
+            rows.group(|event| self.group_of(event, &ids), true);
         }
         if let Some(text) = text {
             let mut answers = Answers::new(&ids, text);
-            rows.keep_top(|event| answers.of(entry(event)));
+            let nested = &self.track.nested;
+            rows.keep_top(|event| nested.get(event).is_some_and(|entry| answers.of(&entry)));
         }
-        self.table(&rows, &ids, window, (By::Own, levels + usize::from(grouped)))
+        Ok(self.table(&rows, &ids, window, (By::Own, levels + usize::from(grouped))))
     }
 
     fn table(&self, rows: &Rows, ids: &Ids<'_>, window: Window, view: (By, usize)) -> Table {
         let (by, levels) = view;
         let all = rows.depth_first(by, levels, !self.rules.as_devtools);
         let root = &rows.all[0];
-        let made =
-            all.into_iter().map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids));
+        let made = all
+            .into_iter()
+            .filter_map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids));
         Table { window, own: root.own, total: root.total, rows: made.collect() }
     }
 
-    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>) -> TreeRow {
-        let entry = &self.track.nested.entries[row.event as usize];
+    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>) -> Option<TreeRow> {
+        let entry = &self.track.nested.get(row.event)?;
         let id = match (row.is_group, row.key.group) {
             (true, _) => ids.group_id(row.key.id),
             (false, 0) => self.trace.names.text(row.key.id),
@@ -383,7 +358,7 @@ impl<'t> View<'t> {
             }
         };
         let label = if row.is_group { ids.group_label(&id, entry) } else { ids.label(entry) };
-        TreeRow {
+        Some(TreeRow {
             depth,
             start: entry.ts / 1000.0 - self.trace.bounds.0 / 1000.0,
             own: row.own,
@@ -397,7 +372,7 @@ impl<'t> View<'t> {
             category: ids.category(entry),
             location: if row.is_group { Location::default() } else { self.location(entry, ids) },
             id,
-        }
+        })
     }
 
     fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {

@@ -53,7 +53,12 @@ pub(crate) struct Row {
 pub(crate) struct Rows {
     pub(crate) all: Vec<Row>,
     index: HashTable<u32>,
+    /// Rows that were counted.
+    counted: usize,
 }
+
+/// Bytes of heap of a row, with what is made of it for the answer.
+const ROW: usize = size_of::<Row>() + size_of::<u32>() + 350;
 
 /// By what siblings are sorted, each the greatest first; equal ones as they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +74,19 @@ fn hash(parent: u32, key: Key) -> u64 {
 
 impl Default for Rows {
     fn default() -> Self {
-        let mut rows = Rows { all: Vec::new(), index: HashTable::new() };
+        let mut rows = Rows { all: Vec::new(), index: HashTable::new(), counted: 0 };
         rows.add(NONE, Key::of(0), NONE);
         rows
     }
 }
 
 impl Rows {
+    /// Bytes of the rows that were not counted yet.
+    pub(crate) fn grown(&mut self) -> u64 {
+        let new = self.all.len() - std::mem::replace(&mut self.counted, self.all.len());
+        (new * ROW) as u64
+    }
+
     /// A new row below another.
     pub(crate) fn add(&mut self, parent: u32, key: Key, event: u32) -> u32 {
         let number = self.all.len() as u32;

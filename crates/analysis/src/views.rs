@@ -48,7 +48,7 @@ impl<'i, I: Identify> TopDown<'i, I> {
         TopDown { rows: Rows::default(), ids, each, grouped, as_devtools, open }
     }
 
-    fn enter(&mut self, at: usize, entry: &Entry, ms: f64) {
+    fn enter(&mut self, at: u32, entry: &Entry, ms: f64) {
         let (parent, matched) = self.open[self.open.len() - 1];
         if parent != NONE && parent != 0 {
             let row = &mut self.rows.all[parent as usize];
@@ -59,8 +59,8 @@ impl<'i, I: Identify> TopDown<'i, I> {
             let group = if self.grouped { self.ids.group(entry) } else { 0 };
             let key = Key { id: self.ids.id(entry), group };
             match self.each {
-                true => self.rows.add(parent, key, at as u32),
-                false => self.rows.row(parent, key, at as u32).0,
+                true => self.rows.add(parent, key, at),
+                false => self.rows.row(parent, key, at).0,
             }
         } else {
             NONE
@@ -88,18 +88,22 @@ impl<'i, I: Identify> TopDown<'i, I> {
 }
 
 impl<I: Identify> Visit for TopDown<'_, I> {
-    fn start(&mut self, at: usize, entry: &Entry, ms: f64) {
+    fn grown(&mut self) -> u64 {
+        self.rows.grown()
+    }
+
+    fn start(&mut self, at: u32, entry: &Entry, ms: f64) {
         if self.each && entry.dur < 0.0 && self.as_devtools {
             return self.open.push(self.open[self.open.len() - 1]);
         }
         self.enter(at, entry, ms);
     }
 
-    fn end(&mut self, _at: usize, _entry: &Entry, _ms: f64) {
+    fn end(&mut self, _at: u32, _entry: &Entry, _ms: f64) {
         self.open.pop();
     }
 
-    fn instant(&mut self, at: usize, entry: &Entry) {
+    fn instant(&mut self, at: u32, entry: &Entry) {
         if self.each {
             self.enter(at, entry, 0.0);
             self.open.pop();
@@ -219,7 +223,11 @@ fn or_zero(number: Option<f64>) -> f64 {
 }
 
 impl<I: Identify> Visit for BottomUp<'_, I> {
-    fn start(&mut self, at: usize, entry: &Entry, ms: f64) {
+    fn grown(&mut self) -> u64 {
+        self.rows.grown()
+    }
+
+    fn start(&mut self, at: u32, entry: &Entry, ms: f64) {
         if let Some(last) = self.own.last_mut() {
             *last -= ms;
         }
@@ -234,15 +242,15 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         }
         self.outermost.push(outermost);
         let caller = self.ids.id(entry);
-        self.open.push(Open { at: at as u32, key, caller, own: ms, outermost });
+        self.open.push(Open { at, key, caller, own: ms, outermost });
     }
 
-    fn end(&mut self, at: usize, entry: &Entry, end: f64) {
+    fn end(&mut self, at: u32, entry: &Entry, end: f64) {
         let Some(Open { key, own, outermost, .. }) = self.open.pop() else { return };
         if self.as_devtools && key == Key::of(0) {
             return;
         }
-        let (row, _) = self.rows.row(0, key, at as u32);
+        let (row, _) = self.rows.row(0, key, at);
         let rest = or_zero(self.own.pop());
         let is_outermost = self.outermost.pop();
         let has_caller = !self.open.is_empty();
@@ -258,10 +266,10 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         }
     }
 
-    fn instant(&mut self, at: usize, entry: &Entry) {
+    fn instant(&mut self, at: u32, entry: &Entry) {
         let Some(received) = self.ids.received(entry) else { return };
         let key = self.key(entry);
-        let (row, _) = self.rows.row(0, key, at as u32);
+        let (row, _) = self.rows.row(0, key, at);
         let is_cached = self.cached.get(&key).copied().unwrap_or(false);
         let row = &mut self.rows.all[row as usize];
         row.count += 1;

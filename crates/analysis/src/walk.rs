@@ -2,6 +2,8 @@
 
 use crate::entries::Entry;
 use crate::kinds::flag;
+use crate::space::Room;
+use tracemill_pipeline::Error;
 
 /// The stretch of time that is looked at, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,11 +17,13 @@ pub struct Window {
 /// What is told of each event within the window.
 pub(crate) trait Visit {
     /// An event that lasts `ms` within the window begins; `at` is its place among the entries.
-    fn start(&mut self, at: usize, entry: &Entry, ms: f64);
+    fn start(&mut self, at: u32, entry: &Entry, ms: f64);
     /// The innermost event ends, at `ms` or with the window.
-    fn end(&mut self, at: usize, entry: &Entry, ms: f64);
+    fn end(&mut self, at: u32, entry: &Entry, ms: f64);
     /// An event that lasts no time.
-    fn instant(&mut self, _at: usize, _entry: &Entry) {}
+    fn instant(&mut self, _at: u32, _entry: &Entry) {}
+    /// Bytes of heap that it took since this was asked for last.
+    fn grown(&mut self) -> u64;
 }
 
 /// Which events count, and how far DevTools is followed.
@@ -46,62 +50,72 @@ impl Filter<'_> {
     }
 }
 
-/// Walks over the entries at `drawn`, in order, within the window. Cost: what lies in it, and what is open at its start.
-pub(crate) fn walk(
-    entries: &[Entry],
-    drawn: &[u32],
+/// Entries after which visitors are asked what they take.
+const ASKED_EVERY: u32 = 1 << 12;
+
+/// Walks over entries with their places, in order, within the window; `again` gives them a second time. Cost: one look at each up to
+/// the end of the window, and a second one at those before its start. `room` is that of the visitors.
+///
+/// # Errors
+/// [`tracemill_pipeline::ErrorKind::Exceeded`] if what visitors make is more than there is room for.
+pub(crate) fn walk<I: Iterator<Item = (u32, Entry)>>(
+    entries: impl Fn() -> I,
     window: Window,
     filter: Filter<'_>,
     visits: &mut [&mut dyn Visit],
-) {
+    room: &Room,
+) -> Result<(), Error> {
     let (start, end) = (window.from * 1000.0, window.to * 1000.0);
     // DevTools takes an end of 0 for none
     let end = if end == 0.0 || end.is_nan() { f64::INFINITY } else { end };
     let clipped = |entry: &Entry| js_min(entry.end() / 1000.0, window.to);
-    let mut open: Vec<usize> = Vec::new();
+    let mut open: Vec<(u32, Entry)> = Vec::new();
     let is_open = |entry: &Entry, time: f64| {
         let ends = entry.end();
         !(ends <= time && (ends != 0.0 || !filter.as_devtools))
     };
-    for &at in &drawn[first(entries, drawn, start, filter)..] {
-        let (at, entry) = (at as usize, &entries[at as usize]);
+    let mut until_asked = ASKED_EVERY;
+    for (at, entry) in entries().skip(first(entries(), start, filter)) {
         if entry.end() < start {
             continue;
         }
         if entry.ts > end {
             break;
         }
-        while let Some(&last) = open.last()
-            && !is_open(&entries[last], entry.ts)
-        {
-            open.pop();
-            visits.iter_mut().for_each(|v| v.end(last, &entries[last], clipped(&entries[last])));
+        while let Some((last, own)) = open.pop_if(|(_, own)| !is_open(own, entry.ts)) {
+            visits.iter_mut().for_each(|visit| visit.end(last, &own, clipped(&own)));
         }
-        if !filter.takes(entry) {
+        if !filter.takes(&entry) {
             continue;
         }
         if entry.dur == 0.0 || entry.dur.is_nan() {
-            visits.iter_mut().for_each(|visit| visit.instant(at, entry));
+            visits.iter_mut().for_each(|visit| visit.instant(at, &entry));
             continue;
         }
-        let ms = clipped(entry) - js_max(window.from, entry.ts / 1000.0);
-        visits.iter_mut().for_each(|visit| visit.start(at, entry, ms));
-        open.push(at);
+        let ms = clipped(&entry) - js_max(window.from, entry.ts / 1000.0);
+        visits.iter_mut().for_each(|visit| visit.start(at, &entry, ms));
+        open.push((at, entry));
+        until_asked -= 1;
+        if until_asked == 0 {
+            until_asked = ASKED_EVERY;
+            ask(visits, room)?;
+        }
     }
-    while let Some(last) = open.pop() {
-        visits.iter_mut().for_each(|v| v.end(last, &entries[last], clipped(&entries[last])));
+    while let Some((last, own)) = open.pop() {
+        visits.iter_mut().for_each(|visit| visit.end(last, &own, clipped(&own)));
     }
+    ask(visits, room)
 }
 
-/// Where the walk begins: at the last entry that begins by then, and back to a `RunTask` of the timeline.
-fn first(entries: &[Entry], drawn: &[u32], start: f64, filter: Filter<'_>) -> usize {
-    let behind = drawn.partition_point(|&at| start - entries[at as usize].ts >= 0.0);
-    let mut at = behind.saturating_sub(1);
-    let is_top = |at: usize| filter.flags(&entries[drawn[at] as usize]) & flag::TOP_LEVEL != 0;
-    while at > 0 && !is_top(at) {
-        at -= 1;
-    }
-    at
+fn ask(visits: &mut [&mut dyn Visit], room: &Room) -> Result<(), Error> {
+    visits.iter_mut().try_for_each(|visit| room.take(visit.grown(), "the rows of trees"))
+}
+
+/// How many come before the walk begins: it does at the last entry that begins by then, and back to a `RunTask` of the timeline.
+fn first(entries: impl Iterator<Item = (u32, Entry)>, start: f64, filter: Filter<'_>) -> usize {
+    let before = entries.take_while(|(_, entry)| start - entry.ts >= 0.0).enumerate();
+    let is_top = |entry: &Entry| filter.flags(entry) & flag::TOP_LEVEL != 0;
+    before.fold(0, |first, (at, (_, entry))| if is_top(&entry) { at } else { first })
 }
 
 /// `Math.min`

@@ -1,10 +1,12 @@
 //! Calls of samples as X events, which any viewer draws.
 
 use crate::query::TableRules;
-use crate::table::{CallRow, View};
+use crate::rows::CallRow;
+use crate::table::View;
 use crate::trace::Trace;
 use std::io::{self, Write};
 use tracemill_core::json::{push_integer, push_string};
+use tracemill_pipeline::Error;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,14 +26,15 @@ impl Trace {
     /// Cost: the flame chart of one thread at a time ([`Trace::track`]).
     ///
     /// # Errors
-    /// What `out` says.
+    /// What temporary files say, and what `failed` makes of what `out` says.
     pub fn write_calls(
         &self,
         threads: &[usize],
         rules: TableRules,
         window: Option<(f64, f64)>,
         out: &mut dyn Write,
-    ) -> io::Result<WrittenCalls> {
+        failed: impl Fn(io::Error) -> Error,
+    ) -> Result<WrittenCalls, Error> {
         let mut written = WrittenCalls::default();
         let mut text = Vec::new();
         for &at in threads {
@@ -39,23 +42,24 @@ impl Trace {
             if thread.model.is_none() {
                 continue;
             }
-            let track = self.track(thread);
-            for call in View::new(self, thread, &track, rules).call_rows() {
+            let track = self.track(thread)?;
+            View::new(self, thread, &track, rules).call_rows(|call| {
                 if window.is_some_and(|(from, to)| call.ts + call.dur < from || call.ts > to) {
-                    continue;
+                    return Ok(());
                 }
                 let Some((start, end)) = nanos(call.ts).zip(nanos(call.ts + call.dur)) else {
                     written.untimed += 1;
-                    continue;
+                    return Ok(());
                 };
                 text.clear();
                 text.extend_from_slice(if written.calls == 0 { b"[\n" } else { b",\n" });
                 push_call(&call, (&thread.pid, &thread.tid), (start, end), &mut text);
-                out.write_all(&text)?;
+                out.write_all(&text).map_err(&failed)?;
                 written.calls += 1;
-            }
+                Ok(())
+            })?;
         }
-        out.write_all(if written.calls == 0 { b"[]\n" } else { b"\n]\n" })?;
+        out.write_all(if written.calls == 0 { b"[]\n" } else { b"\n]\n" }).map_err(&failed)?;
         Ok(written)
     }
 }

@@ -164,6 +164,7 @@ mod tests {
         assert_eq!(run(ErrorKind::Read { input: path(), source: denied() }), Exit::Input);
         assert_eq!(run(ErrorKind::Changed { input: path(), how: "grew".into() }), Exit::System);
         assert_eq!(run(ErrorKind::Budget { given: 1, least: 2 }), Exit::System);
+        assert_eq!(run(ErrorKind::Exceeded { what: path(), given: 1 }), Exit::System);
         assert_eq!(run(ErrorKind::Scratch { folder: path(), source: denied() }), Exit::System);
         assert_eq!(run(ErrorKind::Write { path: path(), source: denied() }), Exit::System);
         assert_eq!(run(ErrorKind::BrokenPipe), Exit::Complete);

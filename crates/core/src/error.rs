@@ -109,6 +109,13 @@ pub enum ErrorKind {
         /// Bytes needed at the least.
         least: u64,
     },
+    /// What must stay in memory is more than the budget.
+    Exceeded {
+        /// What it is, and what to do beside giving more memory.
+        what: String,
+        /// Bytes of the budget.
+        given: u64,
+    },
     /// More input than offsets can address.
     TooLarge {
         /// Bytes of input.
@@ -161,6 +168,7 @@ impl Error {
             | ErrorKind::Scratch { .. }
             | ErrorKind::Changed { .. }
             | ErrorKind::Budget { .. }
+            | ErrorKind::Exceeded { .. }
             | ErrorKind::TooLarge { .. } => ErrorClass::System,
             ErrorKind::BrokenPipe => ErrorClass::BrokenPipe,
             ErrorKind::Cancelled => ErrorClass::Cancelled,
@@ -248,6 +256,11 @@ impl fmt::Display for Error {
                 f,
                 "the memory budget is too small: got {given} bytes, expected at least {least} (-m {}M)",
                 least >> 20
+            ),
+            ErrorKind::Exceeded { what, given } => write!(
+                f,
+                "{what}, more than there is room for in the memory budget of {} MiB; -m gives more",
+                given >> 20
             ),
             ErrorKind::TooLarge { bytes, most } => write!(
                 f,

@@ -116,7 +116,7 @@ pub use extract::{
 };
 pub use filter::Filter;
 pub use findings::{
-    Findings, PieceNode, ProfileFacts, ProfilePiece, Scanned, Stretch, scan_inputs,
+    Findings, InputPlace, PieceNode, ProfileFacts, ProfilePiece, Scanned, Stretch, scan_inputs,
 };
 pub use fitted::verbs::{convert, filter, slice};
 pub use ids::IdSet;

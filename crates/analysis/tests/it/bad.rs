@@ -23,8 +23,9 @@ fn top(trace: &Trace, shape: Shape) -> Vec<(String, f64)> {
         per: Per::All,
         windows: Vec::new(),
         picks: Picks::default(),
+        key: None,
     };
-    let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query);
+    let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query).expect("room");
     let rows = parts.iter().flat_map(|part| &part.table.rows);
     rows.map(|row| (row.id.clone(), row.own)).collect()
 }
@@ -92,11 +93,69 @@ fn overlaps_lone_ends_and_times_that_are_none_are_counted() {
     );
     let thread = &trace.threads[0];
     assert_eq!((thread.pairs.lone_ends, thread.pairs.unended, trace.untimed), (1, 1, 1));
-    assert_eq!(trace.track(thread).dropped(), 1);
+    assert_eq!(trace.track(thread).expect("room").dropped(), 1);
 }
 
 #[test]
 fn a_trace_without_threads_has_no_table() {
     let trace = read(r#"[{"ph":"M","name":"process_name","args":{"name":"x"}}]"#);
     assert_eq!(top(&trace, Shape::CallTree), []);
+}
+
+/// Beyond what a double holds, and no numbers at all.
+#[test]
+fn times_that_are_infinite_or_none_are_no_panic() {
+    let event = |ts: &str, dur: &str| {
+        format!(r#"{{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+    };
+    let times = ["1", "-5", "1e999", "-1e999", "NaN", "null", "\"x\"", "1e308", "-0"];
+    let mut events = Vec::new();
+    for ts in times {
+        events.extend(times.map(|dur| event(ts, dur)));
+    }
+    let trace = read(&format!("[{}]", events.join(",")));
+    for shape in [Shape::CallTree, Shape::BottomUp { levels: 3 }, Shape::Log] {
+        top(&trace, shape);
+    }
+    assert!(trace.untimed > 0);
+    let nodes = [node(1, "(root)", "2"), node(2, "a", "")].join(",");
+    for deltas in ["NaN,1,2", "1e999,1,2", "-1e999,1e999,2", "null,null,null"] {
+        top(&read(&profile(&nodes, "2,1,2", deltas)), Shape::CallTree);
+    }
+}
+
+/// Many begins that nothing ends and as many ends of others.
+#[test]
+fn unbalanced_pairs_are_counted_each() {
+    let half = |ph: &str, name: &str, at: usize| {
+        format!(r#"{{"ph":"{ph}","name":"{name}{at}","cat":"c","pid":1,"tid":1,"ts":{at}}}"#)
+    };
+    let events: Vec<String> =
+        (0..3000).flat_map(|at| [half("B", "b", at), half("E", "e", at)]).collect();
+    let trace = read(&format!("[{}]", events.join(",")));
+    let pairs = trace.threads[0].pairs;
+    assert_eq!((pairs.unended, pairs.lone_ends), (3000, 3000));
+    assert_eq!(top(&trace, Shape::CallTree), []);
+}
+
+#[test]
+fn a_window_that_holds_nothing_has_no_row() {
+    let trace = read(
+        r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":10},
+        {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":9000,"dur":10}]"#,
+    );
+    for (from, to) in [(2.0, 3.0), (0.0, 0.5), (20.0, 30.0), (5.0, 5.0), (f64::NAN, f64::NAN)] {
+        let query = Query {
+            shape: Shape::BottomUp { levels: 2 },
+            by: GroupBy::None,
+            rules: TableRules::default(),
+            per: Per::All,
+            windows: vec![tracemill_analysis::Window { from, to }],
+            picks: Picks::default(),
+            key: None,
+        };
+        let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query).expect("room");
+        let rows: usize = parts.iter().map(|part| part.table.rows.len()).sum();
+        assert!(rows == 0 || from.is_nan(), "{from} {to}");
+    }
 }

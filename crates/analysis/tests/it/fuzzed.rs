@@ -1,10 +1,11 @@
 //! Any bytes are an answer or an error: nothing panics, and every knob gives the same.
 
+use std::path::Path;
 use tracemill_analysis::{
     GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, Wanted, Weights,
 };
-use tracemill_pipeline::{Config, Shares, Source};
-use tracemill_testkit::mutate::mutated;
+use tracemill_pipeline::{Config, Error, Shares, Source};
+use tracemill_testkit::mutate::{mutated, replay};
 use tracemill_testkit::{Rng, seeds};
 
 /// All tables of `input`, as text; what the first two bytes say is how it is read.
@@ -13,7 +14,7 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     let weights = [Weights::Next, Weights::Delta, Weights::Hits][usize::from(choice >> 1) % 3];
     let wanted = Wanted { urls: true, frames: true, titles: true };
     let source = Source::bytes("t.json", input.to_vec());
-    let rules = ReadRules { wanted, weights, as_devtools };
+    let rules = ReadRules { wanted, weights, as_devtools, ..ReadRules::default() };
     let Ok(trace) = Trace::read(&[source], rules, config) else { return "an error".to_owned() };
     let threads = trace.choose(&ThreadChoice::default());
     let by = GroupBy::ALL[usize::from(more) % GroupBy::ALL.len()];
@@ -23,17 +24,19 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     let mut said = String::new();
     for shape in [Shape::CallTree, Shape::BottomUp { levels: 6 }, Shape::Log] {
         let picks = Picks { focus: focus.clone(), ..Picks::default() };
-        let query = Query { shape, by, rules, per, windows: Vec::new(), picks };
-        said.push_str(&format!("{:?}\n", trace.parts(&threads, &query)));
+        let query = Query { shape, by, rules, per, windows: Vec::new(), picks, key: None };
+        said.push_str(&format!("{:?}\n", trace.parts(&threads, &query).expect("room")));
     }
     let mut calls = Vec::new();
-    let written = trace.write_calls(&threads, rules, None, &mut calls).expect("memory takes all");
+    let written = trace
+        .write_calls(&threads, rules, None, &mut calls, |why| Error::write("calls", why))
+        .expect("memory takes all");
     said.push_str(&format!("{written:?}\n{}", String::from_utf8_lossy(&calls)));
     said
 }
 
 /// The law; the last bytes are the knobs.
-fn analysis(input: &[u8]) {
+pub(crate) fn analysis(input: &[u8]) {
     let (input, knobs) = input.split_at(input.len().saturating_sub(4));
     let knob = |at: usize| knobs.get(at).copied().unwrap_or(0);
     let how = (knob(0), knob(1));
@@ -41,7 +44,9 @@ fn analysis(input: &[u8]) {
     let mut config = Config::new(3, 64 << 20, std::env::temp_dir());
     let shares = config.shares();
     let (chunk, segment) = (64 + 8 * usize::from(knob(2)), 64 + 8 * usize::from(knob(3)));
-    config.limits.shares = Some(Shares { chunk, segment, ..shares });
+    // records on disk one by one, or a few at a time
+    let index = if knob(3) & 2 == 0 { u64::from(knob(2)) * 100 } else { shares.index };
+    config.limits.shares = Some(Shares { chunk, segment, index, ..shares });
     assert_eq!(usual, answer(input, &config, how));
 }
 
@@ -60,6 +65,11 @@ const PROFILE: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)",
 {"id":3,"callFrame":{"functionName":"(garbage collector)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},
 {"id":4,"callFrame":{"functionName":"(program)","scriptId":"3","url":"b.js","lineNumber":9,"columnNumber":5}}],
 "startTime":1000,"endTime":9000,"samples":[2,4,3,4,2,1,2],"timeDeltas":[1000,-500,4000,2000,0,1,1]}"#;
+
+#[test]
+fn kept_inputs_have_one_answer() {
+    replay(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/analysis"), analysis, 100);
+}
 
 #[test]
 fn changed_traces_and_profiles_have_one_answer() {

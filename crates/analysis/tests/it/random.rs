@@ -113,7 +113,7 @@ impl Asked {
             text: None,
         };
         let (by, rules) = (GroupBy::None, TableRules::default());
-        Query { shape, by, rules, per, windows: windows.collect(), picks }
+        Query { shape, by, rules, per, windows: windows.collect(), picks, key: None }
     }
 
     /// The stack that counts at a microsecond; nothing if that does not count.
@@ -171,7 +171,7 @@ fn whole(ms: f64) -> u64 {
 }
 
 fn tables(trace: &Trace, query: &Query) -> Vec<Part> {
-    trace.parts(&trace.choose(&ThreadChoice::default()), query)
+    trace.parts(&trace.choose(&ThreadChoice::default()), query).expect("room")
 }
 
 /// Times of each path of a call tree.

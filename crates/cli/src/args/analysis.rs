@@ -4,6 +4,7 @@ use super::parts::{Grouping, PartArgs, PerArg};
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use clap::{Args, ValueEnum};
+use tracemill_analysis::{Matcher, RowOrder};
 
 /// How the answer is written.
 #[derive(Debug, Args)]
@@ -64,6 +65,20 @@ pub(crate) enum SortKey {
     Count,
     /// By name
     Name,
+    /// By the start of the first event
+    Start,
+}
+
+impl SortKey {
+    pub(crate) fn order(self) -> RowOrder {
+        match self {
+            SortKey::Own => RowOrder::Own,
+            SortKey::Total => RowOrder::Total,
+            SortKey::Count => RowOrder::Count,
+            SortKey::Name => RowOrder::Name,
+            SortKey::Start => RowOrder::Start,
+        }
+    }
 }
 
 /// Flags of `tree`.
@@ -84,15 +99,18 @@ pub(crate) struct TreeArgs {
     /// Only callers and callees of this function or event
     #[arg(long, value_name = "NAME", help_heading = "Which tree", conflicts_with = "heaviest")]
     pub(crate) peek: Option<String>,
-    /// Only the path on which most time is spent
-    #[arg(long, help_heading = "Which tree")]
-    pub(crate) heaviest: bool,
+    /// Only the path on which most time is spent; with REGEX the one through functions or events that match
+    #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, help_heading = "Which tree")]
+    pub(crate) heaviest: Option<Option<Matcher>>,
     /// How deep [default: 12; bottom-up 6, which is also what JSON and CSV have of it]
     #[arg(long, value_name = "N", help_heading = "Rows", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: Option<u32>,
     /// Leave out what takes less, with all below it: 0.5% of what is busy, 2ms [default: 0.5%; log, JSON and CSV: 0]
     #[arg(long, value_name = "SIZE", help_heading = "Rows")]
     pub(crate) min: Option<Least>,
+    /// By what rows are sorted below each other [default: total; bottom-up self, log start]
+    #[arg(long, value_name = "KEY", help_heading = "Rows", conflicts_with_all = ["peek", "heaviest"])]
+    pub(crate) sort: Option<SortKey>,
     /// At most so many rows of each table
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]

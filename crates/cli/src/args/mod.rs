@@ -33,6 +33,7 @@ pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use identity::IdentityArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
+pub(crate) use parts::PartArgs;
 pub(crate) use picks::Asked;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use redact::RedactArgs;

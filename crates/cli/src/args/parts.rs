@@ -4,9 +4,9 @@ use crate::exit::Failure;
 use crate::times::{GivenMoment, positive};
 use clap::{Args, ValueEnum};
 use tracemill_analysis::{
-    Entries, GroupBy, Per, ReadRules, TableRules, ThreadChoice, Trace, Wanted, Window,
+    Entries, GroupBy, Matcher, Per, ReadRules, TableRules, ThreadChoice, Trace, Wanted, Window,
 };
-use tracemill_pipeline::{IdSet, Moment};
+use tracemill_pipeline::{IdSet, Moment, Pattern};
 
 /// Which part of the inputs.
 #[derive(Debug, Args)]
@@ -18,6 +18,12 @@ pub(crate) struct PartArgs {
     /// Only these threads
     #[arg(long, value_name = "IDS")]
     tid: Vec<IdSet>,
+    /// Only processes with a name (process_name) that matches
+    #[arg(long, value_name = "REGEX")]
+    process: Vec<Pattern>,
+    /// Only threads with a name (thread_name) that matches
+    #[arg(long, value_name = "REGEX")]
+    thread: Vec<Pattern>,
     /// Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of Node, thread 0 of CPU profiles, else the
     /// one with the most events
     #[arg(long)]
@@ -31,6 +37,19 @@ pub(crate) struct PartArgs {
     /// End this long after --from
     #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
     duration: Option<i64>,
+    /// The first TIME of the trace
+    #[arg(long, value_name = "TIME", value_parser = positive, conflicts_with_all = ["from", "to", "duration", "tail"])]
+    head: Option<i64>,
+    /// The last TIME of the trace
+    #[arg(long, value_name = "TIME", value_parser = positive, conflicts_with_all = ["from", "to", "duration"])]
+    tail: Option<i64>,
+    /// Leave out calls of functions in these files directly below others of these, as DevTools does: REGEX for URLs, or its own
+    /// list (node_modules and node:)
+    #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, conflicts_with = "all_events")]
+    ignore_list: Option<Option<Matcher>>,
+    /// Take events for the same whose names differ in digits only: each run of digits is an N
+    #[arg(long)]
+    fold_numbers: bool,
     /// Count events too that DevTools does not draw, such as tasks of the browser's own
     #[arg(long, conflicts_with = "like")]
     all_events: bool,
@@ -129,7 +148,8 @@ impl PartArgs {
         use Grouping::{Domain, File, Package, Subdomain, Url};
         let urls = matches!(by, Domain | Subdomain | Url | File | Package);
         let wanted = Wanted { urls, frames: by == Grouping::Frame, titles: true };
-        ReadRules { wanted, as_devtools: self.as_panel(), ..ReadRules::default() }
+        let fold_numbers = self.fold_numbers;
+        ReadRules { wanted, fold_numbers, as_devtools: self.as_panel(), ..ReadRules::default() }
     }
 
     /// Which events count.
@@ -137,6 +157,7 @@ impl PartArgs {
         let entries = match (self.as_panel(), self.all_events) {
             (true, _) => Entries::Panel,
             (false, true) => Entries::All,
+            (false, false) if self.ignore_list.is_some() => Entries::Listed,
             (false, false) => Entries::Visible,
         };
         TableRules { entries, as_devtools: self.as_panel() }
@@ -152,13 +173,26 @@ impl PartArgs {
         ThreadChoice {
             pid: united(&self.pid),
             tid: united(&self.tid),
+            process: self.process.clone(),
+            thread: self.thread.clone(),
             main: self.main,
             as_panel: self.as_panel(),
         }
     }
 
+    /// Which URLs are on the ignore list, if not those of DevTools.
+    pub(crate) fn ignore_list(&self) -> Option<Matcher> {
+        self.ignore_list.clone().flatten()
+    }
+
     /// Which time, in milliseconds on the trace's clock; `None` for all.
     pub(crate) fn window(&self, trace: &Trace) -> Result<Option<Window>, Failure> {
+        if let Some(head) = self.head {
+            return window_between(trace, None, Some(Moment::FromStart(head))).map(Some);
+        }
+        if let Some(tail) = self.tail {
+            return window_between(trace, Some(Moment::BeforeEnd(tail)), None).map(Some);
+        }
         if self.from.is_none() && self.to.is_none() && self.duration.is_none() {
             return Ok(None);
         }

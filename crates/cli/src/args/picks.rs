@@ -4,7 +4,7 @@ use super::parts::{Grouping, PartArgs, PerArg, window_between};
 use crate::exit::Failure;
 use crate::times::window;
 use clap::{Args, ValueEnum};
-use tracemill_analysis::{Matcher, Picks, Query, ReadRules, Shape, Trace, Weights, Window};
+use tracemill_analysis::{Matcher, Picks, Query, ReadRules, RowKey, Shape, Trace, Weights, Window};
 use tracemill_pipeline::TimeWindow;
 
 /// See the module doc.
@@ -15,10 +15,10 @@ pub(crate) struct PickArgs {
     #[arg(long, value_name = "A..B", value_parser = window)]
     window: Vec<TimeWindow>,
     /// Only while an event or call lasts that matches, on whatever thread; added up
-    #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "window"])]
+    #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window"])]
     during: Option<Matcher>,
     /// Only the thread and the time of this event: a key of tree --log, such as r-12
-    #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "duration", "window", "during"])]
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window", "during"])]
     event: Option<String>,
     /// Only time in which an event or call of its thread is open that matches: name or URL
     #[arg(long, value_name = "REGEX")]
@@ -40,6 +40,36 @@ pub(crate) struct PickArgs {
     /// For how long a sample of a CPU profile counts that stands alone
     #[arg(long, value_name = "RULE", default_value = "next")]
     weights: Weighing,
+    /// What calls must have in common to be one row [default: in a table of one thread their id in DevTools, else their place]
+    #[arg(long, value_name = "KEY", help_heading = "Rows")]
+    key: Option<Key>,
+}
+
+/// What calls must have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Key {
+    /// DevTools' id of the row: function, script, line and column
+    Devtools,
+    /// Function, URL, line and column
+    Place,
+    /// Function, URL and line
+    Line,
+    /// The function's name
+    Function,
+    /// The URL: a row for each file
+    Url,
+}
+
+impl Key {
+    fn key(self) -> RowKey {
+        match self {
+            Key::Devtools => RowKey::Devtools,
+            Key::Place => RowKey::Place,
+            Key::Line => RowKey::Line,
+            Key::Function => RowKey::Function,
+            Key::Url => RowKey::Url,
+        }
+    }
 }
 
 /// For how long a sample counts.
@@ -86,12 +116,12 @@ impl PickArgs {
             windows.push(window_between(trace, own.from, own.to)?);
         }
         if let Some(key) = &self.event {
-            let found = trace.event(&threads, key);
+            let found = trace.event(&threads, key)?;
             threads = found.iter().map(|(at, _)| *at).collect();
             windows.extend(found.map(|(_, window)| window));
         }
         if let Some(matcher) = &self.during {
-            windows = trace.during(&threads, matcher, rules);
+            windows = trace.during(&threads, matcher, rules)?;
             if windows.is_empty() {
                 threads.clear();
             }
@@ -104,6 +134,7 @@ impl PickArgs {
             text: self.text.clone(),
         };
         let Asked { shape, by, per } = asked;
-        Ok((threads, Query { shape, by: by.by(), rules, per: per.per(), windows, picks }))
+        let (by, per, key) = (by.by(), per.per(), self.key.map(Key::key));
+        Ok((threads, Query { shape, by, rules, per, windows, picks, key }))
     }
 }

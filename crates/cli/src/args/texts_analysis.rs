@@ -5,7 +5,8 @@ Says where the time goes: functions and events by self time, with the numbers of
 
 Reads Chrome and Node traces, .cpuprofile files, and any trace with complete (X) or begin and end (B, E) events: PyTorch, Bazel, \
 clang. Of CPU profiles it makes the calls that DevTools draws; each lasts until the next sample says otherwise. Several inputs make \
-one table, in which calls of one function, URL, line and column are one row; --per thread has a table for each thread.
+one table, in which calls of one function, URL, line and column are one row; --per thread has a table for each thread. Whose processes \
+are whose where inputs share pids, and whose clocks differ, is decided as by merge.
 
 self is the time in which nothing below an event is open, total its whole time, that of calls of itself not counted again; percent \
 are of the time in which anything is open. In web traces events that DevTools does not draw do not count, unless --all-events.
@@ -38,7 +39,7 @@ profiles it makes the calls that DevTools draws. The log has events and calls by
 them.
 
 --peek NAME lists what calls a function and what it calls; --heaviest shows the one path on which most time is spent. --per all \
-makes one tree of all threads and inputs.
+makes one tree of all threads and inputs. Several inputs stand beside each other as merge has them.
 
 Times of --from and --to are microseconds, or have a unit: ns us ms s m h; they count from the start of the trace, with an @ they are \
 as written in it. An event that begins before the window or ends behind it counts with what lies within.";

@@ -152,7 +152,9 @@ fn open_for(world: &World, child: &mut Child) -> File {
 fn between_reading_and_writing() {
     let changes = [Change::Cut(0), Change::Cut(5000), Change::Overwrite, Change::Grow];
     let len = first().len() as u64;
-    for (number, job) in JOBS.iter().enumerate() {
+    // `calls` keeps what a pipe gives before it reads anything
+    let jobs = JOBS.iter().enumerate().filter(|(_, job)| !job.words.starts_with("calls"));
+    for (number, job) in jobs {
         let world = World::new();
         world.write("pipe", b"[]");
         let whole = world.whole(job, &with_pipe(job.words));

@@ -26,7 +26,7 @@ const fn job(words: &'static str, output: &'static str) -> Job {
 }
 
 /// Every verb, and for some of them more than one way to write.
-pub(crate) const JOBS: [Job; 15] = [
+pub(crate) const JOBS: [Job; 18] = [
     job("merge a.json b.json -o out/o.json", "out/o.json"),
     Job {
         old: Some("o.json"),
@@ -43,6 +43,9 @@ pub(crate) const JOBS: [Job; 15] = [
     job("convert a.json --style pretty -z zst -o out/o.json", "out/o.json"),
     job("info a.json --full -o out/o.txt", "out/o.txt"),
     job("check a.json -o out/o.txt", "out/o.txt"),
+    job("top a.json -o out/o.txt", "out/o.txt"),
+    job("tree a.json --bottom-up --json -o out/o.json", "out/o.json"),
+    job("calls a.json -o out/o.json", "out/o.json"),
     job("profile list a.json -o out/o.txt", "out/o.txt"),
     job("profile extract a.json -d out", "out"),
 ];

@@ -191,7 +191,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 31] = rows! {
+pub(super) const ROWS: [Row; 39] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -223,7 +223,64 @@ pub(super) const ROWS: [Row; 31] = rows! {
     "copies at one time" 2_000 copies_at_one_time "merge";
     "unknown keys of a CPU profile" 3_000 profile_keys "profile" "list";
     "unknown keys of a CPU profile, merge" 3_000 profile_keys "merge";
+    "events at one time, tree" 20_000 one_time "tree" "--bottom-up";
+    "open begins, top" 10_000 open_begins "top";
+    "crossing slices, tree" 10_000 crossing "tree";
+    "pids, top" 20_000 pids "top";
+    "tids, tree" 8_000 tids "tree";
+    "names, tree" 10_000 names "tree" "--json";
+    "stacks, tree" 10_000 stack "tree" "--json";
+    "threads with CPU profiles, calls" 1_000 calls "calls" "--rows";
 };
+
+/// Slices in each other.
+fn stack(n: usize) -> Vec<String> {
+    let event = |i| {
+        let dur = 2 * (n - i);
+        format!(r#"{{"ph":"X","name":"a{i}","cat":"c","pid":1,"tid":1,"ts":{i},"dur":{dur}}}"#)
+    };
+    array(&list(n, event))
+}
+
+fn slices(n: usize) -> Vec<String> {
+    array(&list(n, |i| slice(1, 1 + i % 2, i)))
+}
+
+/// Begins and ends in turn.
+fn alternating(n: usize) -> Vec<String> {
+    array(&list(2 * n, |i| named(['B', 'E'][i % 2], 1, i)))
+}
+
+/// A thread of a page that calls functions, and what its samples say.
+fn sampled(n: usize) -> Vec<String> {
+    let call = |i: usize| {
+        let (ts, dur) = (1_000 + 100 * i, 90);
+        format!(
+            r#"{{"ph":"X","name":"FunctionCall","cat":"devtools.timeline","pid":1,"tid":1,"ts":{ts},"dur":{dur},"args":{{}}}}"#
+        )
+    };
+    let of = r#""ph":"P","id":"0x1","pid":1,"tid":1,"ts":1000"#;
+    let frame = |id: usize, name: &str| {
+        format!(r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":{id}}}}}"#)
+    };
+    let nodes = [frame(1, "(root)"), child(2, 1), child(3, 2), child(4, 2)].join(",");
+    let chunk = |i: usize| {
+        let nodes = if i == 0 { format!(r#""nodes":[{nodes}],"#) } else { String::new() };
+        let samples = list(100, |sample| (1 + (sample + i) % 4).to_string());
+        let deltas = list(100, |_| "10".to_owned());
+        format!(
+            r#"{{{of},"name":"ProfileChunk","args":{{"data":{{"cpuProfile":{{{nodes}"samples":[{samples}]}},"timeDeltas":[{deltas}]}}}}}}"#
+        )
+    };
+    let head = format!(r#"{{{of},"name":"Profile","args":{{"data":{{"startTime":1}}}}}}"#);
+    array(&[head, list(n, call), list(n / 10, chunk)].join(","))
+}
+
+fn child(id: usize, parent: usize) -> String {
+    format!(
+        r#"{{"id":{id},"parent":{parent},"callFrame":{{"functionName":"f{id}","scriptId":{id},"url":"u","lineNumber":{id}}}}}"#
+    )
+}
 
 fn empty_documents(n: usize) -> Vec<String> {
     vec!["[]".repeat(n)]
@@ -250,7 +307,7 @@ fn open_flows(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-pub(super) const LARGE: [Row; 11] = rows! {
+pub(super) const LARGE: [Row; 15] = rows! {
     "empty documents, merge" 4_000_000 empty_documents "merge";
     "empty documents, check" 4_000_000 empty_documents "check";
     "empty documents, info" 4_000_000 empty_documents "info";
@@ -261,5 +318,9 @@ pub(super) const LARGE: [Row; 11] = rows! {
     "short documents, merge" 1_000_000 short_documents "merge";
     "stack frames of two inputs" 480_000 two_chains "merge";
     "copies" 600_000 copies_over_time "merge";
+    "slices, tree" 1_500_000 slices "tree" "--bottom-up";
+    "begins and ends, top" 600_000 alternating "top";
+    "sampled calls, tree" 400_000 sampled "tree";
+    "sampled calls, calls" 400_000 sampled "calls";
     "open flows, slice" 600_000 open_flows "slice" "--from" "100ms" "--to" "500ms" "--edges" "keep";
 };

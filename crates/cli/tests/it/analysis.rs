@@ -321,3 +321,166 @@ fn an_end_without_a_name_ends_the_innermost_begin() {
     );
     assert_eq!(rows_of(&folder, "top b.json"), ["0 b 2.0 2.0 1", "0 a 2.0 4.0 1"]);
 }
+
+/// What a tree says of each thread, in the order of ids: rows without keys, which are those of events in their inputs.
+fn threads_in(folder: &Folder, words: &str) -> Vec<String> {
+    let said = folder.run(&format!("tree --json {words}")).ends(0).stdout;
+    let tree: Value = serde_json::from_str(&said).expect("JSON");
+    let parts = tree["parts"].as_array().expect("parts").iter().map(|part| {
+        let rows = part["rows"].as_array().expect("rows").iter().map(|row| {
+            let mut row = row.as_array().expect("a row").clone();
+            row[8] = Value::Null;
+            Value::Array(row)
+        });
+        let own = &part["threads"][0];
+        let ids = [&own["pid"], &own["tid"], &own["name"], &part["window"], &part["self_ms"]];
+        format!("{ids:?} {:?}", rows.collect::<Vec<_>>())
+    });
+    let mut parts: Vec<String> = parts.collect();
+    parts.sort();
+    parts
+}
+
+/// Processes of one pid in two recordings are two, and clocks are put on one line.
+#[test]
+fn inputs_stand_beside_each_other_as_merge_has_them() {
+    let other = TRACE.replace("\"a\"", "\"z\"").replace("9000", "8000");
+    let at = |events: &str, base: u64| {
+        format!(r#"{{"traceEvents":{events},"baseTimeNanoseconds":{base}000000000}}"#)
+    };
+    let folder = folder()
+        .with("u.json", &other)
+        .with("s.json", SAMPLED)
+        .with("v.json", SAMPLED.replace("\"f\"", "\"h\"").replace("[2,3,2,1]", "[2,2,3,1]"))
+        .with("early.json", at(TRACE, 1))
+        .with("late.json", at(&other, 3));
+    for words in ["t.json u.json", "s.json v.json", "early.json late.json", "t.json s.json u.json"]
+    {
+        folder.run(&format!("merge -f {words} -o m.json")).ends(0);
+        assert_eq!(threads_in(&folder, words), threads_in(&folder, "m.json"), "{words}");
+    }
+    let said = folder.run("top t.json u.json").ends(0).stdout;
+    assert!(said.starts_with("4 threads of 2 processes"), "{said}");
+    let said = folder.run("top early.json late.json").ends(0).stdout;
+    assert!(said.contains("of 8032.00 ms") || said.contains("of 8,032.00 ms"), "{said}");
+}
+
+#[test]
+fn threads_and_times_can_be_chosen() {
+    let name = |what: &str, tid: u64, name: &str| {
+        format!(r#"{{"ph":"M","name":"{what}","pid":1,"tid":{tid},"args":{{"name":"{name}"}}}},"#)
+    };
+    let names = name("thread_name", 1, "main") + &name("thread_name", 2, "network");
+    let named = TRACE.replacen('[', &format!("[{names}{}", name("process_name", 0, "server")), 1);
+    let folder = Folder::new().with("n.json", &named);
+    let rows = |words: &str| rows_of(&folder, &format!("{words} n.json"));
+    assert_eq!(rows("top --thread ^net"), rows("top --tid 2"));
+    assert_eq!(rows("top --thread ^main$ --thread nobody"), rows("top --tid 1"));
+    assert_eq!(rows("top --process ^serv"), rows("top"));
+    folder.run("top --process client n.json").ends(1).says(&["nothing of what was asked for"]);
+    assert_eq!(rows("tree --head 3ms"), rows("tree --from 0 --to 3ms"));
+    assert_eq!(rows("tree --tail 3ms"), rows("tree --from 6ms"));
+    folder.run("top --head 3ms --tail 1ms n.json").ends(2);
+}
+
+#[test]
+fn rows_can_be_sorted_and_paths_lead_through_a_name() {
+    let event = |name: &str, ts: u64, dur: u64| {
+        format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+    };
+    let events = [
+        event("z", 1000, 100),
+        event("a", 2000, 900),
+        event("low", 2100, 300),
+        event("b", 2500, 200),
+        event("m", 3000, 300),
+        event("low", 3100, 100),
+    ];
+    let folder = Folder::new().with("t.json", format!("[{}]", events.join(",")));
+    let labels = |words: &str| -> Vec<String> {
+        let said = folder.run(&format!("tree --json {words} t.json")).ends(0).stdout;
+        let tree: Value = serde_json::from_str(&said).expect("JSON");
+        let rows = tree["parts"][0]["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|row| row[3].as_str().expect("a text").to_owned()).collect()
+    };
+    assert_eq!(labels(""), ["a", "low", "b", "m", "low", "z"]);
+    assert_eq!(labels("--sort name"), ["a", "b", "low", "m", "low", "z"]);
+    assert_eq!(labels("--sort start"), ["z", "a", "low", "b", "m", "low"]);
+    assert_eq!(labels("--sort self"), ["a", "low", "b", "m", "low", "z"]);
+    let path = |words: &str| {
+        let said = folder.run(&format!("tree {words} t.json")).ends(0).stdout;
+        said.lines()
+            .skip(2)
+            .map(|line| line.split_whitespace().last().unwrap_or("").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(path("--heaviest"), ["a", "low"]);
+    assert_eq!(path("--heaviest=^b$"), ["a", "b"]);
+    assert_eq!(path("--heaviest=m"), ["m", "low"]);
+    folder.run("tree --heaviest=nobody t.json").ends(1);
+}
+
+#[test]
+fn numbers_in_names_can_be_folded() {
+    let event = |at: u64| {
+        let name = format!("job {at} of 7");
+        format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{at}000,"dur":10}}"#)
+    };
+    let events: Vec<String> = (1..=30).map(event).collect();
+    let folder = Folder::new().with("t.json", format!("[{}]", events.join(",")));
+    let said = folder.run("top --csv --fold-numbers t.json").ends(0).stdout;
+    let rows: Vec<&str> = said.lines().skip(1).collect();
+    assert_eq!(rows.len(), 1, "{said}");
+    assert!(rows[0].contains(",30,") && rows[0].contains("job N of N"), "{said}");
+    assert_eq!(folder.run("top --csv t.json").ends(0).stdout.lines().count(), 31);
+}
+
+#[test]
+fn calls_of_an_ignore_list_below_each_other_can_be_left_out() {
+    let folder = Folder::new()
+        .with("s.json", SAMPLED)
+        .with("n.json", SAMPLED.replace("a.js", "node:internal/a"));
+    let labels = |words: &str| -> Vec<String> {
+        let said = folder.run(&format!("tree --json {words}")).ends(0).stdout;
+        let tree: Value = serde_json::from_str(&said).expect("JSON");
+        let rows = tree["parts"][0]["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|row| row[3].as_str().expect("a text").to_owned()).collect()
+    };
+    let all = labels("s.json");
+    assert!(all.contains(&"(anonymous)".to_owned()), "{all:?}");
+    assert_eq!(labels("--ignore-list s.json"), all);
+    assert_eq!(labels("--ignore-list=^b s.json"), all);
+    let left: Vec<String> = all.iter().filter(|label| *label != "(anonymous)").cloned().collect();
+    assert_eq!(labels(r"--ignore-list=^a\.js s.json"), left);
+    assert_eq!(labels("--ignore-list n.json"), left);
+    assert_eq!(labels("n.json"), all);
+}
+
+/// What cannot be on disk ends the run with its reason, in little time and within the budget.
+#[test]
+fn more_names_than_there_is_room_for_end_the_run() {
+    let event = |at: usize| {
+        format!(r#"{{"ph":"X","name":"a name of its own {at}","pid":1,"tid":1,"ts":{at},"dur":1}}"#)
+    };
+    let text = format!("[{}]", (0..400_000).map(event).collect::<Vec<_>>().join(","));
+    let folder = Folder::new().with("t.json", &text);
+    folder.run("top -m32M t.json").ends(4).says(&["distinct names", "-m gives more"]);
+    let said = folder.run("top -m32M --fold-numbers --csv t.json").ends(0).stdout;
+    assert!(said.contains(",400000,"), "{said}");
+}
+
+#[test]
+fn calls_can_be_one_row_by_what_they_have_in_common() {
+    let same = SAMPLED.replace("\"functionName\":\"\"", "\"functionName\":\"f\"");
+    let folder = Folder::new().with("s.json", &same);
+    let labels = |key: &str| -> Vec<String> {
+        let said = folder.run(&format!("top --csv {key} s.json")).ends(0).stdout;
+        let calls = said.lines().skip(1).filter(|line| line.contains("a.js"));
+        calls.map(|line| line.split(',').nth(7).expect("a name").to_owned()).collect()
+    };
+    assert_eq!(labels(""), ["f", "f"]);
+    assert_eq!(labels("--key devtools"), ["f", "f"]);
+    assert_eq!(labels("--key line"), ["f", "f"]);
+    assert_eq!(labels("--key function"), ["f"]);
+    assert_eq!(labels("--key url"), ["a.js"]);
+}

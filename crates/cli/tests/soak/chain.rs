@@ -114,7 +114,7 @@ pub(crate) fn random(rng: &mut Rng, portrait: &Portrait, names: &[String]) -> Ve
 }
 
 fn any(rng: &mut Rng, portrait: &Portrait, names: &[String], last: bool) -> Step {
-    match rng.below(if last { 26 } else { 18 }) {
+    match rng.below(if last { 30 } else { 18 }) {
         0..=4 => merge(rng, names),
         5..=8 => filter(rng, portrait),
         9..=11 => slice(rng, portrait),
@@ -124,6 +124,7 @@ fn any(rng: &mut Rng, portrait: &Portrait, names: &[String], last: bool) -> Step
         18..=20 => info(rng),
         21..=23 => check(rng),
         24 => profile_list(rng),
+        25..=28 => tables(rng),
         _ => split(rng, portrait),
     }
 }
@@ -305,6 +306,20 @@ fn info(rng: &mut Rng) -> Step {
     let mut step = Step::new(Ask::Look, Writes::Text, &["info"]);
     step.one_of(rng, &["", "--json", "--markdown"]);
     step.one_of(rng, &["", "--top 3", "--full", "--full --top 100"]);
+    step
+}
+
+/// Trees, of which no row is as small as an event.
+fn tables(rng: &mut Rng) -> Step {
+    let verb = rng.pick(&["top", "tree"]);
+    let mut step = Step::new(Ask::Look, Writes::Text, &[verb]);
+    step.one_of(rng, &["", "--json", "--csv", "--markdown"]);
+    step.one_of(rng, &["", "--per process", "--per input", "--per all"]);
+    step.one_of(rng, &["", "--main", "--head 5ms", "--group-by category", "--fold-numbers"]);
+    step.one_of(rng, &["", "--all-events", "--like panel", "--ignore-list"]);
+    if verb == "tree" {
+        step.one_of(rng, &["", "--bottom-up --depth 3", "--sort name"]);
+    }
     step
 }
 

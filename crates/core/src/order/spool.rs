@@ -131,10 +131,36 @@ impl<R: Record> Spooled<R> {
         self.mapped.as_ref().map_or(0, |mapped| mapped.len() as u64)
     }
 
+    fn on_disk(&self) -> &[u8] {
+        self.mapped.as_deref().unwrap_or_default()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.on_disk().len() / R::BYTES + self.memory.len()
+    }
+
+    /// The record of a number.
+    pub fn get(&self, number: usize) -> Option<R> {
+        let start = number * R::BYTES;
+        match self.on_disk().get(start..start + R::BYTES) {
+            Some(bytes) => Some(R::decode(bytes)),
+            None => self.memory.get(number - self.on_disk().len() / R::BYTES).copied(),
+        }
+    }
+
     /// In the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = R> {
-        let spilled = records(self.mapped.as_deref().unwrap_or_default());
-        spilled.chain(self.memory.iter().copied())
+        self.range(0..self.len())
+    }
+
+    /// Those of these numbers, in the order in which they came.
+    pub fn range(&self, numbers: Range<usize>) -> impl Iterator<Item = R> {
+        let count = self.on_disk().len() / R::BYTES;
+        let [start, end] = [numbers.start, numbers.end].map(|at| at.min(count) * R::BYTES);
+        let spilled = records(&self.on_disk()[start..end]);
+        let own = numbers.start.max(count) - count..numbers.end.max(count) - count;
+        spilled.chain(self.memory[own].iter().copied())
     }
 }
 
@@ -162,6 +188,12 @@ mod tests {
             spool.extend(&entries).expect("room on disk");
             let spooled = spool.take().expect("room on disk");
             assert_eq!(spooled.iter().collect::<Vec<_>>(), entries);
+            for range in [0..0, 0..100, 3..50, 60..100, 99..100] {
+                assert!(spooled.range(range.clone()).eq(entries[range].iter().copied()));
+            }
+            let all = (0..101).map(|number| spooled.get(number));
+            assert!(all.eq(entries.iter().copied().map(Some).chain([None])));
+            assert_eq!(spooled.len(), 100);
             assert_eq!(spooled.spilled() > 0, limit < u64::MAX);
             spool.extend(&entries).expect("room on disk");
             spool.clear();

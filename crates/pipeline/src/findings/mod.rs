@@ -9,12 +9,15 @@
 //! Inputs, damage, spooled pipes and progress are as for every verb. A `.cpuprofile` is not made into events here: it is
 //! handed on as the one profile that it is.
 
+mod places;
 mod profiles;
 mod wholes;
 
+pub use places::InputPlace;
 pub use profiles::{PieceNode, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
+use places::{Seen, Units, Watch};
 use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::error::Error;
@@ -50,6 +53,7 @@ pub struct Stretch {
 struct Part<F> {
     outline: Outline,
     router: Router,
+    seen: Option<Box<Seen>>,
     own: F,
 }
 
@@ -63,10 +67,14 @@ impl<F: Findings> Collect for Part<F> {
         let number = self.outline.facts.events;
         let offset = self.outline.event(event);
         self.router.note(event, offset);
+        if let Some(seen) = &mut self.seen {
+            seen.note(event, offset);
+        }
         self.own.event(event, number, offset);
     }
 
     fn seal(&mut self) {
+        self.outline.facts.span = self.seen.as_ref().and_then(|seen| seen.span);
         self.own.seal();
     }
 }
@@ -81,18 +89,29 @@ struct Door<F, T> {
     inputs: usize,
     streams: Streams,
     documents: Vec<Document>,
+    watch: Watch,
+    units: Units,
 }
 
 impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, T> {
     type Part = Part<F>;
 
     fn part(base: u64, _bytes: usize) -> Part<F> {
-        Part { outline: Outline::at(base), router: Router::default(), own: F::default() }
+        Part {
+            outline: Outline::at(base),
+            router: Router::default(),
+            seen: None,
+            own: F::default(),
+        }
     }
 
     fn maker(&self) -> Maker<Part<F>> {
-        let new = Arc::clone(&self.new);
-        Box::new(move |base, bytes| Part { own: new(), ..Self::part(base, bytes) })
+        let (new, watch) = (Arc::clone(&self.new), self.watch.clone());
+        Box::new(move |base, bytes| Part {
+            own: new(),
+            seen: watch.begin(),
+            ..Self::part(base, bytes)
+        })
     }
 
     fn begin(&mut self, _name: &str) {
@@ -103,6 +122,7 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
         let stretch = Stretch { input: self.inputs - 1, first: self.events };
         self.events += part.outline.facts.events;
         self.streams.append(part.router, base)?;
+        part.seen.into_iter().for_each(|seen| self.units.take(base, *seen));
         part.outline.append_to(&mut self.documents);
         (self.take)(part.own, stretch)
     }
@@ -122,6 +142,7 @@ pub struct Scanned {
     streams: Streams,
     documents: Vec<Document>,
     wholes: Vec<WholeProfile>,
+    places: Vec<InputPlace>,
     config: Config,
 }
 
@@ -130,6 +151,9 @@ pub struct Scanned {
 ///
 /// Cost: one pass at scanning speed, and what the collectors do. Heap: as for [`crate::list_profiles`]; pipes and packed
 /// inputs are kept, on disk beyond the budget.
+///
+/// Events are shown as they are written. Whose processes are whose where several inputs have equal pids, and whose clocks differ, is
+/// decided by the rules of a merge (`config.identity` and `config.clocks`): [`Scanned::place`].
 ///
 /// # Errors
 /// As [`crate::merge()`], but for the output; and what `take` says.
@@ -149,19 +173,32 @@ pub fn scan_inputs<F: Findings>(
         inputs: 0,
         streams: Streams::new(room, &config.tmp_dir),
         documents: Vec::new(),
+        watch: Watch::of(sources, config),
+        units: Units::default(),
     };
     let mut wholes = Wholes::new(config);
-    let inputs = read_all(sources, config, &mut wholes, &mut door)?;
+    let mut inputs = read_all(sources, config, &mut wholes, &mut door)?;
     door.streams.finish()?;
     inputs.check_unchanged()?;
-    let Door { streams, documents, .. } = door;
-    Ok(Scanned { inputs, streams, documents, wholes: wholes.found, config: config.clone() })
+    let Door { streams, documents, units, .. } = door;
+    let (places, said) = units.decide(&documents, &inputs, config)?;
+    inputs.warnings.extend(said);
+    let (wholes, config) = (wholes.found, config.clone());
+    Ok(Scanned { inputs, streams, documents, wholes, places, config })
 }
 
 impl Scanned {
     /// Of each input, in order.
     pub fn inputs(&self) -> &[InputReport] {
         &self.inputs.reports
+    }
+
+    /// Whose processes those of an input are, by its number, and what is added to its times.
+    ///
+    /// # Panics
+    /// For a number that no input has.
+    pub fn place(&self, input: usize) -> &InputPlace {
+        &self.places[input]
     }
 
     /// What the user should know, one sentence each.

@@ -27,6 +27,8 @@ pub struct ProfileFacts {
     pub is_whole: bool,
     /// The path of the input, of a whole profile; empty for standard input.
     pub input: Option<String>,
+    /// The number of the input of its first event; `None` for a whole profile, whose identity is its own.
+    pub input_number: Option<usize>,
 }
 
 /// A node of the call tree, as written.
@@ -84,6 +86,13 @@ impl<'a> ProfilePiece<'a> {
 }
 
 impl Scanned {
+    /// The number of the input that a place is in.
+    fn input_at(&self, offset: u64) -> Option<usize> {
+        let payloads = &self.inputs.payloads;
+        let behind = payloads.partition_point(|held| held.base <= offset);
+        Some(payloads[behind.checked_sub(1)?].input)
+    }
+
     /// The profiles of the inputs: streams of events in the order in which they begin, then whole ones.
     pub fn profiles(&self) -> Vec<ProfileFacts> {
         let store = self.store();
@@ -91,7 +100,9 @@ impl Scanned {
             let (pid, id) = group.owner_ids();
             let (tid, source, start) = head_of(group, &store);
             let (is_whole, input) = (false, None);
-            ProfileFacts { pid, tid, id, source, start, end: None, is_whole, input }
+            let first = group.events().next().map(|entry| entry.place.offset());
+            let input_number = first.and_then(|offset| self.input_at(offset));
+            ProfileFacts { pid, tid, id, source, start, end: None, is_whole, input, input_number }
         });
         let wholes = self.wholes.iter().map(|whole| {
             let number = |number: u64| number.to_string().into_bytes().into_boxed_slice();
@@ -104,6 +115,7 @@ impl Scanned {
                 end: whole.member(b"endTime"),
                 is_whole: true,
                 input: Some(whole.input.clone()),
+                input_number: None,
             }
         });
         streams.chain(wholes).collect()

@@ -40,7 +40,7 @@ mod unit;
 pub(crate) use census::{Census, Watched, key_of};
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
-pub(crate) use rename::{RenamedUnit, Renamer, Rewrite, each_process_id};
+pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
 pub(crate) use settle::{Labels, Settled, UnitParts, settle, watched};
 pub(crate) use spelling::IdMap;
 

@@ -37,6 +37,8 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let mut copy = Copy::new(&tmp_dir)?;
     running.sources = sources(&kept, &tmp_dir)?;
     let (made, said) = make(args, running, &mut copy)?;
+    // the events must be those that the calls were made of
+    kept.iter().try_for_each(Kept::check)?;
     running.sources = sources(&kept, &tmp_dir)?;
     if made.calls > 0 {
         let calls = again("calls of samples", &copy.file);
@@ -86,14 +88,15 @@ fn make(
         config.repair = false;
         Trace::read(sources, rules, &config)
     };
-    let trace = running.watch(read)?;
+    let mut trace = running.watch(read)?;
+    trace.ignore_list = args.part.ignore_list();
     let threads = trace.choose(&args.part.choice());
     let window = args.part.window(&trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
-    let made = copy.write(|file| {
-        let mut out = BufWriter::new(file);
-        let made = trace.write_calls(&threads, args.part.table_rules(), window, &mut out)?;
-        out.flush().map(|()| made)
-    })?;
+    let mut out = BufWriter::new(&copy.file);
+    let failed = |why| Error::scratch(&running.config.tmp_dir, why);
+    let made = trace.write_calls(&threads, args.part.table_rules(), window, &mut out, failed)?;
+    out.flush().map_err(failed)?;
+    drop(out);
     Ok((made, warnings(&trace)))
 }
 
@@ -101,7 +104,7 @@ fn make(
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CallsArgs { input, part, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "calls", input, limits, messages: said };
-    let job = Job::read(flags, output, part.read_rules(Default::default()), messages)?;
+    let job = Job::read(flags, output, (part.read_rules(Default::default()), part), messages)?;
     let threads = job.trace.choose(&part.choice());
     let window = part.window(&job.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     job.place().write_lines(|out| {
@@ -120,7 +123,7 @@ fn write_thread(
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let thread = &trace.threads[at];
-    let track = trace.track(thread);
+    let track = trace.track(thread).map_err(io::Error::other)?;
     let view = View::new(trace, thread, &track, rules);
     let head = json!({
         "pid": thread.pid_text(),
@@ -130,13 +133,12 @@ fn write_thread(
         "calls": view.calls(),
     });
     writeln!(out, "{head}")?;
-    for row in view.flame() {
+    view.flame().map_err(io::Error::other)?.rows(|row| {
         if window.is_some_and(|(from, to)| row.ts + row.dur < from || row.ts > to) {
-            continue;
+            return Ok(());
         }
         let kind = if row.is_call { "P" } else { "E" };
         let label = row.label.as_ref().unwrap_or(&row.id);
-        writeln!(out, "{}", json!([row.depth, kind, label, row.ts, row.dur, row.own, row.key]))?;
-    }
-    Ok(())
+        writeln!(out, "{}", json!([row.depth, kind, label, row.ts, row.dur, row.own, row.key]))
+    })
 }

@@ -1,14 +1,15 @@
 //! Inputs that can be read only once, kept in temporary files without names, so that a verb may read them twice.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::Path;
-use tracemill_pipeline::{Error, Source};
+use std::time::SystemTime;
+use tracemill_pipeline::{Error, ErrorKind, Source};
 
 /// An input that can be read again.
 pub(super) enum Kept {
-    /// A file or folder.
-    Source(Source),
+    /// A file or folder; of a file what it was.
+    Source(Source, Option<FileState>),
     /// A copy of a stream, and what that is called.
     Copy(String, File),
 }
@@ -18,13 +19,16 @@ impl Kept {
     pub(super) fn new(source: Source, folder: &Path) -> Result<Self, Error> {
         let mut from: Box<dyn Read> = match &source {
             Source::Stdin => Box::new(io::stdin().lock()),
-            Source::Reader(_) => return Ok(Kept::Source(source)),
+            Source::Reader(_) => return Ok(Kept::Source(source, None)),
             Source::Path(path) => match path.metadata() {
                 Ok(own) if !own.is_file() && !own.is_dir() => {
                     Box::new(File::open(path).map_err(|why| Error::read(path.display(), why))?)
                 }
                 // what is not there is told where it is read
-                _ => return Ok(Kept::Source(source)),
+                own => {
+                    let state = own.ok().filter(Metadata::is_file).map(|own| FileState::of(&own));
+                    return Ok(Kept::Source(source, state));
+                }
             },
         };
         let mut copy = Copy::new(folder)?;
@@ -41,12 +45,45 @@ impl Kept {
         Ok(Kept::Copy(source.to_string(), copy.file))
     }
 
+    /// Whether a file still is what it was.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`]
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Kept::Source(source @ Source::Path(path), Some(before)) = self else { return Ok(()) };
+        match path.metadata() {
+            Ok(now) if FileState::of(&now) != *before => {
+                let (input, how) = (source.to_string(), "was written to".to_owned());
+                Err(ErrorKind::Changed { input, how }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The source, from its beginning.
     pub(super) fn source(&self) -> io::Result<Source> {
         match self {
-            Kept::Source(source) => Ok(source.clone()),
+            Kept::Source(source, _) => Ok(source.clone()),
             Kept::Copy(name, file) => again(name, file),
         }
+    }
+}
+
+/// What tells that a file was changed or is another one, as far as the system knows it.
+#[derive(PartialEq, Eq)]
+pub(super) struct FileState {
+    len: u64,
+    modified: Option<SystemTime>,
+    number: u64,
+}
+
+impl FileState {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let number = 0;
+        FileState { len: metadata.len(), modified: metadata.modified().ok(), number }
     }
 }
 

@@ -8,7 +8,7 @@ mod text;
 
 pub(super) use calls::calls;
 
-use crate::args::{Asked, FormArgs, Least, OutputArgs, SortKey, TopArgs, TreeArgs};
+use crate::args::{Asked, FormArgs, Least, OutputArgs, PartArgs, SortKey, TopArgs, TreeArgs};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
 use crate::exit::{Exit, Failure};
@@ -19,8 +19,8 @@ use crate::whole_file::Place;
 use answer::{Answer, Shown};
 use data::{csv, json};
 use text::page;
-use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace, TreeRow};
-use tracemill_pipeline::InputReport;
+use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
+use tracemill_pipeline::{Align, InputReport, PidPolicy};
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -32,13 +32,17 @@ impl<'a> Job<'a> {
     fn read(
         flags: Flags<'a>,
         output: &OutputArgs,
-        rules: ReadRules,
+        (rules, part): (ReadRules, &PartArgs),
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
-        let reporting = Reporting::new(flags, output, messages)?;
-        let running = &reporting.running;
+        let mut reporting = Reporting::new(flags, output, messages)?;
+        let running = &mut reporting.running;
+        // as merge does if it is not told otherwise
+        running.config.identity.pid = PidPolicy::Auto;
+        running.config.clocks.align = Align::Auto;
         running.announce();
-        let trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
+        let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
+        trace.ignore_list = part.ignore_list();
         Ok(Job { reporting, trace })
     }
 
@@ -100,14 +104,16 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TopArgs { input, part, picks, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "top", input, limits, messages: said };
-    let job = Job::read(flags, output, picks.read_rules(part, args.group_by), messages)?;
+    let job = Job::read(flags, output, (picks.read_rules(part, args.group_by), part), messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
-    let mut parts = job.trace.parts(&threads, &query);
+    let mut parts = job.trace.parts(&threads, &query)?;
     for part in &mut parts {
         // of groups only the groups
         part.table.rows.retain(|row| row.depth == 0);
-        sort(&mut part.table.rows, args.sort);
+        if args.sort != SortKey::Own {
+            part.table.sort(args.sort.order());
+        }
     }
     note_dropped(&parts, messages);
     let shown = Shown {
@@ -125,20 +131,11 @@ fn is_empty(parts: &[Part]) -> bool {
     parts.iter().all(|part| part.table.rows.is_empty())
 }
 
-fn sort(rows: &mut [TreeRow], key: SortKey) {
-    match key {
-        SortKey::Own => {}
-        SortKey::Total => rows.sort_by(|a, b| b.total.total_cmp(&a.total)),
-        SortKey::Count => rows.sort_by_key(|row| std::cmp::Reverse(row.count)),
-        SortKey::Name => rows.sort_by(|a, b| a.label.cmp(&b.label)),
-    }
-}
-
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TreeArgs { input, part, picks, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "tree", input, limits, messages: said };
-    let job = Job::read(flags, output, picks.read_rules(part, args.group_by), messages)?;
+    let job = Job::read(flags, output, (picks.read_rules(part, args.group_by), part), messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
@@ -147,12 +144,15 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     };
     let asked = Asked { shape, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
-    let parts = job.trace.parts(&threads, &query);
+    let mut parts = job.trace.parts(&threads, &query)?;
+    if let Some(by) = args.sort {
+        parts.iter_mut().for_each(|part| part.table.sort(by.order()));
+    }
     note_dropped(&parts, messages);
-    if args.peek.is_some() || args.heaviest {
+    if args.peek.is_some() || args.heaviest.is_some() {
         let text = match &args.peek {
             Some(name) => text::peek(&job.trace, &parts, name),
-            None => text::heaviest(&job.trace, &parts),
+            None => text::heaviest(&job.trace, &parts, args.heaviest.iter().flatten().next()),
         };
         job.place().write(text.as_bytes())?;
         return job.finish(text.is_empty());

@@ -5,7 +5,7 @@ use crate::messages::plain;
 use crate::size::{grouped, plural};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use tracemill_analysis::{Part, Shape, Trace, TreeRow};
+use tracemill_analysis::{Matcher, Part, Shape, Trace, TreeRow};
 use unicode_width::UnicodeWidthStr;
 
 /// All tables, each below a line that says what it is of.
@@ -239,10 +239,10 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str) -> String {
 }
 
 /// The path on which most time is spent.
-pub(super) fn heaviest(trace: &Trace, parts: &[Part]) -> String {
+pub(super) fn heaviest(trace: &Trace, parts: &[Part], through: Option<&Matcher>) -> String {
     let mut text = String::new();
     for part in parts {
-        let path = part.table.heaviest();
+        let path = part.table.heaviest(through);
         if path.is_empty() {
             continue;
         }

@@ -1,0 +1,380 @@
+//! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
+
+use crate::facts::{Bounds, Facts, Lane};
+use crate::kinds::flags;
+use crate::meta::{Meta, ThreadId};
+use crate::model::{Model, Raw, Weights, meta_names, micros};
+use crate::names::Names;
+use crate::samples::{Raw as RawSamples, Sample, Samples};
+use crate::sorting::{Filed, Pairs, Sorting};
+use crate::space::{Room, Space};
+use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
+use std::collections::{HashMap, HashSet};
+use tracemill_core::order::Spooled;
+use tracemill_pipeline::{
+    Config, Error, ProfileFacts, ProfileSource, Scanned, Source, scan_inputs,
+};
+use tracemill_tokenizer::string_is;
+
+/// What becomes of the records of a lane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stay,
+    /// Calls that were written as events go: its calls are made of samples.
+    StayButCalls,
+    Go,
+}
+
+impl Trace {
+    /// Reads `sources` to their end.
+    ///
+    /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E and 28 for a sample while they are sorted, then 32 and
+    /// 12: on disk beyond the budget. Each distinct text and the threads must stay in memory, and nodes of profiles: these are not counted.
+    ///
+    /// # Errors
+    /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
+        let space = Space::new(config, config.shares().index, config.threads);
+        let room = Room::new(config, config.memory / 4);
+        let mut facts = Facts::new(rules.wanted, rules.fold_numbers);
+        facts.names = meta_names();
+        let mut sorting = Sorting::new(&space, rules.as_devtools);
+        let new = move || Facts::new(rules.wanted, rules.fold_numbers);
+        let scanned = scan_inputs(sources, config, new, |part: Facts, stretch| {
+            facts.append(part, stretch, &mut sorting)?;
+            room.check(facts.heap(), "distinct names, threads and details of events")
+        })?;
+        let place = |input: usize| scanned.place(input);
+        let moved = facts.unite(place);
+        let is_as_written = |&(number, (lane, input)): &(usize, (u32, usize))| {
+            number == lane as usize && place(input).is_as_written()
+        };
+        if !moved.iter().copied().enumerate().all(|own| is_as_written(&own)) {
+            sorting = sorting.moved(&space, |filed| {
+                let (lane, input) = moved[filed.lane as usize];
+                filed.lane = lane;
+                filed.record.ts = place(input).moved(filed.record.ts);
+            })?;
+        }
+        let meta = facts.meta(place);
+        let mut samples = Samples::new(&space);
+        let tables = (&mut facts.names, &mut samples);
+        let profiles = read_profiles(&scanned, rules, tables, &space)?;
+        let says_profile = scanned.members().any(|(key, value)| {
+            let origin = crate::value::member(&value, b"dataOrigin");
+            string_is(key, b"metadata") && origin.is_some_and(|own| string_is(own, b"CPUProfile"))
+        });
+        scanned.check_unchanged()?;
+        let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
+        let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
+        let bounds = bounds_of(&facts, &meta, &profiles, rules);
+        let lanes = if is_cpu_profile && rules.as_devtools {
+            Vec::new()
+        } else {
+            std::mem::take(&mut facts.lanes)
+        };
+        let (call_bounds, count) =
+            (facts.call_bounds, moved.iter().map(|(lane, _)| lane + 1).max());
+        let mut trace = Trace::of(facts, meta, samples.finish()?, (config, rules, &space))?;
+        trace.bounds = (bounds.min, bounds.max);
+        trace.is_generic &= !wholes;
+        trace.is_cpu_profile = is_cpu_profile;
+        (trace.inputs, trace.warnings) = (scanned.inputs().to_vec(), scanned.warnings().to_vec());
+        trace.add_threads(&lanes, &mut choose(profiles, is_cpu_profile));
+        let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
+        trace.decide(&mut fates);
+        if rules.as_devtools {
+            let with_events: HashSet<Box<[u8]>> =
+                lanes.iter().map(|lane| lane.pid.clone()).collect();
+            trace.leave_out(&with_events);
+        }
+        trace.file(sorting, &fates, call_bounds, &space)?;
+        Ok(trace)
+    }
+
+    /// Of what was found, still without threads.
+    fn of(
+        facts: Facts,
+        meta: Meta,
+        samples: Spooled<Sample>,
+        (config, rules, space): (&Config, ReadRules, &Space),
+    ) -> Result<Self, Error> {
+        Ok(Trace {
+            flags: flags(&facts.kinds, &facts.names),
+            meta,
+            records: space.spool(1).take()?,
+            samples,
+            limits: config.limits.clone(),
+            threads: Vec::new(),
+            bounds: (f64::INFINITY, f64::NEG_INFINITY),
+            is_generic: !facts.is_web,
+            is_cpu_profile: false,
+            weights: rules.weights,
+            ignore_list: None,
+            inputs: Vec::new(),
+            warnings: Vec::new(),
+            untimed: facts.untimed,
+            written_calls: 0,
+            names: facts.names,
+            kinds: facts.kinds,
+            details: facts.details,
+        })
+    }
+
+    /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in
+    /// each threads by their first events, then those with names, then those with samples only.
+    fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
+        let mut order: Vec<Box<[u8]>> = Vec::new();
+        let mut places: HashMap<Box<[u8]>, usize> = HashMap::new();
+        let pages = self.meta.pages.iter().map(|(pid, _)| pid.clone());
+        let own = lanes.iter().map(|lane| lane.pid.clone()).chain(pages);
+        for pid in own.chain(profiles.iter().map(|profile| profile.pid.clone())) {
+            let next = order.len();
+            places.entry(pid.clone()).or_insert_with(|| {
+                order.push(pid);
+                next
+            });
+        }
+        let mut threads: Vec<Vec<Thread>> = order.iter().map(|_| Vec::new()).collect();
+        let mut by_tid: HashMap<(usize, Box<[u8]>), usize> = HashMap::new();
+        let mut enter = |place: usize, tid: &[u8], pid: &[u8], meta: &Meta| {
+            let own = &mut threads[place];
+            let at = *by_tid.entry((place, tid.into())).or_insert(own.len());
+            if at == own.len() {
+                own.push(thread_of(pid, tid, meta));
+            }
+            at
+        };
+        let mut filled: Vec<(usize, usize)> = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            let place = places[&*lane.pid];
+            filled.push((place, enter(place, &lane.tid, &lane.pid, &self.meta)));
+        }
+        for ((pid, tid), _) in &self.meta.thread_names {
+            if let Some(&place) = places.get(pid) {
+                enter(place, tid, pid, &self.meta);
+            }
+        }
+        let mut models = Vec::new();
+        for profile in profiles {
+            let place = places[&*profile.pid];
+            let at = enter(place, &profile.tid, &profile.pid, &self.meta);
+            models.push((place, at, profile.model.take(), profile.input.take()));
+        }
+        for ((number, lane), (place, at)) in (0..).zip(lanes).zip(filled) {
+            let thread = &mut threads[place][at];
+            (thread.input_number, thread.lane) = (lane.input, Some(number));
+        }
+        for (place, at, model, input) in models {
+            let thread = &mut threads[place][at];
+            if self.is_cpu_profile || input.is_some() {
+                thread.kind = ThreadKind::CpuProfile;
+            }
+            if let Some(input) = &input {
+                let named = self.inputs.iter().position(|own| own.name == *input);
+                thread.input_number = named.unwrap_or(0);
+            }
+            thread.input = input;
+            thread.model = model;
+        }
+        let pages = &self.meta;
+        let is_drawn = |pid: &[u8]| pages.page(pid).is_some_and(|page| page.url.is_some());
+        self.threads = threads.into_iter().flatten().collect();
+        for thread in &mut self.threads {
+            let alone = thread.kind == ThreadKind::CpuProfile;
+            thread.is_in_devtools = self.is_generic || alone || is_drawn(&thread.pid);
+        }
+    }
+
+    /// What becomes of each lane.
+    fn decide(&self, fates: &mut [Fate]) {
+        for thread in &self.threads {
+            if let Some(lane) = thread.lane {
+                let is_made = thread.model.is_some();
+                fates[lane as usize] = if is_made { Fate::StayButCalls } else { Fate::Stay };
+            }
+        }
+    }
+
+    /// Gives threads their records. Calls that were written as events leave threads that have the samples too; where those are gone
+    /// they are events like others, and `bounds` are theirs.
+    fn file(
+        &mut self,
+        sorting: Sorting,
+        fates: &[Fate],
+        bounds: Bounds,
+        space: &Space,
+    ) -> Result<(), Error> {
+        let Trace { kinds, names, written_calls, .. } = self;
+        let calls: Vec<bool> =
+            (0..kinds.all.len() as u32).map(|kind| kinds.is_call(kind, names)).collect();
+        let mut stay_calls = false;
+        let stays = |filed: &Filed| {
+            let is_call = calls[filed.record.kind as usize];
+            match fates[filed.lane as usize] {
+                Fate::StayButCalls if is_call => *written_calls += 1,
+                Fate::Go => {}
+                _ => {
+                    stay_calls |= is_call;
+                    return true;
+                }
+            }
+            false
+        };
+        let filing = sorting.finish(fates.len(), &kinds.all, space, stays)?;
+        for thread in &mut self.threads {
+            if let Some(lane) = thread.lane {
+                thread.records = filing.ranges[lane as usize].clone();
+                thread.pairs = filing.pairs.get(&lane).copied().unwrap_or_default();
+            }
+        }
+        self.records = filing.records;
+        if stay_calls {
+            let (first, last) = self.bounds;
+            self.bounds = (first.min(bounds.min), last.max(bounds.max));
+        }
+        Ok(())
+    }
+
+    /// Takes from threads what DevTools does not show (devtools-semantics §9): those of processes without a page, and profiles of
+    /// processes without events, unless nothing else is there; then their threads stand there, empty.
+    fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
+        for thread in self.threads.iter_mut().filter(|own| own.kind != ThreadKind::CpuProfile) {
+            let has_process =
+                with_events.contains(&thread.pid) || self.meta.page(&thread.pid).is_some();
+            if !thread.is_in_devtools || !has_process {
+                thread.lane = None;
+                thread.model = None;
+                thread.name = None;
+            }
+        }
+    }
+}
+
+fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
+    let name = meta.thread_name(pid, tid);
+    Thread {
+        pid: pid.into(),
+        tid: tid.into(),
+        name: name.map(|name| String::from_utf8_lossy(name).into_owned()),
+        kind: ThreadKind::of(name),
+        is_in_devtools: true,
+        input: None,
+        input_number: 0,
+        lane: None,
+        records: 0..0,
+        model: None,
+        pairs: Pairs::default(),
+    }
+}
+
+/// A profile with its model.
+struct Read {
+    facts: ProfileFacts,
+    source: Option<ProfileSource>,
+    model: Model,
+}
+
+/// The profile of a thread.
+struct Chosen {
+    pid: Box<[u8]>,
+    tid: Box<[u8]>,
+    input: Option<String>,
+    model: Option<Model>,
+}
+
+/// The samples of all profiles go to `samples`.
+fn read_profiles(
+    scanned: &Scanned,
+    rules: ReadRules,
+    (names, samples): (&mut Names, &mut Samples),
+    space: &Space,
+) -> Result<Vec<Read>, Error> {
+    let mut all = Vec::new();
+    for (number, mut facts) in scanned.profiles().into_iter().enumerate() {
+        let (mut raw, mut raw_samples) = (Raw::default(), RawSamples::new(space));
+        let mut added = Ok(());
+        scanned.profile(number, rules.as_devtools, |piece| {
+            raw.add(piece, facts.is_whole, names);
+            if added.is_ok() {
+                added = raw_samples.add(piece.samples, piece.steps);
+            }
+            if raw_samples.are_complete() {
+                raw.source = piece.source.or(raw.source);
+            }
+        })?;
+        added?;
+        let source = raw.source.or(facts.source);
+        if facts.input.is_some() && rules.as_devtools {
+            facts.pid = b"1"[..].into();
+            facts.tid = Some(b"1"[..].into());
+        }
+        let mut start = micros(facts.start.as_deref()).unwrap_or(0.0);
+        if let Some(input) = facts.input_number {
+            let place = scanned.place(input);
+            facts.pid = place.pid(&facts.pid).into();
+            start = place.moved(start);
+        }
+        let end = micros(facts.end.as_deref()).unwrap_or(f64::NAN);
+        let weights = if facts.is_whole { rules.weights } else { Weights::Next };
+        let (mut model, by_id) = raw.model(end);
+        let node = |id: u64| by_id.get(&id).copied().and_then(|own| model.node(own));
+        let span = raw_samples.finish((start, weights), node, &model, samples)?;
+        if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
+            model.end = end;
+        }
+        model.span = span;
+        all.push(Read { facts, source, model });
+    }
+    Ok(all)
+}
+
+/// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.
+fn choose(profiles: Vec<Read>, is_cpu_profile: bool) -> Vec<Chosen> {
+    let rank = |source: Option<ProfileSource>| match source {
+        Some(ProfileSource::Internal) if !is_cpu_profile => 0,
+        Some(ProfileSource::Inspector) => 1,
+        _ => 2,
+    };
+    let mut chosen: Vec<(u8, Chosen)> = Vec::new();
+    let mut places: HashMap<ThreadId, usize> = HashMap::new();
+    for profile in profiles {
+        let Read { facts, source, model } = profile;
+        let Some(tid) = facts.tid else { continue };
+        let own = rank(source);
+        let next = chosen.len();
+        let at = *places.entry((facts.pid.clone(), tid.clone())).or_insert(next);
+        let this = Chosen { pid: facts.pid, tid, input: facts.input, model: Some(model) };
+        match chosen.get_mut(at) {
+            None => chosen.push((own, this)),
+            Some((known, _)) if *known <= own => {}
+            Some(known) => *known = (own, this),
+        }
+    }
+    let all = chosen.into_iter().map(|(_, chosen)| chosen);
+    all.filter(|chosen| chosen.model.as_ref().is_some_and(|model| !model.ids.is_empty())).collect()
+}
+
+/// First and last microsecond (§11).
+fn bounds_of(facts: &Facts, meta: &Meta, profiles: &[Read], rules: ReadRules) -> Bounds {
+    let mut bounds = facts.bounds;
+    for profile in profiles.iter().filter(|profile| profile.facts.input.is_some()) {
+        let start = micros(profile.facts.start.as_deref()).unwrap_or(0.0);
+        let end = micros(profile.facts.end.as_deref());
+        if start != 0.0 || !rules.as_devtools {
+            let end = match end {
+                Some(end) => start + (end - start),
+                None if rules.as_devtools => f64::NAN,
+                None => profile.model.span.end.map_or(start, |ms| ms * 1000.0),
+            };
+            bounds.add(start, end);
+            if end.is_nan() {
+                bounds.max = end;
+            }
+        }
+    }
+    if let Some(started) = meta.started.filter(|&started| started >= 0.0) {
+        bounds.min = started;
+    }
+    bounds
+}

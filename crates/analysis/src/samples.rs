@@ -1,0 +1,247 @@
+//! The samples of a profile by time, each with its node (devtools-semantics §4.5 to §4.7): read as often as needed, from disk
+//! beyond the budget.
+
+use crate::model::{Model, NONE, Span, Weights};
+use crate::space::{Sorter, Space, Word, double, half, put, rank};
+use std::cmp::Ordering;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Keyed, Order, Record as Fixed, Spool, Spooled, word};
+
+/// A sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    /// Milliseconds.
+    pub(crate) ms: f64,
+    /// [`NONE`] if it names none.
+    pub(crate) node: u32,
+}
+
+impl Fixed for Sample {
+    const BYTES: usize = 12;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.ms.to_bits()], &[self.node]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Sample { ms: double(bytes, 0), node: half(bytes, 8) }
+    }
+}
+
+/// A sample before it is sorted.
+#[derive(Clone, Copy)]
+struct Timed {
+    /// Microseconds.
+    time: f64,
+    number: u64,
+    node: u32,
+}
+
+impl Fixed for Timed {
+    const BYTES: usize = 20;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.time.to_bits(), self.number], &[self.node]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Timed { time: double(bytes, 0), number: word(bytes, 8), node: half(bytes, 16) }
+    }
+}
+
+impl Keyed for Timed {
+    type Key = (u64, u64);
+
+    fn key(&self) -> (u64, u64) {
+        (rank(self.time), self.number)
+    }
+
+    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+/// Samples and the times between them, as they come.
+pub(crate) struct Raw {
+    ids: Spool<Word>,
+    steps: Spool<Word>,
+    counts: [u64; 2],
+    space: Space,
+}
+
+impl Raw {
+    pub(crate) fn new(space: &Space) -> Self {
+        let (ids, steps) = (space.spool(4), space.spool(4));
+        Raw { ids, steps, counts: [0, 0], space: space.clone() }
+    }
+
+    /// Takes the next of them: ids of nodes, and nanoseconds.
+    pub(crate) fn add(&mut self, ids: &[u64], steps: &[i64]) -> Result<(), Error> {
+        self.counts[0] += ids.len() as u64;
+        self.counts[1] += steps.len() as u64;
+        ids.iter().try_for_each(|&id| self.ids.extend(&[Word(id)]))?;
+        steps.iter().try_for_each(|&step| self.steps.extend(&[Word(step as u64)]))
+    }
+
+    /// Whether each sample has a time.
+    pub(crate) fn are_complete(&self) -> bool {
+        self.counts[0] == self.counts[1]
+    }
+
+    /// As many samples as times: what is missing names nothing, what is too much is cut (§4.5). `start` is that of the profile, in
+    /// microseconds; `node` finds nodes by ids.
+    pub(crate) fn finish(
+        mut self,
+        (start, weights): (f64, Weights),
+        node: impl Fn(u64) -> Option<u32>,
+        model: &Model,
+        all: &mut Samples,
+    ) -> Result<Span, Error> {
+        let (ids, steps) = (self.ids.take()?, self.steps.take()?);
+        if ids.is_empty() || steps.is_empty() {
+            return Ok(Span::default());
+        }
+        let count = steps.len();
+        let node = &node;
+        let timed = || {
+            let mut time = start;
+            let mut ids = ids.iter();
+            (0..).zip(steps.iter()).map(move |(number, Word(step))| {
+                time += step as i64 as f64 / 1000.0;
+                let node = ids.next().and_then(|Word(id)| node(id)).unwrap_or(NONE);
+                Timed { time, number, node }
+            })
+        };
+        let rules = Rules { start: start / 1000.0, weights, count, model };
+        // most are in order: nothing to sort then
+        if timed().is_sorted_by(|a, b| a.time <= b.time) {
+            return rules.write(timed, all);
+        }
+        let mut sorter: Sorter<Timed> = self.space.sorter(4);
+        timed().try_for_each(|own| sorter.push(own))?;
+        let sorted = sorter.finish()?;
+        rules.write(|| sorted.iter(), all)
+    }
+}
+
+/// The samples of all profiles, one profile after the other.
+pub(crate) struct Samples {
+    all: Spool<Sample>,
+    count: usize,
+}
+
+impl Samples {
+    pub(crate) fn new(space: &Space) -> Self {
+        Samples { all: space.spool(2), count: 0 }
+    }
+
+    fn push(&mut self, sample: Sample) -> Result<(), Error> {
+        self.count += 1;
+        self.all.extend(&[sample])
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Spooled<Sample>, Error> {
+        self.all.take()
+    }
+}
+
+/// How sorted samples are written.
+struct Rules<'m> {
+    /// Milliseconds.
+    start: f64,
+    weights: Weights,
+    count: usize,
+    model: &'m Model,
+}
+
+impl Rules<'_> {
+    fn write<I: Iterator<Item = Timed>>(
+        &self,
+        sorted: impl Fn() -> I,
+        all: &mut Samples,
+    ) -> Result<Span, Error> {
+        let first_number = all.count;
+        let ends = sorted().map(|own| own.time / 1000.0);
+        let (first, last) = ends.fold((None, 0.0), |(first, _), ms| (first.or(Some(ms)), ms));
+        let average = (last - first.unwrap_or(last)) / (self.count - 1) as f64;
+        let step = (last - self.start).max(0.0) / self.count as f64;
+        let (mut unknown, mut before) = (0, f64::NAN);
+        let mut bridge = Bridge::new(self.model, self.count);
+        for (at, own) in sorted().enumerate() {
+            let ms = own.time / 1000.0;
+            let ms = match self.weights {
+                Weights::Next => ms,
+                Weights::Delta if at == 0 => {
+                    before = ms;
+                    self.start.min(ms)
+                }
+                Weights::Delta => std::mem::replace(&mut before, ms),
+                Weights::Hits => self.start + at as f64 * step,
+            };
+            unknown += u64::from(own.node == NONE);
+            if let Some(done) = bridge.next(Sample { ms, node: own.node }) {
+                all.push(done)?;
+            }
+        }
+        if let Some(done) = bridge.held {
+            all.push(done)?;
+        }
+        let end = match self.weights {
+            Weights::Next => last + average,
+            Weights::Delta => last,
+            Weights::Hits => self.start + self.count as f64 * step,
+        };
+        Ok(Span { range: first_number..all.count, end: Some(end), unknown })
+    }
+}
+
+/// §4.7: a single `(program)` between two samples of one stack is taken for the one before.
+struct Bridge<'m> {
+    model: &'m Model,
+    /// The node of `(program)`, if there is anything to bridge.
+    program: Option<u32>,
+    held: Option<Sample>,
+    /// How many came, and what stands around the gap: where a sample names nothing it does not move.
+    count: usize,
+    before: u32,
+    own: u32,
+}
+
+impl<'m> Bridge<'m> {
+    fn new(model: &'m Model, count: usize) -> Self {
+        let program = model.program.filter(|_| count >= 3);
+        Bridge { model, program, held: None, count: 0, before: NONE, own: NONE }
+    }
+
+    /// Takes the next sample; gives the one before it.
+    fn next(&mut self, sample: Sample) -> Option<Sample> {
+        let next = sample.node;
+        let mut held = self.held.replace(sample);
+        self.count += 1;
+        match self.count {
+            1 => self.before = next,
+            2 => self.own = next,
+            _ if self.before != NONE && next != NONE => {
+                if let Some(held) = &mut held
+                    && self.bridges(next)
+                {
+                    held.node = self.before;
+                }
+                (self.before, self.own) = (self.own, next);
+            }
+            _ => {}
+        }
+        held
+    }
+
+    fn bridges(&self, next: u32) -> bool {
+        let Model { gc, idle, .. } = *self.model;
+        let Some(program) = self.program.filter(|program| *program == self.own) else {
+            return false;
+        };
+        let is_system = |node: u32| node == program || Some(node) == gc || Some(node) == idle;
+        !is_system(self.before)
+            && !is_system(next)
+            && self.model.bottom(self.before) == self.model.bottom(next)
+    }
+}

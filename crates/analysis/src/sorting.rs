@@ -1,0 +1,245 @@
+//! The records of all threads, sorted: by thread, and as DevTools sorts within each (devtools-semantics §2.2).
+//!
+//! ```text
+//!   X, I ────────────────────────────────> sorter by thread and time ─> one list, a stretch of it for each thread
+//!   B, E ─> sorter by thread and time ─> pairs ─┘  (or in input order over all threads, as DevTools pairs them)
+//! ```
+
+use crate::kinds::{Kind, NO_CAT};
+use crate::record::Record;
+use crate::space::{Sorted, Sorter, Space, half, put, rank};
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
+use std::ops::Range;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Keyed, Order, Record as Fixed, Spooled};
+use tracemill_core::pairing::DevtoolsBegins;
+
+/// A record of a lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Filed {
+    pub(crate) lane: u32,
+    pub(crate) record: Record,
+}
+
+impl Fixed for Filed {
+    const BYTES: usize = Record::BYTES + 4;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let (record, lane) = bytes.split_at_mut(Record::BYTES);
+        self.record.encode(record);
+        put(lane, &[], &[self.lane]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Filed { lane: half(bytes, Record::BYTES), record: Record::decode(bytes) }
+    }
+}
+
+impl Keyed for Filed {
+    type Key = (u32, u64, Reverse<u64>, u64);
+
+    fn key(&self) -> Self::Key {
+        let Record { ts, dur, .. } = self.record;
+        (self.lane, rank(ts), Reverse(rank(ts + dur)), self.record.number())
+    }
+
+    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+/// The same in input order over all lanes.
+#[derive(Clone, Copy, Debug)]
+struct AsWritten(Filed);
+
+impl Fixed for AsWritten {
+    const BYTES: usize = Filed::BYTES;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        self.0.encode(bytes);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        AsWritten(Filed::decode(bytes))
+    }
+}
+
+impl Keyed for AsWritten {
+    type Key = u64;
+
+    fn key(&self) -> u64 {
+        self.0.record.number()
+    }
+
+    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+/// What became of B and E events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// B events without an end: they last no time.
+    pub unended: u64,
+    /// E events that end nothing.
+    pub lone_ends: u64,
+}
+
+/// B and E events.
+enum Marks {
+    ByTime(Sorter<Filed>),
+    /// As DevTools pairs them.
+    AsWritten(Sorter<AsWritten>),
+}
+
+/// Takes the records of all threads.
+pub(crate) struct Sorting {
+    events: Sorter<Filed>,
+    marks: Marks,
+}
+
+/// All records by thread, and what became of B and E events of each lane that has some.
+pub(crate) struct Filing {
+    pub(crate) records: Spooled<Record>,
+    /// Of each lane.
+    pub(crate) ranges: Vec<Range<usize>>,
+    pub(crate) pairs: HashMap<u32, Pairs>,
+}
+
+impl Sorting {
+    pub(crate) fn new(space: &Space, as_devtools: bool) -> Self {
+        let marks = match as_devtools {
+            true => Marks::AsWritten(space.sorter(2)),
+            false => Marks::ByTime(space.sorter(2)),
+        };
+        Sorting { events: space.sorter(1), marks }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, mut filed: Filed) -> Result<(), Error> {
+        if !matches!(filed.record.phase(), b'B' | b'E') {
+            return self.events.push(filed);
+        }
+        filed.record.dur = 0.0;
+        match &mut self.marks {
+            Marks::ByTime(marks) => marks.push(filed),
+            Marks::AsWritten(marks) => marks.push(AsWritten(filed)),
+        }
+    }
+
+    /// The same with other lanes and times. Cost: they are sorted anew.
+    pub(crate) fn moved(
+        self,
+        space: &Space,
+        mut to: impl FnMut(&mut Filed),
+    ) -> Result<Self, Error> {
+        let mut new = Sorting::new(space, matches!(self.marks, Marks::AsWritten(_)));
+        let mut push = |mut filed: Filed| {
+            to(&mut filed);
+            new.push(filed)
+        };
+        self.events.finish()?.iter().try_for_each(&mut push)?;
+        match self.marks {
+            Marks::ByTime(marks) => marks.finish()?.iter().try_for_each(push)?,
+            Marks::AsWritten(marks) => {
+                marks.finish()?.iter().try_for_each(|AsWritten(filed)| push(filed))?;
+            }
+        }
+        Ok(new)
+    }
+
+    /// All of them, but for those that do not stay. Cost: a sort.
+    pub(crate) fn finish(
+        self,
+        lanes: usize,
+        kinds: &[Kind],
+        space: &Space,
+        mut stays: impl FnMut(&Filed) -> bool,
+    ) -> Result<Filing, Error> {
+        let Sorting { mut events, marks } = self;
+        let mut pairs = HashMap::new();
+        match marks {
+            Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs)?,
+            Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events)?,
+        }
+        let events = events.finish()?;
+        let mut records = space.spool(2);
+        let mut ranges = vec![0..0; lanes];
+        let mut at = 0;
+        for filed in events.iter().filter(|filed| stays(filed)) {
+            records.extend(&[filed.record])?;
+            let range = &mut ranges[filed.lane as usize];
+            if range.end == 0 {
+                range.start = at;
+            }
+            at += 1;
+            range.end = at;
+        }
+        Ok(Filing { records: records.take()?, ranges, pairs })
+    }
+}
+
+/// Hands on each B with its duration.
+///
+/// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
+/// [`DevtoolsBegins`], as `merge --for devtools` has it.
+fn pair(
+    marks: &Sorted<Filed>,
+    kinds: &[Kind],
+    events: &mut Sorter<Filed>,
+    all: &mut HashMap<u32, Pairs>,
+) -> Result<(), Error> {
+    let mut open: DevtoolsBegins<Record> = DevtoolsBegins::default();
+    let mut last = None;
+    for Filed { lane, record } in marks.iter() {
+        if last != Some(lane) {
+            unended(last.replace(lane), std::mem::take(&mut open), events)?;
+        }
+        let pairs = all.entry(lane).or_default();
+        let Kind { name, cat } = kinds[record.kind as usize];
+        if record.phase() == b'B' {
+            // what has no category fits no end that has one
+            open.begin(u64::from(name) + 1, u64::from(cat) + 2, record);
+            pairs.unended += 1;
+            continue;
+        }
+        let name = (name != 0).then_some(u64::from(name) + 1);
+        match open.end(name, (cat != NO_CAT).then_some(u64::from(cat) + 2)) {
+            Some(begin) => {
+                let mut ended = begin;
+                ended.dur = record.ts - begin.ts;
+                events.push(Filed { lane, record: ended })?;
+                pairs.unended -= 1;
+            }
+            None => pairs.lone_ends += 1,
+        }
+    }
+    unended(last, open, events)
+}
+
+/// Hands on the B events of a lane that nothing ended.
+fn unended(
+    lane: Option<u32>,
+    open: DevtoolsBegins<Record>,
+    events: &mut Sorter<Filed>,
+) -> Result<(), Error> {
+    let Some(lane) = lane else { return Ok(()) };
+    open.values().try_for_each(|record| events.push(Filed { lane, record }))
+}
+
+/// The same as DevTools does it: one stack for the whole file, in its order (devtools-semantics §8.1).
+fn pair_as_devtools(marks: &Sorted<AsWritten>, events: &mut Sorter<Filed>) -> Result<(), Error> {
+    let mut open: Vec<Filed> = Vec::new();
+    for AsWritten(filed) in marks.iter() {
+        if filed.record.phase() == b'B' {
+            open.push(filed);
+        } else if let Some(mut begin) = open.pop() {
+            if begin.record.kind == filed.record.kind {
+                begin.record.dur = filed.record.ts - begin.record.ts;
+            }
+            events.push(begin)?;
+        }
+    }
+    open.into_iter().try_for_each(|begin| events.push(begin))
+}

@@ -1,0 +1,179 @@
+//! Lists of records within the budget: in memory, and beyond their share of it on disk. What must stay in memory is counted.
+
+use std::cmp::Ordering;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::limits::Limits;
+use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Record, Spool, word};
+use tracemill_core::store::Store;
+
+/// Room for lists.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    tmp_dir: PathBuf,
+    /// Threads that sort.
+    threads: usize,
+    /// Bytes of heap that all lists of one piece of work may take.
+    bytes: u64,
+}
+
+impl Space {
+    /// `bytes` of heap, on as many threads.
+    pub(crate) fn new(limits: &Limits, bytes: u64, threads: usize) -> Self {
+        Space { tmp_dir: limits.tmp_dir.clone(), threads, bytes }
+    }
+
+    /// A list that may take one part in `share`.
+    pub(crate) fn spool<R: Record>(&self, share: u64) -> Spool<R> {
+        // a list doubles when it is full
+        Spool::new(&self.tmp_dir, self.bytes / share / 2)
+    }
+
+    /// A list to be sorted that may take one part in `share`.
+    pub(crate) fn sorter<R: Keyed>(&self, share: u64) -> Sorter<R> {
+        let records = KeyedSorter::new(&self.tmp_dir, self.bytes / share / 2, self.threads);
+        Sorter { records, none: no_events() }
+    }
+}
+
+/// Keys say all there is to say of the order: no event is looked at.
+fn no_events() -> Store<'static> {
+    Store::new(std::iter::empty(), Vec::new())
+}
+
+/// Collects records whose keys differ.
+pub(crate) struct Sorter<R> {
+    records: KeyedSorter<R>,
+    none: Store<'static>,
+}
+
+impl<R: Keyed> Sorter<R> {
+    pub(crate) fn push(&mut self, record: R) -> Result<(), Error> {
+        self.records.push(record, Order(&self.none))
+    }
+
+    pub(crate) fn finish(self) -> Result<Sorted<R>, Error> {
+        let runs = self.records.finish(Order(&self.none))?;
+        Ok(Sorted { runs, none: self.none })
+    }
+}
+
+/// Records by their keys.
+pub(crate) struct Sorted<R> {
+    runs: KeyedRuns<R>,
+    none: Store<'static>,
+}
+
+impl<R: Keyed> Sorted<R> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = R> + '_ {
+        self.runs.sorted(Order(&self.none))
+    }
+}
+
+/// Bits that sort as doubles do: both zeros are one, and what is no number comes last.
+pub(crate) fn rank(number: f64) -> u64 {
+    if number.is_nan() {
+        return u64::MAX;
+    }
+    let bits = (number + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// Bytes of what must stay in memory, as far as they were counted.
+#[derive(Debug)]
+pub(crate) struct Room {
+    used: AtomicU64,
+    most: u64,
+    /// The whole budget.
+    given: u64,
+}
+
+impl Room {
+    pub(crate) fn new(limits: &Limits, most: u64) -> Self {
+        Room { used: AtomicU64::new(0), most, given: limits.memory }
+    }
+
+    /// Counts `bytes` more.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exceeded`] if that is too much; `what` says what takes them.
+    pub(crate) fn take(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
+        self.check(used, what)
+    }
+
+    /// The same for what takes `bytes` in all.
+    pub(crate) fn check(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        match bytes.cmp(&self.most) {
+            Ordering::Greater => {
+                let what = format!("{what} take {} MiB", bytes >> 20);
+                Err(ErrorKind::Exceeded { what, given: self.given }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The double at an offset of a record.
+pub(crate) fn double(bytes: &[u8], offset: usize) -> f64 {
+    f64::from_bits(word(bytes, offset))
+}
+
+/// The number of 32 bits at an offset of a record.
+pub(crate) fn half(bytes: &[u8], offset: usize) -> u32 {
+    u32::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
+}
+
+/// Puts words behind one another.
+pub(crate) fn put(bytes: &mut [u8], words: &[u64], halves: &[u32]) {
+    let mut rest = bytes;
+    for word in words {
+        let (own, others) = rest.split_at_mut(8);
+        own.copy_from_slice(&word.to_le_bytes());
+        rest = others;
+    }
+    for half in halves {
+        let (own, others) = rest.split_at_mut(4);
+        own.copy_from_slice(&half.to_le_bytes());
+        rest = others;
+    }
+}
+
+/// A number in a list of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Word(pub(crate) u64);
+
+impl Record for Word {
+    const BYTES: usize = 8;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.0], &[]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Word(word(bytes, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_in_the_order_of_numbers() {
+        let all = [f64::NEG_INFINITY, -1e300, -2.0, -5e-324, 0.0, 5e-324, 1.5, f64::INFINITY];
+        assert!(all.is_sorted_by(|a, b| rank(*a) < rank(*b)));
+        assert_eq!(rank(-0.0), rank(0.0));
+        assert!(rank(f64::NAN) > rank(f64::INFINITY));
+    }
+
+    #[test]
+    fn what_is_too_much_is_said() {
+        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+        let room = Room::new(&limits, 100);
+        assert!(room.take(60, "rows").is_ok() && room.take(40, "rows").is_ok());
+        let error = room.take(4 << 20, "rows").expect_err("too much").to_string();
+        assert!(error.contains("rows take 4 MiB") && error.contains("64 MiB"), "{error}");
+    }
+}

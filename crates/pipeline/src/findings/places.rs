@@ -1,0 +1,165 @@
+//! What inputs are beside each other: whose processes are whose, and what is added to their times, by the rules of a merge.
+
+use crate::clock::{ClockWatch, Clocks, Sightings};
+use crate::config::Config;
+use crate::identity::{Census, UnitParts, Watched, key_of, settle, watched};
+use crate::parts::signs_of_parts;
+use std::sync::Arc;
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::outline::Document;
+use tracemill_core::place::Place;
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_profile::StreamOrders;
+use tracemill_tokenizer::Event;
+
+/// Who the processes of an input are beside those of the others, and when.
+#[derive(Clone, Debug, Default)]
+pub struct InputPlace {
+    renames: Option<Arc<crate::identity::Renames>>,
+    /// Nanoseconds.
+    offset: i64,
+}
+
+impl InputPlace {
+    /// Whether all stays as it is written.
+    pub fn is_as_written(&self) -> bool {
+        self.renames.is_none() && self.offset == 0
+    }
+
+    /// A pid, as written, with its new name.
+    pub fn pid<'p>(&'p self, written: &'p [u8]) -> &'p [u8] {
+        let Some(renames) = self.renames.as_ref().filter(|_| !written.is_empty()) else {
+            return written;
+        };
+        renames.pid(&key_of(Some(written))).map_or(written, Vec::as_slice)
+    }
+
+    /// A time in microseconds on the line of all inputs: the double nearest to the sum, where the time is one of whole nanoseconds.
+    pub fn moved(&self, micros: f64) -> f64 {
+        /// Beyond it doubles are no longer every whole number.
+        const EXACT: f64 = 9e15;
+        if self.offset == 0 {
+            return micros;
+        }
+        let nanos = (micros * 1000.0).round();
+        if nanos.abs() < EXACT && nanos / 1000.0 == micros {
+            return (nanos as i64).saturating_add(self.offset) as f64 / 1000.0;
+        }
+        micros + self.offset as f64 / 1000.0
+    }
+}
+
+/// What is to be looked for in events.
+#[derive(Clone)]
+pub(super) struct Watch {
+    names: Option<Arc<Watched>>,
+    clocks: Option<Arc<ClockWatch>>,
+    /// Whether there may be several inputs.
+    several: bool,
+}
+
+impl Watch {
+    pub(super) fn of(sources: &[Source], config: &Config) -> Self {
+        let several = sources.len() > 1 || sources.iter().any(Source::is_folder);
+        Watch {
+            names: watched(sources, &config.identity).filter(|_| several),
+            clocks: config.clocks.watch(several),
+            several,
+        }
+    }
+
+    /// To be filled; `None` if nothing is looked for.
+    pub(super) fn begin(&self) -> Option<Box<Seen>> {
+        self.several.then(|| {
+            let census = self.names.clone().map(Census::new);
+            let sightings = self.clocks.clone().map(Sightings::new);
+            Box::new(Seen { census, sightings, ..Seen::default() })
+        })
+    }
+}
+
+/// What was found in a stretch of an input.
+#[derive(Default)]
+pub(super) struct Seen {
+    census: Option<Census>,
+    sightings: Option<Sightings>,
+    streams: StreamOrders,
+    /// First and last time, in nanoseconds.
+    pub(super) span: Option<(i64, i64)>,
+}
+
+impl Seen {
+    pub(super) fn note(&mut self, event: &Event<'_>, offset: u64) {
+        let is_metadata = event.is_metadata();
+        let time = event.ts().filter(|_| !is_metadata).map(|ts| ts.floor);
+        if let Some(census) = &mut self.census {
+            census.note(event, time);
+        }
+        if let Some(time) = time {
+            let (first, last) = self.span.unwrap_or((time, time));
+            self.span = Some((first.min(time), last.max(time)));
+            if let Some(sightings) = &mut self.sightings {
+                sightings.note(event, time, None);
+            }
+        }
+        if !is_metadata {
+            let place = Place::new(offset, event.bytes.len(), 0);
+            self.streams.note(event, Entry { time: time.unwrap_or(i64::MIN), place });
+        }
+    }
+}
+
+/// What was found in all inputs, by where they stand.
+#[derive(Default)]
+pub(super) struct Units(Vec<UnitParts>);
+
+impl Units {
+    pub(super) fn take(&mut self, base: u64, seen: Seen) {
+        if self.0.last().is_none_or(|unit| unit.base != base) {
+            self.0.last_mut().into_iter().for_each(|last| last.processes.settle());
+            self.0.push(UnitParts { base, ..UnitParts::default() });
+        }
+        if let Some(unit) = self.0.last_mut() {
+            unit.streams.append(seen.streams);
+            seen.census.into_iter().for_each(|census| unit.processes.append(census));
+            if let Some(sightings) = seen.sightings {
+                unit.sightings.get_or_insert_default().append(sightings);
+            }
+        }
+    }
+
+    /// What each input is, by its number, and what there is to say of clocks.
+    pub(super) fn decide(
+        self,
+        documents: &[Document],
+        inputs: &Inputs,
+        config: &Config,
+    ) -> Result<(Vec<InputPlace>, Vec<String>), Error> {
+        let Units(mut units) = self;
+        let mut places = vec![InputPlace::default(); inputs.reports.len()];
+        if units.len() < 2 {
+            return Ok((places, Vec::new()));
+        }
+        let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+        let store = Store::new(payloads, Vec::new());
+        let sightings =
+            units.iter_mut().filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
+        let (clocks, warnings) =
+            Clocks::settle(sightings, documents, inputs, &store, &config.clocks)?;
+        let signs = signs_of_parts(documents, &store);
+        let (settled, _) = settle(units, &signs, inputs, &config.identity, &clocks);
+        for (number, place) in places.iter_mut().enumerate() {
+            place.offset = clocks.shift(number).map_or(0, |shift| shift.offset());
+        }
+        for unit in settled.rewrite.units {
+            let held = inputs.payloads.iter().find(|held| held.base == unit.base);
+            if let Some(held) = held {
+                places[held.input].renames = unit.renames;
+            }
+        }
+        Ok((places, warnings))
+    }
+}
