@@ -18,7 +18,7 @@ use crate::value::string;
 use std::ops::Range;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::Spooled;
-use tracemill_pipeline::{Error, InputReport};
+use tracemill_pipeline::{Error, InputReport, Warning};
 
 /// How inputs are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub struct Trace {
     /// Of each input.
     pub inputs: Vec<InputReport>,
     /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Events of threads that have no time: they are left out.
     pub untimed: u64,
     /// Calls that were written as events ([`crate::CALLS`]) beside the samples that they were made of: they are left out, since

@@ -1,5 +1,6 @@
-//! How a run ends: the one table of exit codes (contract C9), and the failures they are made from.
+//! How a run ends: the one table of exit codes, and the failures they are made from.
 
+use crate::remedies;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -125,7 +126,10 @@ impl fmt::Display for Failure {
                 write!(f, "cannot read the list of files {path}: {source}")
             }
             Failure::Write { path, source } => write!(f, "cannot write {path}: {source}"),
-            Failure::Run(error) => error.fmt(f),
+            Failure::Run(error) => {
+                let remedy = error.remedy().map_or_else(String::new, remedies::of);
+                write!(f, "{error}{remedy}")
+            }
         }
     }
 }

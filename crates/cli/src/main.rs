@@ -18,6 +18,7 @@ mod memory;
 mod messages;
 mod pointer;
 mod progress;
+mod remedies;
 mod report;
 mod signal;
 mod similar;

@@ -4,6 +4,7 @@
 //! is what exit codes are made from (contract C9).
 
 use crate::around::Around;
+use crate::remedy::Remedy;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -36,20 +37,24 @@ pub enum ErrorKind {
     },
     /// There is no CPU profile to extract, or not the one that was asked for.
     Profiles {
-        /// What was found instead, and what to do.
+        /// What was found instead.
         found: String,
+        /// What can be done, if anything can.
+        remedy: Option<Remedy>,
     },
-    /// Options that exclude each other.
+    /// Options that exclude each other, or name what is not there.
     Usage {
-        /// Which, and what to do.
+        /// Which, and why.
         problem: String,
+        /// What can be done, if anything can.
+        remedy: Option<Remedy>,
     },
     /// A trace cannot be split as asked: two parts of one name, too many parts.
     Parts {
         /// What is in the way, and what to do.
         found: String,
     },
-    /// `--strict` met a defect.
+    /// A strict run met a defect.
     Defect {
         /// The input.
         input: String,
@@ -185,6 +190,24 @@ impl Error {
         }
     }
 
+    /// What can be done about it, beyond what its text says. The text names no flags.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match *self.0 {
+            ErrorKind::Profiles { remedy, .. } | ErrorKind::Usage { remedy, .. } => remedy,
+            ErrorKind::Defect { .. } => Some(Remedy::Lenient),
+            ErrorKind::Scratch { .. } => Some(Remedy::OtherTmpDir),
+            ErrorKind::OutputExists { .. } => Some(Remedy::Replace),
+            ErrorKind::Budget { least, .. } => Some(Remedy::MoreMemory(least)),
+            _ => None,
+        }
+    }
+
+    /// Wrong options.
+    #[cold]
+    pub fn usage(problem: impl Into<String>, remedy: Option<Remedy>) -> Self {
+        ErrorKind::Usage { problem: problem.into(), remedy }.into()
+    }
+
     /// A failed write to `path`; a closed pipe is told apart.
     #[cold]
     pub fn write(path: impl fmt::Display, source: io::Error) -> Self {
@@ -221,22 +244,18 @@ impl fmt::Display for Error {
             ErrorKind::NotATrace { input, offset, found, .. } => {
                 write!(f, "{input}: not a trace (at byte {offset}): {found}")
             }
-            ErrorKind::Usage { problem } => f.write_str(problem),
-            ErrorKind::Profiles { found }
+            ErrorKind::Usage { problem, .. } => f.write_str(problem),
+            ErrorKind::Profiles { found, .. }
             | ErrorKind::Parts { found }
             | ErrorKind::Window { found } => f.write_str(found),
-            ErrorKind::Defect { input, offset, problem, .. } => write!(
-                f,
-                "{input}: defect at byte {offset}: {problem} (without --strict the rest is saved)"
-            ),
+            ErrorKind::Defect { input, offset, problem, .. } => {
+                write!(f, "{input}: defect at byte {offset}: {problem}")
+            }
             ErrorKind::Changed { input, how } => {
                 write!(f, "{input}: {how} while it was read; let its writer finish and run again")
             }
             ErrorKind::Scratch { folder, source } => {
-                write!(
-                    f,
-                    "cannot keep temporary files in {folder}: {source}; -T names another folder"
-                )
+                write!(f, "cannot keep temporary files in {folder}: {source}")
             }
             ErrorKind::OutputIsInput { path } => {
                 write!(f, "the output is one of the inputs: {path}; choose another name")
@@ -247,15 +266,14 @@ impl fmt::Display for Error {
                  write it to another folder, or name the inputs one by one"
             ),
             ErrorKind::OutputExists { path } => {
-                write!(f, "the output exists: {path}; replace it with -f or choose another name")
+                write!(f, "the output exists: {path}")
             }
             ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
             ErrorKind::BrokenPipe => f.write_str("the reader of the output has gone"),
             ErrorKind::Cancelled => f.write_str("the run was cancelled"),
             ErrorKind::Budget { given, least } => write!(
                 f,
-                "the memory budget is too small: got {given} bytes, expected at least {least} (-m {}M)",
-                least >> 20
+                "the memory budget is too small: got {given} bytes, expected at least {least}"
             ),
             ErrorKind::Exceeded { what, given } => write!(
                 f,

@@ -32,7 +32,7 @@
 //! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
 //! | [`pairing`], [`json`], [`patch`] | which end closes which begin; reading and changing the text of events |
 //! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
-//! | [`losses`], [`flaws`], [`tally`], [`around`], [`error`] | what was lost, what is wrong, and where |
+//! | [`losses`], [`flaws`], [`tally`], [`around`], [`error`], [`remedy`] | what was lost, what is wrong, and where |
 //! | [`limits`], [`threads`] | what a run may take |
 
 pub mod around;
@@ -56,6 +56,7 @@ pub mod patch;
 pub mod place;
 pub mod proof;
 pub mod read;
+pub mod remedy;
 pub mod scan;
 pub mod shift;
 pub mod source;

@@ -20,6 +20,7 @@ use crate::layout::{Layout, default_format};
 use crate::merged_keys::United;
 use crate::patched::{Patched, write_styled};
 use crate::report::RunReport;
+use crate::warning::Warning;
 use memchr::memmem;
 use tracemill_core::error::Error;
 use tracemill_core::outline::Document;
@@ -205,7 +206,7 @@ pub(crate) fn take_late_keys(
     documents: &mut [Document],
     sources: &[Source],
     format: Format,
-) -> (u64, Option<String>) {
+) -> (u64, Option<Warning>) {
     let Some((first, further)) = documents.split_first_mut() else { return (0, None) };
     let begins_at_once = matches!(first.form, Form::Array | Form::Ndjson);
     if format != Format::Ndjson || !is_one(sources) || !begins_at_once {
@@ -215,12 +216,8 @@ pub(crate) fn take_late_keys(
     if late.is_empty() {
         return (0, None);
     }
-    let names: Vec<_> = late.iter().map(|key| String::from_utf8_lossy(&key.key)).collect();
-    let text = format!(
-        "keys behind events have no place in the line before them; left out: {} (--format object keeps them)",
-        names.join(", ")
-    );
-    (late.len() as u64, Some(text))
+    let names = late.iter().map(|key| String::from_utf8_lossy(&key.key).into_owned()).collect();
+    (late.len() as u64, Some(Warning::KeysTooLate(names)))
 }
 
 /// What there is to say, before anything is written, of a run that keeps the order of its inputs; `late` is what
@@ -228,10 +225,11 @@ pub(crate) fn take_late_keys(
 pub(crate) fn report_in_order(
     inputs: &Inputs,
     (united, format): (&United<'_>, Format),
-    late: (u64, Option<String>),
+    late: (u64, Option<Warning>),
     config: &Config,
 ) -> RunReport {
-    let warnings = inputs.warnings.iter().chain(&united.warnings).cloned();
+    let of_inputs = inputs.warnings.iter().cloned().map(Warning::from);
+    let warnings = of_inputs.chain(united.warnings.iter().cloned());
     RunReport {
         format,
         spooled_bytes: inputs.spooled,

@@ -19,13 +19,14 @@ use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
 use crate::report::{ConvertReport, RunReport};
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 use tracemill_core::kept::Kept;
 use tracemill_core::order::{Buckets, Order, Timed};
 use tracemill_core::outline::{Document, Outline};
 use tracemill_core::output;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::read::{Current, Own, Reader};
+use tracemill_core::remedy::Remedy;
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -92,9 +93,8 @@ pub(crate) fn convert(
 
 fn check_style(format: Option<Format>, style: Style) -> Result<(), Error> {
     if format == Some(Format::Ndjson) && style == Style::Pretty {
-        let problem = "NDJSON has one event a line, so it cannot be pretty: \
-                       choose --style compact, or --format object or array";
-        return Err(ErrorKind::Usage { problem: problem.to_owned() }.into());
+        let problem = "NDJSON has one event a line, so it cannot be pretty";
+        return Err(Error::usage(problem, Some(Remedy::OtherStyle)));
     }
     Ok(())
 }

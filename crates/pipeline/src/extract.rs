@@ -2,8 +2,10 @@
 
 use crate::config::Config;
 use crate::ids::IdSet;
+use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::names::{fill, safe, unknown_placeholder};
+use crate::warning::Warning;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use tracemill_core::error::{Error, ErrorKind};
@@ -11,6 +13,7 @@ use tracemill_core::flaws::Flaws;
 use tracemill_core::losses::InputReport;
 use tracemill_core::output::{self, Length, Output};
 use tracemill_core::read::Inputs;
+use tracemill_core::remedy::Remedy;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, OutputConfig, Target};
@@ -99,7 +102,7 @@ pub struct ProfilesReport {
     /// How often places of chunks went to disk.
     pub spills: u64,
     /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl ProfilesReport {
@@ -163,14 +166,12 @@ fn run(
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
     let job = Job { collector: &collector, inputs: &inputs, store, config };
-    let mut warnings = inputs.warnings.clone();
+    let mut warnings = of_inputs(&inputs).collect();
     let targets = match target {
         None => vec![None; groups.len()],
         Some(_) if groups.is_empty() && all > 0 => {
-            let found = format!(
-                "--pid, --tid and --id choose none of the {all} CPU profiles; `tracemill profile list` shows them"
-            );
-            return Err(ErrorKind::Profiles { found }.into());
+            let found = format!("none of the {all} CPU profiles is what was asked for");
+            return Err(ErrorKind::Profiles { found, remedy: Some(Remedy::ListProfiles) }.into());
         }
         Some(target) => job.plan(&groups, target, &all_sources, &mut warnings)?,
     };
@@ -263,25 +264,23 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         groups: &[Group<'_>],
         target: &ProfileTarget,
         sources: &[&Source],
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Warning>,
     ) -> Result<Vec<Option<Target>>, Error> {
-        let refuse = |found: String| Err(ErrorKind::Profiles { found }.into());
+        let refuse =
+            |found: String, remedy| Err(ErrorKind::Profiles { found, remedy: Some(remedy) }.into());
         for empty in groups.iter().filter(|group| group.own.sums.nodes == 0) {
-            let [pid, tid, id] = [&*empty.owner.pid, empty.tid(), &*empty.owner.id].map(printable);
-            warnings.push(format!(
-                "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes: left out"
-            ));
+            let ids = [&*empty.owner.pid, empty.tid(), &*empty.owner.id].map(printable);
+            warnings.push(Warning::EmptyProfile(ids));
         }
         let count = groups.iter().filter(|group| group.own.sums.nodes > 0).count();
         if count == 0 {
-            return refuse(
-                "no CPU profile was found; `tracemill profile list` shows what there is".into(),
-            );
+            return refuse("no CPU profile was found".into(), Remedy::ListProfiles);
         }
         match target {
-            ProfileTarget::One(_) if count > 1 => refuse(format!(
-                "{count} CPU profiles were found, and one output: choose one with --pid, --tid or --id, or a folder with -d"
-            )),
+            ProfileTarget::One(_) if count > 1 => {
+                let found = format!("{count} CPU profiles were found, and one output");
+                refuse(found, Remedy::ChooseProfile)
+            }
             ProfileTarget::One(target) => Ok(groups
                 .iter()
                 .map(|group| (group.own.sums.nodes > 0).then(|| target.clone()))
@@ -292,9 +291,8 @@ impl<'s, 'p> Job<'_, 's, 'p> {
                 let used =
                     || names.iter().zip(groups).filter(|(_, group)| group.own.sums.nodes > 0);
                 if let Some((twice, _)) = used().find(|(name, _)| !taken.insert(*name)) {
-                    return refuse(format!(
-                        "two CPU profiles would be called {twice}: use {{seq}} in the template (-O)"
-                    ));
+                    let found = format!("two CPU profiles would be called {twice}");
+                    return refuse(found, Remedy::NumberFiles);
                 }
                 std::fs::create_dir_all(dir).map_err(|e| Error::write(dir.display(), e))?;
                 let targets = names.iter().zip(groups).map(|(name, group)| {
@@ -348,7 +346,7 @@ pub(super) const PLACEHOLDERS: [&str; 8] =
 /// The first placeholder that is none, or a separator of folders.
 pub fn check_template(template: &str) -> Result<(), String> {
     if template.contains('/') {
-        return Err("a template names files, not folders; use -d DIR for the folder".into());
+        return Err("a template names files, not folders".into());
     }
     match unknown_placeholder(template, &PLACEHOLDERS) {
         Some(name) => {

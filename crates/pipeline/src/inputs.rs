@@ -1,6 +1,7 @@
 //! The inputs of a verb: traces and CPU profiles, which become events on their way in.
 
 use crate::config::{CheckFor, Config, PidPolicy};
+use crate::warning::Warning;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
 use tracemill_core::read::{Inputs, Reader};
@@ -20,4 +21,9 @@ pub(crate) fn read_all<R: Reader>(
     let repair = config.repair || config.viewer.viewer.is_some();
     let limits = Limits { repair, ..config.limits.clone() };
     tracemill_core::read::read_all(sources, &limits, &mut profiles, reader)
+}
+
+/// What there is to say of the inputs.
+pub(crate) fn of_inputs(inputs: &Inputs) -> impl Iterator<Item = Warning> {
+    inputs.warnings.iter().cloned().map(Warning::from)
 }

@@ -22,6 +22,7 @@ use crate::annotations::{modifications, without};
 use crate::identity::{FrameNames, Rewrite, renamed_samples};
 pub(crate) use crate::merged_keys::{Bytes, Key, United};
 use crate::merged_keys::{STACK_FRAMES, open};
+use crate::warning::Warning;
 use frames::Frames;
 use std::collections::{HashMap, HashSet};
 use tracemill_core::outline::{Document, KeyValue};
@@ -86,7 +87,10 @@ fn unite_by<'p>(
                 if let Some(map) = maps.next().flatten() {
                     match frames.unite(&mut united, &key.key, bytes, map) {
                         Ok(()) => continue,
-                        Err(id) => united.warnings.push(frames_warning(index + 1, id)),
+                        Err(id) => united.warnings.push(Warning::FramesKeptApart {
+                            document: index + 1,
+                            id: to_text(id),
+                        }),
                     }
                 }
             } else if string_is(&key.key, SAMPLES) {
@@ -160,14 +164,6 @@ fn rest_of_metadata<'p>(metadata: &'p [u8], first: &'p [u8]) -> Option<Vec<Bytes
     let is_same = rest.iter().copied().flatten().eq(first.iter().copied().flatten());
     let is_empty = members(metadata).all(|(key, _)| string_is(key, b"modifications"));
     (!is_same && !is_empty).then(|| rest.into_iter().map(Bytes::Input).collect())
-}
-
-fn frames_warning(index: usize, id: &[u8]) -> String {
-    format!(
-        "stack frames of document {index} are kept apart: frame {} differs from the one of that id in an earlier \
-         document, so `sf` references in its events now name the earlier frame",
-        to_text(id)
-    )
 }
 
 /// A key without quotes and escapes.
@@ -305,16 +301,12 @@ impl<'p> United<'p> {
     }
 
     /// What to say of keys that a format has no place for.
-    pub(crate) fn lost_to(&self, format: Format) -> Option<String> {
+    pub(crate) fn lost_to(&self, format: Format) -> Option<Warning> {
         if format != Format::Array || self.keys.is_empty() {
             return None;
         }
-        let names: Vec<_> =
-            self.keys.iter().map(|key| String::from_utf8_lossy(&key.name)).collect();
-        Some(format!(
-            "the array form has no place for other keys; left out: {} (--format object keeps them)",
-            names.join(", ")
-        ))
+        let names = self.keys.iter().map(|key| String::from_utf8_lossy(&key.name).into_owned());
+        Some(Warning::KeysLost(names.collect()))
     }
 
     /// Puts `value` into `metadata`, which is made if there is none, under a name of ours.

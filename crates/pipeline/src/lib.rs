@@ -102,10 +102,11 @@ mod report;
 mod slice;
 mod split;
 mod viewer;
+mod warning;
 mod whole;
 
 pub use around::{EventName, Occurrences, find_events};
-pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check};
+pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check, check_rules};
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, StatedInput,
     ViewerRules,
@@ -143,6 +144,8 @@ pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
 pub use tracemill_core::output::{
     ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
 };
+pub use tracemill_core::read::InputWarning;
+pub use tracemill_core::remedy::Remedy;
 pub use tracemill_core::source::{NamedReader, Source};
 pub use tracemill_core::target::{Compression, Format, OutputConfig, SharedWriter, Style, Target};
 pub use tracemill_core::time::{Duration, TimePoint, parse_time};
@@ -150,3 +153,4 @@ pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
 pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
+pub use warning::{TimeSpan, Warning};

@@ -1,5 +1,7 @@
 //! The top-level keys of an output, whose values are pieces of inputs.
 
+use crate::warning::Warning;
+
 /// The key of the table of stack frames.
 pub(crate) const STACK_FRAMES: &[u8] = b"stackFrames";
 
@@ -37,7 +39,7 @@ pub(crate) struct United<'p> {
     /// The keys that documents are united in, once there are any.
     pub(crate) stack_frames: Option<usize>,
     pub(crate) samples: Option<usize>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Takes the closing bracket off a value and puts a comma where one is due; returns the bracket.

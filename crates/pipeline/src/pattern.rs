@@ -2,7 +2,7 @@
 
 use regex::bytes::Regex;
 use std::str::FromStr;
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 
 /// A regular expression, not anchored.
 #[derive(Clone, Debug)]
@@ -214,7 +214,7 @@ fn union(patterns: impl Iterator<Item = String>, case: Case) -> Result<Option<Re
         return Ok(None);
     }
     let compiled = compile(&format!("{}{}", case.flag(), patterns.join("|")));
-    compiled.map(Some).map_err(|problem| ErrorKind::Usage { problem }.into())
+    compiled.map(Some).map_err(|problem| Error::usage(problem, None))
 }
 
 /// Names may hold any bytes, so does what matches them: `.` stands for a character or one stray byte.

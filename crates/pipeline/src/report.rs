@@ -2,6 +2,7 @@
 
 use crate::config::CheckFor;
 use crate::config::Config;
+use crate::warning::Warning;
 use std::fmt;
 use tracemill_core::losses::InputReport;
 use tracemill_core::target::{Format, Style};
@@ -143,23 +144,8 @@ pub struct AnnotationReport {
 
 impl AnnotationReport {
     /// A warning, if any were dropped.
-    pub(crate) fn warning(&self) -> Option<String> {
-        let all: u64 = self.dropped.iter().map(|dropped| dropped.1).sum();
-        let reasons: Vec<String> = self
-            .dropped
-            .iter()
-            .map(|(reason, count)| format!("{count} {}", reason.sentence()))
-            .collect();
-        (all > 0).then(|| {
-            let (annotations, were) = match all {
-                1 => ("annotation", "was"),
-                _ => ("annotations", "were"),
-            };
-            format!(
-                "{all} DevTools {annotations} (metadata.modifications) {were} dropped: {}",
-                reasons.join(", ")
-            )
-        })
+    pub(crate) fn warning(&self) -> Option<Warning> {
+        (!self.dropped.is_empty()).then(|| Warning::AnnotationsDropped(self.dropped.clone()))
     }
 }
 
@@ -208,8 +194,8 @@ pub struct RunReport {
     pub viewer: ViewerReport,
     /// What became of DevTools' annotations. Of parts: what is in any part is kept, as often as parts have it.
     pub annotations: AnnotationReport,
-    /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
 }
 
 impl RunReport {
@@ -281,7 +267,7 @@ pub struct ConvertReport {
 /// Events that `filter` left out for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// The flag that they failed first.
+    /// The criterion that they failed first: `pid`, `min-dur`, `drop gpu`, `invert`, `shrink-to` and so on.
     pub reason: &'static str,
     /// How many.
     pub events: u64,

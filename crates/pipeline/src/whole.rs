@@ -4,6 +4,7 @@ use crate::begun::Begun;
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::merged_keys::United;
+use crate::warning::Warning;
 use tracemill_core::error::Error;
 use tracemill_core::output::Length;
 use tracemill_core::target::OutputConfig;
@@ -19,7 +20,7 @@ impl Emit<'_, '_, '_> {
         (events, event_bytes): (u64, u64),
         (output, begun): (&OutputConfig, Option<Box<Begun>>),
         config: &Config,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Warning>,
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let united = &united.repaired(config.repair);
@@ -51,10 +52,7 @@ impl Emit<'_, '_, '_> {
         debug_assert_eq!(before + written.events, events);
         breaks_escaped += written.breaks_escaped;
         if breaks_escaped > 0 {
-            warnings.push(format!(
-                "{} raw line breaks inside strings were written as escapes, so that an event is one line",
-                breaks_escaped
-            ));
+            warnings.push(Warning::BreaksEscaped(breaks_escaped));
         }
         check()?;
         sink.finish()?;

@@ -7,6 +7,7 @@ use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, colored_stdout, plain};
 use crate::pointer::pointed;
+use crate::remedies;
 use crate::report;
 use crate::size::{grouped, plural};
 use crate::whole_file::Place;
@@ -132,7 +133,7 @@ fn details(finding: &Finding, report: &CheckReport, text: &mut String) {
             text.push_str(&format!("           {line}\n"));
         }
     }
-    text.push_str(&format!("         -> {}\n", finding.remedy));
+    text.push_str(&format!("         -> {}\n", remedies::of_finding(&finding.kind)));
 }
 
 /// An event as people know it: `X "RunTask" pid 1 tid 2 at 1.20 s`, counted from the start of the trace.
@@ -184,7 +185,6 @@ mod tests {
             severity,
             count,
             sentence: "it is so".into(),
-            remedy: "do this".into(),
             places: vec![place(None)],
         };
         let mut report = CheckReport {
@@ -200,10 +200,10 @@ mod tests {
         let expected = "\
 error    nan       1,234  it is so
          byte 7: {\\u{1b}}
-         -> do this
+         -> tracemill merge --repair writes null
 note     unsorted      1  it is so
          byte 7: {\\u{1b}}
-         -> do this
+         -> tracemill merge sorts
 a: 1 event; kinds of findings: 1 error, 0 warnings, 1 note
 verdict: readers will fail: it is so
 ";
@@ -244,7 +244,6 @@ verdict: readers will fail: it is so
             severity,
             count: 1,
             sentence: "it is so".into(),
-            remedy: "do this".into(),
             places: Vec::new(),
         };
         let report =

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
 use crate::size::{human, plural};
-use tracemill_pipeline::{FilterReport, filter};
+use tracemill_pipeline::{FilterReport, Warning, filter};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -22,7 +22,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let mut report = running.watch(|sources, config| filter(sources, &wanted, &output, config))?;
     if report.is_empty() {
         let sentences = unmatched::sentences(criteria, &running.sources, &running.config);
-        report.run.warnings.extend(sentences);
+        report.run.warnings.extend(sentences.into_iter().map(Warning::Said));
     }
 
     writing.tell_decisions(&report.run, &[]);
@@ -38,7 +38,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
 fn dropped(report: &FilterReport) -> Vec<String> {
     let by_reason = report.dropped.iter().map(|dropped| {
         let (events, bytes) = (plural(dropped.events, "event"), human(dropped.bytes));
-        format!("left out by {}: {events}, {bytes}", dropped.reason)
+        format!("left out by --{}: {events}, {bytes}", dropped.reason)
     });
     let threshold = report.threshold_ns.map(|ns| match ns {
         0 => "all that was left fits --shrink-to".to_owned(),

@@ -12,7 +12,9 @@ use crate::similar::suggestion;
 use crate::size::{human, plural};
 use crate::whole_file::Place;
 use std::path::Path;
-use tracemill_pipeline::{Config, IdentityReport, InputIdentity, MergeReport, Source, merge};
+use tracemill_pipeline::{
+    Config, IdentityReport, InputIdentity, MergeReport, Source, Warning, merge,
+};
 
 /// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -30,7 +32,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
 
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
-    report.run.warnings.extend(unused_labels(args, &report.identity));
+    let unused = unused_labels(args, &report.identity);
+    report.run.warnings.extend(unused.into_iter().map(Warning::Said));
     let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity));
     writing.tell_outcome(&report.run, &Vec::from_iter(done));
     if let Some(place) = manifest_place {

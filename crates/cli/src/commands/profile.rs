@@ -7,6 +7,7 @@ use super::running::{Flags, Running};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
+use crate::remedies;
 use crate::report;
 use crate::size::{grouped, plural};
 use tracemill_pipeline::{
@@ -86,7 +87,7 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
             format!("places of chunks went to {tmp_dir} {times}: more memory (-m) avoids it");
         messages.note(&text);
     }
-    report.warnings.iter().for_each(|text| messages.warning(text));
+    remedies::warnings(&report.warnings).iter().for_each(|text| messages.warning(text));
     messages.losses(&report.inputs);
     for profile in &report.profiles {
         for (kind, flaw) in profile.flaws.iter() {

@@ -5,10 +5,11 @@ use super::running::{Flags, Running};
 use crate::args::OutputArgs;
 use crate::exit::Failure;
 use crate::messages::Messages;
+use crate::remedies;
 use crate::report::{Object, Run};
 use crate::whole_file::Place;
 use std::path::Path;
-use tracemill_pipeline::InputReport;
+use tracemill_pipeline::{InputReport, Warning};
 
 /// A run of a verb that reports.
 pub(super) struct Reporting<'a> {
@@ -34,10 +35,10 @@ impl<'a> Reporting<'a> {
     }
 
     /// What the inputs are, for `-v`, and warnings.
-    pub(super) fn tell(&self, inputs: &[InputReport], warnings: &[String]) {
+    pub(super) fn tell(&self, inputs: &[InputReport], warnings: &[Warning]) {
         let messages = self.running.messages;
         messages.inputs(inputs);
-        warnings.iter().for_each(|text| messages.warning(text));
+        remedies::warnings(warnings).iter().for_each(|text| messages.warning(text));
     }
 
     /// Says how it went, and writes the report, if one is wanted.

@@ -6,6 +6,7 @@ use super::viewer::changed;
 use crate::args::{OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::remedies;
 use crate::report::{Object, Run};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
@@ -74,7 +75,7 @@ impl<'a> Writing<'a> {
     /// Warnings, `done` (what was done without being asked for), and losses.
     pub(super) fn tell_outcome(&self, run: &RunReport, done: &[String]) {
         let messages = self.running.messages;
-        run.warnings.iter().for_each(|text| messages.warning(text));
+        remedies::warnings(&run.warnings).iter().for_each(|text| messages.warning(text));
         done.iter().for_each(|text| messages.say(text));
         changed(&run.viewer).iter().for_each(|text| messages.say(text));
         messages.losses(&run.inputs);

@@ -2,6 +2,7 @@
 
 use super::head::{Run, common, flaws, id};
 use super::object::Object;
+use crate::remedies;
 use serde_json::{Value, json};
 use tracemill_pipeline::{
     CheckFor, CheckReport, Finding, InputReport, ProfileInfo, ProfilesReport, Severity,
@@ -21,7 +22,7 @@ pub(crate) fn check<'r>(
     all.set("warnings", json!(report.count(Severity::Warning)));
     all.set("notes", json!(report.count(Severity::Note)));
     all.list("findings", || report.findings.iter().map(finding));
-    all.set("messages", json!(report.warnings));
+    all.set("messages", json!(remedies::warnings(&report.warnings)));
     all
 }
 
@@ -47,7 +48,7 @@ fn finding(finding: &Finding) -> Value {
         "severity": finding.severity.name(),
         "count": finding.count,
         "sentence": finding.sentence,
-        "remedy": finding.remedy,
+        "remedy": remedies::of_finding(&finding.kind),
         "places": places.collect::<Value>(),
     })
 }
@@ -57,7 +58,7 @@ pub(crate) fn profiles<'r>(verb: &str, report: &'r ProfilesReport, run: &Run<'_>
     let decisions = [("spills", json!(report.spills))];
     let mut all = common(verb, &report.inputs, report.lost(), run, decisions);
     all.list("profiles", || report.profiles.iter().map(profile));
-    all.set("warnings", json!(report.warnings));
+    all.set("warnings", json!(remedies::warnings(&report.warnings)));
     all
 }
 

@@ -2,6 +2,7 @@
 
 use super::head::{Run, common, flaws, id, map};
 use super::object::Object;
+use crate::remedies;
 use serde_json::{Map, Value, json};
 use tracemill_pipeline::{
     CheckFor, Compression, ConvertReport, Edges, FilterReport, IdentityReport, InputClock,
@@ -57,7 +58,7 @@ fn of_run<'r, const N: usize>(
         dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
     all.set("annotations", json!({"kept": own.annotations.kept, "dropped": dropped}));
     all.set("keys_lost", json!(own.keys_lost));
-    all.set("warnings", json!(own.warnings));
+    all.set("warnings", json!(remedies::warnings(&own.warnings)));
     all.set("viewer", viewer(&own.viewer));
     all
 }
@@ -137,7 +138,7 @@ pub(crate) fn filter<'r>(
     let mut all = of_run("filter", &report.run, run, decisions);
     all.set("output", written(output, &report.run));
     let dropped = report.dropped.iter().map(|dropped| {
-        json!({"reason": dropped.reason, "events": dropped.events, "bytes": dropped.bytes})
+        json!({"reason": format!("--{}", dropped.reason), "events": dropped.events, "bytes": dropped.bytes})
     });
     all.set("dropped", dropped.collect::<Value>());
     all.set("threshold_ns", json!(report.threshold_ns));

@@ -11,6 +11,7 @@ mod help;
 mod identity;
 mod info;
 mod json;
+mod library_texts;
 mod newcomer;
 mod oracle;
 mod outputs;

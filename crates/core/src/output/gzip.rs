@@ -184,7 +184,7 @@ fn write_in_order(mut inner: Inner, results: &Receiver<Packed>) -> io::Result<(I
 /// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
 pub(super) fn no_thread(why: io::Error) -> io::Error {
     io::Error::other(format!(
-        "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack (-z none)"
+        "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack"
     ))
 }
 

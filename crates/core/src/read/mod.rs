@@ -8,8 +8,10 @@ mod numbers;
 mod reader;
 mod refuse;
 mod session;
+mod warning;
 
 pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Doubt, Numbers};
 pub use reader::{Current, Held, Inputs, Maker, Own, Reader};
 pub use session::{read_all, read_made};
+pub use warning::InputWarning;

@@ -1,6 +1,7 @@
 //! Who takes the findings of inputs, and what is left of the inputs when all are read.
 
 use super::numbers::Numbers;
+use super::warning::InputWarning;
 use crate::error::{Error, ErrorKind};
 use crate::input::{self, Original};
 use crate::losses::InputReport;
@@ -110,7 +111,7 @@ pub struct Inputs {
     /// Bytes of streams on disk.
     pub spooled: u64,
     /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<InputWarning>,
     /// Which event is which by its number.
     pub numbers: Numbers,
     /// The files among the inputs.

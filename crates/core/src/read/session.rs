@@ -3,6 +3,7 @@
 use super::expand::{Expand, Expanded, look};
 use super::numbers::Numbers;
 use super::reader::{Current, Held, Inputs, Own, Reader};
+use super::warning::InputWarning;
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
 use crate::input::{self, Input, Opened};
@@ -101,7 +102,7 @@ impl Session<'_> {
             input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
         let opened = match opened {
             Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
-                self.read.warnings.push(format!("left out: {error}"));
+                self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
                 return Ok(base);
             }
             opened => opened?,
@@ -148,7 +149,7 @@ impl Session<'_> {
             if !input.found || report.events > 0 {
                 return Err(error);
             }
-            self.read.warnings.push(format!("left out: {error}"));
+            self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
             return Ok(base);
         }
         self.prove_plain(self.proof(R::PROVES), &mut documents, (base, &payload), &mut report);
@@ -201,24 +202,20 @@ impl Session<'_> {
         if let (Payload::Empty, [first, ..]) = (&**payload, found) {
             // only how a stream begins tells whether its bytes are kept
             let at = first.keys.first().map_or(0, |key| key.offset - base);
-            let (count, name) = (found.len(), input.name());
-            let said = format!(
-                "{name}: {count} CPU profile{} behind something else, first at byte {at}, left out: this stream was not kept; \
-                 from a file all is read",
-                if several { "s" } else { "" }
-            );
-            self.read.warnings.push(said);
+            self.read.warnings.push(InputWarning::ProfilesBehind {
+                input: input.name(),
+                profiles: found.len(),
+                offset: at,
+            });
             return Ok(next);
         }
         for (count, document) in found.iter().enumerate() {
             let document = within(document, base);
             let expanded = self.expand.expand(input.source.path(), payload, &document);
-            if let Some(said) = &expanded.said {
-                let which =
-                    if several { format!(" (number {})", count + 1) } else { String::new() };
-                self.read.warnings.push(format!("{}{which}: {said}", input.name()));
-            }
-            let Expanded { events, heap, flaws, .. } = expanded;
+            let Expanded { events, heap, flaws, said } = expanded;
+            let (input, number_of) = (input.name(), several.then_some(count + 1));
+            let warning = said.map(|said| InputWarning::Profile { input, number: number_of, said });
+            self.read.warnings.extend(warning);
             let keep = (R::KEEPS_STREAMS, heap);
             let mut events_report = self.read.reports[number].clone();
             let read = self.read_stream(events, next, keep, reader, &mut events_report)?;

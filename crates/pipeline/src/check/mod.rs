@@ -31,7 +31,7 @@ pub(crate) use ids::{hash_value, mix, whole};
 pub(crate) use needs::{Need, lacks, profile_id};
 pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
-pub use rules::Severity;
+pub use rules::{Severity, check_rules};
 pub(crate) use viewers::{has_page, page_data};
 
 use crate::config::CheckFor;

@@ -4,6 +4,7 @@ use super::rules::{Kind, RULES, Severity};
 use super::tallies::Tallies;
 use super::text::Spot;
 use crate::config::CheckFor;
+use crate::warning::Warning;
 use std::cmp::Reverse;
 use tracemill_core::around::Around;
 use tracemill_core::flaws::{FlawKind, Flaws};
@@ -25,7 +26,7 @@ pub struct CheckReport {
     /// Least time stamp of an event that is no metadata, in nanoseconds.
     pub start_ns: Option<i64>,
     /// What the user should know of the reading, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl CheckReport {
@@ -51,8 +52,6 @@ pub struct Finding {
     pub count: u64,
     /// What it is: one sentence.
     pub sentence: String,
-    /// What to do about it.
-    pub remedy: String,
     /// The first places, three at most; none where it is the trace as a whole.
     pub places: Vec<FoundAt>,
 }
@@ -283,14 +282,13 @@ pub(super) fn assemble(
             severity,
             count,
             sentence: rule.sentence.to_owned(),
-            remedy: rule.remedy.to_owned(),
             places,
         });
     }
     others.into_iter().for_each(|(kind, count, place)| add_flaw(&mut findings, kind, count, place));
     findings.sort_by_key(|finding| Reverse(finding.severity));
     let events = inputs.reports.iter().map(|report| report.events).sum();
-    let (reports, warnings) = (inputs.reports.clone(), inputs.warnings.clone());
+    let (reports, warnings) = (inputs.reports.clone(), crate::inputs::of_inputs(inputs).collect());
     CheckReport { inputs: reports, events, findings, start_ns, warnings }
 }
 
@@ -307,7 +305,6 @@ fn add_flaw(findings: &mut Vec<Finding>, kind: FlawKind, count: u64, place: Opti
         severity: if kind.is_loss() { Severity::Warning } else { Severity::Note },
         count,
         sentence: format!("in a CPU profile: {}", kind.sentence()),
-        remedy: "tracemill profile extract saves what can be saved".to_owned(),
         places: place.into_iter().collect(),
     });
 }

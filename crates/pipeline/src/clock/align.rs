@@ -20,6 +20,7 @@ use super::base::Stated;
 use super::sight::{MARKERS, Moment, Sightings};
 use crate::config::Align;
 use crate::report::ClockMethod;
+use crate::warning::Warning;
 use std::collections::BTreeMap;
 
 /// Times from here on, in nanoseconds, are since 1970; below, since some start.
@@ -57,7 +58,7 @@ impl Found {
 }
 
 /// The offsets of all inputs, and what there is to say.
-pub(super) fn align(align: &Align, inputs: &mut [Known]) -> (Vec<Found>, Vec<String>) {
+pub(super) fn align(align: &Align, inputs: &mut [Known]) -> (Vec<Found>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let found = match align {
         Align::None => vec![Found::default(); inputs.len()],
@@ -119,20 +120,17 @@ fn by_start(inputs: &[Known]) -> Vec<Found> {
     by_points(&ClockMethod::Start, &points, |first, own| first.checked_sub(own))
 }
 
-fn by_base(inputs: &[Known], demanded: bool, warnings: &mut Vec<String>) -> Vec<Found> {
+fn by_base(inputs: &[Known], demanded: bool, warnings: &mut Vec<Warning>) -> Vec<Found> {
     let mut points = Vec::new();
     let mut unit = 1;
     for input in inputs {
         let absolute = input.span.is_some_and(|(first, _)| first >= SINCE_1970);
         let stated = input.stated.base;
         if input.stated.several {
-            warnings.push(format!("{} states several base times: the first counts", input.name));
+            warnings.push(Warning::SeveralBaseTimes(input.name.clone()));
         }
         if stated.is_none() && demanded && absolute {
-            warnings.push(format!(
-                "{} states no base time: its times were taken as what they look like, microseconds since 1970",
-                input.name
-            ));
+            warnings.push(Warning::TakenAsSince1970(input.name.clone()));
         } else if stated.is_none() && demanded && input.span.is_some() && input.given.is_none() {
             warnings.push(left(input, "states no base time"));
         }
@@ -147,11 +145,11 @@ fn by_base(inputs: &[Known], demanded: bool, warnings: &mut Vec<String>) -> Vec<
     found
 }
 
-fn left(input: &Known, why: &str) -> String {
-    format!("{} {why}: its times stay as they are, unless other flags move them", input.name)
+fn left(input: &Known, why: &str) -> Warning {
+    Warning::NotAligned { input: input.name.clone(), why: why.to_owned() }
 }
 
-fn by_marker(inputs: &mut [Known], name: &str, warnings: &mut Vec<String>) -> Vec<Found> {
+fn by_marker(inputs: &mut [Known], name: &str, warnings: &mut Vec<Warning>) -> Vec<Found> {
     let method = ClockMethod::Marker(name.to_owned());
     let mut reference: Option<(String, Vec<i64>, u64)> = None;
     let mut all = Vec::new();
@@ -171,20 +169,19 @@ fn by_marker(inputs: &mut [Known], name: &str, warnings: &mut Vec<String>) -> Ve
             Some((first, markers, many)) => {
                 found = Found { method: Some(method.clone()), ..fit(&row(markers, &own)) };
                 if *many != seen {
-                    warnings.push(format!(
-                        "{first} has {many} events named {name}, {} has {seen}: {} of them were matched, where their \
-                         distances agree best",
-                        input.name, found.matches
-                    ));
+                    warnings.push(Warning::MarkersDiffer {
+                        marker: name.to_owned(),
+                        reference: (first.clone(), *many),
+                        input: (input.name.clone(), seen),
+                        matches: found.matches,
+                    });
                 }
             }
         }
         all.push(found);
     }
     if reference.is_some() && all.iter().filter(|found| found.method.is_some()).count() == 1 {
-        warnings.push(format!(
-            "only one input has events named {name}: there is nothing to align it with"
-        ));
+        warnings.push(Warning::OneMarker(name.to_owned()));
     }
     all
 }
@@ -264,11 +261,11 @@ impl KeyedBy {
     }
 }
 
-fn by_sync(inputs: &[Known], by: &KeyedBy, warnings: &mut Vec<String>) -> Vec<Found> {
+fn by_sync(inputs: &[Known], by: &KeyedBy, warnings: &mut Vec<Warning>) -> Vec<Found> {
     let mut all = vec![Found::default(); inputs.len()];
     let has_syncs = |input: &Known| !input.sightings.syncs.is_empty();
     let Some(first) = inputs.iter().position(has_syncs) else {
-        warnings.push(by.none.clone());
+        warnings.push(Warning::NothingToAlignBy(by.none.clone()));
         return all;
     };
     // moments of the reference's time by sync id, as far as inputs are put on it

@@ -36,12 +36,14 @@ mod describe;
 mod fields;
 mod sight;
 
+use crate::warning::Warning;
 pub(crate) use apply::shift_runs;
 pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
 use regex::bytes::Regex;
 use sight::Marker;
 pub(crate) use sight::{ClockWatch, Sightings};
+use tracemill_core::remedy::Remedy;
 
 use crate::config::{Align, ClockRules};
 use crate::report::{ClockMethod, InputClock};
@@ -50,7 +52,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_core::decimal::Factor;
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 use tracemill_core::outline::Document;
 use tracemill_core::read::Inputs;
 use tracemill_core::shift::{Shift, Shifts};
@@ -98,13 +100,14 @@ impl ClockRules {
 
     /// A typing error in a name must not pass for an input that is on time.
     fn check_names(&self, inputs: &Inputs) -> Result<(), Error> {
-        let offsets = self.offsets.iter().map(|(file, _)| ("--offset", file));
-        let scales = self.scales.iter().map(|(file, _)| ("--scale", file));
-        for (flag, file) in offsets.chain(scales) {
+        let offsets = self.offsets.iter().map(|(file, _)| ("an offset", file));
+        let scales = self.scales.iter().map(|(file, _)| ("a factor", file));
+        for (what, file) in offsets.chain(scales) {
             let is_it = |name: &str| is_path(file, name) || is_name(file, name);
             if !inputs.reports.iter().any(|input| is_it(&input.name)) {
-                let problem = format!("{flag} {}: no input has this path or name", file.display());
-                return Err(ErrorKind::Usage { problem }.into());
+                let file = file.display();
+                let problem = format!("{what} is given for {file}: no input has this path or name");
+                return Err(Error::usage(problem, None));
             }
         }
         Ok(())
@@ -121,10 +124,8 @@ fn check_markers(align: &Align, known: &[Known]) -> Result<(), Error> {
     if known.iter().any(|input| input.sightings.seen > 0) {
         return Ok(());
     }
-    let problem = format!(
-        "no input has an event {what}, by which their clocks were to be aligned; tracemill info --top 50 lists names"
-    );
-    Err(ErrorKind::Usage { problem }.into())
+    let problem = format!("no input has an event {what}, by which their clocks were to be aligned");
+    Err(Error::usage(problem, Some(Remedy::ListNames)))
 }
 
 /// How the times of all inputs change.
@@ -151,7 +152,7 @@ impl Clocks {
         inputs: &Inputs,
         store: &Store<'_>,
         rules: &ClockRules,
-    ) -> Result<(Clocks, Vec<String>), Error> {
+    ) -> Result<(Clocks, Vec<Warning>), Error> {
         rules.check_names(inputs)?;
         let mut known = known(sightings, documents, inputs, store, rules);
         // what was made for DevTools has no clock of its own
@@ -247,15 +248,13 @@ impl Clocks {
     }
 
     /// What to say of times that could not be moved: known when all is written.
-    pub(crate) fn stuck(&self) -> Option<String> {
+    pub(crate) fn stuck(&self) -> Option<Warning> {
         let is_stuck = |shift: &&Arc<Shift>| shift.is_stuck();
-        self.by_input.iter().flatten().find(is_stuck).map(|_| {
-            "times of thousands of digits, which no clock has, stayed as they are".to_owned()
-        })
+        self.by_input.iter().flatten().find(is_stuck).map(|_| Warning::TimesStuck)
     }
 
     /// Says so where times cannot be of one clock.
-    fn warn(&self, known: &[Known], warnings: &mut Vec<String>) {
+    fn warn(&self, known: &[Known], warnings: &mut Vec<Warning>) {
         let own = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
         let spans = own.filter_map(|(number, known)| {
             let (first, last) = known.span?;
@@ -270,30 +269,24 @@ impl Clocks {
         if let Some((first, domain)) = domains.next()
             && let Some((other, another)) = domains.find(|(_, another)| *another != domain)
         {
-            warnings.push(format!(
-                "times in {first} are of the clock {domain}, those in {other} of {another}: nothing says how these go \
-                 together (--align)"
+            let clocks = [(first, domain), (other, another)];
+            warnings.push(Warning::ClocksDiffer(
+                clocks.map(|(input, clock)| (input.clone(), clock.to_string())),
             ));
         }
     }
 }
 
 /// What to say of inputs (first and last time, and name) if years lie between them.
-pub(crate) fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) -> Option<String> {
+pub(crate) fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) -> Option<Warning> {
     let mut spans: Vec<_> = spans.collect();
     spans.sort_unstable();
     let (_, mut end, mut earlier) = *spans.first()?;
     for &(first, last, name) in &spans {
         if first.saturating_sub(end) > YEAR {
-            return Some(match first >= SINCE_1970 && end < SINCE_1970 {
-                true => format!(
-                    "times in {name} are since 1970, those in {earlier} are not: the inputs share no clock, so their \
-                     events are far apart (merge --align)"
-                ),
-                false => format!(
-                    "times in {name} are years after those in {earlier}: the inputs share no clock (merge --align)"
-                ),
-            });
+            let since_1970 = first >= SINCE_1970 && end < SINCE_1970;
+            let (later, earlier) = (name.to_owned(), earlier.to_owned());
+            return Some(Warning::FarApart { later, earlier, since_1970 });
         }
         if last > end {
             (end, earlier) = (last, name);
@@ -364,9 +357,9 @@ mod tests {
         assert_eq!(said(&[(0, day, "a"), (2 * day, 3 * day, "b"), (YEAR, YEAR + day, "c")]), None);
         // one that lasts for years reaches from the first to the last
         assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
-        let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap();
+        let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
         assert!(text.contains("b are years after those in a"), "{text}");
-        let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap();
+        let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap().to_string();
         assert!(text.contains("b are since 1970, those in a are not"), "{text}");
     }
 }

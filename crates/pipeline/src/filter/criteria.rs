@@ -12,6 +12,7 @@ use super::options::Filter;
 use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
 use super::threads::{Lane, Names, plain};
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
+use crate::warning::Warning;
 use regex::bytes::Regex;
 use tracemill_core::error::Error;
 use tracemill_core::time::TimePoint;
@@ -111,11 +112,9 @@ impl Criteria {
     }
 
     /// What to say if the output does not fit the size.
-    pub(super) fn warn_if_larger(&self, len: u64) -> Option<String> {
+    pub(super) fn warn_if_larger(&self, len: u64) -> Option<Warning> {
         let most = self.filter.shrink_to.filter(|&most| len > most)?;
-        Some(format!(
-            "the output does not fit --shrink-to: {len} bytes instead of {most} are metadata events and keys, which stay"
-        ))
+        Some(Warning::DoesNotFit { bytes: len, most, viewer: None })
     }
 
     /// Why something goes that is judged so; judgements are turned round by `--invert`.

@@ -15,6 +15,7 @@ use super::criteria::Criteria;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
+use crate::warning::Warning;
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -31,7 +32,7 @@ pub(super) struct Decision {
     pub(super) tallies: Tallies,
     pub(super) threshold: Option<i64>,
     pub(super) spilled: u64,
-    pub(super) warning: Option<String>,
+    pub(super) warning: Option<Warning>,
 }
 
 /// Everything that waited, and what decides it.

@@ -17,6 +17,8 @@ pub use places::InputPlace;
 pub use profiles::{PieceNode, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
+use crate::inputs::of_inputs;
+use crate::warning::Warning;
 use places::{Seen, Units, Watch};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -139,6 +141,7 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
 /// All inputs, read: their reports, their bytes, and the CPU profiles in them.
 pub struct Scanned {
     inputs: Inputs,
+    warnings: Vec<Warning>,
     streams: Streams,
     documents: Vec<Document>,
     wholes: Vec<WholeProfile>,
@@ -177,14 +180,14 @@ pub fn scan_inputs<F: Findings>(
         units: Units::default(),
     };
     let mut wholes = Wholes::new(config);
-    let mut inputs = read_all(sources, config, &mut wholes, &mut door)?;
+    let inputs = read_all(sources, config, &mut wholes, &mut door)?;
     door.streams.finish()?;
     inputs.check_unchanged()?;
     let Door { streams, documents, units, .. } = door;
-    let (places, said) = units.decide(&documents, &inputs, config)?;
-    inputs.warnings.extend(said);
+    let (places, of_clocks) = units.decide(&documents, &inputs, config)?;
+    let warnings = of_inputs(&inputs).chain(of_clocks).collect();
     let (wholes, config) = (wholes.found, config.clone());
-    Ok(Scanned { inputs, streams, documents, wholes, places, config })
+    Ok(Scanned { inputs, warnings, streams, documents, wholes, places, config })
 }
 
 impl Scanned {
@@ -201,9 +204,9 @@ impl Scanned {
         &self.places[input]
     }
 
-    /// What the user should know, one sentence each.
-    pub fn warnings(&self) -> &[String] {
-        &self.inputs.warnings
+    /// What the user should know.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// What stands beside the events of traces: keys as written, with their quotes, and values.

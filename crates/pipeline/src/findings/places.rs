@@ -4,6 +4,7 @@ use crate::clock::{ClockWatch, Clocks, Sightings};
 use crate::config::Config;
 use crate::identity::{Census, UnitParts, Watched, key_of, settle, watched};
 use crate::parts::signs_of_parts;
+use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -137,7 +138,7 @@ impl Units {
         documents: &[Document],
         inputs: &Inputs,
         config: &Config,
-    ) -> Result<(Vec<InputPlace>, Vec<String>), Error> {
+    ) -> Result<(Vec<InputPlace>, Vec<Warning>), Error> {
         let Units(mut units) = self;
         let mut places = vec![InputPlace::default(); inputs.reports.len()];
         if units.len() < 2 {

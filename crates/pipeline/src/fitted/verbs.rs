@@ -7,7 +7,7 @@ use crate::filter::{Filter, filter as filter_plain};
 use crate::merge::merge;
 use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
 use crate::slice::{SliceReport, slice as slice_plain};
-use crate::viewer::too_large;
+use crate::warning::Warning;
 use std::io;
 use std::sync::{Arc, Mutex};
 use tracemill_core::error::Error;
@@ -89,11 +89,11 @@ pub fn convert(
     };
     let (fitted, draft) = draft("what is made for the viewer", output, config, made)?;
     let output = OutputConfig { format: Some(fitted.run.format), ..output.clone() };
-    let said = too_large(fitted.run.bytes, None).is_some();
+    let said = Warning::too_large(fitted.run.bytes, None).is_some();
     let mut report = convert_plain(&[draft], style, &output, &plain(config))?.after(fitted.run);
     if viewer == CheckFor::Devtools && !said {
         // the style has made it so
-        report.run.warnings.extend(too_large(report.run.bytes, None));
+        report.run.warnings.extend(Warning::too_large(report.run.bytes, None));
     }
     Ok(report)
 }
@@ -161,12 +161,11 @@ fn shrink(
         let is_least = report.threshold_ns == Some(i64::MAX) || goal == 0 || tries == TRIES;
         if len <= size || is_least {
             // said of another size than was asked for
-            report.run.warnings.retain(|text| !text.contains("does not fit"));
+            report.run.warnings.retain(|own| !matches!(own, Warning::DoesNotFit { .. }));
             if len > size {
-                report.run.warnings.push(format!(
-                    "the output does not fit --shrink-to: {len} bytes instead of {size} are metadata events, keys and what \
-                     the viewer needs, which stay"
-                ));
+                let viewer = config.viewer.viewer;
+                let warning = Warning::DoesNotFit { bytes: len, most: size, viewer };
+                report.run.warnings.push(warning);
             }
             return Ok((report, kept));
         }

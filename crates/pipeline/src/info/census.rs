@@ -12,6 +12,7 @@ use super::table::{Table, hash};
 use super::timeline::Timeline;
 use super::wanted::InfoConfig;
 use crate::config::Config;
+use crate::inputs::of_inputs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -191,7 +192,7 @@ impl Census {
             args: self.wanted.full.then(|| args(&keys_of_args, top)),
             profiles: self.profiles.finish(),
             keys: keys(&self.documents),
-            warnings: inputs.warnings,
+            warnings: of_inputs(&inputs).collect(),
             inputs: inputs.reports,
         })
     }

@@ -1,5 +1,6 @@
 //! What `info` says.
 
+use crate::warning::Warning;
 use tracemill_core::losses::InputReport;
 
 /// What `info` found; the counts are over all inputs.
@@ -61,7 +62,7 @@ pub struct InfoReport {
     /// Per CPU profile, in order of their first events.
     pub profiles: Vec<ProfileCount>,
     /// What the user should know, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
     pub keys: Vec<String>,
 }

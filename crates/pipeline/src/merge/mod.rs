@@ -21,12 +21,14 @@ use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::fixups::Fixups;
 use crate::identity::{Labels, RenamedUnit, Rewrite, Settled, push_provenance, settle};
+use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
 use crate::layout::{Layout, default_format};
 use crate::parts::signs_of_parts;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
 use crate::viewer::{self, Before, Changes, Known, Retouch};
+use crate::warning::Warning;
 use index::Index;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -64,10 +66,6 @@ pub fn merge(
     let inputs = read_all(sources, config, &mut index)?;
     index.write(inputs, output, config)
 }
-
-/// What DevTools does to profiles beside a trace of a browser (devtools-semantics §9.3).
-const HIDDEN: &str = "DevTools will not show the CPU profiles among the inputs, since beside the trace of a browser \
-                      it hides processes without a page: --for devtools gives them one";
 
 impl Index {
     /// The second half of a merge: order and output.
@@ -150,7 +148,7 @@ impl Index {
         &mut self,
         inputs: &Inputs,
         config: &Config,
-    ) -> Result<(Arc<Clocks>, Vec<String>), Error> {
+    ) -> Result<(Arc<Clocks>, Vec<Warning>), Error> {
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let store = Store::new(payloads, Vec::new());
         let rules = &config.clocks;
@@ -210,10 +208,10 @@ impl Index {
     }
 
     /// What there is to say of the inputs.
-    fn warn(&self, inputs: &Inputs, config: &Config, warnings: &mut Vec<String>) {
+    fn warn(&self, inputs: &Inputs, config: &Config, warnings: &mut Vec<Warning>) {
         let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
         if self.browser && profiles && config.viewer.viewer != Some(CheckFor::Devtools) {
-            warnings.push(HIDDEN.to_owned());
+            warnings.push(Warning::HiddenProfiles);
         }
     }
 
@@ -337,14 +335,14 @@ fn find_delays(
 fn begin_run(
     inputs: &Inputs,
     (united, format): (&United<'_>, Format),
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     config: &Config,
 ) -> RunReport {
     RunReport {
         format,
         spooled_bytes: inputs.spooled,
         keys_lost: if format == Format::Array { united.keys.len() as u64 } else { 0 },
-        warnings: [inputs.warnings.clone(), warnings].concat(),
+        warnings: of_inputs(inputs).chain(warnings).collect(),
         ..RunReport::new(config)
     }
 }
@@ -354,13 +352,11 @@ pub(crate) fn warn(
     united: &United<'_>,
     delays: &Delays,
     format: &Format,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) {
     warnings.extend(united.warnings.iter().cloned());
     for stream in &delays.unordered {
-        warnings.push(format!(
-            "CPU profile of {stream}: in no order of its chunks do all refer to earlier nodes; time order was kept"
-        ));
+        warnings.push(Warning::UnorderedStream(stream.clone()));
     }
     warnings.extend(united.lost_to(*format));
 }

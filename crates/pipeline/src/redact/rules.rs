@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 
 /// A kind of text that is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,7 @@ type Replacements = BTreeMap<usize, (usize, Vec<u8>)>;
 impl Rules {
     pub(super) fn of(redaction: &Redaction) -> Result<Self, Error> {
         let compile = |pattern: &str| {
-            Regex::new(pattern)
-                .map_err(|error| Error::from(ErrorKind::Usage { problem: error.to_string() }))
+            Regex::new(pattern).map_err(|error| Error::usage(error.to_string(), None))
         };
         let has = |secret| redaction.secrets.contains(&secret);
         let both = |a: &str, b: &str| Ok::<_, Error>((compile(a)?, compile(b)?));

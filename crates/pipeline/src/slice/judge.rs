@@ -12,6 +12,7 @@ use super::report::SliceReport;
 use super::write::Chosen;
 use crate::config::Config;
 use crate::delays::Delays;
+use crate::warning::Warning;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::kept::Kept;
@@ -204,11 +205,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         report.flaws = std::mem::take(&mut cut.flaws);
         report.flaws.locate(|offset| inputs.locate(offset));
         if cut.whole > 0 {
-            report.written.run.warnings.push(format!(
-                "{} CPU profiles reach beyond the windows and were kept whole: they are CpuProfile events, or have no \
-                 Profile event that says when they begin",
-                cut.whole
-            ));
+            report.written.run.warnings.push(Warning::ProfilesKeptWhole(cut.whole));
         }
         Ok(cut)
     }

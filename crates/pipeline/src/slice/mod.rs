@@ -38,6 +38,7 @@ pub use report::SliceReport;
 
 use crate::annotations::Annotations;
 use crate::config::Config;
+use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use index::{Index, Plan};
 use judge::Judge;
@@ -72,7 +73,7 @@ pub(crate) fn slice(
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
     report.written.run.spooled_bytes = inputs.spooled;
-    report.written.run.warnings.extend(inputs.warnings.iter().cloned());
+    report.written.run.warnings.extend(of_inputs(&inputs));
 
     let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = Store::new(payloads(), index.long.clone());

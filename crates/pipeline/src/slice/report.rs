@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::report::MergeReport;
+use crate::warning::Warning;
 use tracemill_core::flaws::Flaws;
 use tracemill_core::read::Inputs;
 use tracemill_core::windows::Edges;
@@ -67,28 +68,20 @@ impl SliceReport {
         self.written.run.inputs = inputs.reports;
         let Some(bounds) = bounds else {
             self.is_empty = true;
-            self.written.run.warnings.push("the inputs have no event with a time".to_owned());
+            self.written.run.warnings.push(Warning::NoTimes);
             return;
         };
-        let trace = text((bounds.first, bounds.end));
-        let lasts = length(bounds.first, bounds.end);
-        let outside: Vec<String> =
-            self.windows.iter().filter_map(|&span| outside(span, bounds)).collect();
+        let trace = (bounds.first, bounds.end);
+        let windows = self.windows.iter();
+        let outside: Vec<Span> =
+            windows.copied().filter(|&window| is_outside(window, bounds)).collect();
         let is_said = outside.len() == self.windows.len();
         let around = self.kept_always + self.moved + self.counters;
         self.is_empty = is_said || self.written.run.events <= around;
-        for window in outside {
-            self.written
-                .run
-                .warnings
-                .push(format!("{window}: the trace is {trace} µs and lasts {lasts}"));
-        }
+        let warnings = &mut self.written.run.warnings;
+        warnings.extend(outside.into_iter().map(|window| Warning::WindowOutside { window, trace }));
         if self.is_empty && !is_said {
-            let windows: Vec<String> = self.windows.iter().map(|&span| text(span)).collect();
-            self.written.run.warnings.push(format!(
-                "no event lies in the window: it is {} µs, the trace is {trace} µs and lasts {lasts}",
-                windows.join(", ")
-            ));
+            warnings.push(Warning::WindowEmpty { windows: self.windows.clone(), trace });
         }
     }
 
@@ -98,47 +91,8 @@ impl SliceReport {
     }
 }
 
-/// What is wrong with a window that lies before or behind a whole trace.
-fn outside(span: Span, bounds: Bounds) -> Option<String> {
-    let (from, to) = span;
-    if to <= bounds.first {
-        return Some(format!(
-            "the window {} µs ends {} before the trace begins",
-            text(span),
-            length(to, bounds.first)
-        ));
-    }
+/// Whether a window lies before or behind a whole trace.
+fn is_outside((from, to): Span, bounds: Bounds) -> bool {
     // an event without a duration may be the end of the trace
-    (from >= bounds.end && from > bounds.last).then(|| {
-        format!(
-            "the window {} µs begins {} after the end of the trace",
-            text(span),
-            length(bounds.end, from)
-        )
-    })
-}
-
-/// The time between two moments, in the unit that suits it.
-fn length(from: i64, to: i64) -> String {
-    let ns = to.abs_diff(from);
-    let (scale, unit) = match ns {
-        0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (1_000.0, "µs"),
-        1_000_000..1_000_000_000 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    };
-    format!("{:.2} {unit}", ns as f64 / scale)
-}
-
-/// `from..to` as microseconds; nothing where there is no limit.
-fn text((from, to): Span) -> String {
-    let side = |time: i64, limit: i64| {
-        let mut text = Vec::new();
-        if time != limit {
-            text.push(b'@');
-            tracemill_core::json::push_micros(time, &mut text);
-        }
-        String::from_utf8_lossy(&text).into_owned()
-    };
-    format!("{}..{}", side(from, i64::MIN), side(to, i64::MAX))
+    to <= bounds.first || from >= bounds.end && from > bounds.last
 }

@@ -262,7 +262,7 @@ impl Cutter<'_, '_, '_, '_> {
 /// More parts than anybody wants.
 pub(super) fn too_many() -> Error {
     let found = format!(
-        "this would make more than {PARTS_MOST} parts: choose longer times, larger sizes, or another --by"
+        "this would make more than {PARTS_MOST} parts: choose longer times, larger sizes, or parts of another kind"
     );
     ErrorKind::Parts { found }.into()
 }

@@ -5,6 +5,7 @@ use super::group::Group;
 use super::plan::Part;
 use super::{SplitBy, SplitPart, Work, refusal};
 use crate::names::{fill, safe, stem};
+use crate::warning::Warning;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
@@ -41,7 +42,7 @@ impl Work<'_, '_> {
             let name = fill(template, &values);
             if name.is_empty() || !taken.insert(name.clone()) {
                 return Err(refusal(format!(
-                    "two parts would be called {name}: use {{part}} in the template (-O)"
+                    "two parts would be called {name}: use {{part}} in the template"
                 )));
             }
             let file = split.dir.join(name);
@@ -74,22 +75,15 @@ impl Work<'_, '_> {
     }
 
     /// Parts that are larger than asked for.
-    pub(super) fn warn_of_sizes(&self, lens: &[u64], warnings: &mut Vec<String>) {
+    pub(super) fn warn_of_sizes(&self, lens: &[u64], warnings: &mut Vec<Warning>) {
         let most = match (self.split.by, self.split.max_size) {
             (SplitBy::Size(most), _) | (_, Some(most)) => most,
             _ => return,
         };
         let larger = lens.iter().filter(|&&len| len > most).count();
         if larger > 0 {
-            warnings.push(format!(
-                "{larger} of {} parts are larger than {most} bytes: an event, a CPU profile, or metadata and the keys \
-                 beside the events take more{}",
-                lens.len(),
-                match self.config.viewer.viewer {
-                    Some(_) => "; or what the viewer needs, which is added to a part: ask for less",
-                    None => "",
-                }
-            ));
+            let (of, viewer) = (lens.len(), self.config.viewer.viewer);
+            warnings.push(Warning::PartsTooLarge { larger, of, most, viewer });
         }
     }
 

@@ -44,6 +44,7 @@ use crate::annotations::Annotations;
 use crate::clock::far_apart;
 use crate::config::Config;
 use crate::delays::Delays;
+use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
@@ -52,6 +53,7 @@ use crate::merge::warn;
 use crate::names::unknown_placeholder;
 use crate::parts::{Numbers, Statement};
 use crate::report::RunReport;
+use crate::warning::Warning;
 pub use by::SplitBy;
 use frames::Frames;
 use index::{Found, Index};
@@ -135,11 +137,11 @@ pub struct SplitReport {
 /// The first placeholder that means nothing here, or a separator of folders.
 pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
     if template.contains('/') {
-        return Err("a template names files, not folders; use -d DIR for the folder".into());
+        return Err("a template names files, not folders".into());
     }
     match unknown_placeholder(template, by.placeholders()) {
         Some(name) => Err(format!(
-            "{{{name}}} means nothing with this --by; there are {{{}}}",
+            "{{{name}}} means nothing for these parts; there are {{{}}}",
             by.placeholders().join("} {")
         )),
         None => Ok(()),
@@ -182,9 +184,7 @@ pub fn split(
         (SplitBy::Pid | SplitBy::Tid, Some(_)) => run::<CutThreads>(sources, split, config),
         (SplitBy::Cat, None) => run::<Categories>(sources, split, config),
         (_, None) => run::<CutWhole>(sources, split, config),
-        (_, Some(_)) => Err(refusal(
-            "a largest size is for parts by process or thread (--by pid, --by tid)".into(),
-        )),
+        (_, Some(_)) => Err(refusal("a largest size is for parts by process or thread".into())),
     }
 }
 
@@ -198,10 +198,7 @@ fn run<M: Mode>(
     config: &Config,
 ) -> Result<SplitReport, Error> {
     let mut index = Index::<M>::new(config);
-    let mut inputs = read_all(sources, config, &mut index)?;
-    let spans = inputs.reports.iter().filter_map(|input| Some((input.span?, &*input.name)));
-    let warning = far_apart(spans.map(|((first, last), name)| (first, last, name)));
-    inputs.warnings.extend(warning);
+    let inputs = read_all(sources, config, &mut index)?;
     let long = std::mem::take(&mut index.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);
@@ -213,10 +210,6 @@ fn run<M: Mode>(
     let all = Work { found: &found, runs: &runs, store, inputs: &inputs, sources, split, config };
     all.write::<M>(&owners)
 }
-
-/// What an array has no place for.
-const NOT_REPEATED: &str = "B events that are open at a cut are not repeated: the array form has no place to say so \
-                            (--format object has)";
 
 /// What is read, and what is asked for.
 struct Work<'w, 'p> {
@@ -272,7 +265,7 @@ impl<'w> Work<'w, '_> {
         warn(&united, &delays, &format, &mut report.run.warnings);
         if format == Format::Array {
             let repeats = M::CUT && has_begins && parts.len() > 1;
-            report.run.warnings.extend(repeats.then(|| NOT_REPEATED.to_owned()));
+            report.run.warnings.extend(repeats.then_some(Warning::BeginsNotRepeated));
             report.run.keys_lost = united.keys.len() as u64;
         }
         let job = Job {
@@ -408,12 +401,15 @@ impl<'w> Work<'w, '_> {
     }
 
     fn report(&self, format: Format, delays: &Delays) -> SplitReport {
+        let spans =
+            self.inputs.reports.iter().filter_map(|input| Some((input.span?, &*input.name)));
+        let far = far_apart(spans.map(|((first, last), name)| (first, last, name)));
         SplitReport {
             run: RunReport {
                 inputs: self.inputs.reports.clone(),
                 format,
                 spooled_bytes: self.inputs.spooled,
-                warnings: self.inputs.warnings.clone(),
+                warnings: of_inputs(self.inputs).chain(far).collect(),
                 ..RunReport::new(self.config)
             },
             parts: Vec::new(),

@@ -20,6 +20,7 @@ use crate::keys::{Bytes, Key, United, free_name};
 use crate::layout::Layout;
 use crate::parts::{Numbers, Statement};
 use crate::report::ViewerReport;
+use crate::warning::Warning;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -222,9 +223,9 @@ impl<'p> Job<'_, '_, 'p> {
                 written
             }
         };
-        for text in &mut written.said {
-            *text = format!("{}: {text}", file.display());
-        }
+        let said = std::mem::take(&mut written.said).into_iter();
+        let in_part = |warning| Warning::InPart(file.to_owned(), Box::new(warning));
+        written.said = said.map(in_part).collect();
         Ok(written)
     }
 
@@ -254,7 +255,7 @@ pub(super) struct WrittenPart {
     pub(super) events: u64,
     pub(super) viewer: ViewerReport,
     /// Warnings.
-    pub(super) said: Vec<String>,
+    pub(super) said: Vec<Warning>,
 }
 
 /// What a merge of one part is told: the index of the parts has its quarter of the budget, and progress is that of all parts.

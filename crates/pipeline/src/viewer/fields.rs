@@ -7,7 +7,6 @@ use super::chunk::{cut, may_be_large};
 use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::Known;
 use super::threads::{NewThreads, flow_id, local_flow_id};
-use super::too_large;
 use crate::check::{Need, lacks, profile_id};
 use crate::config::CheckFor;
 use crate::config::Config;
@@ -17,6 +16,7 @@ use crate::identity::key_of;
 use crate::merged_keys::United;
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
+use crate::warning::Warning;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use tracemill_core::error::Error;
@@ -70,14 +70,10 @@ impl Retouch {
         report.run.viewer = ViewerReport { viewer: Some(self.viewer), changes: done.list() };
         report.run.events += done.get(Change::Parts) + done.get(Change::Lanes);
         if done.get(Change::Parts) > 0 && report.run.annotations.kept > 0 {
-            report.run.warnings.push(format!(
-                "{} chunks of CPU profiles were cut into more events, so that annotations may name earlier events than \
-                 they did: annotate the output instead",
-                done.get(Change::Chunks)
-            ));
+            report.run.warnings.push(Warning::ChunksCut(done.get(Change::Chunks)));
         }
         if self.viewer == CheckFor::Devtools {
-            report.run.warnings.extend(too_large(report.run.bytes, span));
+            report.run.warnings.extend(Warning::too_large(report.run.bytes, span));
         }
     }
 }

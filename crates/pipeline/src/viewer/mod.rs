@@ -53,11 +53,6 @@ pub(crate) use scan::{Found, Known, Scanned};
 
 use tracemill_core::target::Format;
 
-/// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
-const DEVTOOLS_MOST: u64 = 1 << 29;
-/// Bytes that a part is to have of a trace that is too large.
-const FITS: u64 = 400 << 20;
-
 /// The form that viewers read, for a trace of so many events: none reads lines, and Perfetto does not know an empty array.
 pub(crate) fn form(format: Format, events: u64) -> Format {
     match format {
@@ -66,36 +61,9 @@ pub(crate) fn form(format: Format, events: u64) -> Format {
     }
 }
 
-/// What to say of an output for DevTools that has too many bytes; `span` is the first and last time of the trace.
-pub(crate) fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<String> {
-    if bytes < DEVTOOLS_MOST {
-        return None;
-    }
-    let parts = bytes.div_ceil(FITS) as i64;
-    let part = span.map(|(first, last)| last.saturating_sub(first) / parts / 1_000_000);
-    let slice = part.filter(|&ms| ms > 0).map_or_else(String::new, |ms| {
-        format!(" tracemill slice --from 0 --duration {ms}ms (about {} MiB of it)", FITS >> 20)
-    });
-    Some(format!(
-        "the output has {} MiB of text, and DevTools opens less than {}: tracemill split --by size=400M,{slice} or tracemill \
-         filter --shrink-to devtools make it fit",
-        bytes >> 20,
-        DEVTOOLS_MOST >> 20,
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_too_large_is_said_with_a_window_that_fits() {
-        assert_eq!(too_large(DEVTOOLS_MOST - 1, Some((0, 5))), None);
-        let text = too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
-        assert!(text.contains("has 1024 MiB of text, and DevTools opens less than 512"), "{text}");
-        assert!(text.contains("slice --from 0 --duration 2000ms (about 400 MiB of it)"), "{text}");
-        assert!(!too_large(1 << 30, None).unwrap().contains("slice"));
-    }
 
     #[test]
     fn viewers_read_no_lines() {

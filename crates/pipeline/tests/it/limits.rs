@@ -255,7 +255,7 @@ fn what_holds_no_trace_is_refused_and_named() {
     let (output, report) = refused(&letters).expect("a trace among letters");
     assert_same("a trace among letters", b"[\n{\"ph\":\"i\",\"ts\":1}\n]\n", &output);
     assert!(
-        report.run.warnings.iter().any(|warning| warning.contains("letter.txt")),
+        report.run.warnings.iter().any(|warning| warning.to_string().contains("letter.txt")),
         "{report:#?}"
     );
 }

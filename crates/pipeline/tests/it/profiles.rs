@@ -4,6 +4,7 @@ use crate::extract::{extract, extract_sources, kinds, list};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
 use crate::trace::{assert_same, contains, text_of};
 use std::path::{Path, PathBuf};
+use tracemill_pipeline::Warning;
 use tracemill_pipeline::{
     FlawKind, ProfileChoice, ProfileInfo, ProfileTarget, Source, Tier, extract_profiles,
 };
@@ -252,7 +253,8 @@ fn an_orphan_end_belongs_to_nobody() {
     let target = ProfileTarget::Folder { dir, template: None, replace: false };
     let report = extract_profiles(&sources, &ProfileChoice::default(), &target, &config(PLAIN));
     let report = report.expect("one profile has nodes");
-    let said: Vec<&String> = report.warnings.iter().filter(|w| w.contains("\u{30}x0")).collect();
+    let about = |warning: &&Warning| warning.to_string().contains("\u{30}x0");
+    let said: Vec<&Warning> = report.warnings.iter().filter(about).collect();
     assert_eq!(said.len(), 1, "{:?}", report.warnings);
     let names: Vec<_> =
         report.profiles.iter().filter_map(|profile| profile.file.as_ref()).collect();

@@ -303,7 +303,10 @@ fn windows_that_no_trace_can_have_are_refused() {
         run_slice(&[input], &window(Moment::At(0), Moment::At(9)), Edges::Clip, None, PLAIN)
             .expect("empty");
     assert_eq!(output, b"[\n]\n");
-    assert!(report.is_empty && report.written.run.warnings[0].contains("the window"), "{report:?}");
+    assert!(
+        report.is_empty && report.written.run.warnings[0].to_string().contains("the window"),
+        "{report:?}"
+    );
 }
 
 /// A trace of few threads, names, ids and times, so that parts meet each other and edges.

@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tracemill_analysis::{ReadRules, Trace, View, WrittenCalls};
-use tracemill_pipeline::{Config, Error, Source, merge};
+use tracemill_pipeline::{Config, Error, Source, Warning, merge};
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -51,7 +51,8 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     }
 
     writing.tell_decisions(&report, &[]);
-    report.warnings.extend(said.into_iter().chain(calls_warnings(made)));
+    let own = said.into_iter().chain(calls_warnings(made));
+    report.warnings.extend(own.map(Warning::Said));
     writing.tell_outcome(&report, &[]);
     messages.say(&format!("{} made of samples", plural(made.calls, "call")));
     let lost = report.lost();

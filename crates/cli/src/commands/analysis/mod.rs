@@ -20,7 +20,7 @@ use answer::{Answer, Shown};
 use data::{csv, json};
 use text::page;
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
-use tracemill_pipeline::{Align, InputReport, PidPolicy};
+use tracemill_pipeline::{Align, InputReport, PidPolicy, Warning};
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -55,7 +55,9 @@ impl<'a> Job<'a> {
         let inputs = &self.trace.inputs;
         let Running { messages, flags, .. } = &self.reporting.running;
         let lost = inputs.iter().map(InputReport::lost).sum();
-        self.reporting.tell(inputs, &[&*self.trace.warnings, &*warnings(&self.trace)].concat());
+        let own = warnings(&self.trace).into_iter().map(Warning::Said);
+        let all = self.trace.warnings.iter().cloned().chain(own);
+        self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
         self.reporting.end((inputs, lost), |run| common(flags.verb, inputs, lost, run, []))?;
         if is_empty {

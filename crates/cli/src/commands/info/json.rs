@@ -1,5 +1,6 @@
 //! The report as JSON: its keys are listed in [`crate::report`].
 
+use crate::remedies;
 use crate::report::{Object, Run, common, id};
 use serde_json::{Value, json};
 use tracemill_pipeline::{
@@ -39,7 +40,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     let gap = |gap: &tracemill_pipeline::Gap| json!({"from_ns": gap.from_ns, "to_ns": gap.to_ns, "duration_ns": gap.length_ns()});
     let longest: Value = report.gaps.iter().map(gap).collect();
     all.set("gaps", json!({"least_ns": report.least_gap_ns, "longest": longest}));
-    all.set("warnings", json!(report.warnings));
+    all.set("warnings", json!(remedies::warnings(&report.warnings)));
     all.set("sorted", json!(report.sorted));
     all.set("inversions", json!(report.inversions));
     let phases = report.phases.iter().map(|(phase, events)| (phase.clone(), json!(events)));

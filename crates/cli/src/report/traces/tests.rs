@@ -3,6 +3,7 @@
 use super::*;
 use crate::args::test_config;
 use std::time::Duration;
+use tracemill_pipeline::Warning;
 use tracemill_pipeline::{
     AnnotationDrop, AnnotationReport, ClockMethod, DamageKind, Format, InputIdentity, InputReport,
     Tier,
@@ -47,7 +48,7 @@ fn merge_report(input: InputReport) -> MergeReport {
             viewer: Some(CheckFor::Devtools),
             changes: vec![("pairs", 6, "pairs of B and E")],
         },
-        warnings: vec!["hm".into()],
+        warnings: vec![Warning::Said("hm".into())],
     };
     MergeReport {
         run,

@@ -1,0 +1,195 @@
+//! What can be done about errors, warnings and findings: the words, which name verbs and flags.
+
+use tracemill_pipeline::{Remedy, Warning};
+
+/// What to do, to follow a sentence that says what is wrong.
+pub(crate) fn of(remedy: Remedy) -> String {
+    let fixed = match remedy {
+        Remedy::Lenient => " (without --strict the rest is saved)",
+        Remedy::OtherTmpDir => "; -T names another folder",
+        Remedy::Replace => "; replace it with -f or choose another name",
+        Remedy::MoreMemory(least) => return format!(" (-m {}M)", least >> 20),
+        Remedy::ObjectForm => " (--format object keeps them)",
+        Remedy::OtherStyle => ": choose --style compact, or --format object or array",
+        Remedy::Align => " (merge --align)",
+        Remedy::ForDevtools => ": --for devtools gives them one",
+        Remedy::Smaller { slice } => {
+            let slice = slice.map_or_else(String::new, |(ms, bytes)| {
+                let size = bytes >> 20;
+                format!(" tracemill slice --from 0 --duration {ms}ms (about {size} MiB of it)")
+            });
+            return format!(
+                ": tracemill split --by size=400M,{slice} or tracemill filter --shrink-to devtools make it fit"
+            );
+        }
+        Remedy::ListNames => "; tracemill info --top 50 lists names",
+        Remedy::ListProfiles => "; `tracemill profile list` shows what there is",
+        Remedy::ChooseProfile => ": choose one with --pid, --tid or --id, or a folder with -d",
+        Remedy::NumberFiles => ": use {seq} in the template (-O)",
+        _ => "",
+    };
+    fixed.to_owned()
+}
+
+/// A warning with what can be done about it.
+pub(crate) fn warning(warning: &Warning) -> String {
+    match warning {
+        Warning::InPart(file, one) => format!("{}: {}", file.display(), self::warning(one)),
+        Warning::BeginsNotRepeated => format!("{warning} (--format object has)"),
+        Warning::DoesNotFit { .. } => {
+            warning.to_string().replacen("does not fit", "does not fit --shrink-to", 1)
+        }
+        _ => format!("{warning}{}", warning.remedy().map_or_else(String::new, of)),
+    }
+}
+
+/// Warnings with what can be done about them.
+pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(warning).collect()
+}
+
+/// What to do about what `check` finds under a name.
+pub(crate) fn of_finding(name: &str) -> &'static str {
+    // what is wrong within a CPU profile has no row
+    row(name).unwrap_or("tracemill profile extract saves what can be saved")
+}
+
+fn row(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "utf8" => "tracemill merge --repair replaces it",
+        "nan" => "tracemill merge --repair writes null",
+        "grammar" => {
+            "tracemill merge --repair mends it where it is clear what was meant, and leaves the event out where not"
+        }
+        "malformed" => "tracemill merge drops it and keeps the rest",
+        "unbalanced" => "tracemill merge drops what it spoils and keeps the rest",
+        "truncated" => "tracemill merge writes a complete trace of what is there",
+        "garbage" => "tracemill merge leaves it out",
+        "not-events" => "write an array of events, even if it is empty",
+        "unclosed" => "tracemill merge closes it",
+        "unclosed-object" => "tracemill merge closes it",
+        "separators" => "tracemill merge writes them right",
+        "several-documents" => "tracemill merge makes one of them",
+        "ndjson" => "tracemill merge --format object writes a form that viewers read",
+        "no-events" => "there is nothing to show",
+        "duplicate-key" => "keep one of them",
+        "packing" => "tracemill merge INPUT -o OUT.json.gz writes one gzip member of UTF-8",
+        "too-large" => "tracemill split --by size=400M, or slice, or filter",
+        "opening" => "tracemill merge writes it so that it does",
+        "empty-event" => "tracemill filter or merge --for devtools takes it out",
+        "missing-name" => {
+            "DevTools refuses the whole file: tracemill merge --for devtools gives it one"
+        }
+        "nameless-end" => {
+            "DevTools refuses the whole file: tracemill merge --for devtools pairs it with its B"
+        }
+        "missing-cat" => {
+            "DevTools fails when it selects such a thread: tracemill merge --for devtools adds it"
+        }
+        "missing-args" => "tracemill merge --for devtools adds it",
+        "missing-phase" => "viewers leave it out: give it one",
+        "unknown-phase" => "viewers leave it out",
+        "missing-pid" => "give it one: viewers put it where it does not belong",
+        "missing-tid" => "give it one: viewers put it where it does not belong",
+        "missing-ts" => "viewers leave it out: let the producer give it one",
+        "bad-number" => "mend it in the producer: readers take it for 0, or fail",
+        "string-time" => {
+            "write numbers: JavaScript joins strings where it should add; tracemill merge --for devtools does"
+        }
+        "string-id" => "tracemill keeps \"5\" and 5 apart, as DevTools does",
+        "odd-id" => "write a number",
+        "id-range" => {
+            "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers"
+        }
+        "big-id" => "write it as a string",
+        "precision" => "tracemill keeps every digit; let times begin nearer to 0",
+        "negative-ts" => "allowed; few readers expect it",
+        "negative-dur" => "clocks went backwards: leave the event out, or make it 0",
+        "no-dur" => "it has no end: write dur, or B and E",
+        "lower-instant" => "tracemill merge --for devtools writes I",
+        "ignored-phase" => "it is left out there",
+        "unsorted" => "tracemill merge sorts",
+        "unsorted-thread" => "tracemill merge sorts",
+        "late-metadata" => "tracemill merge puts them in front",
+        "late-untimed" => "tracemill merge puts them in front",
+        "begin-without-end" => "it stays open to the end of the trace",
+        "end-without-begin" => "it is left out by viewers",
+        "crossing" => "B and E must nest: tracemill merge --for devtools writes X events",
+        "overlap" => {
+            "viewers drop it: tracemill merge --for perfetto --overlaps spill (or --for devtools) moves it to a lane of its own"
+        }
+        "be-threads" => "tracemill merge --for devtools pairs them by thread and writes X events",
+        "missing-id" => "nothing can be paired with it: write id or id2",
+        "async-without-end" => "it stays open, or is left out",
+        "async-without-begin" => "it is left out",
+        "async-outside" => "it is left out",
+        "flow-without-end" => "no arrow is drawn",
+        "flow-without-begin" => "no arrow is drawn",
+        "shared-async-id" => {
+            "use id2.local, or ids that differ; of several inputs tracemill merge keeps them apart"
+        }
+        "shared-flow-id" => {
+            "use ids that differ; of several inputs tracemill merge keeps them apart"
+        }
+        "async-id-zero" => "number them from 1",
+        "flow-id" => "tracemill merge --for perfetto writes a number",
+        "missing-frame" => "the stack is not shown",
+        "annotation" => "take it out: one bad one costs DevTools all that follow",
+        "enhanced" => "take it out, unless it is meant",
+        "nothing-drawn" => "DevTools leaves out time 0: give one another time",
+        "two-starts" => "tracemill merge --for devtools makes them one",
+        "empty-start" => "tracemill merge --for devtools takes it out",
+        "bare-args" => "tracemill merge --for devtools supplies them",
+        "hidden-process" => {
+            "nothing, for processes of the browser itself; one of another recording shows if its file is merged with --for devtools"
+        }
+        "many-samples" => "tracemill merge --for devtools cuts it",
+        "profile-id2" => "tracemill merge --for devtools gives it an id",
+        "profiles-per-thread" => "tracemill profile extract, and open each",
+        "chunk-order" => "tracemill merge puts them in order",
+        "headless-profile" => {
+            "merge the file in which it began; tracemill profile extract saves it"
+        }
+        "chunk-lengths" => "tracemill profile extract pairs what can be paired",
+        "repeated-node" => "tracemill profile extract numbers nodes anew where it must",
+        "unordered-profile" => "a file of it may be missing: merge all",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_pipeline::check_rules;
+
+    #[test]
+    fn every_rule_has_a_remedy() {
+        for (name, _) in check_rules() {
+            assert!(row(name).is_some_and(|text| !text.is_empty()), "{name}");
+        }
+        assert_eq!(row("profile-unknown"), None);
+    }
+
+    #[test]
+    fn what_is_too_large_is_cut_to_a_window_that_fits() {
+        let large = Warning::TooLarge { bytes: 1 << 30, lasts: Some(6_000_000_000) };
+        let text = warning(&large);
+        assert!(text.contains("slice --from 0 --duration 2000ms (about 400 MiB of it)"), "{text}");
+        let timeless = warning(&Warning::TooLarge { bytes: 1 << 30, lasts: None });
+        assert!(!timeless.contains("slice"), "{timeless}");
+    }
+
+    #[test]
+    fn warnings_name_what_to_do() {
+        let keys = Warning::KeysLost(vec!["\"a\"".into()]);
+        let text = "the array form has no place for other keys; left out: \"a\" (--format object keeps them)";
+        assert_eq!(warning(&keys), text);
+        let part = Warning::InPart("a.json".into(), Box::new(keys));
+        assert_eq!(warning(&part), format!("a.json: {text}"));
+        let size = Warning::DoesNotFit { bytes: 5, most: 4, viewer: None };
+        assert_eq!(
+            warning(&size),
+            "the output does not fit --shrink-to: 5 bytes instead of 4 are metadata events and keys, which stay"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! No text of a library names a verb or a flag of the command: what can be done is a `Remedy`, whose words are the command's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The string literals of a source, without those of its tests, which come last.
+fn literals(source: &str) -> Vec<String> {
+    let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let mut found = Vec::new();
+    let mut rest = source;
+    while let Some(c) = rest.chars().next() {
+        if let Some(line) = rest.strip_prefix("//") {
+            rest = line.split_once('\n').map_or("", |(_, rest)| rest);
+        } else if let Some(text) = rest.strip_prefix("r#\"") {
+            let (text, behind) = text.split_once("\"#").expect("a raw string ends");
+            found.push(text.to_owned());
+            rest = behind;
+        } else if let Some(text) = rest.strip_prefix('"') {
+            let mut escaped = false;
+            let end = text.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            });
+            let (text, behind) = text.split_at(end.expect("a string ends"));
+            found.push(text.to_owned());
+            rest = &behind[1..];
+        } else if let Some(text) = rest.strip_prefix("'\\") {
+            // the first is what is escaped
+            let end = text.char_indices().skip(1).find(|(_, c)| *c == '\'').expect("it ends").0;
+            rest = &text[end + 1..];
+        } else if c == '\'' && rest.chars().nth(2) == Some('\'') {
+            rest = rest.splitn(3, '\'').nth(2).unwrap_or_default();
+        } else {
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    found
+}
+
+/// What a text says that only the command may say.
+fn names_command(text: &str) -> bool {
+    let flag = |(at, _): (usize, &str)| {
+        text[at + 3..].starts_with(|c: char| c.is_ascii_lowercase()) && !text[at + 3..].is_empty()
+    };
+    let verbs = ["merge", "split", "slice", "filter", "check", "info", "profile", "convert"];
+    text.match_indices(" --").any(flag)
+        || verbs.iter().any(|verb| text.contains(&format!("tracemill {verb}")))
+}
+
+fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => sources(&path, all),
+            false if path.extension().is_some_and(|end| end == "rs") => all.push(path),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn libraries_name_no_flags() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut count = 0;
+    for name in ["tokenizer", "core", "profile", "pipeline", "analysis"] {
+        let mut all = Vec::new();
+        sources(&crates.join(name).join("src"), &mut all);
+        for path in all {
+            let texts = literals(&fs::read_to_string(&path).expect("a source"));
+            count += texts.len();
+            let named: Vec<_> = texts.iter().filter(|text| names_command(text)).collect();
+            assert!(named.is_empty(), "{}: {named:?}", path.display());
+        }
+    }
+    assert!(count > 1000, "only {count} texts were found");
+}
+
+#[test]
+fn literals_are_found_where_they_are() {
+    let source = "fn f<'a>() { g('\"', '\\'', \"a \\\" --b\"); } // \"no\"\nlet x = r#\"c\"d\"#;";
+    assert_eq!(literals(source), ["a \\\" --b", "c\"d"]);
+    assert!(names_command("choose --this"));
+    assert!(names_command("tracemill merge sorts"));
+    assert!(!names_command("a -- b"));
+}

@@ -1,0 +1,413 @@
+//! What the user of a run should know: facts, with the words for them that need no flags.
+
+use crate::config::CheckFor;
+use crate::report::AnnotationDrop;
+use std::fmt;
+use std::path::PathBuf;
+use tracemill_core::read::InputWarning;
+use tracemill_core::remedy::Remedy;
+
+/// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
+const DEVTOOLS_MOST: u64 = 1 << 29;
+/// Bytes that a part is to have of a trace that is too large.
+const FITS: u64 = 400 << 20;
+
+/// Nanoseconds: a window, or a trace from its first time to its end.
+pub type TimeSpan = (i64, i64);
+
+/// What the user of a run should know. Its text is a sentence without its full stop, and names no flags: what can be done
+/// is [`Warning::remedy`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Something about an input.
+    Input(InputWarning),
+    /// Keys that the array form has no place for, as written.
+    KeysLost(Vec<String>),
+    /// Keys behind events, for which a line before these comes too early, as written.
+    KeysTooLate(Vec<String>),
+    /// Stack frames of a document that could not be united with those before.
+    FramesKeptApart {
+        /// The number of the document, from 1.
+        document: usize,
+        /// The frame that differs, as written.
+        id: String,
+    },
+    /// A CPU profile whose chunks have no order in which all refer to earlier nodes.
+    UnorderedStream(String),
+    /// Raw line breaks inside strings that were written as escapes.
+    BreaksEscaped(u64),
+    /// Annotations of DevTools that were dropped, by reason.
+    AnnotationsDropped(Vec<(AnnotationDrop, u64)>),
+    /// Chunks of CPU profiles that were cut, in a trace with annotations.
+    ChunksCut(u64),
+    /// The output has more text than DevTools opens.
+    TooLarge {
+        /// Bytes before packing.
+        bytes: u64,
+        /// Nanoseconds from the first to the last time of the trace, if they are known.
+        lasts: Option<u64>,
+    },
+    /// DevTools will hide the CPU profiles beside a browser's trace.
+    HiddenProfiles,
+    /// B events that are open at a cut are not repeated, for want of a place to say so.
+    BeginsNotRepeated,
+    /// Parts that are larger than asked for.
+    PartsTooLarge {
+        /// How many.
+        larger: usize,
+        /// Of how many.
+        of: usize,
+        /// Bytes asked for.
+        most: u64,
+        /// The viewer that they are for.
+        viewer: Option<CheckFor>,
+    },
+    /// A warning about one part.
+    InPart(PathBuf, Box<Warning>),
+    /// What always stays is larger than the size to fit.
+    DoesNotFit {
+        /// Its bytes.
+        bytes: u64,
+        /// The size.
+        most: u64,
+        /// The viewer that it is for.
+        viewer: Option<CheckFor>,
+    },
+    /// No event has a time.
+    NoTimes,
+    /// A window before or behind the whole trace.
+    WindowOutside {
+        /// The window; [`i64::MIN`] and [`i64::MAX`] where there is no limit.
+        window: TimeSpan,
+        /// The trace.
+        trace: TimeSpan,
+    },
+    /// No event lies in any window.
+    WindowEmpty {
+        /// The windows.
+        windows: Vec<TimeSpan>,
+        /// The trace.
+        trace: TimeSpan,
+    },
+    /// CPU profiles that reach beyond the windows and could not be cut.
+    ProfilesKeptWhole(u64),
+    /// A CPU profile without nodes: its pid, tid and id.
+    EmptyProfile([String; 3]),
+    /// An input that states several base times.
+    SeveralBaseTimes(String),
+    /// An input without a base time, whose times look like microseconds since 1970.
+    TakenAsSince1970(String),
+    /// An input that could not be aligned, and why.
+    NotAligned {
+        /// The input.
+        input: String,
+        /// Why: `has no event named x`.
+        why: String,
+    },
+    /// Inputs with different numbers of events of a marker.
+    MarkersDiffer {
+        /// The name of the marker.
+        marker: String,
+        /// The reference, and how many it has.
+        reference: (String, u64),
+        /// The input, and how many it has.
+        input: (String, u64),
+        /// How many of them were matched.
+        matches: u64,
+    },
+    /// Only one input has events of this name.
+    OneMarker(String),
+    /// No input has what clocks were to be aligned by.
+    NothingToAlignBy(String),
+    /// Times so far apart that the inputs share no clock.
+    FarApart {
+        /// The later input.
+        later: String,
+        /// The earlier one.
+        earlier: String,
+        /// Whether only the later one's times are since 1970.
+        since_1970: bool,
+    },
+    /// Inputs whose times are of different clocks: an input, and the name of its clock.
+    ClocksDiffer([(String, String); 2]),
+    /// Times of so many digits that they were not moved.
+    TimesStuck,
+    /// Something that the caller has found out, for its report.
+    Said(String),
+}
+
+impl Warning {
+    /// For DevTools, if an output has too many bytes; `span` is the first and last time of the trace.
+    pub(crate) fn too_large(bytes: u64, span: Option<TimeSpan>) -> Option<Warning> {
+        let lasts = span.map(|(first, last)| last.abs_diff(first));
+        (bytes >= DEVTOOLS_MOST).then_some(Warning::TooLarge { bytes, lasts })
+    }
+
+    /// What can be done about it, if anything can.
+    pub fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Warning::KeysLost(_) | Warning::KeysTooLate(_) | Warning::BeginsNotRepeated => {
+                Remedy::ObjectForm
+            }
+            Warning::HiddenProfiles => Remedy::ForDevtools,
+            Warning::FarApart { .. } | Warning::ClocksDiffer(_) => Remedy::Align,
+            Warning::TooLarge { bytes, lasts } => {
+                let part = lasts.map(|lasts| lasts / bytes.div_ceil(FITS) / 1_000_000);
+                Remedy::Smaller { slice: part.filter(|&ms| ms > 0).map(|ms| (ms, FITS)) }
+            }
+            Warning::InPart(_, warning) => return warning.remedy(),
+            _ => return None,
+        })
+    }
+}
+
+impl From<InputWarning> for Warning {
+    fn from(warning: InputWarning) -> Self {
+        Warning::Input(warning)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Input(warning) => warning.fmt(f),
+            Warning::KeysLost(_)
+            | Warning::KeysTooLate(_)
+            | Warning::FramesKeptApart { .. }
+            | Warning::BreaksEscaped(_)
+            | Warning::BeginsNotRepeated => self.of_form(f),
+            Warning::AnnotationsDropped(_)
+            | Warning::ChunksCut(_)
+            | Warning::TooLarge { .. }
+            | Warning::HiddenProfiles => self.of_viewer(f),
+            Warning::UnorderedStream(_)
+            | Warning::ProfilesKeptWhole(_)
+            | Warning::EmptyProfile(_) => self.of_profiles(f),
+            Warning::PartsTooLarge { .. } | Warning::DoesNotFit { .. } => self.of_size(f),
+            Warning::NoTimes | Warning::WindowOutside { .. } | Warning::WindowEmpty { .. } => {
+                self.of_windows(f)
+            }
+            Warning::InPart(file, warning) => write!(f, "{}: {warning}", file.display()),
+            Warning::Said(text) => f.write_str(text),
+            _ => self.of_clocks(f),
+        }
+    }
+}
+
+impl Warning {
+    fn of_form(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::KeysLost(names) => {
+                let names = names.join(", ");
+                write!(f, "the array form has no place for other keys; left out: {names}")
+            }
+            Warning::KeysTooLate(names) => {
+                let names = names.join(", ");
+                write!(f, "keys behind events have no place in the line before them; left out: {names}")
+            }
+            Warning::FramesKeptApart { document, id } => write!(
+                f,
+                "stack frames of document {document} are kept apart: frame {id} differs from the one of that id in an \
+                 earlier document, so `sf` references in its events now name the earlier frame"
+            ),
+            Warning::BreaksEscaped(count) => write!(
+                f,
+                "{count} raw line breaks inside strings were written as escapes, so that an event is one line"
+            ),
+            _ => f.write_str(
+                "B events that are open at a cut are not repeated: the array form has no place to say so",
+            ),
+        }
+    }
+
+    fn of_viewer(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::AnnotationsDropped(dropped) => {
+                let all: u64 = dropped.iter().map(|(_, count)| count).sum();
+                let (annotations, were) =
+                    if all == 1 { ("annotation", "was") } else { ("annotations", "were") };
+                write!(f, "{all} DevTools {annotations} (metadata.modifications) {were} dropped: ")?;
+                let reasons = dropped.iter().map(|(why, count)| format!("{count} {}", why.sentence()));
+                f.write_str(&Vec::from_iter(reasons).join(", "))
+            }
+            Warning::ChunksCut(chunks) => write!(
+                f,
+                "{chunks} chunks of CPU profiles were cut into more events, so that annotations may name earlier events \
+                 than they did: annotate the output instead"
+            ),
+            Warning::TooLarge { bytes, .. } => {
+                let (has, most) = (bytes >> 20, DEVTOOLS_MOST >> 20);
+                write!(f, "the output has {has} MiB of text, and DevTools opens less than {most}")
+            }
+            _ => f.write_str(
+                "DevTools will not show the CPU profiles among the inputs, since beside the trace of a browser it hides \
+                 processes without a page",
+            ),
+        }
+    }
+
+    fn of_profiles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::UnorderedStream(stream) => write!(
+                f,
+                "CPU profile of {stream}: in no order of its chunks do all refer to earlier nodes; time order was kept"
+            ),
+            Warning::EmptyProfile([pid, tid, id]) => {
+                write!(f, "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes: left out")
+            }
+            Warning::ProfilesKeptWhole(count) => write!(
+                f,
+                "{count} CPU profiles reach beyond the windows and were kept whole: they are CpuProfile events, or have \
+                 no Profile event that says when they begin"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn of_size(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::PartsTooLarge { larger, of, most, viewer } => {
+                let also = match viewer {
+                    Some(_) => "; or what the viewer needs, which is added to a part: ask for less",
+                    None => "",
+                };
+                write!(
+                    f,
+                    "{larger} of {of} parts are larger than {most} bytes: an event, a CPU profile, or metadata and the \
+                     keys beside the events take more{also}"
+                )
+            }
+            Warning::DoesNotFit { bytes, most, viewer } => {
+                let stays = match viewer {
+                    Some(_) => "metadata events, keys and what the viewer needs",
+                    None => "metadata events and keys",
+                };
+                write!(
+                    f,
+                    "the output does not fit: {bytes} bytes instead of {most} are {stays}, which stay"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn of_windows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::WindowOutside { window, trace } => {
+                let own = micros(*window);
+                match window.1 <= trace.0 {
+                    true => {
+                        let before = length((window.1, trace.0));
+                        write!(f, "the window {own} µs ends {before} before the trace begins")?;
+                    }
+                    false => {
+                        let behind = length((trace.1, window.0));
+                        write!(
+                            f,
+                            "the window {own} µs begins {behind} after the end of the trace"
+                        )?;
+                    }
+                }
+                write!(f, ": the trace is {} µs and lasts {}", micros(*trace), length(*trace))
+            }
+            Warning::WindowEmpty { windows, trace } => {
+                let windows = Vec::from_iter(windows.iter().map(|&window| micros(window)));
+                write!(
+                    f,
+                    "no event lies in the window: it is {} µs, the trace is {} µs and lasts {}",
+                    windows.join(", "),
+                    micros(*trace),
+                    length(*trace)
+                )
+            }
+            _ => f.write_str("the inputs have no event with a time"),
+        }
+    }
+
+    fn of_clocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::SeveralBaseTimes(input) => {
+                write!(f, "{input} states several base times: the first counts")
+            }
+            Warning::TakenAsSince1970(input) => write!(
+                f,
+                "{input} states no base time: its times were taken as what they look like, microseconds since 1970"
+            ),
+            Warning::NotAligned { input, why } => {
+                write!(f, "{input} {why}: its times stay as they are, unless other rules move them")
+            }
+            Warning::MarkersDiffer { marker, reference, input, matches } => write!(
+                f,
+                "{} has {} events named {marker}, {} has {}: {matches} of them were matched, where their distances agree \
+                 best",
+                reference.0, reference.1, input.0, input.1
+            ),
+            Warning::OneMarker(name) => {
+                write!(
+                    f,
+                    "only one input has events named {name}: there is nothing to align it with"
+                )
+            }
+            Warning::NothingToAlignBy(what) => f.write_str(what),
+            Warning::FarApart { later, earlier, since_1970: true } => write!(
+                f,
+                "times in {later} are since 1970, those in {earlier} are not: the inputs share no clock, so their events \
+                 are far apart"
+            ),
+            Warning::FarApart { later, earlier, since_1970: false } => write!(
+                f,
+                "times in {later} are years after those in {earlier}: the inputs share no clock"
+            ),
+            Warning::ClocksDiffer([(first, clock), (other, another)]) => write!(
+                f,
+                "times in {first} are of the clock {clock}, those in {other} of {another}: nothing says how these go \
+                 together"
+            ),
+            _ => {
+                f.write_str("times of thousands of digits, which no clock has, stayed as they are")
+            }
+        }
+    }
+}
+
+/// The time between two moments, in the unit that suits it.
+fn length((from, to): TimeSpan) -> String {
+    let ns = to.abs_diff(from);
+    let (scale, unit) = match ns {
+        0..1_000 => return format!("{ns} ns"),
+        1_000..1_000_000 => (1_000.0, "µs"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.2} {unit}", ns as f64 / scale)
+}
+
+/// `from..to` as microseconds; nothing where there is no limit.
+fn micros((from, to): TimeSpan) -> String {
+    let side = |time: i64, limit: i64| {
+        let mut text = Vec::new();
+        if time != limit {
+            text.push(b'@');
+            tracemill_core::json::push_micros(time, &mut text);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    format!("{}..{}", side(from, i64::MIN), side(to, i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_said_with_a_window_that_fits() {
+        assert_eq!(Warning::too_large(DEVTOOLS_MOST - 1, Some((0, 5))), None);
+        let large = Warning::too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
+        let text = large.to_string();
+        assert_eq!(text, "the output has 1024 MiB of text, and DevTools opens less than 512");
+        assert_eq!(large.remedy(), Some(Remedy::Smaller { slice: Some((2000, 400 << 20)) }));
+        let timeless = Warning::too_large(1 << 30, None).unwrap();
+        assert_eq!(timeless.remedy(), Some(Remedy::Smaller { slice: None }));
+    }
+}
