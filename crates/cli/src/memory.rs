@@ -1,4 +1,4 @@
-//! How much memory there is: the default of `-m` (contract C7).
+//! How much memory there is: the default of `-m`.
 //!
 //! A quarter of the machine's, or of what its control group allows if that is less; 256 MiB at least. Where neither
 //! can be read, 1 GiB.

@@ -1,4 +1,4 @@
-//! Small files that appear whole or not at all: `--report`, and `info -o` (contract C8).
+//! Small files that appear whole or not at all: `--report`, and `info -o`.
 //!
 //! They are written when the run is over, as the pipeline writes traces.
 

@@ -1,5 +1,5 @@
 //! Sums and products of decimal numbers, spelled as the number was that they are made of: exact, of any length that a
-//! trace can mean (contract C2).
+//! trace can mean.
 //!
 //! A result has as many decimals as the number had, and more only where a digit that is not zero needs them: 5.10 and
 //! 0.9 make 6.00, 5 and 1.5 make 6.5. A number with an exponent is written without.

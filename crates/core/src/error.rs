@@ -1,7 +1,7 @@
 //! The one error type: what failed, where, and what to do about it.
 //!
 //! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
-//! is what exit codes are made from (contract C9).
+//! is what exit codes are made from.
 
 use crate::around::Around;
 use crate::remedy::Remedy;

@@ -1,4 +1,4 @@
-//! Times to be calculated with: whole nanoseconds and the digits below them, exact to the last one (contract C2).
+//! Times to be calculated with: whole nanoseconds and the digits below them, exact to the last one.
 //!
 //! Edges of windows are whole nanoseconds, so all there is to do is: an end (`ts + dur`), how far it is behind an edge,
 //! and how far an edge is behind a time. Sixteen decimals of a microsecond, which exist, are one digit vector of 13.

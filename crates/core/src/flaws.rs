@@ -1,4 +1,4 @@
-//! What is wrong with a CPU profile, counted by kind with the first place of each (contract C5).
+//! What is wrong with a CPU profile, counted by kind with the first place of each.
 //!
 //! A flaw costs what it touches and no more: the rest of the profile is saved, other streams do not see it.
 
@@ -144,7 +144,7 @@ impl FlawKind {
         }
     }
 
-    /// Whether something of the profile is gone or guessed, so that the status says so (contract C9).
+    /// Whether something of the profile is gone or guessed, so that the status says so.
     pub fn is_loss(self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! What a run may take: threads, memory, disk. These change its cost but never its answer (contract C4).
+//! What a run may take: threads, memory, disk. These change its cost but never its answer.
 
 use crate::error::{Error, ErrorKind};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tracemill_tokenizer::Tier;
 pub struct Limits {
     /// Worker threads, at least 1.
     pub threads: usize,
-    /// The most heap the run may take, in bytes; mapped files do not count (contract C7).
+    /// The most heap the run may take, in bytes; mapped files do not count.
     pub memory: u64,
     /// Folder for spilled runs and spooled pipes.
     pub tmp_dir: PathBuf,
@@ -19,11 +19,11 @@ pub struct Limits {
     pub tier: Option<Tier>,
     /// The most bytes that one read from a pipe takes.
     pub read_size: usize,
-    /// Stop at the first defect, and check every byte (contract C5).
+    /// Stop at the first defect, and check every byte.
     pub strict: bool,
     /// Write what is not JSON, but for lapses with one meaning, as JSON.
     pub repair: bool,
-    /// Have outputs on disk before they get their names, so that they survive a power cut (contract C8).
+    /// Have outputs on disk before they get their names, so that they survive a power cut.
     pub sync: bool,
     /// Counters that another thread may watch.
     pub progress: Arc<Progress>,
@@ -34,7 +34,7 @@ pub struct Limits {
     pub shares: Option<Shares>,
 }
 
-/// How the memory budget is shared out (contract C7). What is left is for buffers, buckets and the stack.
+/// How the memory budget is shared out. What is left is for buffers, buckets and the stack.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {

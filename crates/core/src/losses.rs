@@ -1,4 +1,4 @@
-//! What was lost of the inputs, counted by kind with its places (contract C5), and what is told of each input.
+//! What was lost of the inputs, counted by kind with its places, and what is told of each input.
 
 use crate::flaws::Flaws;
 use tracemill_tokenizer::{Damage, DamageKind, Lapse};

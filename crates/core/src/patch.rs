@@ -1,4 +1,4 @@
-//! Events with some values changed: all other bytes stay as they are (contract C1).
+//! Events with some values changed: all other bytes stay as they are.
 
 use std::ops::Range;
 use tracemill_tokenizer::{Event, Field};

@@ -1,7 +1,7 @@
 //! Whether what is found in an input is JSON: every event is proved so by the worker that scans it, while it is in cache.
 //!
 //! The scan itself knows brackets and strings only, so `"pid" 1` and `tru` pass it. An event that is no JSON is lost like
-//! any other that is damaged (contract C5), for what is written is to be JSON. But where it is clear what was meant
+//! any other that is damaged, for what is written is to be JSON. But where it is clear what was meant
 //! ([`Lapse`]) and there are readers that take it, the event keeps its bytes and is counted; whoever asks for it to be
 //! mended gets it as JSON.
 //!

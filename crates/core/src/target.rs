@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum Target {
     /// Standard output.
     Stdout,
-    /// A file that appears, whole and on disk, when the job is done (contract C8). An existing one is refused unless
+    /// A file that appears, whole and on disk, when the job is done. An existing one is refused unless
     /// `replace`.
     File {
         /// Its path.

@@ -1,4 +1,4 @@
-//! Chunks of CPU profiles that are written later than their time says (contract C6), and events that are not written.
+//! Chunks of CPU profiles that are written later than their time says, and events that are not written.
 //!
 //! Streams that time order may tear (see `crate::streams`) are decided here one by one: places of their chunks are sorted,
 //! and read in the orders in question. What is delayed is known twice, 16 bytes each: by its own place, and by that of the
@@ -143,7 +143,7 @@ impl<'s, 'p> Finder<'s, 'p> {
         Finder { order, space, held: gather(), after: gather(), unordered: Vec::new() }
     }
 
-    /// The rule of contract C6 for one stream, whose chunks are given in input order.
+    /// The order of the chunks of one stream, whose chunks are given in input order.
     fn decide(&mut self, chunks: Records<'_, Entry>) -> Result<(), Error> {
         let Some(first) = chunks.first() else { return Ok(()) };
         let mut contents = Contents::new(&[], self.order.0);

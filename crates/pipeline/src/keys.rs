@@ -1,4 +1,4 @@
-//! Top-level keys of several documents in one: which are written, and where the others go (contract C1).
+//! Top-level keys of several documents in one: which are written, and where the others go.
 //!
 //! | key | rule |
 //! |---|---|

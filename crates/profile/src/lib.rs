@@ -1,4 +1,4 @@
-//! CPU profiles: out of traces, into traces (contract C6).
+//! CPU profiles: out of traces, into traces.
 //!
 //! ```text
 //!   trace ─ scan ─> router ─> streams ─ order ─> assemble ─> Profile ─> write ─> .cpuprofile

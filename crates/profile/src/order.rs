@@ -1,4 +1,4 @@
-//! The order of the chunks of one stream (contract C6): order of time if every node and sample then refers to nodes that
+//! The order of the chunks of one stream: order of time if every node and sample then refers to nodes that
 //! are defined already; else input order if that satisfies it; else order of time, and the user is told.
 //!
 //! Most streams stand in order of time: one look at their places tells, and nothing is sorted. For the others the places

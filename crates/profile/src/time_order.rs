@@ -1,4 +1,4 @@
-//! CPU profile streams in the order of the output (contract C6): a chunk is never written before its predecessor.
+//! CPU profile streams in the order of the output: a chunk is never written before its predecessor.
 //!
 //! A stream is all `ProfileChunk` events of one key ([`stream_key`]). Its
 //! order is the output's time order if every node and sample then refers to nodes already defined; else input order if

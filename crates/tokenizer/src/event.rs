@@ -1,7 +1,7 @@
 //! One trace event: its bytes and where its envelope fields stand in them.
 //!
 //! The scan only notes where each field's value begins; nothing is decoded before it is asked for. Of duplicate keys
-//! the last one counts, as `JSON.parse` has it; the bytes keep all of them (contract C1).
+//! the last one counts, as `JSON.parse` has it; the bytes keep all of them.
 
 use crate::number::{Nanos, nanos, number_text};
 use crate::swar::equal_bytes;

@@ -1,4 +1,4 @@
-//! Numbers as the digits that stand in the file: exact, of any length, never a float (contract C2).
+//! Numbers as the digits that stand in the file: exact, of any length, never a float.
 //!
 //! A time is first reduced to whole nanoseconds in an `i64` ([`Nanos`]), which is all that 99.9 % of comparisons need;
 //! where digits are left over ([`Nanos::exact`] is false) [`compare`] decides on the text itself. Both take the text of

@@ -1,4 +1,4 @@
-//! Each way to end has its status and its message (contract C9).
+//! Each way to end has its status and its message.
 
 use crate::support::{Folder, Run, testdata, trace, truncated};
 use std::fs;

@@ -103,7 +103,7 @@ impl Laws<'_> {
         events - info["phases"]["M"].as_u64().unwrap_or(0)
     }
 
-    /// `check` finds what merge wrote sorted, but for chunks of profiles that wait for those before them (C6).
+    /// `check` finds what merge wrote sorted, but for chunks of profiles that wait for those before them.
     #[track_caller]
     fn is_sorted(&mut self, number: usize) {
         let words = ["check".to_owned(), "--json".to_owned(), format!("{number}.json")];

@@ -9,8 +9,8 @@
 //! All of a round follows from its seed: one to three inputs of any kind and size, damaged, packed or encoded
 //! ([`inputs`]); one to four verbs with flags ([`chain`]); knobs. What must hold, whatever they are:
 //!
-//! * Both ways write the same bytes, say the same and end with the same status (C4), and that is one that fits (C9).
-//! * Nothing is left in the folder for temporary files, no hidden file beside an output, and inputs are what they were (C8).
+//! * Both ways write the same bytes, say the same and end with the same status, and that is one that fits.
+//! * Nothing is left in the folder for temporary files, no hidden file beside an output, and inputs are what they were.
 //! * The kernel ends whoever maps more memory than its budget ([`process`]); no run takes longer than its inputs warrant.
 //! * What each verb wrote keeps the laws of the verb ([`laws`]).
 //!

@@ -1,4 +1,4 @@
-//! What an input file was when it was opened, held against what it is when all was read (contract C8).
+//! What an input file was when it was opened, held against what it is when all was read.
 //!
 //! A map shows what the file holds at the moment of reading, and an event is read more than once: when it is found and
 //! when it is written. If somebody writes to the file in between, the output would be made of two files. So length and

@@ -1,4 +1,4 @@
-//! The comparator of contract C3, on the digits in the files where 16 bytes do not tell.
+//! The comparator of the order of the output, on the digits in the files where 16 bytes do not tell.
 
 use crate::entry::{EXACT, Entry, rank, says_all};
 use crate::place::Place;
@@ -12,7 +12,7 @@ use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text}
 pub struct Order<'s, 'p>(pub &'s Store<'p>);
 
 impl Order<'_, '_> {
-    /// Exactly as contract C3 has it. Total: no two entries are equal.
+    /// By time, at one time the longer first, then as they were read. Total: no two entries are equal.
     pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {
         a.time.cmp(&b.time).then_with(|| self.compare_at_one_time(a.place, b.place))
     }

@@ -1,4 +1,4 @@
-//! The order of the output (contract C3) and how it is reached.
+//! The order of the output and how it is reached.
 //!
 //! Metadata events first, then events without a time, both in input order: lists of places, sorted as they come. Then
 //! the timed events: 16 bytes each ([`Entry`](crate::entry::Entry): time in nanoseconds, [`Place`](crate::place::Place)), ascending; at equal times the longer

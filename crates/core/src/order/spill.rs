@@ -1,4 +1,4 @@
-//! Sorted runs on disk, for an index beyond the budget (contract C7).
+//! Sorted runs on disk, for an index beyond the budget.
 //!
 //! One unlinked file holds the runs, one behind the other, 16 bytes an entry; two more hold the lists of metadata and
 //! untimed events, 8 bytes a place, which are in order as they come. Reading maps the files, so it costs no heap

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all (contract C8).
+//! Files that appear whole or not at all.
 //!
 //! The bytes go to a file without a name in the target's folder (`O_TMPFILE`), so that whatever kills the run leaves
 //! nothing behind; when it is complete it gets the target's name. Where the file system has no such files a named

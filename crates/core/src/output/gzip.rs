@@ -8,7 +8,7 @@
 //!
 //! Each block is raw deflate that ends on a byte and begins with the 32 KiB before it as its dictionary, so the blocks
 //! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6). Where blocks
-//! begin depends on nothing but the bytes, so the output does not depend on threads (contract C4).
+//! begin depends on nothing but the bytes, so the output does not depend on threads.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};

@@ -64,7 +64,7 @@ impl Writer {
                 let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
                 encoder.include_checksum(true)?;
                 encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
-                // its answer depends on whether there are workers at all: always have one (contract C4)
+                // its answer depends on whether there are workers at all: always have one
                 let packers = available(packers(config, compression)).map_err(no_thread)?;
                 encoder.multithread(packers as u32)?;
                 Writer::Zstd(encoder)

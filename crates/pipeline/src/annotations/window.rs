@@ -1,7 +1,7 @@
 //! Stretches of time in annotations: breadcrumbs and labelled ranges.
 //!
 //! `{"min":…,"max":…,"range":…}` in microseconds of the trace's clock. Whatever moves the events of an input moves them
-//! through [`moved`] too, digits and all (contract C2).
+//! through [`moved`] too, digits and all.
 
 use super::text::with_member;
 use tracemill_core::exact::Exact;

@@ -2,7 +2,7 @@
 //!
 //! Types are strict (`5` is not `"5"`), as in DevTools. Hashes instead of texts keep memory bounded by the number of
 //! threads; two of a million ids collide with a probability of 10⁻⁷. The hash has no seed, so that answers do not differ
-//! from run to run (contract C4).
+//! from run to run.
 
 use tracemill_tokenizer::swar::{digits, equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, unescape};

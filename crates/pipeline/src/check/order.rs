@@ -1,4 +1,4 @@
-//! Whether events stand in the order of contract C3: all timed ones of an input, those of each thread, and whether
+//! Whether events stand in the order of the output: all timed ones of an input, those of each thread, and whether
 //! metadata and untimed ones stand in front.
 
 use super::rules::Kind;

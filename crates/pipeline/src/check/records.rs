@@ -55,7 +55,7 @@ impl Record {
         u128::from(self.group) << 64 | u128::from(time)
     }
 
-    /// The order of contract C3 at one time, as far as nanoseconds go.
+    /// The order of the output at one time, as far as nanoseconds go.
     fn tie(&self) -> (u64, u64) {
         let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
         (shorter, self.place)
@@ -79,7 +79,7 @@ impl Record {
     }
 }
 
-/// Sorts records of one stretch: by group, in each in the order of contract C3.
+/// Sorts records of one stretch: by group, in each in the order of the output.
 pub(super) fn sort(records: &mut [Record]) {
     records.sort_unstable_by_key(Record::group_and_time);
     sort_ties(records);

@@ -10,7 +10,7 @@
 //! What must wait is 40 bytes an event ([`undecided`]) and pays for itself: filters by pid and tid know no pairs, filters
 //! without names and relative times nothing late.
 //!
-//! **Whole things** ([`decide`]). E stays with its B: they are paired per thread by a stack, in the order of contract C3.
+//! **Whole things** ([`decide`]). E stays with its B: they are paired per thread by a stack, in the order of the output.
 //! Async, flow and object events that share category, id, scope (flows: the name too; local ids: the process) stay if
 //! one of them matches; they last from the first to the last of them. A CPU profile stays if its `Profile` event does,
 //! whichever threads its chunks come from, and lasts until its last chunk.

@@ -84,7 +84,7 @@ impl Keyed for Undecided {
         u128::from(self.key) << 64 | u128::from(time)
     }
 
-    /// By key, then as contract C3 has it.
+    /// By key, then in the order of the output.
     fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
         self.key.cmp(&other.key).then_with(|| order.compare(&self.entry, &other.entry))
     }

@@ -25,7 +25,7 @@ fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(
     output::check(output, &sources.iter().collect::<Vec<_>>())
 }
 
-/// Writes what of `sources`, taken together, lies in the windows, in the order of contract C3.
+/// Writes what of `sources`, taken together, lies in the windows, in the order of [`crate::merge()`].
 ///
 /// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
 ///

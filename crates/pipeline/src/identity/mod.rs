@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Nothing is decided before all inputs were read. What is renamed is found again when it is written ([`rename`]): only
-//! events of recordings with new names pay, and only the bytes of those values change (contract C1).
+//! events of recordings with new names pay, and only the bytes of those values change.
 
 mod candidates;
 mod census;

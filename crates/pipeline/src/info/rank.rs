@@ -1,10 +1,10 @@
-//! The order in which events stand, against that of contract C3.
+//! The order in which events stand, against that of the output.
 
 use std::cmp::Ordering;
 use tracemill_core::order::Stamp;
 use tracemill_tokenizer::{Event, Nanos};
 
-/// The place of an event in the order of contract C3, without the bytes it came from.
+/// The place of an event in the order of the output, without the bytes it came from.
 #[derive(Clone, Debug)]
 pub(super) struct Rank {
     class: Class,

@@ -1,4 +1,4 @@
-//! `merge`: any number of traces to one, sorted, whole (contracts C1–C8).
+//! `merge`: any number of traces to one, sorted, whole.
 //!
 //! ```text
 //!   inputs ─ scan ─> parts (sorted) ─┬─> buckets ────────────┬─ gather ─> output
@@ -44,7 +44,7 @@ use tracemill_core::target::{Format, OutputConfig};
 use tracemill_profile::StreamOrders;
 use tracemill_tokenizer::Event;
 
-/// Merges `sources` into one trace in the order of contract C3; one source is sorted.
+/// Merges `sources` into one trace in order of time ([`tracemill_core::order`] has the whole rule); one source is sorted.
 ///
 /// Cost: one pass over the input at scanning speed and one write of the output; 16 bytes of heap an event, and beyond a
 /// quarter of the budget none, for sorted runs on disk.
@@ -314,7 +314,7 @@ fn add_own_keys<'p>(
     own
 }
 
-/// Reads the streams again that time order may tear (contract C6).
+/// Reads the streams again that time order may tear.
 fn find_delays(
     streams: StreamOrders,
     settled: &Settled,

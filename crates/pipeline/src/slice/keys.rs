@@ -70,7 +70,7 @@ impl Keyed for Part {
         (self.owner(), self.entry.time)
     }
 
-    /// By what it belongs to, then as contract C3 has it.
+    /// By what it belongs to, then in the order of the output.
     fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
         let by_owner = self.owner().cmp(&other.owner());
         by_owner.then_with(|| order.compare(&self.entry, &other.entry))
@@ -147,7 +147,7 @@ enum Type {
     Local,
 }
 
-/// A hash of 128 bits, made in one pass over strings. It has no seed, so that answers do not differ from run to run (contract C4).
+/// A hash of 128 bits, made in one pass over strings. It has no seed, so that answers do not differ from run to run.
 #[derive(Clone, Copy)]
 struct Hash([u64; 2]);
 

@@ -1,7 +1,7 @@
 //! Where a sequence of events is cut, and what is open at each cut.
 //!
 //! ```text
-//!   sequence   e e e B e e │ e e E e e │ …      a cut stands before an event, in the order of contract C3
+//!   sequence   e e e B e e │ e e E e e │ …      a cut stands before an event, in the order of the output
 //!   part 2                   B'e e E e e        begins still open are repeated
 //! ```
 //!

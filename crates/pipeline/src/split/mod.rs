@@ -1,4 +1,4 @@
-//! `split`: one trace to parts that are traces of their own (contracts C1–C8).
+//! `split`: one trace to parts that are traces of their own.
 //!
 //! ```text
 //!   inputs ─ scan ─> events in lanes ─┬─> lanes of a thread, a process, a category ─┐
@@ -148,7 +148,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
     }
 }
 
-/// Splits `sources`, taken together, into parts that are traces of their own, each in the order of contract C3.
+/// Splits `sources`, taken together, into parts that are traces of their own, each in the order of [`crate::merge()`].
 ///
 /// Cost: one pass over the input at scanning speed and one write of all parts; 16 bytes of heap an event (24 for B and E
 /// events where parts are cut), and beyond a quarter of the budget none, for sorted runs on disk; some hundred bytes a

@@ -275,7 +275,7 @@ fn every_rule_is_found_where_it_is_broken() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `merge` leaves them where they are (contract C6): who has merged must not be told to merge.
+/// `merge` leaves them where they are: who has merged must not be told to merge.
 #[test]
 fn chunks_that_must_stand_behind_later_ones_are_not_unsorted() {
     let input = profile(&[ROOT, CHILD]);

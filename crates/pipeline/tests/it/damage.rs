@@ -1,4 +1,4 @@
-//! Damage as real files have it: what is whole survives, what is not is counted (contract C5).
+//! Damage as real files have it: what is whole survives, what is not is counted.
 
 use crate::run::{Knobs, Merged, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};

@@ -1,4 +1,4 @@
-//! Random traces × knobs = one answer = the naive reference, byte for byte (contract C4).
+//! Random traces × knobs = one answer = the naive reference, byte for byte.
 
 use crate::run::{Knobs, PLAIN, knobs, run};
 use tracemill_pipeline::Format;

@@ -1,4 +1,4 @@
-//! Every prefix of a trace: a producer may be killed at any byte (contract C5).
+//! Every prefix of a trace: a producer may be killed at any byte.
 
 use crate::run::{Knobs, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};

@@ -1,5 +1,5 @@
 //! CPU profile streams that are not as they should be: what is wrong is counted with its place, the rest is saved, and
-//! no other stream notices (contract C5).
+//! no other stream notices.
 
 use crate::extract::{Extracted, check_rules, extract, kinds};
 use crate::run::{Knobs, PLAIN, knobs};

@@ -1,4 +1,4 @@
-//! `.cpuprofile` inputs that are not as they should be, and call trees deeper than any stack (contract C5).
+//! `.cpuprofile` inputs that are not as they should be, and call trees deeper than any stack.
 
 use crate::extract::{check_rules, extract_sources, kinds};
 use crate::profile_files::check_events;

@@ -1,4 +1,4 @@
-//! Sound CPU profiles in traces: extracted as the naive reference has them, whatever the knobs (contracts C4, C6).
+//! Sound CPU profiles in traces: extracted as the naive reference has them, whatever the knobs.
 
 use crate::extract::{extract, extract_sources, kinds, list};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};

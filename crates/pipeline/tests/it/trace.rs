@@ -17,7 +17,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// Asserts the layout of contract C3's outputs on the way.
+    /// Asserts the layout of merged outputs on the way.
     #[track_caller]
     pub(crate) fn parse(format: Format, bytes: &'a [u8]) -> Self {
         let opening: &[u8] = match format {

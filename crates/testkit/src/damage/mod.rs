@@ -1,4 +1,4 @@
-//! Damage as real files have it, injected into well-formed traces, with what must survive (C5).
+//! Damage as real files have it, injected into well-formed traces, with what must survive.
 //!
 //! [`damage`] takes a trace's bytes and the spans of its events (of [`crate::reference::events`])
 //! and says which events may be lost. All others must come out with the bytes they have in the

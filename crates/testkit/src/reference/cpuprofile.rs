@@ -1,4 +1,4 @@
-//! CPU profiles as they must be extracted from well-formed traces (C6), and what a `.cpuprofile` says.
+//! CPU profiles as they must be extracted from well-formed traces, and what a `.cpuprofile` says.
 //!
 //! Everything is a `serde_json` value; times are whole nanoseconds. Only what is sound is understood: ids are numbers,
 //! trees are trees, and samples and time steps are equal in number.

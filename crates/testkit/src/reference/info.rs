@@ -195,7 +195,7 @@ fn is_phase(event: &RawEvent, phase: &str) -> bool {
     key(event.ph.as_deref()) == (Some(true), phase.as_bytes().to_vec())
 }
 
-/// Neighbours out of the order of contract C3.
+/// Neighbours out of the order of the output.
 fn inversions(events: &[(usize, RawEvent)]) -> u64 {
     let rank = |event: &RawEvent| {
         let zero = Decimal::zero;

@@ -54,9 +54,9 @@ pub struct Notes {
     pub sources: usize,
     /// Events written.
     pub events: usize,
-    /// CPU profile streams that no order makes consistent, written in time order (C6).
+    /// CPU profile streams that no order makes consistent, written in time order.
     pub inconsistent_profiles: usize,
-    /// Profile chunks written after later events because they follow a later chunk (C6).
+    /// Profile chunks written after later events because they follow a later chunk.
     pub delayed_chunks: usize,
     /// Events taken out because a split had repeated them.
     pub copies: usize,

@@ -1,5 +1,5 @@
-//! The order of the output (C3), and the chunks of CPU profile streams held back to follow their
-//! predecessors (C6).
+//! The order of the output, and the chunks of CPU profile streams held back to follow their
+//! predecessors.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! CPU profile streams (C6): which events belong to one stream, and whether an order of its chunks
+//! CPU profile streams: which events belong to one stream, and whether an order of its chunks
 //! defines every node before it is used.
 
 use std::collections::{HashMap, HashSet};

@@ -12,11 +12,11 @@
 //! other. At level 0 an object may turn out to be an event or a document with `traceEvents` in it, whatever comes first:
 //! its keys are remembered until that is known ([`members`]).
 //!
-//! **Damage** (contract C5). An event is taken as good if its brackets match, no byte in it is suspect (see
+//! **Damage**. An event is taken as good if its brackets match, no byte in it is suspect (see
 //! [`crate::simd`]) and every bracket stands where a value may stand. Else the bytes from its start up to the next event
 //! boundary are reported as lost and the scan goes on there ([`resync`]). What the format allows (no `]` at the end, a
 //! trailing comma) is noted, not lost. All decisions depend on the bytes alone: where the input was cut into windows,
-//! reads or chunks cannot be seen in the result (contract C4).
+//! reads or chunks cannot be seen in the result.
 //!
 //! **Cost.** No byte is classified twice on sound input ([`Scanner::classified`] counts; a test holds it to that). Memory:
 //! 33 KiB, plus a bit a nesting level. The caller keeps the bytes from [`Scanner::retain_from`] on.
