@@ -48,6 +48,112 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(warning).collect()
 }
 
+/// What to do about each kind of finding, by its name.
+const ROWS: [(&str, &str); 75] = [
+    ("utf8", "tracemill merge --repair replaces it"),
+    ("nan", "tracemill merge --repair writes null"),
+    (
+        "grammar",
+        "tracemill merge --repair mends it where it is clear what was meant, and leaves the event out where not",
+    ),
+    ("malformed", "tracemill merge drops it and keeps the rest"),
+    ("unbalanced", "tracemill merge drops what it spoils and keeps the rest"),
+    ("truncated", "tracemill merge writes a complete trace of what is there"),
+    ("garbage", "tracemill merge leaves it out"),
+    ("not-events", "write an array of events, even if it is empty"),
+    ("unclosed", "tracemill merge closes it"),
+    ("unclosed-object", "tracemill merge closes it"),
+    ("separators", "tracemill merge writes them right"),
+    ("several-documents", "tracemill merge makes one of them"),
+    ("ndjson", "tracemill merge --format object writes a form that viewers read"),
+    ("no-events", "there is nothing to show"),
+    ("duplicate-key", "keep one of them"),
+    ("packing", "tracemill merge INPUT -o OUT.json.gz writes one gzip member of UTF-8"),
+    ("too-large", "tracemill split --by size=400M, or slice, or filter"),
+    ("opening", "tracemill merge writes it so that it does"),
+    ("empty-event", "tracemill filter or merge --for devtools takes it out"),
+    (
+        "missing-name",
+        "DevTools refuses the whole file: tracemill merge --for devtools gives it one",
+    ),
+    (
+        "nameless-end",
+        "DevTools refuses the whole file: tracemill merge --for devtools pairs it with its B",
+    ),
+    (
+        "missing-cat",
+        "DevTools fails when it selects such a thread: tracemill merge --for devtools adds it",
+    ),
+    ("missing-args", "tracemill merge --for devtools adds it"),
+    ("missing-phase", "viewers leave it out: give it one"),
+    ("unknown-phase", "viewers leave it out"),
+    ("missing-pid", "give it one: viewers put it where it does not belong"),
+    ("missing-tid", "give it one: viewers put it where it does not belong"),
+    ("missing-ts", "viewers leave it out: let the producer give it one"),
+    ("bad-number", "mend it in the producer: readers take it for 0, or fail"),
+    (
+        "string-time",
+        "write numbers: JavaScript joins strings where it should add; tracemill merge --for devtools does",
+    ),
+    ("string-id", "tracemill keeps \"5\" and 5 apart, as DevTools does"),
+    ("odd-id", "write a number"),
+    (
+        "id-range",
+        "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers",
+    ),
+    ("big-id", "write it as a string"),
+    ("precision", "tracemill keeps every digit; let times begin nearer to 0"),
+    ("negative-ts", "allowed; few readers expect it"),
+    ("negative-dur", "clocks went backwards: leave the event out, or make it 0"),
+    ("no-dur", "it has no end: write dur, or B and E"),
+    ("lower-instant", "tracemill merge --for devtools writes I"),
+    ("ignored-phase", "it is left out there"),
+    ("unsorted", "tracemill merge sorts"),
+    ("unsorted-thread", "tracemill merge sorts"),
+    ("late-metadata", "tracemill merge puts them in front"),
+    ("late-untimed", "tracemill merge puts them in front"),
+    ("begin-without-end", "it stays open to the end of the trace"),
+    ("end-without-begin", "it is left out by viewers"),
+    ("crossing", "B and E must nest: tracemill merge --for devtools writes X events"),
+    (
+        "overlap",
+        "viewers drop it: tracemill merge --for perfetto --overlaps spill (or --for devtools) moves it to a lane of its own",
+    ),
+    ("be-threads", "tracemill merge --for devtools pairs them by thread and writes X events"),
+    ("missing-id", "nothing can be paired with it: write id or id2"),
+    ("async-without-end", "it stays open, or is left out"),
+    ("async-without-begin", "it is left out"),
+    ("async-outside", "it is left out"),
+    ("flow-without-end", "no arrow is drawn"),
+    ("flow-without-begin", "no arrow is drawn"),
+    (
+        "shared-async-id",
+        "use id2.local, or ids that differ; of several inputs tracemill merge keeps them apart",
+    ),
+    ("shared-flow-id", "use ids that differ; of several inputs tracemill merge keeps them apart"),
+    ("async-id-zero", "number them from 1"),
+    ("flow-id", "tracemill merge --for perfetto writes a number"),
+    ("missing-frame", "the stack is not shown"),
+    ("annotation", "take it out: one bad one costs DevTools all that follow"),
+    ("enhanced", "take it out, unless it is meant"),
+    ("nothing-drawn", "DevTools leaves out time 0: give one another time"),
+    ("two-starts", "tracemill merge --for devtools makes them one"),
+    ("empty-start", "tracemill merge --for devtools takes it out"),
+    ("bare-args", "tracemill merge --for devtools supplies them"),
+    (
+        "hidden-process",
+        "nothing, for processes of the browser itself; one of another recording shows if its file is merged with --for devtools",
+    ),
+    ("many-samples", "tracemill merge --for devtools cuts it"),
+    ("profile-id2", "tracemill merge --for devtools gives it an id"),
+    ("profiles-per-thread", "tracemill profile extract, and open each"),
+    ("chunk-order", "tracemill merge puts them in order"),
+    ("headless-profile", "merge the file in which it began; tracemill profile extract saves it"),
+    ("chunk-lengths", "tracemill profile extract pairs what can be paired"),
+    ("repeated-node", "tracemill profile extract numbers nodes anew where it must"),
+    ("unordered-profile", "a file of it may be missing: merge all"),
+];
+
 /// What to do about what `check` finds under a name.
 pub(crate) fn of_finding(name: &str) -> &'static str {
     // what is wrong within a CPU profile has no row
@@ -55,106 +161,7 @@ pub(crate) fn of_finding(name: &str) -> &'static str {
 }
 
 fn row(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "utf8" => "tracemill merge --repair replaces it",
-        "nan" => "tracemill merge --repair writes null",
-        "grammar" => {
-            "tracemill merge --repair mends it where it is clear what was meant, and leaves the event out where not"
-        }
-        "malformed" => "tracemill merge drops it and keeps the rest",
-        "unbalanced" => "tracemill merge drops what it spoils and keeps the rest",
-        "truncated" => "tracemill merge writes a complete trace of what is there",
-        "garbage" => "tracemill merge leaves it out",
-        "not-events" => "write an array of events, even if it is empty",
-        "unclosed" => "tracemill merge closes it",
-        "unclosed-object" => "tracemill merge closes it",
-        "separators" => "tracemill merge writes them right",
-        "several-documents" => "tracemill merge makes one of them",
-        "ndjson" => "tracemill merge --format object writes a form that viewers read",
-        "no-events" => "there is nothing to show",
-        "duplicate-key" => "keep one of them",
-        "packing" => "tracemill merge INPUT -o OUT.json.gz writes one gzip member of UTF-8",
-        "too-large" => "tracemill split --by size=400M, or slice, or filter",
-        "opening" => "tracemill merge writes it so that it does",
-        "empty-event" => "tracemill filter or merge --for devtools takes it out",
-        "missing-name" => {
-            "DevTools refuses the whole file: tracemill merge --for devtools gives it one"
-        }
-        "nameless-end" => {
-            "DevTools refuses the whole file: tracemill merge --for devtools pairs it with its B"
-        }
-        "missing-cat" => {
-            "DevTools fails when it selects such a thread: tracemill merge --for devtools adds it"
-        }
-        "missing-args" => "tracemill merge --for devtools adds it",
-        "missing-phase" => "viewers leave it out: give it one",
-        "unknown-phase" => "viewers leave it out",
-        "missing-pid" => "give it one: viewers put it where it does not belong",
-        "missing-tid" => "give it one: viewers put it where it does not belong",
-        "missing-ts" => "viewers leave it out: let the producer give it one",
-        "bad-number" => "mend it in the producer: readers take it for 0, or fail",
-        "string-time" => {
-            "write numbers: JavaScript joins strings where it should add; tracemill merge --for devtools does"
-        }
-        "string-id" => "tracemill keeps \"5\" and 5 apart, as DevTools does",
-        "odd-id" => "write a number",
-        "id-range" => {
-            "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers"
-        }
-        "big-id" => "write it as a string",
-        "precision" => "tracemill keeps every digit; let times begin nearer to 0",
-        "negative-ts" => "allowed; few readers expect it",
-        "negative-dur" => "clocks went backwards: leave the event out, or make it 0",
-        "no-dur" => "it has no end: write dur, or B and E",
-        "lower-instant" => "tracemill merge --for devtools writes I",
-        "ignored-phase" => "it is left out there",
-        "unsorted" => "tracemill merge sorts",
-        "unsorted-thread" => "tracemill merge sorts",
-        "late-metadata" => "tracemill merge puts them in front",
-        "late-untimed" => "tracemill merge puts them in front",
-        "begin-without-end" => "it stays open to the end of the trace",
-        "end-without-begin" => "it is left out by viewers",
-        "crossing" => "B and E must nest: tracemill merge --for devtools writes X events",
-        "overlap" => {
-            "viewers drop it: tracemill merge --for perfetto --overlaps spill (or --for devtools) moves it to a lane of its own"
-        }
-        "be-threads" => "tracemill merge --for devtools pairs them by thread and writes X events",
-        "missing-id" => "nothing can be paired with it: write id or id2",
-        "async-without-end" => "it stays open, or is left out",
-        "async-without-begin" => "it is left out",
-        "async-outside" => "it is left out",
-        "flow-without-end" => "no arrow is drawn",
-        "flow-without-begin" => "no arrow is drawn",
-        "shared-async-id" => {
-            "use id2.local, or ids that differ; of several inputs tracemill merge keeps them apart"
-        }
-        "shared-flow-id" => {
-            "use ids that differ; of several inputs tracemill merge keeps them apart"
-        }
-        "async-id-zero" => "number them from 1",
-        "flow-id" => "tracemill merge --for perfetto writes a number",
-        "missing-frame" => "the stack is not shown",
-        "annotation" => "take it out: one bad one costs DevTools all that follow",
-        "enhanced" => "take it out, unless it is meant",
-        "nothing-drawn" => "DevTools leaves out time 0: give one another time",
-        "two-starts" => "tracemill merge --for devtools makes them one",
-        "empty-start" => "tracemill merge --for devtools takes it out",
-        "bare-args" => "tracemill merge --for devtools supplies them",
-        "hidden-process" => {
-            "nothing, for processes of the browser itself; one of another recording shows if its file is merged with --for devtools"
-        }
-        "many-samples" => "tracemill merge --for devtools cuts it",
-        "profile-id2" => "tracemill merge --for devtools gives it an id",
-        "profiles-per-thread" => "tracemill profile extract, and open each",
-        "chunk-order" => "tracemill merge puts them in order",
-        "headless-profile" => {
-            "merge the file in which it began; tracemill profile extract saves it"
-        }
-        "chunk-lengths" => "tracemill profile extract pairs what can be paired",
-        "repeated-node" => "tracemill profile extract numbers nodes anew where it must",
-        "unordered-profile" => "a file of it may be missing: merge all",
-        _ => return None,
-    })
+    ROWS.iter().find(|(own, _)| *own == name).map(|(_, remedy)| *remedy)
 }
 
 #[cfg(test)]
@@ -167,6 +174,7 @@ mod tests {
         for (name, _) in check_rules() {
             assert!(row(name).is_some_and(|text| !text.is_empty()), "{name}");
         }
+        assert_eq!(check_rules().count(), ROWS.len());
         assert_eq!(row("profile-unknown"), None);
     }
 

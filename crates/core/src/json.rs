@@ -10,6 +10,35 @@ pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
 }
 
+/// The elements of an array, as they stand; none of what is no array.
+pub fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
+    array_elements(array).into_iter().flatten()
+}
+
+/// As [`elements`], but `None` of what is no array.
+pub fn array_elements(array: &[u8]) -> Option<Elements<'_>> {
+    let mut cursor = Cursor::new(array);
+    cursor.enter(b'[').then_some(Elements(Some(cursor)))
+}
+
+/// See [`elements`].
+#[derive(Clone, Debug)]
+pub struct Elements<'a>(Option<Cursor<'a>>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let cursor = self.0.as_mut()?;
+        if !cursor.next_element() {
+            // behind its end other values may stand
+            self.0 = None;
+            return None;
+        }
+        Some(cursor.value())
+    }
+}
+
 /// Appends an integer.
 #[inline]
 pub fn push_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
@@ -191,6 +220,17 @@ mod tests {
         ] {
             assert_eq!(text(|out| push_micros(ns, out)), micros);
         }
+    }
+
+    #[test]
+    fn elements_are_those_of_the_first_array() {
+        let of = |array: &'static str| elements(array.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(of(" [1, [2,3] ,{\"a\":[4]}] [5]"), [&b"1"[..], b"[2,3]", b"{\"a\":[4]}"]);
+        assert_eq!(of("[]"), [b""; 0]);
+        assert_eq!(of("{\"a\":[1]}"), [b""; 0]);
+        assert!(array_elements(b"7").is_none() && array_elements(b"[]").is_some());
+        let mut ended = array_elements(b"[1],2").unwrap();
+        assert_eq!((ended.next(), ended.next(), ended.next()), (Some(&b"1"[..]), None, None));
     }
 
     #[test]

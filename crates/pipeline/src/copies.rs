@@ -27,11 +27,12 @@ use std::hash::BuildHasher;
 use std::iter::Peekable;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::json::elements;
 use tracemill_core::order::{Gather, Keyed, KeyedRuns, KeyedSorter, Order, Record, Sorted, word};
 use tracemill_core::outline::{Document, KeyValue};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Cursor, Event, fields_of};
+use tracemill_tokenizer::{Event, fields_of};
 
 /// A stretch of text, by what it is sorted by before its place.
 #[derive(Clone, Copy)]
@@ -120,7 +121,7 @@ impl Copies {
         let (mut lists, mut lens) = (Vec::new(), HashSet::new());
         let mut take = |document: usize, offset: u64, list: &[u8]| {
             lists.push((offset, document));
-            each_element(list, |event| {
+            elements(list).try_for_each(|event| {
                 let len = event.len() as u64;
                 lens.insert(len);
                 let within = event.as_ptr() as usize - list.as_ptr() as usize;
@@ -315,18 +316,4 @@ fn list_of<'p>(
     made.extend_from_slice(b"]}");
     pieces.push(Cow::Owned(made));
     Some(pieces)
-}
-
-/// Shows the elements of an array until `each` fails.
-fn each_element<'p, E>(
-    array: &'p [u8],
-    mut each: impl FnMut(&'p [u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut cursor = Cursor::new(array);
-    if cursor.enter(b'[') {
-        while cursor.next_element() {
-            each(cursor.value())?;
-        }
-    }
-    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::fixups::Fixups;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
 use crate::patched::{Patched, write_styled};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_core::entry::Entry;
@@ -15,7 +14,6 @@ use tracemill_core::order::{Lists, Order, Timed};
 use tracemill_core::output::{Batch, Output, Sequencer, Turns};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
-use tracemill_core::threads::on_threads;
 use tracemill_tokenizer::{Tier, Validator};
 
 /// Events in a batch, where the source does not decide.
@@ -160,23 +158,10 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             }
             Ok(())
         };
-        let results = on_threads(Output::workers(config), || {
-            let result = catch_unwind(AssertUnwindSafe(work));
-            // others must not wait for a turn that will not come, whatever the reason
-            if !matches!(result, Ok(Ok(()))) {
-                output.give_up();
-                ahead.give_up();
-                turns.give_up();
-            }
-            result.unwrap_or_else(|panic| resume_unwind(panic))
-        });
-        // a worker that lost its turn says "broken pipe"; the one that caused it knows more
-        let failures = results.into_iter().filter_map(Result::err);
-        if let Some(error) =
-            failures.min_by_key(|e| e.class() == tracemill_core::error::ErrorClass::BrokenPipe)
-        {
-            return Err(error);
-        }
+        output.fill(config, work, || {
+            ahead.give_up();
+            turns.give_up();
+        })?;
         Ok(Written {
             batches: ahead.into_state().number,
             end: offset + bytes.into_inner(),
@@ -328,6 +313,7 @@ mod tests {
     use super::*;
     use crate::begun::Begun;
     use crate::merged_keys::United;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use tracemill_core::order::Buckets;
     use tracemill_core::output::Length;
     use tracemill_core::store::{Payload, Segment};

@@ -5,6 +5,7 @@
 use crate::config::Config;
 use tracemill_core::error::Error;
 use tracemill_core::input::{Opened, expand, open};
+use tracemill_core::json::elements;
 use tracemill_core::source::Source;
 use tracemill_core::trace::Trace;
 use tracemill_profile::ProfileReader;
@@ -87,12 +88,7 @@ fn descend<'v>(value: &'v [u8], path: &str) -> Option<&'v [u8]> {
         b'[' => {
             let (number, rest) =
                 path.split_once('.').map_or((path, None), |(n, rest)| (n, Some(rest)));
-            let (number, mut cursor) = (number.parse::<usize>().ok()?, Cursor::new(value));
-            cursor.enter(b'[');
-            for _ in 0..number {
-                cursor.next_element().then(|| cursor.value())?;
-            }
-            let element = cursor.next_element().then(|| cursor.value())?;
+            let element = elements(value).nth(number.parse().ok()?)?;
             rest.map_or(Some(element), |rest| descend(element, rest))
         }
         _ => None,

@@ -91,6 +91,7 @@ mod listed;
 mod mended;
 mod merge;
 mod merged_keys;
+mod mix;
 mod names;
 mod parts;
 mod patched;
@@ -130,8 +131,8 @@ pub use merge::merge;
 pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
-    AnnotationDrop, AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport,
-    IdentityReport, InputClock, InputIdentity, MergeReport, RunReport, ViewerReport,
+    AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
+    InputClock, InputIdentity, MergeReport, RunReport, ViewerReport,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
@@ -153,4 +154,4 @@ pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
 pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
-pub use warning::{TimeSpan, Warning};
+pub use warning::{AnnotationDrop, TimeSpan, Warning};

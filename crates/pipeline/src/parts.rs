@@ -18,9 +18,10 @@
 //!
 //! What a document cannot say is left out; a part of a trace may have nothing but `copies`.
 
+use tracemill_core::json::elements;
 use tracemill_core::outline::Document;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Cursor, members, string_is, unescape};
+use tracemill_tokenizer::{members, string_is, unescape};
 
 /// Numbers that ascend, as stretches: `"0-3,7"`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -186,16 +187,8 @@ impl<'p> Said<'p> {
 
 /// A list of events.
 fn list(value: &[u8]) -> Option<&[u8]> {
-    let mut cursor = Cursor::new(value);
-    if !value.starts_with(b"[") || !cursor.enter(b'[') {
-        return None;
-    }
-    while cursor.next_element() {
-        if !cursor.value().starts_with(b"{") {
-            return None;
-        }
-    }
-    Some(value)
+    let is_list = value.starts_with(b"[");
+    (is_list && elements(value).all(|event| event.starts_with(b"{"))).then_some(value)
 }
 
 /// Where a key stands that says of a document that `split` made it of a larger one, and what that was, if it says so.

@@ -1,5 +1,7 @@
 //! What was looked up last, by the bytes of short values: most events have the process and thread of some few others.
 
+use crate::mix::mix;
+
 /// Places in the table.
 const SLOTS: usize = 64;
 
@@ -60,8 +62,7 @@ fn word(bytes: &[u8]) -> Option<u64> {
 
 #[inline(always)]
 pub(crate) fn hash_of(word: u64) -> u64 {
-    let product = u128::from(word ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93;
-    (product as u64) ^ (product >> 64) as u64
+    mix(word, 0)
 }
 
 #[cfg(test)]

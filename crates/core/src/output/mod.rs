@@ -18,6 +18,7 @@ mod gzip;
 mod turns;
 mod writer;
 
+use crate::error::ErrorClass;
 use crate::error::{Error, ErrorKind};
 use crate::input::files_in;
 use crate::limits::Limits;
@@ -25,11 +26,13 @@ use crate::limits::Progress;
 use crate::os::{self, FileId};
 use crate::source::Source;
 use crate::target::{Compression, OutputConfig, Target};
+use crate::threads::on_threads;
 pub use batch::Batch;
 use file::AtomicFile;
 pub use file::{ScratchRemoved, remove_scratch, write_file};
 use std::fs::{File, Metadata};
 use std::io::{BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub use turns::{Sequencer, Turns};
@@ -204,6 +207,42 @@ impl Output {
     /// Threads that should gather and write batches.
     pub fn workers(config: &Limits) -> usize {
         config.threads.min(config.room_for(GATHERER)).max(1)
+    }
+
+    /// Has [`Output::workers`] fill it with batches, each by `work`; what they give.
+    ///
+    /// Whoever fails gives up for all, and so does who panics: a turn that waits for another would never come. `give_up` does
+    /// the same for turns of the caller.
+    ///
+    /// # Errors
+    /// Why the first one failed that did not only wait for another.
+    pub fn fill<T: Send>(
+        &self,
+        config: &Limits,
+        work: impl Fn() -> Result<T, Error> + Sync,
+        give_up: impl Fn() + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let results = on_threads(Self::workers(config), || {
+            let result = catch_unwind(AssertUnwindSafe(&work));
+            if !matches!(result, Ok(Ok(_))) {
+                self.give_up();
+                give_up();
+            }
+            result.unwrap_or_else(|panic| resume_unwind(panic))
+        });
+        let mut done = Vec::new();
+        let mut failures = Vec::new();
+        for result in results {
+            match result {
+                Ok(own) => done.push(own),
+                Err(error) => failures.push(error),
+            }
+        }
+        // a worker that lost its turn says "broken pipe"; the one that caused it knows more
+        match failures.into_iter().min_by_key(|error| error.class() == ErrorClass::BrokenPipe) {
+            Some(error) => Err(error),
+            None => Ok(done),
+        }
     }
 
     /// Says how long the output has become, where its length was a guess.

@@ -2,7 +2,8 @@
 
 use super::named::each;
 use super::read::{Annotated, Named, Needs};
-use crate::report::{AnnotationDrop, AnnotationReport};
+use crate::report::AnnotationReport;
+use crate::warning::AnnotationDrop;
 use std::collections::BTreeMap;
 
 /// What became of an annotation.

@@ -1,6 +1,6 @@
 //! The keys by which annotations name events, as DevTools reads them (devtools-semantics §10).
 
-use crate::report::AnnotationDrop;
+use crate::warning::AnnotationDrop;
 use tracemill_tokenizer::unescape;
 
 /// A key that DevTools can read.

@@ -3,7 +3,7 @@
 use super::calls::{Ids, Wanted};
 use super::read::{Annotated, Named};
 use crate::emit::Emit;
-use crate::report::AnnotationDrop;
+use crate::warning::AnnotationDrop;
 use std::sync::Arc;
 
 /// Numbers of annotations by what they name. 16 bytes a name, 24 of a call.

@@ -4,7 +4,7 @@ use super::calls::{Threads, Wanted};
 use super::key::{CallKey, EventKey};
 use super::text::{elements, range_in};
 use super::window::{Breadcrumbs, Span, span_of_range};
-use crate::report::AnnotationDrop;
+use crate::warning::AnnotationDrop;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;

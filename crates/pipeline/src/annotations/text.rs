@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use tracemill_tokenizer::{Cursor, members, string_is};
+use tracemill_core::json::array_elements;
+use tracemill_tokenizer::{members, string_is};
 
 /// Where `part` stands in `whole`, of which it is a slice.
 pub(super) fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {
@@ -12,14 +13,7 @@ pub(super) fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {
 
 /// The elements of an array; `None` if it is none.
 pub(super) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
-    let (mut cursor, mut all) = (Cursor::new(array), Vec::new());
-    if !cursor.enter(b'[') {
-        return None;
-    }
-    while cursor.next_element() {
-        all.push(cursor.value());
-    }
-    Some(all)
+    array_elements(array).map(Iterator::collect)
 }
 
 /// How an array is written: what stands before, between and behind its elements.

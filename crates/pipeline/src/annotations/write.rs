@@ -13,7 +13,7 @@ use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::merged_keys::United;
-use crate::report::AnnotationDrop;
+use crate::warning::AnnotationDrop;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;

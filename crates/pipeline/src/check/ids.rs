@@ -4,15 +4,9 @@
 //! threads; two of a million ids collide with a probability of 10⁻⁷. The hash has no seed, so that answers do not differ
 //! from run to run.
 
+use crate::mix::mix;
 use tracemill_tokenizer::swar::{digits, equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
-
-/// Mixes two words: the halves of their product.
-#[inline(always)]
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD6E8_FEB8_6659_FD93);
-    (product as u64) ^ (product >> 64) as u64
-}
 
 /// Types of values, where their hashes begin.
 const WHOLE: u64 = 1;

@@ -27,7 +27,7 @@ mod text;
 mod viewers;
 mod walk;
 
-pub(crate) use ids::{hash_value, mix, whole};
+pub(crate) use ids::{hash_value, whole};
 pub(crate) use needs::{Need, lacks, profile_id};
 pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};

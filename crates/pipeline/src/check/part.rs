@@ -1,12 +1,13 @@
 //! What one worker finds in one chunk: the fields of each event, by itself.
 
-use super::ids::{hash_field, hash_short, hash_value, mix};
+use super::ids::{hash_field, hash_short, hash_value};
 use super::order::Orders;
 use super::records::{Record, sort};
 use super::rules::Kind;
 use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
+use crate::mix::mix;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -2,9 +2,10 @@
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
+use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::shift::{Kind, Shift};
-use tracemill_tokenizer::{Cursor, Event, Field, canonical, members, number_text, string_is};
+use tracemill_tokenizer::{Event, Field, canonical, members, number_text, string_is};
 
 /// Finds the times in some args.
 type FindTimes = fn(&mut Args<'_, '_>);
@@ -99,12 +100,7 @@ fn profile(args: &mut Args<'_, '_>) {
         (args.found)(time, Kind::Micros);
     }
     for list in [deltas, inner_deltas].into_iter().flatten().filter(|_| args.lengths) {
-        let mut cursor = Cursor::new(list);
-        if cursor.enter(b'[') {
-            while cursor.next_element() {
-                (args.found)(cursor.value(), Kind::Length);
-            }
-        }
+        elements(list).for_each(|length| (args.found)(length, Kind::Length));
     }
 }
 

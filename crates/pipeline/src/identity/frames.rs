@@ -4,10 +4,11 @@ use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdCensus, IdMap, Space};
 use crate::merged_keys::Bytes;
 use std::collections::HashSet;
+use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::patch::Patches;
 use tracemill_core::shift::Kind;
-use tracemill_tokenizer::{Cursor, members};
+use tracemill_tokenizer::members;
 
 /// Gives out names of stack frames; nothing is renamed without a rewrite.
 #[derive(Default)]
@@ -122,24 +123,20 @@ pub(crate) fn renamed_samples<'p>(
     unit: &RenamedUnit,
 ) -> Vec<Bytes<'p>> {
     let mut pieces = Pieces::new(within);
-    let mut cursor = Cursor::new(samples);
-    if cursor.enter(b'[') {
-        while cursor.next_element() {
-            let sample = cursor.value();
-            if let (Some(renames), Some(pid)) = (&unit.renames, member(sample, b"pid"))
-                && let Some(new) = renames.pid(&super::census::key_of(Some(pid)))
-            {
-                pieces.patches.write(within, pid, |texts| {
-                    texts.extend_from_slice(new);
-                    true
-                });
-            }
-            if let (Some(shift), Some(ts)) = (&unit.shift, member(sample, b"ts")) {
-                pieces.patches.write(within, ts, |texts| shift.write(ts, Kind::Micros, texts));
-            }
-            if let Some(map) = unit.frames.as_ref().filter(|_| sample.starts_with(b"{")) {
-                frame_references(sample, |frame| pieces.rename(frame, map));
-            }
+    for sample in elements(samples) {
+        if let (Some(renames), Some(pid)) = (&unit.renames, member(sample, b"pid"))
+            && let Some(new) = renames.pid(&super::census::key_of(Some(pid)))
+        {
+            pieces.patches.write(within, pid, |texts| {
+                texts.extend_from_slice(new);
+                true
+            });
+        }
+        if let (Some(shift), Some(ts)) = (&unit.shift, member(sample, b"ts")) {
+            pieces.patches.write(within, ts, |texts| shift.write(ts, Kind::Micros, texts));
+        }
+        if let Some(map) = unit.frames.as_ref().filter(|_| sample.starts_with(b"{")) {
+            frame_references(sample, |frame| pieces.rename(frame, map));
         }
     }
     pieces.finish()

@@ -8,10 +8,11 @@ use crate::recent::{Recent, Words};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::patch::Patches;
 use tracemill_core::shift::{Kind, Shift};
-use tracemill_tokenizer::{Cursor, Event, Field, FieldFinder, Tier, members, string_is};
+use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, members, string_is};
 
 /// Events whose `args.data` name processes.
 const FRAME_EVENTS: [&[u8]; 3] =
@@ -242,14 +243,8 @@ pub(crate) fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8]
     if let Some(pid) = member(data, b"processId") {
         found(pid);
     }
-    let mut frames = Cursor::new(member(data, b"frames").unwrap_or_default());
-    if frames.enter(b'[') {
-        while frames.next_element() {
-            if let Some(pid) = member(frames.value(), b"processId") {
-                found(pid);
-            }
-        }
-    }
+    let frames = elements(member(data, b"frames").unwrap_or_default());
+    frames.filter_map(|frame| member(frame, b"processId")).for_each(found);
 }
 
 /// Calls `found` for the values of the last `sf` and `esf` of an event or sample.

@@ -21,11 +21,10 @@ use crate::report::ConvertReport;
 use rules::{ALSO, Counts, LONG, Rules};
 use std::sync::{Mutex, PoisonError};
 use tracemill_core::draft::Draft;
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 use tracemill_core::output::{self, Batch, Length, Output};
 use tracemill_core::source::Source;
 use tracemill_core::target::{OutputConfig, Style};
-use tracemill_core::threads::on_threads;
 use tracemill_tokenizer::unescape;
 
 /// Bytes that a thread takes at a time.
@@ -93,47 +92,20 @@ fn write(
             plain: Vec::new(),
             places: Vec::new(),
         };
-        let (mut buffer, _guard) = (Vec::new(), GivesUp(&sink));
+        let mut buffer = Vec::new();
         while let Some((number, stretch)) = take(text, &next) {
             let mut batch = sink.batch(number, 0, &mut buffer);
-            let done = worker.redact(stretch, &mut batch).and_then(|()| batch.finish());
-            if let Err(error) = done {
-                sink.give_up();
-                return Err(error);
-            }
+            worker.redact(stretch, &mut batch)?;
+            batch.finish()?;
         }
         Ok((worker.counts, worker.bytes))
     };
     let (mut counts, mut bytes) = ([0; 5], 0);
-    let mut failed = None;
-    for done in on_threads(Output::workers(config), work) {
-        match done {
-            Ok((own, written)) => {
-                counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-                bytes += written;
-            }
-            // who waited for the turn of another only knows that it will not come
-            Err(error) if failed.is_none() || !matches!(error.kind(), ErrorKind::BrokenPipe) => {
-                failed = Some(error);
-            }
-            Err(_) => {}
-        }
+    for (own, written) in sink.fill(config, work, || {})? {
+        counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        bytes += written;
     }
-    match failed {
-        Some(error) => Err(error),
-        None => sink.finish().map(|()| (counts, bytes)),
-    }
-}
-
-/// Wakes all that wait for their turn if this thread panics: its own would never end.
-struct GivesUp<'o>(&'o Output);
-
-impl Drop for GivesUp<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.give_up();
-        }
-    }
+    sink.finish().map(|()| (counts, bytes))
 }
 
 /// The next stretch, which ends behind a line break, and its number.

@@ -10,7 +10,8 @@
 //! of all processes, as in DevTools and Perfetto (devtools-semantics §8.3). Of a key only a hash of 128 bits is kept.
 
 use super::kinds::{Kind, Step};
-use crate::check::{mix, whole};
+use crate::check::whole;
+use crate::mix::mix;
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::json::member;

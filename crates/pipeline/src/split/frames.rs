@@ -9,9 +9,10 @@ use crate::keys::{Bytes, United};
 use crate::parts::{Numbers, frames_of};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use tracemill_core::json::elements;
 use tracemill_core::order::Sequence;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Cursor, members, string_is, unescape};
+use tracemill_tokenizer::{members, string_is, unescape};
 
 /// Bytes of frames and of samples that are looked into at most, so that a table of them fits into the smallest budget. No
 /// share of the budget, which must not show in the output.
@@ -51,7 +52,7 @@ impl Frames {
         let mut frames = Frames { key, text, members, numbers, always, unnamed };
         let mut always = HashSet::new();
         for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {
-            elements(&text_of(&key.value)?, |sample| frames.note(sample, &mut always));
+            elements(&text_of(&key.value)?).for_each(|sample| frames.note(sample, &mut always));
         }
         frames.always = always;
         Some(frames)
@@ -107,7 +108,7 @@ impl Frames {
         for (key, value) in members(event) {
             if ["sf", "esf", "stack", "estack"].iter().any(|name| string_is(key, name.as_bytes())) {
                 if value.starts_with(b"[") {
-                    elements(value, |id| self.note_frame(id, used));
+                    elements(value).for_each(|id| self.note_frame(id, used));
                 } else {
                     self.note_frame(value, used);
                 }
@@ -144,14 +145,4 @@ fn id_of(value: &[u8]) -> Vec<u8> {
         _ => plain.extend_from_slice(value),
     }
     plain
-}
-
-/// Shows the elements of an array.
-fn elements(array: &[u8], mut visit: impl FnMut(&[u8])) {
-    let mut cursor = Cursor::new(array);
-    if cursor.enter(b'[') {
-        while cursor.next_element() {
-            visit(cursor.value());
-        }
-    }
 }

@@ -12,10 +12,11 @@ use super::changes::{Change, Changes};
 use super::scan::{Census, Written};
 use crate::identity::{Rewrite, key_of};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
-use tracemill_tokenizer::{Cursor, Field, fields_of};
+use tracemill_tokenizer::{Field, fields_of};
 
 /// Nanoseconds from the begin of the trace within which a navigation gives the main frame its URL.
 const SOON: i64 = 500_000_000;
@@ -89,7 +90,7 @@ impl Pages<'_> {
     /// Gives main frames the URLs that they would have if the trace began at `begin`.
     fn name_frames(&self, start: &[u8], begin: i64, patches: &mut Patches) {
         let frames = data_of(start).and_then(|data| member(data, b"frames"));
-        each_frame(frames.unwrap_or_default(), |frame| {
+        elements(frames.unwrap_or_default()).for_each(|frame| {
             let navigations = member(frame, b"frame").into_iter().flat_map(|id| {
                 self.census.iter().filter_map(move |(_, census)| census.navigations.get(id))
             });
@@ -181,12 +182,12 @@ fn unite_frames(chosen: &[u8], others: &[Start], patches: &mut Patches) {
     let own = member(data, b"frames");
     let mut seen: HashSet<&[u8]> = HashSet::new();
     let mut before = Vec::new();
-    each_frame(own.unwrap_or_default(), |frame| {
+    elements(own.unwrap_or_default()).for_each(|frame| {
         seen.insert(frame);
     });
     for other in others {
         let frames = data_of(&other.bytes).and_then(|data| member(data, b"frames"));
-        each_frame(frames.unwrap_or_default(), |frame| {
+        elements(frames.unwrap_or_default()).for_each(|frame| {
             if seen.insert(frame) {
                 before.extend_from_slice(frame);
                 before.push(b',');
@@ -209,15 +210,6 @@ fn unite_frames(chosen: &[u8], others: &[Start], patches: &mut Patches) {
             let comma: &[u8] = if data[1..].trim_ascii_start() == b"}" { b"" } else { b"," };
             let frames = [b"\"frames\":[", &*before, b"]", comma].concat();
             patches.insert_behind(chosen, &data[..1], &frames);
-        }
-    }
-}
-
-fn each_frame<'f>(frames: &'f [u8], mut found: impl FnMut(&'f [u8])) {
-    let mut cursor = Cursor::new(frames);
-    if cursor.enter(b'[') {
-        while cursor.next_element() {
-            found(cursor.value());
         }
     }
 }

@@ -11,11 +11,12 @@ use crate::config::Config;
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::Error;
+use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::order::{Order, Runs, Sorter};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Cursor, Event, Field, Nanos};
+use tracemill_tokenizer::{Event, Field, Nanos};
 
 /// A value as it is written.
 pub(super) type Written = Vec<u8>;
@@ -113,12 +114,8 @@ impl Census {
     fn note_start(&mut self, event: &Event<'_>) {
         (self.is_browser, self.has_start) = (true, true);
         let data = page_data(event).unwrap_or_default();
-        let mut frames = Cursor::new(member(data, b"frames").unwrap_or_default());
-        if frames.enter(b'[') {
-            while frames.next_element() {
-                self.note_frame(frames.value());
-            }
-        }
+        let frames = elements(member(data, b"frames").unwrap_or_default());
+        frames.for_each(|frame| self.note_frame(frame));
     }
 
     fn note_frame(&mut self, frame: &[u8]) {

@@ -8,8 +8,9 @@
 //! that nothing must be remembered.
 
 use super::scan::{Census, Written};
-use crate::check::{hash_value, is_flow_id, mix};
+use crate::check::{hash_value, is_flow_id};
 use crate::identity::{Rewrite, key_of};
+use crate::mix::mix;
 use std::collections::{BTreeMap, HashSet};
 use tracemill_tokenizer::{canonical, compare, number_text, parse, to_text};
 
