@@ -26,9 +26,9 @@
 //! | modules | job |
 //! |---|---|
 //! | [`source`], [`input`], [`os`] | names to bytes, whatever they are packed in |
-//! | [`read`], [`scan`], [`outline`] | inputs to findings, on many cores; what stands around the events |
+//! | [`read`], [`scan`], [`envelope`] | inputs to findings, on many cores; what stands around the events |
 //! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
-//! | [`order`], [`kept`] | events by time or as they came, in memory or on disk |
+//! | [`order`], [`input_order`] | events by time or as they came, in memory or on disk |
 //! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
 //! | [`pairing`], [`json`], [`patch`] | which end closes which begin; reading and changing the text of events |
 //! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
@@ -39,17 +39,17 @@ pub mod around;
 pub mod decimal;
 pub mod draft;
 pub mod entry;
+pub mod envelope;
 pub mod error;
 pub mod exact;
 pub mod flaws;
 pub mod input;
+pub mod input_order;
 pub mod json;
-pub mod kept;
 pub mod limits;
 pub mod losses;
 pub mod order;
 pub mod os;
-pub mod outline;
 pub mod output;
 pub mod pairing;
 pub mod patch;

@@ -7,8 +7,8 @@
 //!
 //! Cost: some 20 ns for 64 bytes, a third of what scanning costs; nothing is allocated unless values nest deeper than 63.
 
+use crate::envelope::{Collect, Document, KeyValue};
 use crate::losses::InputReport;
-use crate::outline::{Collect, Document, KeyValue};
 use tracemill_tokenizer::{
     Damage, DamageKind, Event, Form, Lapse, Member, Note, Sink, Tier, Validator, lapses,
 };
@@ -59,7 +59,7 @@ impl<'p, C: Collect> Feed<'p, C> {
         let mends = self.proof.as_ref().is_some_and(|proof| proof.mends);
         match lapse(bytes, mends) {
             Ok(lapse) => {
-                self.part.outline().facts.lapses.add(lapse, (offset, offset + noticed), bytes);
+                self.part.envelope().stats.lapses.add(lapse, (offset, offset + noticed), bytes);
                 true
             }
             Err(at) => {

@@ -10,8 +10,8 @@
 //! would have found, by induction. If not (damage, events inside strings, a chunk inside one huge event) the main
 //! thread scans that chunk again from the true place: slower, never different.
 
+pub use crate::envelope::Collect;
 use crate::error::Error;
-pub use crate::outline::Collect;
 use crate::proof::{Feed, Proof};
 use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeMap;
@@ -223,15 +223,15 @@ fn scan_guess<C: Collect>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outline::Outline;
+    use crate::envelope::Envelope;
     use tracemill_tokenizer::Event;
 
     /// Panics at some event.
     #[derive(Default)]
-    struct Bomb(Outline);
+    struct Bomb(Envelope);
 
     impl Collect for Bomb {
-        fn outline(&mut self) -> &mut Outline {
+        fn envelope(&mut self) -> &mut Envelope {
             &mut self.0
         }
 

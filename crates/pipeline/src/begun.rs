@@ -15,15 +15,15 @@
 //! [`crate::whole`]).
 
 use crate::config::Config;
+use crate::event_rewriter::{EventRewriter, write_styled};
 use crate::keys::unite;
 use crate::layout::{Layout, default_format};
-use crate::merged_keys::United;
-use crate::patched::{Patched, write_styled};
+use crate::merged_keys::MergedKeys;
 use crate::report::RunReport;
 use crate::warning::Warning;
 use memchr::memmem;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::outline::Document;
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
@@ -44,13 +44,13 @@ pub(crate) struct Begun {
     pub(crate) events: u64,
     /// Raw line breaks in strings that became escapes.
     pub(crate) breaks_escaped: u64,
-    repairs: Option<Patched<'static>>,
+    repairs: Option<EventRewriter<'static>>,
 }
 
 impl Begun {
     /// Opens the output and writes what stands before the events.
     pub(crate) fn new(
-        (layout, united): (Layout, &United<'_>),
+        (layout, united): (Layout, &MergedKeys<'_>),
         output: &OutputConfig,
         config: &Config,
         length: Length,
@@ -62,7 +62,7 @@ impl Begun {
         batch.push(&opening)?;
         batch.finish()?;
         let tier = config.tier.unwrap_or_else(Tier::best);
-        let repairs = config.repair.then(|| Patched::repairing(tier));
+        let repairs = config.repair.then(|| EventRewriter::repairing(tier));
         let opening = opening.len() as u64;
         let next = (1, opening);
         Ok(Begun { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
@@ -180,7 +180,7 @@ impl<'c> Hurry<'c> {
 }
 
 /// Whether there may be annotations of DevTools, which name events by numbers that may change.
-fn has_annotations(united: &United<'_>) -> bool {
+fn has_annotations(united: &MergedKeys<'_>) -> bool {
     let finder = memmem::Finder::new(b"\"modifications\"");
     let mut pieces = united.keys.iter().flat_map(|key| &key.value);
     pieces.any(|piece| finder.find(piece.as_slice()).is_some())
@@ -224,7 +224,7 @@ pub(crate) fn take_late_keys(
 /// [`take_late_keys`] returned.
 pub(crate) fn report_in_order(
     inputs: &Inputs,
-    (united, format): (&United<'_>, Format),
+    (united, format): (&MergedKeys<'_>, Format),
     late: (u64, Option<Warning>),
     config: &Config,
 ) -> RunReport {

@@ -12,17 +12,17 @@
 use crate::annotations::{Annotations, Written};
 use crate::begun::{Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
-use crate::delays::Delays;
 use crate::early::{self, Early};
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
+use crate::reordering::Reordering;
 use crate::report::{ConvertReport, RunReport};
+use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
-use tracemill_core::kept::Kept;
+use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{Buckets, Order, Timed};
-use tracemill_core::outline::{Document, Outline};
 use tracemill_core::output;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::read::{Current, Own, Reader};
@@ -69,7 +69,7 @@ pub(crate) fn convert(
         order: Order(store),
         // of nothing at all not even a line break is written
         layout: layout(format, style, index.breaks || index.events == 0),
-        delays: Delays::default(),
+        delays: Reordering::default(),
         lists: &lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
@@ -119,7 +119,7 @@ struct Index<'c> {
     may_begin: bool,
     hurry: Hurry<'c>,
     early: Option<Early>,
-    kept: Kept,
+    kept: InputOrderList,
     long: Vec<Long>,
     events: u64,
     bytes: u64,
@@ -136,7 +136,7 @@ impl<'c> Index<'c> {
             may_begin: false,
             hurry,
             early: None,
-            kept: Kept::new(&config.tmp_dir, config.shares().index),
+            kept: InputOrderList::new(&config.tmp_dir, config.shares().index),
             long: Vec::new(),
             events: 0,
             bytes: 0,
@@ -148,7 +148,7 @@ impl<'c> Index<'c> {
 
 impl Index<'_> {
     /// Has the events of a part written at once, if that can be.
-    fn hand_on(&mut self, part: &Part, base: u64, current: Current<'_>) {
+    fn hand_on(&mut self, part: &ChunkFindings, base: u64, current: Current<'_>) {
         if std::mem::take(&mut self.may_begin) && base == 0 {
             self.early = self.begin_early(current);
         }
@@ -177,22 +177,22 @@ impl Index<'_> {
 
 /// The findings of one chunk of an input.
 #[derive(Default)]
-struct Part {
-    outline: Outline,
+struct ChunkFindings {
+    envelope: Envelope,
     places: Vec<Place>,
     long: Vec<Long>,
     bytes: u64,
     breaks: bool,
 }
 
-impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+impl Collect for ChunkFindings {
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        let (offset, len) = (self.outline.event(event), event.bytes.len());
+        let (offset, len) = (self.envelope.event(event), event.bytes.len());
         self.bytes += len as u64;
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -207,14 +207,14 @@ impl Collect for Part {
 }
 
 impl Reader for Index<'_> {
-    type Part = Part;
+    type Part = ChunkFindings;
 
-    fn part(base: u64, bytes: usize) -> Part {
+    fn part(base: u64, bytes: usize) -> ChunkFindings {
         // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
-        Part {
-            outline: Outline::at(base),
+        ChunkFindings {
+            envelope: Envelope::at(base),
             places: Vec::with_capacity(bytes / 256),
-            ..Part::default()
+            ..ChunkFindings::default()
         }
     }
 
@@ -230,14 +230,14 @@ impl Reader for Index<'_> {
         self.hurry.hurries()
     }
 
-    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
-        if part.outline.facts.events > 0 {
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
+        if part.envelope.stats.events > 0 {
             self.hand_on(&part, base, current);
         }
-        self.events += part.outline.facts.events;
+        self.events += part.envelope.stats.events;
         self.bytes += part.bytes;
         self.breaks |= part.breaks;
-        part.outline.append_to(&mut self.documents);
+        part.envelope.append_to(&mut self.documents);
         if self.hurry.hurries() {
             let store = current.own_store(part.long.clone());
             self.hurry.push(&self.documents, &part.places, &store)?;

@@ -4,9 +4,9 @@
 //! disk beyond their share, and what comes after an equal one is taken out of the list in a second walk.
 
 use crate::config::Config;
+use crate::event_rewriter::EventRewriter;
 use crate::identity::{Renamer, Rewrite};
 use crate::listed::Listed;
-use crate::patched::Patched;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
@@ -33,7 +33,7 @@ pub(crate) fn deduplicate(
     let order = Order(store);
     let sorter = || KeyedSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut patched = Patched::new(Renamer::new(rewrite, tier), None, None);
+    let mut patched = EventRewriter::new(Renamer::new(rewrite, tier), None, None);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
 
     let hasher = std::hash::RandomState::new();

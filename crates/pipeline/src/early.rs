@@ -13,13 +13,13 @@
 
 use crate::config::Config;
 use crate::layout::Layout;
-use crate::merged_keys::United;
+use crate::merged_keys::MergedKeys;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::input::byte_order_mark;
-use tracemill_core::outline::{Document, Outline};
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::proof::{Feed, Proof};
@@ -92,7 +92,7 @@ impl Early {
     /// Opens the output and starts its writers; `None` if that fails, for reasons that will show again.
     pub(crate) fn begin(
         mapped: &Arc<Mapped>,
-        (layout, united): (Layout, &United<'_>),
+        (layout, united): (Layout, &MergedKeys<'_>),
         output: &OutputConfig,
         config: &Config,
     ) -> Option<Self> {
@@ -143,7 +143,7 @@ impl Early {
     pub(crate) fn finish(
         mut self,
         layout: Layout,
-        (united, events): (&United<'_>, u64),
+        (united, events): (&MergedKeys<'_>, u64),
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Option<u64>, Error> {
         self.end_writers()?;
@@ -204,10 +204,10 @@ fn write(
 
 /// What stands before and behind the events of an input.
 #[derive(Default)]
-struct Ends(Outline);
+struct Ends(Envelope);
 
 impl Collect for Ends {
-    fn outline(&mut self) -> &mut Outline {
+    fn envelope(&mut self) -> &mut Envelope {
         &mut self.0
     }
 

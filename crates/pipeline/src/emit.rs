@@ -1,11 +1,11 @@
 //! Ordered entries to bytes: batches of them gathered by several threads at once.
 
 use crate::config::Config;
-use crate::delays::Delays;
+use crate::event_rewriter::{EventRewriter, write_styled};
 use crate::fixups::Fixups;
 use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
-use crate::patched::{Patched, write_styled};
+use crate::reordering::Reordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tracemill_core::entry::Entry;
@@ -23,7 +23,7 @@ const BATCH: usize = 8 * 1024;
 pub(crate) struct Emit<'r, 's, 'p> {
     pub(crate) order: Order<'s, 'p>,
     pub(crate) layout: Layout,
-    pub(crate) delays: Delays,
+    pub(crate) delays: Reordering,
     pub(crate) lists: &'r Lists,
     pub(crate) timed: Timed<'r>,
     /// Names that change.
@@ -96,11 +96,11 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// What changes in the events of a batch, for each worker; `None` if nothing does.
-    fn patched(&self, config: &Config, tier: Tier) -> Option<Patched<'_>> {
+    fn patched(&self, config: &Config, tier: Tier) -> Option<EventRewriter<'_>> {
         let renamer = || Renamer::new(self.rewrite.as_ref().unwrap_or(Rewrite::nothing()), tier);
         let fixups = self.fixups.map(|fixups| fixups.finder(tier));
         let repairs = config.repair.then(|| Validator::new(tier));
-        self.changes_lengths(config).then(|| Patched::new(renamer(), fixups, repairs))
+        self.changes_lengths(config).then(|| EventRewriter::new(renamer(), fixups, repairs))
     }
 
     /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
@@ -273,7 +273,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         &self,
         entries: &[Entry],
         taken: &Taken,
-        patched: Option<&mut Patched<'_>>,
+        patched: Option<&mut EventRewriter<'_>>,
         batch: &mut Batch<'_>,
     ) -> Result<(usize, u64), Error> {
         let first = taken.index == 0;
@@ -312,7 +312,7 @@ pub(crate) struct Written {
 mod tests {
     use super::*;
     use crate::begun::Begun;
-    use crate::merged_keys::United;
+    use crate::merged_keys::MergedKeys;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use tracemill_core::order::Buckets;
     use tracemill_core::output::Length;
@@ -337,14 +337,14 @@ mod tests {
         let emit = Emit {
             order: Order(&store),
             layout: Layout::of(Format::Array),
-            delays: Delays::default(),
+            delays: Reordering::default(),
             lists: &Lists::Memory([Vec::new(), Vec::new()]),
             timed: Timed::Buckets(Buckets::over(std::iter::once(&entries[..]))),
             rewrite: None,
             fixups: None,
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
-            let opening = (emit.layout, &United::default());
+            let opening = (emit.layout, &MergedKeys::default());
             let begun = Begun::new(opening, &file, &config, Length::Unknown).expect("writable");
             let Begun { output, next, events, .. } = &begun;
             emit.write(output, *next, *events, &config).map(|written| written.events)

@@ -20,12 +20,12 @@ mod frames;
 
 use crate::annotations::{modifications, without};
 use crate::identity::{FrameNames, Rewrite, renamed_samples};
-pub(crate) use crate::merged_keys::{Bytes, Key, United};
+pub(crate) use crate::merged_keys::{Bytes, Key, MergedKeys};
 use crate::merged_keys::{STACK_FRAMES, open};
 use crate::warning::Warning;
 use frames::Frames;
 use std::collections::{HashMap, HashSet};
-use tracemill_core::outline::{Document, KeyValue};
+use tracemill_core::envelope::{Document, KeyValue};
 use tracemill_core::store::Store;
 use tracemill_core::target::Format;
 use tracemill_tokenizer::{members, string_is, to_text};
@@ -33,7 +33,7 @@ use tracemill_tokenizer::{members, string_is, to_text};
 const SAMPLES: &[u8] = b"samples";
 
 /// Unites the keys of all documents.
-pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> United<'p> {
+pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> MergedKeys<'p> {
     unite_by(documents, store, FrameNames::default())
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn unite_renamed<'p>(
     documents: &[Document],
     store: &Store<'p>,
     rewrite: &mut Rewrite,
-) -> United<'p> {
+) -> MergedKeys<'p> {
     let keys = documents.iter().flat_map(|document| &document.keys);
     let frames = keys.filter(|key| string_is(&key.key, STACK_FRAMES));
     let all = frames.map(|key| store.slice(key.offset, key.len));
@@ -53,10 +53,10 @@ fn unite_by<'p>(
     documents: &[Document],
     store: &Store<'p>,
     mut names: FrameNames<'_>,
-) -> United<'p> {
+) -> MergedKeys<'p> {
     let value = |key: &KeyValue| store.slice(key.offset, key.len);
-    let Some((first, later)) = documents.split_first() else { return United::default() };
-    let mut united = United::of((first, later), store, &mut names);
+    let Some((first, later)) = documents.split_first() else { return MergedKeys::default() };
+    let mut united = MergedKeys::of((first, later), store, &mut names);
     let known = if later.is_empty() { Known::default() } else { Known::of(first, store) };
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
     let first_metadata = first_metadata.map(value).unwrap_or_default();
@@ -205,7 +205,7 @@ impl<'p> Known<'p> {
 }
 
 /// `"tracemill"`, or with a number behind it the first that is not taken.
-pub(crate) fn free_name(united: &United<'_>) -> Vec<u8> {
+pub(crate) fn free_name(united: &MergedKeys<'_>) -> Vec<u8> {
     free_among(united.keys.iter().map(|key| &*key.name))
 }
 
@@ -278,14 +278,14 @@ impl<'p> Extras<'p> {
     }
 }
 
-impl<'p> United<'p> {
+impl<'p> MergedKeys<'p> {
     /// The keys of the first document, with room for what the later ones add to them.
     fn of(
         (first, later): (&Document, &[Document]),
         store: &Store<'p>,
         names: &mut FrameNames<'_>,
     ) -> Self {
-        let mut united = United::default();
+        let mut united = MergedKeys::default();
         for key in &first.keys {
             let bytes = store.slice(key.offset, key.len);
             if string_is(&key.key, STACK_FRAMES) {
@@ -370,7 +370,7 @@ impl<'p> United<'p> {
             None => key.clone(),
         };
         let keys = self.keys.iter().enumerate().map(key).collect();
-        United { warnings: Vec::new(), keys, ..*self }
+        MergedKeys { warnings: Vec::new(), keys, ..*self }
     }
 
     /// The value of `stackFrames`, if there is one, becomes this.

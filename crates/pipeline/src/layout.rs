@@ -1,8 +1,8 @@
 //! How a trace is written: what stands around its events in each form, and the white space in them.
 
-use crate::merged_keys::United;
+use crate::merged_keys::MergedKeys;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::outline::Document;
 use tracemill_core::output::Batch;
 use tracemill_core::place::Place;
 use tracemill_core::store::{PREFETCH_AHEAD, Store};
@@ -137,7 +137,7 @@ impl Layout {
     }
 
     /// The bytes before the first event.
-    pub(crate) fn opening(self, keys: &United<'_>) -> Vec<u8> {
+    pub(crate) fn opening(self, keys: &MergedKeys<'_>) -> Vec<u8> {
         match self.format {
             Format::Object => {
                 let [first, _, _, colon] = self.around;
@@ -168,7 +168,7 @@ impl Layout {
     }
 
     /// Length of what [`Layout::write_closing`] writes.
-    pub(crate) fn closing_len(self, keys: &United<'_>) -> u64 {
+    pub(crate) fn closing_len(self, keys: &MergedKeys<'_>) -> u64 {
         let mut len = self.close.len() as u64;
         if self.format == Format::Object {
             let [_, _, last, colon] = self.around;
@@ -185,7 +185,7 @@ impl Layout {
     /// The bytes behind the last event; returns how many.
     pub(crate) fn write_closing(
         self,
-        keys: &United<'_>,
+        keys: &MergedKeys<'_>,
         events: u64,
         batch: &mut Batch<'_>,
     ) -> Result<u64, Error> {

@@ -1,10 +1,10 @@
 //! Keys beside the events whose values are no JSON, but for lapses, as JSON.
 
-use crate::merged_keys::{Bytes, United};
+use crate::merged_keys::{Bytes, MergedKeys};
 use std::borrow::Cow;
 use tracemill_tokenizer::{mend, validate};
 
-impl<'p> United<'p> {
+impl<'p> MergedKeys<'p> {
     /// Mends the values of keys in their place; returns how many. A value with lapses is in memory from then on.
     pub(crate) fn mend(&mut self) -> u64 {
         let found: Vec<_> = self.lapsed().collect();
@@ -16,7 +16,7 @@ impl<'p> United<'p> {
     }
 
     /// As it is, or mended if that is asked for.
-    pub(crate) fn repaired(&self, asked_for: bool) -> Cow<'_, United<'p>> {
+    pub(crate) fn repaired(&self, asked_for: bool) -> Cow<'_, MergedKeys<'p>> {
         if !asked_for || self.lapsed().next().is_none() {
             return Cow::Borrowed(self);
         }
@@ -51,7 +51,7 @@ mod tests {
             Key { name: b"\"k\"".to_vec(), value }
         };
         let keys = vec![key(&["{\"a\":NaN}"]), key(&["[", "1", ",", "]"]), key(&["[1", "]"])];
-        let mut united = United { keys, ..United::default() };
+        let mut united = MergedKeys { keys, ..MergedKeys::default() };
         assert!(matches!(united.repaired(false), Cow::Borrowed(_)));
         let repaired = united.repaired(true).into_owned();
         let text =

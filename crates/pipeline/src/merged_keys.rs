@@ -32,7 +32,7 @@ impl Bytes<'_> {
 
 /// The keys of the output.
 #[derive(Clone, Default)]
-pub(crate) struct United<'p> {
+pub(crate) struct MergedKeys<'p> {
     pub(crate) keys: Vec<Key<'p>>,
     /// The key, and the piece of it, that DevTools' annotations are.
     pub(crate) modifications: Option<(usize, usize)>,

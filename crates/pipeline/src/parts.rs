@@ -18,8 +18,8 @@
 //!
 //! What a document cannot say is left out; a part of a trace may have nothing but `copies`.
 
+use tracemill_core::envelope::Document;
 use tracemill_core::json::elements;
-use tracemill_core::outline::Document;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{members, string_is, unescape};
 

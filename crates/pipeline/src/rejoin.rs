@@ -7,9 +7,9 @@ use crate::listed::Listed;
 use crate::parts::{Numbers, Statement, frames_of};
 use std::ops::Range;
 use std::path::Path;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::order::{KeyedSorter, Lists, METADATA, Order};
-use tracemill_core::outline::Document;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Form, string_is};
 

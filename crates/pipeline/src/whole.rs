@@ -3,7 +3,7 @@
 use crate::begun::Begun;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::merged_keys::United;
+use crate::merged_keys::MergedKeys;
 use crate::warning::Warning;
 use tracemill_core::error::Error;
 use tracemill_core::output::Length;
@@ -16,7 +16,7 @@ impl Emit<'_, '_, '_> {
     /// `begun` has some of that already. `check` has the last word: the output appears only if it agrees.
     pub(crate) fn write_all(
         &self,
-        united: &United<'_>,
+        united: &MergedKeys<'_>,
         (events, event_bytes): (u64, u64),
         (output, begun): (&OutputConfig, Option<Box<Begun>>),
         config: &Config,

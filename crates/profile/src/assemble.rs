@@ -11,7 +11,7 @@
 use super::assembled::{Extent, LATER, Profile, text_of};
 use super::chunk::{Extra, NO_ID, ProfileSource, TraceId};
 use super::column::Column;
-use super::kept::ChunkRef;
+use super::decoded_chunks::ChunkRef;
 use super::text::Text;
 use super::tree::{Builder, NONE};
 use std::collections::HashMap;

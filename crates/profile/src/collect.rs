@@ -11,12 +11,12 @@ use super::router::Router;
 use super::streams::{Group, Room, Streams};
 use super::write::Bounds;
 use tracemill_core::entry::Entry;
+use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::json::micros;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::Order;
-use tracemill_core::outline::{Document, Outline};
 use tracemill_core::read::{Current, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::store::Store;
@@ -34,23 +34,23 @@ pub struct Collector {
 /// The findings of a stretch of an input.
 #[derive(Default)]
 pub struct Part {
-    outline: Outline,
+    envelope: Envelope,
     streams: Router,
     names: Names,
 }
 
 impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        self.outline.facts.events += 1;
+        self.envelope.stats.events += 1;
         if event.is_metadata() {
             return self.names.note(event);
         }
-        self.streams.note(event, self.outline.base + event.offset);
+        self.streams.note(event, self.envelope.base + event.offset);
     }
 }
 
@@ -58,7 +58,7 @@ impl Reader for Collector {
     type Part = Part;
 
     fn part(base: u64, _bytes: usize) -> Part {
-        Part { outline: Outline::at(base), ..Part::default() }
+        Part { envelope: Envelope::at(base), ..Part::default() }
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -72,7 +72,7 @@ impl Reader for Collector {
     fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.streams.append(part.streams, base)?;
         self.names.append(part.names);
-        part.outline.append_to(&mut self.documents);
+        part.envelope.append_to(&mut self.documents);
         Ok(())
     }
 }

@@ -1,14 +1,14 @@
 //! What the chunks of events hold, as they are asked for: kept since the scan, or decoded again.
 
 use super::chunk::Chunk;
-use super::kept::{ChunkRef, Kept};
+use super::decoded_chunks::{ChunkRef, DecodedChunks};
 use tracemill_core::entry::Entry;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
 /// See the module doc.
 pub struct Contents<'k, 's, 'p> {
-    kept: &'k [Kept],
+    kept: &'k [DecodedChunks],
     store: &'s Store<'p>,
     /// The stretch and the number of the chunk found last.
     last: (usize, usize),
@@ -17,7 +17,7 @@ pub struct Contents<'k, 's, 'p> {
 
 impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     /// Of those in `kept`, which are in the order of the inputs, and of any others.
-    pub fn new(kept: &'k [Kept], store: &'s Store<'p>) -> Self {
+    pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
         Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
     }
 

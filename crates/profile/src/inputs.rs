@@ -5,8 +5,8 @@ use super::events::{Events, content, is_profile};
 use super::identity::{Identities, ProfileInputs};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use tracemill_core::envelope::Document;
 use tracemill_core::flaws::Flaws;
-use tracemill_core::outline::Document;
 use tracemill_core::read::{Expand, Expanded};
 use tracemill_core::store::{Payload, Store};
 

@@ -27,8 +27,8 @@
 //!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
-//! to streams, on the worker that finds them), `kept` and `contents` (decoded chunks, side by side or made again), `streams`
-//! and `gathered` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order`
+//! to streams, on the worker that finds them), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
+//! and `profile_parts` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order`
 //! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
 //! `window` and `rebase` serve slices.
@@ -42,17 +42,17 @@ mod chunk;
 mod collect;
 mod column;
 mod contents;
+mod decoded_chunks;
 mod events;
 mod excerpt;
-mod gathered;
 mod identity;
 mod in_force;
 mod inputs;
-mod kept;
 mod key;
 mod names;
 mod nested;
 mod order;
+mod profile_parts;
 mod profiles;
 mod rebase;
 mod router;
@@ -72,17 +72,17 @@ pub use check::{Suspects, Verdict};
 pub use chunk::{Chunk, NO_ID, ProfileSource};
 pub use collect::{Collector, Whole, head_of, source_of};
 pub use contents::{Contents, decode_into};
+pub use decoded_chunks::{ChunkRef, DecodedChunks};
 pub use events::content;
 pub use identity::{Identities, Identity, ProfileInputs};
 pub use inputs::ProfileReader;
-pub use kept::{ChunkRef, Kept};
 pub use key::{StreamKey, printable, push_canonical, stream_key};
 pub use names::Names;
 pub use order::ChunkOrder;
 pub use order::{SortSpace, settle};
 pub use profiles::{CpuProfile, HotFunction, Profiles, open};
 pub use router::{Detail, Role, Router};
-pub use series::{Records, Series, Shelf};
+pub use series::{Records, Series, SpillLists};
 pub use streams::{Group, Room, Streams};
 pub use text::Text;
 pub use time_order::StreamOrders;

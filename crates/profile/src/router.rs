@@ -13,9 +13,9 @@
 
 use super::chunk::Chunk;
 use super::contents::decode_into;
-use super::gathered::{Gathered, Head, Origin, Owner, Sums};
-use super::kept::Kept;
+use super::decoded_chunks::DecodedChunks;
 use super::key::{StreamKey, Written, stream_key};
+use super::profile_parts::{Head, Origin, Owner, ProfileParts, Sums};
 use super::skim::Skim;
 use std::collections::HashMap;
 use tracemill_core::entry::{Entry, rank};
@@ -79,12 +79,12 @@ const SAMPLES: usize = 10_000;
 #[derive(Default)]
 pub struct Router {
     /// In order of their first events.
-    pub found: Vec<(StreamKey, Owner, Gathered)>,
+    pub found: Vec<(StreamKey, Owner, ProfileParts)>,
     numbers: HashMap<StreamKey, usize>,
     /// Long events among them.
     pub long: Vec<Long>,
     /// What was decoded; heads, which are few and small, keep what matters themselves.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<DecodedChunks>,
     /// Chunks of odd lengths.
     pub odd: OddLengths,
     scratch: Chunk,
@@ -195,8 +195,8 @@ impl Router {
 
     /// Keeps a copy of what was decoded last, if it can be kept.
     fn keep(&mut self, entry: Entry) {
-        if !self.kept.last().is_some_and(Kept::has_room) {
-            self.kept.push(Kept::default());
+        if !self.kept.last().is_some_and(DecodedChunks::has_room) {
+            self.kept.push(DecodedChunks::default());
         }
         let last = self.kept.len() - 1;
         self.kept[last].push(&self.scratch, entry.place.offset());
@@ -223,7 +223,7 @@ impl Router {
             return at;
         }
         self.numbers.insert(key.clone(), self.found.len());
-        self.found.push((key, owner(), Gathered::default()));
+        self.found.push((key, owner(), ProfileParts::default()));
         self.found.len() - 1
     }
 }

@@ -98,7 +98,7 @@ impl<R: Record> Series<R> {
 }
 
 /// What lists share: their memory, and the file.
-pub struct Shelf {
+pub struct SpillLists {
     /// Bytes of all lists in memory, which whoever fills them counts, and how many there may be.
     pub heap: u64,
     limit: u64,
@@ -106,10 +106,10 @@ pub struct Shelf {
     tmp_dir: PathBuf,
 }
 
-impl Shelf {
+impl SpillLists {
     /// None yet; of more than `limit` bytes of all lists the rest goes to `tmp_dir`.
     pub fn new(limit: u64, tmp_dir: &Path) -> Self {
-        Shelf { heap: 0, limit, file: None, tmp_dir: tmp_dir.to_owned() }
+        SpillLists { heap: 0, limit, file: None, tmp_dir: tmp_dir.to_owned() }
     }
 
     /// Appends to a list.
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn records_come_back_from_memory_and_disk() {
         for limit in [0, 100, 3000, u64::MAX] {
-            let mut shelf = Shelf::new(limit, &std::env::temp_dir());
+            let mut shelf = SpillLists::new(limit, &std::env::temp_dir());
             let mut all: [Series<Entry>; 3] = Default::default();
             let mut expected: [Vec<Entry>; 3] = Default::default();
             for number in 0..5000 {

@@ -12,11 +12,11 @@
 //! Memory: 16 bytes a chunk, 56 where it was skimmed, on disk beyond their share of the budget (`series`). What was
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
-use super::gathered::{Gathered, Owner};
-use super::kept::Kept;
+use super::decoded_chunks::DecodedChunks;
 use super::key::StreamKey;
+use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
-use super::series::{Records, Shelf};
+use super::series::{Records, SpillLists};
 use super::skim::Skim;
 use super::time_order::may_swap;
 use std::collections::{HashMap, HashSet};
@@ -39,14 +39,14 @@ pub struct Room {
 struct Stream {
     owner: Owner,
     /// In input order. The last one has the events of the current input, and may turn out to belong to the one before.
-    profiles: Vec<Gathered>,
+    profiles: Vec<ProfileParts>,
     /// Where the input of the last events begins.
     input: u64,
 }
 
 impl Stream {
     /// Takes over events of the input that begins at `input`.
-    fn append(&mut self, later: Gathered, input: u64) {
+    fn append(&mut self, later: ProfileParts, input: u64) {
         if self.input != input {
             self.end_input();
             self.input = input;
@@ -76,10 +76,10 @@ pub struct Streams {
     /// Long events among them.
     pub long: Vec<Long>,
     /// Decoded chunks, by stretches of the inputs, and their bytes.
-    kept: Vec<Kept>,
+    kept: Vec<DecodedChunks>,
     decoded: u64,
     room: Room,
-    shelf: Shelf,
+    shelf: SpillLists,
     /// How often places went to disk.
     pub spilled: u64,
     /// What went to disk, once all inputs were read.
@@ -98,7 +98,7 @@ impl Streams {
             kept: Vec::new(),
             decoded: 0,
             room,
-            shelf: Shelf::new(room.places, tmp_dir),
+            shelf: SpillLists::new(room.places, tmp_dir),
             spilled: 0,
             file: None,
             odd: OddLengths::default(),
@@ -128,7 +128,7 @@ impl Streams {
             return at;
         }
         self.numbers.insert(key.clone(), self.all.len());
-        let profiles = vec![Gathered::default()];
+        let profiles = vec![ProfileParts::default()];
         self.all.push((key, Stream { owner, profiles, input }));
         self.all.len() - 1
     }
@@ -182,9 +182,9 @@ pub struct Group<'c> {
     /// Process, thread and id, as written.
     pub owner: &'c Owner,
     /// Its events.
-    pub own: &'c Gathered,
+    pub own: &'c ProfileParts,
     /// Chunks that are decoded already.
-    pub kept: &'c [Kept],
+    pub kept: &'c [DecodedChunks],
     /// What went to disk.
     file: &'c [u8],
 }
@@ -196,7 +196,7 @@ impl<'c> Group<'c> {
     }
 
     /// Chunks of all streams that were kept decoded.
-    pub fn kept_chunks(self) -> &'c [Kept] {
+    pub fn kept_chunks(self) -> &'c [DecodedChunks] {
         self.kept
     }
 

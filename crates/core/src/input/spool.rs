@@ -351,15 +351,15 @@ pub fn to_file(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::envelope::Envelope;
     use crate::error::ErrorClass;
-    use crate::outline::Outline;
     use tracemill_tokenizer::Event;
 
     #[derive(Default)]
-    struct Nothing(Outline);
+    struct Nothing(Envelope);
 
     impl Collect for Nothing {
-        fn outline(&mut self) -> &mut Outline {
+        fn envelope(&mut self) -> &mut Envelope {
             &mut self.0
         }
 

@@ -1,8 +1,8 @@
 //! Documents whose events are made: `.cpuprofile` inputs, for who knows what they are.
 
+use crate::envelope::Document;
 use crate::flaws::Flaws;
 use crate::input;
-use crate::outline::Document;
 use crate::store::Payload;
 use std::io::{self, Cursor, Read};
 use std::path::Path;

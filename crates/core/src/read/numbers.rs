@@ -9,7 +9,7 @@
 //! that is looked for are walked over. That is exact where nothing was lost: behind the first damage of an input no
 //! number is trusted ([`Numbers::end_input`]).
 
-use crate::outline::{Document, Facts};
+use crate::envelope::{ChunkStats, Document};
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
 
@@ -26,10 +26,10 @@ pub struct Numbers {
 
 impl Numbers {
     /// Takes over the marks of a chunk of the input at `base`.
-    pub(super) fn append(&mut self, facts: &Facts, base: u64) {
-        let marks = facts.marks.iter();
+    pub(super) fn append(&mut self, stats: &ChunkStats, base: u64) {
+        let marks = stats.marks.iter();
         self.marks.extend(marks.map(|&(number, offset)| (self.events + number, base + offset)));
-        self.events += facts.events;
+        self.events += stats.events;
     }
 
     /// Events so far.

@@ -2,10 +2,10 @@
 
 use super::numbers::Numbers;
 use super::warning::InputWarning;
+use crate::envelope::Document;
 use crate::error::{Error, ErrorKind};
 use crate::input::{self, Original};
 use crate::losses::InputReport;
-use crate::outline::Document;
 use crate::place::Long;
 use crate::scan::Collect;
 use crate::store::{Payload, Store};

@@ -2,11 +2,11 @@
 
 use super::session::Session;
 use crate::around::Around;
+use crate::envelope::Document;
 use crate::error::{Error, ErrorKind};
 use crate::input::spool;
 use crate::input::{self, Input, Opened};
 use crate::losses::{Example, InputReport};
-use crate::outline::Document;
 use crate::store::Payload;
 use std::sync::Arc;
 use tracemill_tokenizer::{Form, validate};

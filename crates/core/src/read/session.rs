@@ -4,13 +4,13 @@ use super::expand::{Expand, Expanded, look};
 use super::numbers::Numbers;
 use super::reader::{Current, Held, Inputs, Own, Reader};
 use super::warning::InputWarning;
+use crate::envelope::{ChunkStats, Document, KeyValue};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
 use crate::input::{self, Input, Opened};
 use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
-use crate::outline::{Document, Facts, KeyValue};
 use crate::proof::{Proof, prove_keys};
 use crate::scan::{Collect, Plan, scan};
 use crate::source::Source;
@@ -311,7 +311,7 @@ impl Session<'_> {
         let make = reader.maker();
         let result = scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
             self.config.cancel.check()?;
-            note_facts(&part.outline().facts, report);
+            note_stats(&part.envelope().stats, report);
             Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
             self.stop_if_strict(report, Some(mapped))?;
             let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
@@ -354,7 +354,7 @@ impl Session<'_> {
             pending = 0;
             let mut full = std::mem::replace(part, make(base, step_bytes));
             full.seal();
-            note_facts(&full.outline().facts, report);
+            note_stats(&full.envelope().stats, report);
             self.stop_if_strict(report, None)?;
             let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
             take_part(reader, full, base, current, &mut numbers)
@@ -381,19 +381,19 @@ fn take_part<R: Reader>(
     numbers: &mut Numbers,
 ) -> Result<(), Error> {
     let (events, documents) = (numbers.events(), reader.documents().len());
-    numbers.append(&part.outline().facts, base);
+    numbers.append(&part.envelope().stats, base);
     reader.take(part, base, current)?;
     reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
     Ok(())
 }
 
-fn note_facts(facts: &Facts, report: &mut InputReport) {
-    report.events += facts.events;
-    report.losses.append(facts.losses.clone());
-    report.lapses.append(facts.lapses.clone());
-    report.unclosed += facts.unclosed;
-    report.odd_separators += facts.odd_separators;
-    report.span = match (report.span, facts.span) {
+fn note_stats(stats: &ChunkStats, report: &mut InputReport) {
+    report.events += stats.events;
+    report.losses.append(stats.losses.clone());
+    report.lapses.append(stats.lapses.clone());
+    report.unclosed += stats.unclosed;
+    report.odd_separators += stats.odd_separators;
+    report.span = match (report.span, stats.span) {
         (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
         (a, b) => a.or(b),
     };

@@ -2,12 +2,12 @@
 
 use super::threads::Threads;
 use crate::entry::{Entry, rank};
+use crate::envelope::Collect;
+use crate::envelope::{Document, Envelope};
 use crate::error::Error;
-use crate::kept::Kept;
+use crate::input_order::InputOrderList;
 use crate::limits::Limits;
 use crate::order::{METADATA, Order, Sorter, UNTIMED};
-use crate::outline::Collect;
-use crate::outline::{Document, Outline};
 use crate::place::{Long, Place};
 use crate::read::{Current, Maker, Reader};
 use tracemill_tokenizer::Event;
@@ -17,8 +17,8 @@ pub type Watch = fn(&Event<'_>) -> bool;
 
 /// The findings of one chunk.
 #[derive(Default)]
-pub(super) struct Part {
-    outline: Outline,
+pub(super) struct ChunkFindings {
+    envelope: Envelope,
     timed: Vec<Entry>,
     lists: [Vec<Place>; 2],
     places: Vec<Place>,
@@ -28,14 +28,14 @@ pub(super) struct Part {
     watch: Option<Watch>,
 }
 
-impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+impl Collect for ChunkFindings {
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        let (offset, len) = (self.outline.event(event), event.bytes.len());
+        let (offset, len) = (self.envelope.event(event), event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -62,7 +62,7 @@ impl Collect for Part {
             self.timed.sort_unstable();
         }
         let ends = self.timed.first().zip(self.timed.last());
-        self.outline.facts.span = ends.map(|(first, last)| (first.time, last.time));
+        self.envelope.stats.span = ends.map(|(first, last)| (first.time, last.time));
         self.timed.shrink_to_fit();
         self.places.shrink_to_fit();
     }
@@ -71,8 +71,8 @@ impl Collect for Part {
 /// The findings of all inputs.
 pub(super) struct Index {
     pub(super) entries: Sorter,
-    pub(super) places: Kept,
-    pub(super) watched: Option<Kept>,
+    pub(super) places: InputOrderList,
+    pub(super) watched: Option<InputOrderList>,
     pub(super) long: Vec<Long>,
     pub(super) documents: Vec<Document>,
     pub(super) threads: Threads,
@@ -85,8 +85,8 @@ impl Index {
         let share = limits.shares().index;
         Index {
             entries: Sorter::new(share / 2, &limits.tmp_dir),
-            places: Kept::new(&limits.tmp_dir, share / 4),
-            watched: watch.map(|_| Kept::new(&limits.tmp_dir, share / 8)),
+            places: InputOrderList::new(&limits.tmp_dir, share / 4),
+            watched: watch.map(|_| InputOrderList::new(&limits.tmp_dir, share / 8)),
             long: Vec::new(),
             documents: Vec::new(),
             threads: Threads::default(),
@@ -97,30 +97,30 @@ impl Index {
 }
 
 impl Reader for Index {
-    type Part = Part;
+    type Part = ChunkFindings;
 
     const KEEPS_STREAMS: bool = true;
 
     const PROVES: bool = true;
 
-    fn part(base: u64, _bytes: usize) -> Part {
-        Part { outline: Outline::at(base), ..Part::default() }
+    fn part(base: u64, _bytes: usize) -> ChunkFindings {
+        ChunkFindings { envelope: Envelope::at(base), ..ChunkFindings::default() }
     }
 
-    fn maker(&self) -> Maker<Part> {
+    fn maker(&self) -> Maker<ChunkFindings> {
         let watch = self.watch;
-        Box::new(move |base, bytes| Part { watch, ..Self::part(base, bytes) })
+        Box::new(move |base, bytes| ChunkFindings { watch, ..Self::part(base, bytes) })
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.documents
     }
 
-    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.events += part.outline.facts.events;
+    fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
+        self.events += part.envelope.stats.events;
         self.long.extend(part.long);
         self.threads.append(part.threads);
-        part.outline.append_to(&mut self.documents);
+        part.envelope.append_to(&mut self.documents);
         self.places.push(part.places)?;
         if let Some(watched) = &mut self.watched {
             watched.push(part.watched)?;

@@ -2,11 +2,11 @@
 
 use super::index::{Index, Watch};
 use super::threads::{Thread, Threads};
+use crate::envelope::Document;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::losses::InputReport;
 use crate::order::{Lists, Runs};
-use crate::outline::Document;
 use crate::place::{Long, Place};
 use crate::read::{Expand, Inputs, TracesOnly, read_all};
 use crate::source::Source;

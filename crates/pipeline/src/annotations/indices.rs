@@ -8,8 +8,8 @@
 //!
 //! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
 
-use crate::delays::Delays;
 use crate::emit::Emit;
+use crate::reordering::Reordering;
 use std::collections::{BTreeMap, HashMap};
 use tracemill_core::entry::Entry;
 use tracemill_core::order::Order;
@@ -53,7 +53,7 @@ struct Moved {
 }
 
 impl Moved {
-    fn of(delays: &Delays, order: Order<'_, '_>) -> Self {
+    fn of(delays: &Reordering, order: Order<'_, '_>) -> Self {
         let (mut waits, mut last) = (HashMap::new(), (u64::MAX, 0));
         for (offset, place) in delays.after() {
             let number = if last.0 == offset { last.1 + 1 } else { 0 };

@@ -45,7 +45,7 @@ use named::ByName;
 use read::{Annotated, Named};
 use skeleton::Skeleton;
 use std::sync::OnceLock;
-use tracemill_core::outline::{Document, count};
+use tracemill_core::envelope::{Document, count};
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 

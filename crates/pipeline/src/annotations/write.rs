@@ -12,7 +12,7 @@ use super::{Annotations, text};
 use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::merged_keys::United;
+use crate::merged_keys::MergedKeys;
 use crate::warning::AnnotationDrop;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Annotations<'_> {
     /// Puts the annotations into `united`, as they are in the output.
     pub(crate) fn put<'w>(
         &'w self,
-        united: &mut United<'_>,
+        united: &mut MergedKeys<'_>,
         written: &'w Written<'w, '_, '_, '_>,
     ) -> Fates {
         let mut fates = Fates::default();

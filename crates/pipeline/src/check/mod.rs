@@ -40,14 +40,14 @@ use crate::inputs::read_all;
 use order::Orders;
 use part::{Part, frame_id};
 use records::{Record, RecordSpill, Runs, heap, sort};
-use report::Ground;
+use report::InputMap;
 use rules::Kind;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
+use tracemill_core::envelope::{Document, Envelope, KeyValue, count};
 use tracemill_core::error::Error;
-use tracemill_core::outline::{Document, KeyValue, Outline, count};
 use tracemill_core::read::{Current, Held, Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -90,7 +90,7 @@ fn run<const DEVTOOLS: bool>(
     let long = std::mem::take(&mut checker.profiles.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, long);
-    let ground = Ground::new(&inputs);
+    let ground = InputMap::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);
     let (tallies, judged) = walk::walk(&runs, config.threads, suspects.count(), judge);
@@ -216,7 +216,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     }
 
     /// The text around the events, where the scan found nothing to say of it.
-    fn judge_text(&mut self, inputs: &Inputs, ground: &Ground, store: &Store<'_>) {
+    fn judge_text(&mut self, inputs: &Inputs, ground: &InputMap, store: &Store<'_>) {
         for input in &mut self.inputs {
             self.spots.append(&mut input.text.spots);
             let Some(place) = ground.input_at(input.base) else { continue };
@@ -239,7 +239,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         &mut self,
         store: &Store<'_>,
         inputs: &Inputs,
-        ground: &Ground,
+        ground: &InputMap,
         viewers: &[CheckFor],
     ) {
         for input in &self.inputs {
@@ -324,16 +324,16 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         _current: Current<'_>,
     ) -> Result<(), Error> {
         let input = self.input(base);
-        input.separators += part.outline.facts.odd_separators;
-        input.unclosed += part.outline.facts.unclosed;
-        let documents = &part.outline.documents;
+        input.separators += part.envelope.stats.odd_separators;
+        input.unclosed += part.envelope.stats.unclosed;
+        let documents = &part.envelope.documents;
         input.documents += count(documents);
         input.ndjson |= documents.iter().any(|own| own.form == Form::Ndjson);
         input.last = documents.last().map(|own| own.form).or(input.last);
         input.text.append(part.text);
-        self.judge_names(&part.outline);
-        let events = part.outline.facts.events;
-        part.outline.append_to(&mut self.documents);
+        self.judge_names(&part.envelope);
+        let events = part.envelope.stats.events;
+        part.envelope.append_to(&mut self.documents);
         self.events += events;
         self.tallies.append(&part.tallies);
         self.start_ns = self.start_ns.into_iter().chain(part.start_ns).min();
@@ -363,9 +363,9 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     /// Keys that a document has twice, and those that are looked into when all is read.
-    fn judge_names(&mut self, outline: &Outline) {
-        let later = outline.documents.iter().map(|own| (true, &own.keys));
-        for (begins, keys) in std::iter::once((false, &outline.keys)).chain(later) {
+    fn judge_names(&mut self, envelope: &Envelope) {
+        let later = envelope.documents.iter().map(|own| (true, &own.keys));
+        for (begins, keys) in std::iter::once((false, &envelope.keys)).chain(later) {
             if begins {
                 self.seen.clear();
             }

@@ -11,7 +11,7 @@ use crate::mix::mix;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use tracemill_core::outline::Outline;
+use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
 use tracemill_core::scan::Collect;
 use tracemill_profile::Router;
@@ -25,7 +25,7 @@ static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enha
 
 /// The findings of a stretch of an input; with `DEVTOOLS` also what only DevTools trips over.
 pub(super) struct Part<const DEVTOOLS: bool> {
-    pub(super) outline: Outline,
+    pub(super) envelope: Envelope,
     pub(super) tallies: Tallies,
     pub(super) text: Text,
     pub(super) orders: Orders,
@@ -41,7 +41,7 @@ pub(super) struct Part<const DEVTOOLS: bool> {
 impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
     pub(super) fn new(base: u64) -> Self {
         Part {
-            outline: Outline::at(base),
+            envelope: Envelope::at(base),
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
@@ -313,13 +313,13 @@ fn is_empty(event: &Event<'_>) -> bool {
 }
 
 impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        self.outline.facts.events += 1;
-        let offset = self.outline.base + event.offset;
+        self.envelope.stats.events += 1;
+        let offset = self.envelope.base + event.offset;
         self.text.event(event.bytes, offset, &mut self.tallies);
         let phase = phase_of(event);
         let (ts, dur) = (event.ts(), event.dur());
@@ -360,30 +360,30 @@ impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
 
     fn document(&mut self, form: Form) {
         self.text.interrupt();
-        self.outline.document(form);
+        self.envelope.document(form);
     }
 
     fn member(&mut self, member: Member<'_>) {
-        let offset = self.outline.base + member.value_offset;
+        let offset = self.envelope.base + member.value_offset;
         self.text.value(member.value, offset, &mut self.tallies);
         if DEVTOOLS && ENHANCED.find(member.key).or(ENHANCED.find(member.value)).is_some() {
             self.add(Kind::Enhanced, offset);
         }
-        self.outline.member(member);
+        self.envelope.member(member);
     }
 
     fn damage(&mut self, damage: &Damage<'_>) {
         self.text.interrupt();
-        self.outline.damage(damage);
+        self.envelope.damage(damage);
     }
 
     fn note(&mut self, note: Note, offset: u64) {
-        self.outline.note(note);
+        self.envelope.note(note);
         let kind = match note {
             Note::Unclosed => Kind::Unclosed,
             Note::Separators => Kind::Separators,
         };
-        self.add(kind, self.outline.base + offset);
+        self.add(kind, self.envelope.base + offset);
     }
 
     fn seal(&mut self) {

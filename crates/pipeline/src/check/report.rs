@@ -144,9 +144,9 @@ pub(super) struct InputPlace {
 }
 
 /// All inputs by place.
-pub(super) struct Ground(Vec<InputPlace>);
+pub(super) struct InputMap(Vec<InputPlace>);
 
-impl Ground {
+impl InputMap {
     pub(super) fn new(inputs: &Inputs) -> Self {
         let mut start = 0;
         let place = |(number, report): (usize, &InputReport)| {
@@ -159,7 +159,7 @@ impl Ground {
             start = place.next;
             place
         };
-        Ground(inputs.reports.iter().enumerate().map(place).collect())
+        InputMap(inputs.reports.iter().enumerate().map(place).collect())
     }
 
     pub(super) fn input_at(&self, offset: u64) -> Option<&InputPlace> {
@@ -180,7 +180,7 @@ impl Ground {
 /// What concerns whole inputs.
 pub(super) fn check_inputs(
     inputs: &Inputs,
-    ground: &Ground,
+    ground: &InputMap,
     store: &Store<'_>,
     viewers: &[CheckFor],
     tallies: &mut Tallies,
@@ -232,7 +232,7 @@ pub(super) fn assemble(
     tallies: &Tallies,
     mut spots: Vec<Spot>,
     flaws: Flaws,
-    (inputs, ground, store): (&Inputs, &Ground, &Store<'_>),
+    (inputs, ground, store): (&Inputs, &InputMap, &Store<'_>),
     (viewers, strict, start_ns): (&[CheckFor], bool, Option<i64>),
 ) -> CheckReport {
     spots.sort_by_key(|spot| spot.offset);
@@ -343,7 +343,7 @@ fn found_at(
     offset: u64,
     kind: usize,
     spot: Option<&Spot>,
-    (inputs, ground, store): (&Inputs, &Ground, &Store<'_>),
+    (inputs, ground, store): (&Inputs, &InputMap, &Store<'_>),
 ) -> Option<FoundAt> {
     if kind == Kind::NoEvents as usize || kind == Kind::NothingDrawn as usize {
         return None;

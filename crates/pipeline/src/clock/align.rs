@@ -17,7 +17,7 @@
 //! earliest of equal ones.
 
 use super::base::Stated;
-use super::sight::{MARKERS, Moment, Sightings};
+use super::sight::{ClockSamples, MARKERS, Moment};
 use crate::config::Align;
 use crate::report::ClockMethod;
 use crate::warning::Warning;
@@ -33,7 +33,7 @@ pub(super) struct Known {
     /// Least and greatest time.
     pub(super) span: Option<(i64, i64)>,
     pub(super) stated: Stated,
-    pub(super) sightings: Sightings,
+    pub(super) sightings: ClockSamples,
     /// Its offset, where that is given and none is to be looked for.
     pub(super) given: Option<i64>,
 }

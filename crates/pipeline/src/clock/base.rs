@@ -1,8 +1,8 @@
 //! What inputs state about their clocks beside their events.
 
 use tracemill_core::decimal::Decimal;
+use tracemill_core::envelope::Document;
 use tracemill_core::json::member;
-use tracemill_core::outline::Document;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{number_text, string_is, to_text};
 

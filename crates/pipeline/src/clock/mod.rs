@@ -42,7 +42,7 @@ pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
 use regex::bytes::Regex;
 use sight::Marker;
-pub(crate) use sight::{ClockWatch, Sightings};
+pub(crate) use sight::{ClockSamples, ClockWatch};
 use tracemill_core::remedy::Remedy;
 
 use crate::config::{Align, ClockRules};
@@ -52,8 +52,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_core::decimal::Factor;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::outline::Document;
 use tracemill_core::read::Inputs;
 use tracemill_core::shift::{Shift, Shifts};
 use tracemill_core::store::Store;
@@ -147,7 +147,7 @@ impl Clocks {
     /// # Errors
     /// [`ErrorKind::Usage`] if a flag names no input.
     pub(crate) fn settle(
-        sightings: impl Iterator<Item = (u64, Sightings)>,
+        sightings: impl Iterator<Item = (u64, ClockSamples)>,
         documents: &[Document],
         inputs: &Inputs,
         store: &Store<'_>,
@@ -297,7 +297,7 @@ pub(crate) fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) ->
 
 /// Puts together what was found of each input.
 fn known(
-    sightings: impl Iterator<Item = (u64, Sightings)>,
+    sightings: impl Iterator<Item = (u64, ClockSamples)>,
     documents: &[Document],
     inputs: &Inputs,
     store: &Store<'_>,

@@ -39,9 +39,9 @@ pub(super) struct Moment {
 
 /// What was found in an input, or in a part of one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sightings {
+pub(crate) struct ClockSamples {
     watch: Arc<ClockWatch>,
-    /// Times of the first markers; sorted only by [`Sightings::markers`].
+    /// Times of the first markers; sorted only by [`ClockSamples::markers`].
     markers: Vec<i64>,
     /// All markers there are.
     pub(super) seen: u64,
@@ -49,9 +49,9 @@ pub(crate) struct Sightings {
     pub(super) syncs: BTreeMap<Vec<u8>, Moment>,
 }
 
-impl Sightings {
+impl ClockSamples {
     pub(crate) fn new(watch: Arc<ClockWatch>) -> Self {
-        Sightings { watch, ..Sightings::default() }
+        ClockSamples { watch, ..ClockSamples::default() }
     }
 
     /// Looks at an event that is no metadata and has a time; `shift` is what is known of the input's clock.
@@ -123,7 +123,7 @@ impl Sightings {
     }
 
     /// Takes over what another part of the same input has.
-    pub(crate) fn append(&mut self, other: Sightings) {
+    pub(crate) fn append(&mut self, other: ClockSamples) {
         self.seen += other.seen;
         self.markers.extend(other.markers);
         self.keep_first();
@@ -158,11 +158,11 @@ mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
-    fn sightings(events: &[(&str, i64)], parts: usize) -> Sightings {
+    fn sightings(events: &[(&str, i64)], parts: usize) -> ClockSamples {
         let watch = Arc::new(ClockWatch { marker: Some(Marker::Name(b"m".to_vec())), syncs: true });
-        let mut all = Sightings::default();
+        let mut all = ClockSamples::default();
         for part in events.chunks(events.len().div_ceil(parts)) {
-            let mut own = Sightings::new(Arc::clone(&watch));
+            let mut own = ClockSamples::new(Arc::clone(&watch));
             for (event, time) in part {
                 own.note(&fields_of(event.as_bytes()).of(event.as_bytes()), *time, None);
             }

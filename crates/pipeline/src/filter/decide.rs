@@ -19,7 +19,7 @@ use crate::warning::Warning;
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::kept::Kept;
+use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
 use tracemill_core::pairing::Begins;
 use tracemill_core::place::Place;
@@ -109,7 +109,7 @@ impl Index<'_> {
         })?;
         let staying = staying.finish(order)?;
         spilled += staying.spilled();
-        let all = Kept::new(&config.tmp_dir, share);
+        let all = InputOrderList::new(&config.tmp_dir, share);
         let all = waiting.merge(&direct, &staying, &mut count, all)?;
         spilled += all.spilled;
         let Count { events, bytes, tallies, .. } = count;
@@ -158,7 +158,7 @@ fn by_place(place: Place) -> Undecided {
 struct Merger<I: Iterator<Item = Place>> {
     direct: std::iter::Peekable<I>,
     out: Vec<Place>,
-    all: Kept,
+    all: InputOrderList,
 }
 
 impl<I: Iterator<Item = Place>> Merger<I> {
@@ -181,7 +181,7 @@ impl<I: Iterator<Item = Place>> Merger<I> {
         }
     }
 
-    fn finish(mut self) -> Result<Kept, Error> {
+    fn finish(mut self) -> Result<InputOrderList, Error> {
         while let Some(place) = self.direct.next() {
             self.append(place)?;
         }
@@ -256,8 +256,8 @@ impl Waiting<'_, '_, '_> {
         direct: &Lists,
         staying: &KeyedRuns<Undecided>,
         count: &mut Count,
-        all: Kept,
-    ) -> Result<Kept, Error> {
+        all: InputOrderList,
+    ) -> Result<InputOrderList, Error> {
         let mut merger = Merger { direct: direct.iter().peekable(), out: Vec::new(), all };
         let mut late = self.late.iter().peekable();
         let mut singles = |before: u64, merger: &mut Merger<_>| -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use super::criteria::Criteria;
 use super::threads::{Lane, plain};
-use crate::recent::{Recent, Words};
+use crate::direct_mapped::{DirectMappedCache, SmallKey};
 use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
@@ -12,7 +12,7 @@ pub(super) struct Lanes {
     pub(super) all: Vec<Lane>,
     /// By pid and tid as they are written, with the length of the first in between.
     numbers: HashMap<Vec<u8>, u32>,
-    recent: Recent,
+    recent: DirectMappedCache,
     key: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl Lanes {
     pub(super) fn number(&mut self, event: &Event<'_>, criteria: &Criteria) -> u32 {
         let pid = event.field(Field::Pid).unwrap_or_default();
         let tid = event.field(Field::Tid).unwrap_or_default();
-        let words = Words::of(pid, tid);
+        let words = SmallKey::of(pid, tid);
         if let Some(number) = words.and_then(|words| self.recent.get(words)) {
             return number as u32;
         }

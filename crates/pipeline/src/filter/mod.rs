@@ -27,11 +27,11 @@ mod undecided;
 use crate::annotations::{Annotations, Written};
 use crate::begun::{Begun, Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
-use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
+use crate::reordering::Reordering;
 use crate::report::{FilterReport, RunReport};
 use criteria::Criteria;
 use lanes::Lanes;
@@ -39,10 +39,10 @@ pub use options::Filter;
 use part::Part;
 use reason::Tallies;
 use threads::Names;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::kept::Kept;
+use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{Buckets, KeyedSorter, Order, Spool, Timed};
-use tracemill_core::outline::Document;
 use tracemill_core::output;
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Maker, Reader};
@@ -86,7 +86,7 @@ pub(crate) fn filter(
     let emit = Emit {
         order: Order(store),
         layout,
-        delays: Delays::default(),
+        delays: Reordering::default(),
         lists: &decision.lists,
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
@@ -120,7 +120,7 @@ struct Index<'c> {
     /// What was written before the first event that has to wait.
     begun: Option<Box<Begun>>,
     criteria: Criteria,
-    kept: Kept,
+    kept: InputOrderList,
     /// Events kept, and their bytes.
     events: u64,
     bytes: u64,
@@ -142,7 +142,7 @@ impl<'c> Index<'c> {
             hurry,
             begun: None,
             criteria,
-            kept: Kept::new(&config.tmp_dir, share),
+            kept: InputOrderList::new(&config.tmp_dir, share),
             events: 0,
             bytes: 0,
             metadata: 0,
@@ -205,7 +205,7 @@ impl Reader for Index<'_> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        found.outline.append_to(&mut self.documents);
+        found.envelope.append_to(&mut self.documents);
         if !found.late.is_empty() || !found.bound.is_empty() {
             self.begun = self.hurry.take().or(self.begun.take());
         } else if self.hurry.hurries() {

@@ -6,7 +6,7 @@ use super::reason::{PASSES, Tallies};
 use super::threads::{Names, plain};
 use super::undecided::{Role, Undecided};
 use tracemill_core::entry::{Entry, rank};
-use tracemill_core::outline::Outline;
+use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
@@ -23,7 +23,7 @@ pub(super) struct Part {
 /// What is found, apart from what it is measured by.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) outline: Outline,
+    pub(super) envelope: Envelope,
     /// Events that stay, in input order.
     pub(super) kept: Vec<Place>,
     /// Bytes of those.
@@ -47,7 +47,7 @@ pub(super) struct Found {
 
 impl Part {
     pub(super) fn new(base: u64) -> Self {
-        Part { criteria: None, found: Found { outline: Outline::at(base), ..Found::default() } }
+        Part { criteria: None, found: Found { envelope: Envelope::at(base), ..Found::default() } }
     }
 
     /// Gives it what it measures by.
@@ -57,8 +57,8 @@ impl Part {
 }
 
 impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.found.outline
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.found.envelope
     }
 
     #[inline]
@@ -77,7 +77,7 @@ impl Collect for Part {
 impl Found {
     #[inline]
     fn event(&mut self, event: &Event<'_>, criteria: &Criteria) {
-        let (offset, len) = (self.outline.event(event), event.bytes.len());
+        let (offset, len) = (self.envelope.event(event), event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }

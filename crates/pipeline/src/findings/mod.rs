@@ -22,9 +22,9 @@ use crate::warning::Warning;
 use places::{Seen, Units, Watch};
 use std::borrow::Cow;
 use std::sync::Arc;
+use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
-use tracemill_core::outline::{Document, Outline};
 use tracemill_core::read::{Current, Inputs, Maker, Reader, read_all};
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
@@ -53,21 +53,21 @@ pub struct Stretch {
 
 /// The findings of a stretch, and what the door itself keeps of it.
 struct Part<F> {
-    outline: Outline,
+    envelope: Envelope,
     router: Router,
     seen: Option<Box<Seen>>,
     own: F,
 }
 
 impl<F: Findings> Collect for Part<F> {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        let number = self.outline.facts.events;
-        let offset = self.outline.event(event);
+        let number = self.envelope.stats.events;
+        let offset = self.envelope.event(event);
         self.router.note(event, offset);
         if let Some(seen) = &mut self.seen {
             seen.note(event, offset);
@@ -76,7 +76,7 @@ impl<F: Findings> Collect for Part<F> {
     }
 
     fn seal(&mut self) {
-        self.outline.facts.span = self.seen.as_ref().and_then(|seen| seen.span);
+        self.envelope.stats.span = self.seen.as_ref().and_then(|seen| seen.span);
         self.own.seal();
     }
 }
@@ -100,7 +100,7 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
 
     fn part(base: u64, _bytes: usize) -> Part<F> {
         Part {
-            outline: Outline::at(base),
+            envelope: Envelope::at(base),
             router: Router::default(),
             seen: None,
             own: F::default(),
@@ -122,10 +122,10 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
 
     fn take(&mut self, part: Part<F>, base: u64, _current: Current<'_>) -> Result<(), Error> {
         let stretch = Stretch { input: self.inputs - 1, first: self.events };
-        self.events += part.outline.facts.events;
+        self.events += part.envelope.stats.events;
         self.streams.append(part.router, base)?;
         part.seen.into_iter().for_each(|seen| self.units.take(base, *seen));
-        part.outline.append_to(&mut self.documents);
+        part.envelope.append_to(&mut self.documents);
         (self.take)(part.own, stretch)
     }
 

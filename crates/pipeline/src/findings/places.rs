@@ -1,14 +1,14 @@
 //! What inputs are beside each other: whose processes are whose, and what is added to their times, by the rules of a merge.
 
-use crate::clock::{ClockWatch, Clocks, Sightings};
+use crate::clock::{ClockSamples, ClockWatch, Clocks};
 use crate::config::Config;
 use crate::identity::{Census, UnitParts, Watched, key_of, settle, watched};
 use crate::parts::signs_of_parts;
 use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::outline::Document;
 use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
@@ -76,7 +76,7 @@ impl Watch {
     pub(super) fn begin(&self) -> Option<Box<Seen>> {
         self.several.then(|| {
             let census = self.names.clone().map(Census::new);
-            let sightings = self.clocks.clone().map(Sightings::new);
+            let sightings = self.clocks.clone().map(ClockSamples::new);
             Box::new(Seen { census, sightings, ..Seen::default() })
         })
     }
@@ -86,7 +86,7 @@ impl Watch {
 #[derive(Default)]
 pub(super) struct Seen {
     census: Option<Census>,
-    sightings: Option<Sightings>,
+    sightings: Option<ClockSamples>,
     streams: StreamOrders,
     /// First and last time, in nanoseconds.
     pub(super) span: Option<(i64, i64)>,

@@ -3,8 +3,8 @@
 use crate::config::{Config, PidPolicy};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use tracemill_core::envelope::Document;
 use tracemill_core::flaws::Flaws;
-use tracemill_core::outline::Document;
 use tracemill_core::read::{Expand, Expanded};
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Chunk, Identities, Identity, ProfileReader, content};

@@ -9,7 +9,7 @@
 
 use super::spelling::{IdCensus, append_each};
 use super::{each_args_key, each_id};
-use crate::recent::{Recent, Words, hash_of};
+use crate::direct_mapped::{DirectMappedCache, SmallKey, hash_of};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tracemill_core::json::member;
@@ -200,7 +200,7 @@ pub(crate) struct Census {
     watched: Arc<Watched>,
     lanes: Vec<Lane>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
-    recent: Recent,
+    recent: DirectMappedCache,
     /// In the order of the events.
     names: Vec<(Vec<u8>, Named)>,
     times: Vec<(Vec<u8>, Times)>,
@@ -216,7 +216,7 @@ impl Census {
             watched,
             lanes: Vec::new(),
             by_spelling: HashMap::new(),
-            recent: Recent::default(),
+            recent: DirectMappedCache::default(),
             names: Vec::new(),
             times: Vec::new(),
             by_pid: HashMap::new(),
@@ -251,7 +251,7 @@ impl Census {
 
     #[inline]
     fn lane(&mut self, pid: &[u8], tid: Option<&[u8]>) -> usize {
-        let words = Words::of(pid, tid.unwrap_or_default());
+        let words = SmallKey::of(pid, tid.unwrap_or_default());
         if let Some(at) = words.and_then(|words| self.recent.get(words)) {
             return at;
         }

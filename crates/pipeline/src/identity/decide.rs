@@ -26,7 +26,7 @@
 use super::candidates::Candidates;
 use super::census::{Bulk, Key, Process, are_apart, key_of};
 use super::rename::Renames;
-use super::spelling::{IdCensus, IdMap, Space, Spelled, append_each, tagged};
+use super::spelling::{IdCensus, IdLiteral, IdMap, Space, append_each, tagged};
 use super::unit::{Decision, Fate, Unit};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
 use std::collections::{HashMap, HashSet};
@@ -268,8 +268,8 @@ impl Pids {
     /// The first pid that shows the old one, or any; `None` for what is neither number nor name.
     fn free(&mut self, written: &[u8]) -> Option<Vec<u8>> {
         let is_free = |new: &Vec<u8>| !self.used.contains(&key_of(Some(new)));
-        match Spelled::of(written) {
-            Spelled::Number { .. } => {
+        match IdLiteral::of(written) {
+            IdLiteral::Number { .. } => {
                 let shown = number_of(written).filter(|&value| value < STEP);
                 let shown = shown.and_then(|value| {
                     let like = (1..).map(|k| k * STEP + value).take_while(|&new| new <= PID_MAX);
@@ -282,7 +282,7 @@ impl Pids {
                     Some(new)
                 })
             }
-            Spelled::Text(content) => {
+            IdLiteral::Text(content) => {
                 let new = |number| [b"\"", &*tagged(content, number), b"\""].concat();
                 let next = self.next_of_name.entry(content.to_vec()).or_insert(2);
                 let mut all = (*next..).map(|number| (number, new(number)));
@@ -290,15 +290,15 @@ impl Pids {
                 *next = number + 1;
                 Some(new)
             }
-            Spelled::Other => None,
+            IdLiteral::Other => None,
         }
     }
 }
 
 /// The number that a pid is, if it is one without a sign.
 fn number_of(written: &[u8]) -> Option<u64> {
-    match Spelled::of(written) {
-        Spelled::Number { value, before, .. } if !before.starts_with(b"-") => Some(value),
+    match IdLiteral::of(written) {
+        IdLiteral::Number { value, before, .. } if !before.starts_with(b"-") => Some(value),
         _ => None,
     }
 }

@@ -48,7 +48,7 @@ use tracemill_tokenizer::{Event, Field};
 
 /// How far an `id` reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum IdScope {
     /// Viewers join it over all processes.
     Everywhere,
     /// It means something within its process only.
@@ -57,12 +57,12 @@ enum Reach {
 
 /// The reach of `id` and `id2` of an event.
 #[inline]
-fn reach(event: &Event<'_>) -> Reach {
+fn reach(event: &Event<'_>) -> IdScope {
     match event.phase() {
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'v' | b'V' => {
-            Reach::Everywhere
+            IdScope::Everywhere
         }
-        _ => Reach::Process,
+        _ => IdScope::Process,
     }
 }
 
@@ -73,7 +73,7 @@ fn each_id<'e>(event: &Event<'e>, mut found: impl FnMut(&'e [u8])) {
         found(id);
     }
     let (id, id2) = (event.field(Field::Id), event.field(Field::Id2));
-    if (id.is_some() || id2.is_some()) && reach(event) == Reach::Everywhere {
+    if (id.is_some() || id2.is_some()) && reach(event) == IdScope::Everywhere {
         id.into_iter().for_each(&mut found);
         if let Some(id2 @ [b'{', ..]) = id2 {
             let ids = tracemill_tokenizer::members(id2);

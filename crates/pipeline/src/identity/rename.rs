@@ -4,7 +4,7 @@ use super::census::{Key, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
 use crate::clock::each_moved;
-use crate::recent::{Recent, Words};
+use crate::direct_mapped::{DirectMappedCache, SmallKey};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,13 +116,13 @@ pub(crate) struct Renamer<'r> {
 struct NewPids {
     by_spelling: HashMap<(usize, Vec<u8>), usize>,
     texts: Vec<Option<Vec<u8>>>,
-    recent: Recent,
+    recent: DirectMappedCache,
 }
 
 impl NewPids {
     #[inline]
     fn get(&mut self, unit: usize, pid: &[u8], renames: &Renames) -> Option<&[u8]> {
-        let words = Words::numbered(pid, unit);
+        let words = SmallKey::numbered(pid, unit);
         let known = words.and_then(|words| self.recent.get(words));
         let at = known.unwrap_or_else(|| {
             let at = self.find(unit, pid, renames);

@@ -5,7 +5,7 @@ use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
 use super::rename::{RenamedUnit, Renames, Rewrite};
 use super::unit::{Decision, Unit};
-use crate::clock::{Clocks, Sightings};
+use crate::clock::{ClockSamples, Clocks};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
 use crate::parts::Sign;
 use crate::report::InputIdentity;
@@ -30,7 +30,7 @@ pub(crate) struct UnitParts {
     pub(crate) processes: Processes,
     pub(crate) streams: StreamOrders,
     /// Of clocks, if those are looked for.
-    pub(crate) sightings: Option<Box<Sightings>>,
+    pub(crate) sightings: Option<Box<ClockSamples>>,
 }
 
 /// Which ids are to be looked at in a merge of these; `None` if none can be renamed or labelled.

@@ -19,7 +19,7 @@ const DOUBLE: u64 = (1 << 53) - 1;
 
 /// A value as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Spelled<'v> {
+pub(super) enum IdLiteral<'v> {
     /// Between `before` and `after`: zeros, then the digits of `value`.
     Number { before: &'v [u8], zeros: usize, value: u64, hex: bool, upper: bool, quoted: bool },
     /// The inside of a string, as it is escaped.
@@ -28,20 +28,20 @@ pub(super) enum Spelled<'v> {
     Other,
 }
 
-impl<'v> Spelled<'v> {
+impl<'v> IdLiteral<'v> {
     pub(super) fn of(value: &'v [u8]) -> Self {
         match value {
-            [b'"', b'"'] => Spelled::Other,
+            [b'"', b'"'] => IdLiteral::Other,
             [b'"', content @ .., b'"'] => {
                 let hex = content.starts_with(b"0x") || content.starts_with(b"0X");
                 let digits = if hex { &content[2..] } else { content };
                 let before = &value[..value.len() - 1 - digits.len()];
-                Spelled::number(before, digits, hex, true).unwrap_or(Spelled::Text(content))
+                IdLiteral::number(before, digits, hex, true).unwrap_or(IdLiteral::Text(content))
             }
             [b'-', digits @ ..] => {
-                Spelled::number(&value[..1], digits, false, false).unwrap_or(Spelled::Other)
+                IdLiteral::number(&value[..1], digits, false, false).unwrap_or(IdLiteral::Other)
             }
-            digits => Spelled::number(b"", digits, false, false).unwrap_or(Spelled::Other),
+            digits => IdLiteral::number(b"", digits, false, false).unwrap_or(IdLiteral::Other),
         }
     }
 
@@ -60,7 +60,7 @@ impl<'v> Spelled<'v> {
         if (zeros > 0 && !quoted) || (lower && upper) {
             return None;
         }
-        Some(Spelled::Number { before, zeros, value, hex, upper, quoted })
+        Some(IdLiteral::Number { before, zeros, value, hex, upper, quoted })
     }
 }
 
@@ -103,8 +103,8 @@ pub(crate) struct IdMap {
 impl IdMap {
     /// Appends the id that takes the place of `value`; false, and nothing is appended, if it stays.
     pub(crate) fn write(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
-        match Spelled::of(value) {
-            Spelled::Number { before, zeros, value, hex, upper, quoted } => {
+        match IdLiteral::of(value) {
+            IdLiteral::Number { before, zeros, value, hex, upper, quoted } => {
                 let Some(shift) = (if hex { self.hex } else { self.decimal }) else { return false };
                 let value = shift.apply(value);
                 out.extend_from_slice(before);
@@ -118,14 +118,14 @@ impl IdMap {
                 out.extend_from_slice(if quoted { b"\"" } else { b"" });
                 true
             }
-            Spelled::Text(content) => {
+            IdLiteral::Text(content) => {
                 let Some(tag) = self.tag else { return false };
                 out.push(b'"');
                 out.extend_from_slice(content);
                 out.extend_from_slice(format!("#{tag}\"").as_bytes());
                 true
             }
-            Spelled::Other => false,
+            IdLiteral::Other => false,
         }
     }
 }
@@ -158,15 +158,15 @@ type Class = (bool, u32);
 impl IdCensus {
     /// Counts a value in.
     pub(super) fn note(&mut self, value: &[u8]) {
-        match Spelled::of(value) {
-            Spelled::Number { value, hex, .. } => {
+        match IdLiteral::of(value) {
+            IdLiteral::Number { value, hex, .. } => {
                 self.join((hex, u64::BITS - value.leading_zeros()), (value, value));
             }
-            Spelled::Text(content) => {
+            IdLiteral::Text(content) => {
                 self.tag = self.tag.max(tag_of(content));
                 self.note_texts(content, content);
             }
-            Spelled::Other => {}
+            IdLiteral::Other => {}
         }
     }
 

@@ -16,8 +16,8 @@ use crate::inputs::of_inputs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tracemill_core::envelope::{self, Document};
 use tracemill_core::error::Error;
-use tracemill_core::outline::{self, Document};
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_profile::{Names, printable};
 use tracemill_tokenizer::Form;
@@ -99,7 +99,7 @@ impl Census {
 
     fn append(&mut self, later: Part) -> Result<(), Error> {
         self.note_moments(&later);
-        self.events += later.outline.facts.events;
+        self.events += later.envelope.stats.events;
         self.bytes += later.bytes;
         self.metadata += later.metadata;
         self.untimed += later.untimed;
@@ -130,7 +130,7 @@ impl Census {
         }
         self.titles.append(later.titles);
         self.profiles.append(later.profiles);
-        later.outline.append_to(&mut self.documents);
+        later.envelope.append_to(&mut self.documents);
         Ok(())
     }
 
@@ -188,7 +188,7 @@ impl Census {
             bare_starts: self.bare_starts,
             uncategorised: self.uncategorised,
             is_lines: self.documents.iter().any(|document| document.form == Form::Ndjson),
-            documents: outline::count(&self.documents),
+            documents: envelope::count(&self.documents),
             args: self.wanted.full.then(|| args(&keys_of_args, top)),
             profiles: self.profiles.finish(),
             keys: keys(&self.documents),

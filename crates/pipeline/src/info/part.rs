@@ -10,7 +10,7 @@ use super::table::Table;
 use super::timeline::Timeline;
 use crate::check::page_data;
 use memchr::memchr2;
-use tracemill_core::outline::Outline;
+use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
 use tracemill_core::scan::Collect;
 use tracemill_profile::{Names, Role};
@@ -21,7 +21,7 @@ pub(super) const LETTERS: usize = 128;
 
 /// The findings of a stretch of an input.
 pub(super) struct Part {
-    pub(super) outline: Outline,
+    pub(super) envelope: Envelope,
     /// Whether to look at args, and at nesting.
     wanted: Wanted,
     pub(super) bytes: u64,
@@ -78,7 +78,7 @@ pub(super) struct Moment {
 impl Part {
     pub(super) fn new(base: u64, wanted: Wanted) -> Self {
         Part {
-            outline: Outline::at(base),
+            envelope: Envelope::at(base),
             wanted,
             bytes: 0,
             metadata: 0,
@@ -211,12 +211,12 @@ pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
 }
 
 impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        self.outline.facts.events += 1;
+        self.envelope.stats.events += 1;
         let bytes = event.bytes.len() as u64;
         self.bytes += bytes;
         let phase = self.phase(event);
@@ -243,7 +243,7 @@ impl Collect for Part {
         self.uncategorised += u64::from(key.is_empty() && class != Class::Metadata);
         let cat = self.cats.row(key);
         self.cats.add(cat, &usage);
-        let offset = self.outline.base + event.offset;
+        let offset = self.envelope.base + event.offset;
         match (class, ts) {
             (Class::Metadata, _) => {
                 self.metadata += 1;

@@ -1,13 +1,13 @@
 //! `stackFrames` of several documents in one.
 
 use crate::identity::{FrameNames, IdMap, renamed_frame};
-use crate::merged_keys::{Bytes, STACK_FRAMES, United, open};
+use crate::merged_keys::{Bytes, MergedKeys, STACK_FRAMES, open};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use tracemill_core::outline::KeyValue;
+use tracemill_core::envelope::KeyValue;
 use tracemill_tokenizer::members;
 
 /// Ids and frames of the united `stackFrames`.
@@ -78,7 +78,7 @@ impl<'p> Frames<'p> {
     /// New names for the frames of another document, where they clash and may have some.
     pub(super) fn admit(
         &mut self,
-        united: &United<'p>,
+        united: &MergedKeys<'p>,
         key: &KeyValue,
         value: &'p [u8],
         names: &mut FrameNames<'_>,
@@ -104,7 +104,7 @@ impl<'p> Frames<'p> {
     /// Adds the frames of another document; the id of a frame that has two meanings if there is one and no new name.
     pub(super) fn unite(
         &mut self,
-        united: &mut United<'p>,
+        united: &mut MergedKeys<'p>,
         name: &[u8],
         value: &'p [u8],
         map: Option<IdMap>,

@@ -1,15 +1,15 @@
 //! What all inputs of a merge have, while they are read: entries in memory or on disk, and what tells who they are.
 
-use super::part::Part;
-use crate::clock::{ClockWatch, Sightings};
+use super::part::ChunkFindings;
+use crate::clock::{ClockSamples, ClockWatch};
 use crate::config::{ClockRules, Config};
 use crate::identity::{Census, UnitParts, Watched, watched};
 use crate::viewer;
 use std::sync::Arc;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::order::{Order, Sorter};
-use tracemill_core::outline::Document;
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::shift::Shift;
@@ -59,20 +59,20 @@ impl Index {
 }
 
 impl Reader for Index {
-    type Part = Part;
+    type Part = ChunkFindings;
 
-    fn part(base: u64, bytes: usize) -> Part {
-        Part::new(base, bytes)
+    fn part(base: u64, bytes: usize) -> ChunkFindings {
+        ChunkFindings::new(base, bytes)
     }
 
-    fn maker(&self) -> Maker<Part> {
+    fn maker(&self) -> Maker<ChunkFindings> {
         let (watched, factor) = (self.watched.clone(), self.factor.clone());
         let clock_watch = self.clock_watch.clone();
         let viewer = self.viewer.as_ref().map(viewer::Found::viewer);
         Box::new(move |base, bytes| {
-            let mut part = Part::new(base, bytes);
+            let mut part = ChunkFindings::new(base, bytes);
             part.factor.clone_from(&factor);
-            part.sightings = clock_watch.clone().map(|watch| Box::new(Sightings::new(watch)));
+            part.sightings = clock_watch.clone().map(|watch| Box::new(ClockSamples::new(watch)));
             part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
             part.viewer = viewer.map(|viewer| Box::new(viewer::Scanned::new(viewer, base)));
             part
@@ -91,14 +91,14 @@ impl Reader for Index {
 
     const PROVES: bool = true;
 
-    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.events += part.outline.facts.events;
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
+        self.events += part.envelope.stats.events;
         self.bytes += part.bytes;
         self.long.extend(part.long);
         if let (Some(viewer), Some(found)) = (&mut self.viewer, part.viewer) {
             self.events -= viewer.take(*found, base, || current.store(self.long.clone()))?;
         }
-        part.outline.append_to(&mut self.documents);
+        part.envelope.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
             self.units.last_mut().into_iter().for_each(|last| last.processes.settle());
             self.units.push(UnitParts { base, ..UnitParts::default() });

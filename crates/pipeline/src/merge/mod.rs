@@ -17,17 +17,17 @@ use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::{Copies, TakenOut};
 use crate::dedup::deduplicate;
-use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::fixups::Fixups;
 use crate::identity::{Labels, RenamedUnit, Rewrite, Settled, push_provenance, settle};
 use crate::inputs::of_inputs;
 use crate::inputs::read_all;
-use crate::keys::{Bytes, Key, United, free_name, unite_renamed};
+use crate::keys::{Bytes, Key, MergedKeys, free_name, unite_renamed};
 use crate::layout::{Layout, default_format};
 use crate::parts::signs_of_parts;
+use crate::reordering::Reordering;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
-use crate::viewer::{self, Before, Changes, Known, Retouch};
+use crate::viewer::{self, Before, Changes, Known, ViewerFixups};
 use crate::warning::Warning;
 use index::Index;
 use std::borrow::Cow;
@@ -122,14 +122,14 @@ impl Index {
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let retouch;
         let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, fixups: None };
-        let made = known.as_ref().map(|known| Retouch::new(known, &emit, changes, config));
+        let made = known.as_ref().map(|known| ViewerFixups::new(known, &emit, changes, config));
         retouch = made.transpose()?;
         if retouch.is_some() {
             // which it has walked through
             emit.timed = runs.timed(order);
         }
         let mut written = Written::merged(&emit, &clocks, known.is_none(), config);
-        written.before = retouch.as_ref().map_or(0, Retouch::before);
+        written.before = retouch.as_ref().map_or(0, ViewerFixups::before);
         report.run.annotations = annotations.put(&mut united, &written).report();
         report.run.warnings.extend(report.run.annotations.warning());
         retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
@@ -174,7 +174,7 @@ impl Index {
         taken_out: &mut TakenOut<'_>,
         lists: Lists,
         store: &Store<'_>,
-        (united, identity): (&mut United<'_>, &mut IdentityReport),
+        (united, identity): (&mut MergedKeys<'_>, &mut IdentityReport),
         config: &Config,
     ) -> Result<Lists, Error> {
         let Some(mut rejoined) = taken_out.rejoined.take() else { return Ok(lists) };
@@ -293,7 +293,7 @@ impl Index {
 /// Adds what the merge itself has to say: which parts it is of, copies that other parts repeat, what was renamed and moved; whether that is
 /// anything.
 fn add_own_keys<'p>(
-    united: &mut United<'p>,
+    united: &mut MergedKeys<'p>,
     still_said: Option<Vec<Cow<'p, [u8]>>>,
     done: Option<(&[InputIdentity], &[InputClock])>,
 ) -> bool {
@@ -321,20 +321,20 @@ fn find_delays(
     (runs, lists): (&Runs, &Lists),
     order: Order<'_, '_>,
     config: &Config,
-) -> Result<Delays, Error> {
+) -> Result<Reordering, Error> {
     let suspects = streams.suspects();
     if suspects.is_empty() {
-        return Ok(Delays::default());
+        return Ok(Reordering::default());
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
     let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
-    Delays::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
+    Reordering::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
 }
 
 /// What is known of a run before anything is written.
 fn begin_run(
     inputs: &Inputs,
-    (united, format): (&United<'_>, Format),
+    (united, format): (&MergedKeys<'_>, Format),
     warnings: Vec<Warning>,
     config: &Config,
 ) -> RunReport {
@@ -349,8 +349,8 @@ fn begin_run(
 
 /// What there is to say of keys and streams.
 pub(crate) fn warn(
-    united: &United<'_>,
-    delays: &Delays,
+    united: &MergedKeys<'_>,
+    delays: &Reordering,
     format: &Format,
     warnings: &mut Vec<Warning>,
 ) {

@@ -1,12 +1,12 @@
 //! What a scan leaves behind: entries, places, keys, losses. Bytes stay where they are.
 
-use crate::clock::Sightings;
+use crate::clock::ClockSamples;
 use crate::identity::Census;
 use crate::viewer::Scanned;
 use std::sync::Arc;
 use tracemill_core::entry::{Entry, rank};
+use tracemill_core::envelope::Envelope;
 use tracemill_core::order::{METADATA, UNTIMED};
-use tracemill_core::outline::Outline;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
 use tracemill_core::shift::Shift;
@@ -15,8 +15,8 @@ use tracemill_tokenizer::{Event, Field};
 
 /// The findings of one chunk of an input.
 #[derive(Default)]
-pub(super) struct Part {
-    pub(super) outline: Outline,
+pub(super) struct ChunkFindings {
+    pub(super) envelope: Envelope,
     pub(super) timed: Vec<Entry>,
     pub(super) lists: [Vec<Place>; 2],
     pub(super) long: Vec<Long>,
@@ -28,33 +28,33 @@ pub(super) struct Part {
     /// Who is in it, if that is asked for.
     pub(super) census: Option<Box<Census>>,
     /// What tells of its clock, if that is asked for.
-    pub(super) sightings: Option<Box<Sightings>>,
+    pub(super) sightings: Option<Box<ClockSamples>>,
     /// What its times are multiplied by.
     pub(super) factor: Option<Arc<Shift>>,
     /// What matters to a viewer, if it is for one.
     pub(super) viewer: Option<Box<Scanned>>,
 }
 
-impl Part {
+impl ChunkFindings {
     /// For a chunk of about `bytes` bytes of the input that stands at `base`.
     pub(super) fn new(base: u64, bytes: usize) -> Self {
         // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done
-        Part {
-            outline: Outline::at(base),
+        ChunkFindings {
+            envelope: Envelope::at(base),
             timed: Vec::with_capacity(bytes / 256),
-            ..Part::default()
+            ..ChunkFindings::default()
         }
     }
 }
 
-impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+impl Collect for ChunkFindings {
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        let offset = self.outline.event(event);
+        let offset = self.envelope.event(event);
         let len = event.bytes.len();
         let times = match &self.factor {
             None => event.ts().map(|ts| (ts, event.dur())),
@@ -108,11 +108,11 @@ impl Collect for Part {
         if !self.timed.is_sorted() {
             self.timed.sort_unstable();
         }
-        self.outline.facts.span =
+        self.envelope.stats.span =
             self.timed.first().zip(self.timed.last()).map(|(a, b)| (a.time, b.time));
         if let Some(viewer) = &mut self.viewer {
             viewer.seal();
-            self.outline.facts.span = join(self.outline.facts.span, viewer.span());
+            self.envelope.stats.span = join(self.envelope.stats.span, viewer.span());
         }
         self.timed.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);

@@ -19,10 +19,10 @@ use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tracemill_core::entry::{Entry, rank};
+use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::order::{KeyedSorter, Order, Sorter};
 use tracemill_core::order::{METADATA, UNTIMED};
-use tracemill_core::outline::{Document, Outline};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::scan::Collect;
@@ -98,10 +98,10 @@ impl Guess {
 }
 
 /// The findings of one chunk of an input.
-pub(super) struct Part {
+pub(super) struct ChunkFindings {
     plan: Arc<Plan>,
     guess: Guess,
-    outline: Outline,
+    envelope: Envelope,
     bounds: Bounds,
     plain: Vec<Entry>,
     parts: Vec<keys::Part>,
@@ -112,12 +112,12 @@ pub(super) struct Part {
     streams: Router,
 }
 
-impl Part {
+impl ChunkFindings {
     fn new(plan: &Arc<Plan>, base: u64) -> Self {
-        Part {
+        ChunkFindings {
             plan: Arc::clone(plan),
             guess: Guess::new(plan),
-            outline: Outline::at(base),
+            envelope: Envelope::at(base),
             bounds: Bounds::NONE,
             plain: Vec::new(),
             parts: Vec::new(),
@@ -183,14 +183,14 @@ impl Part {
     }
 }
 
-impl Collect for Part {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+impl Collect for ChunkFindings {
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        let offset = self.outline.event(event);
+        let offset = self.envelope.event(event);
         let len = event.bytes.len();
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -241,7 +241,7 @@ impl Collect for Part {
         self.parts.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
         if let Some(bounds) = self.bounds.known() {
-            self.outline.facts.span = Some((bounds.first, bounds.last));
+            self.envelope.stats.span = Some((bounds.first, bounds.last));
             self.plan.first.fetch_min(bounds.first, Ordering::Relaxed);
         }
     }
@@ -293,16 +293,16 @@ impl Index {
 }
 
 impl Reader for Index {
-    type Part = Part;
+    type Part = ChunkFindings;
 
-    fn part(base: u64, _bytes: usize) -> Part {
+    fn part(base: u64, _bytes: usize) -> ChunkFindings {
         let all = TimeWindow { from: None, to: None };
-        Part::new(&Arc::new(Plan::new(vec![all], Edges::Clip, false, None)), base)
+        ChunkFindings::new(&Arc::new(Plan::new(vec![all], Edges::Clip, false, None)), base)
     }
 
-    fn maker(&self) -> Maker<Part> {
+    fn maker(&self) -> Maker<ChunkFindings> {
         let plan = Arc::clone(&self.plan);
-        Box::new(move |base, _| Part::new(&plan, base))
+        Box::new(move |base, _| ChunkFindings::new(&plan, base))
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -316,12 +316,12 @@ impl Reader for Index {
     // what is made for an edge comes before what stands there: so its place does too
     const RESERVED: u64 = 1 << 36;
 
-    fn take(&mut self, part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.events += part.outline.facts.events;
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
+        self.events += part.envelope.stats.events;
         self.bounds = self.bounds.unite(part.bounds);
         self.trusted = self.trusted.max(part.guess.trusted);
         self.long.extend(part.long);
-        part.outline.append_to(&mut self.documents);
+        part.envelope.append_to(&mut self.documents);
         self.streams.append(part.streams, base)?;
         let [metadata, untimed] = part.lists;
         self.plain.list(METADATA, metadata);

@@ -11,11 +11,11 @@ use super::pairs::Pairs;
 use super::report::SliceReport;
 use super::write::Chosen;
 use crate::config::Config;
-use crate::delays::Delays;
+use crate::reordering::Reordering;
 use crate::warning::Warning;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::kept::Kept;
+use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{Gather, KeyedSorter, Lists, Order, Runs, Spool};
 use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
@@ -223,7 +223,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             return Ok(lists);
         }
         let (gone, _) = gone.finish()?.finish(self.store)?;
-        let (mut left, mut batch) = (Kept::new(&self.config.tmp_dir, self.share()), Vec::new());
+        let (mut left, mut batch) =
+            (InputOrderList::new(&self.config.tmp_dir, self.share()), Vec::new());
         let mut keep = |place| {
             batch.push(place);
             if batch.len() < BATCH { Ok(()) } else { left.push(std::mem::take(&mut batch)) }
@@ -240,13 +241,13 @@ impl<'j, 'p> Judge<'j, 'p> {
     }
 
     /// What becomes of streams whose chunks are not in order of time.
-    fn delays(self, streams: &Streams, cut: &Cut) -> Result<Delays, Error> {
+    fn delays(self, streams: &Streams, cut: &Cut) -> Result<Reordering, Error> {
         let suspects = streams.suspects();
         if suspects.is_empty() {
-            return Ok(Delays::default());
+            return Ok(Reordering::default());
         }
         let groups = cut.groups(streams, true).filter(|group| suspects.contains(group.key));
         let chunks = groups.flat_map(|group| group.chunks().iter());
-        Delays::find(&suspects, chunks, self.order(), self.config)
+        Reordering::find(&suspects, chunks, self.order(), self.config)
     }
 }

@@ -4,15 +4,15 @@ use super::made;
 use super::report::SliceReport;
 use crate::annotations::{Annotations, Written};
 use crate::config::Config;
-use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::layout::default_format;
 use crate::merge::warn;
+use crate::reordering::Reordering;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::order::{Gather, Lists, Order, Sorter};
-use tracemill_core::outline::Document;
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig};
@@ -23,7 +23,7 @@ pub(super) struct Chosen {
     pub(super) bytes: u64,
     pub(super) timed: Sorter,
     pub(super) lists: Lists,
-    pub(super) delays: Delays,
+    pub(super) delays: Reordering,
 }
 
 /// What is written beside the events chosen, and where it stands.

@@ -5,7 +5,7 @@
 //! and since every part has all samples, every part has their frames. Values are an id, a number or a string. Only where a
 //! trace has this key are its events read again: for the frames that nobody names, and by whoever writes them.
 
-use crate::keys::{Bytes, United};
+use crate::keys::{Bytes, MergedKeys};
 use crate::parts::{Numbers, frames_of};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub(super) struct Frames {
 
 impl Frames {
     /// `None` if there are none, or too many to be taken apart: then every part has all.
-    pub(super) fn of(united: &United<'_>) -> Option<Self> {
+    pub(super) fn of(united: &MergedKeys<'_>) -> Option<Self> {
         let key = united.keys.iter().rposition(|key| string_is(&key.name, b"stackFrames"))?;
         let text = text_of(&united.keys[key].value).filter(|text| text.starts_with(b"{"))?;
         let range = |piece: &[u8]| {

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use tracemill_core::entry::Entry;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::order::{LaneRun, LaneRuns, LaneSpill, Order};
-use tracemill_core::outline::Document;
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Reader};
 use tracemill_core::store::Store;
@@ -129,14 +129,14 @@ impl<M: Mode> Reader for Index<M> {
 
     fn take(&mut self, part: Part<M>, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let found = &mut self.found;
-        found.events += part.outline.facts.events;
+        found.events += part.envelope.stats.events;
         let numbers: Vec<u32> = part.lanes.all.into_iter().map(|lane| found.number(lane)).collect();
         #[expect(clippy::iter_over_hash_type, reason = "each stream is on its own")]
         for (key, (thread, entry)) in part.heads {
             found.heads.insert(key, (numbers[thread as usize], entry));
         }
         found.names.append(part.names);
-        part.outline.append_to(&mut found.documents);
+        part.envelope.append_to(&mut found.documents);
         found.streams.append(part.streams);
         self.long.extend(part.long);
         let mut run = part.run;

@@ -43,7 +43,6 @@ mod write;
 use crate::annotations::Annotations;
 use crate::clock::far_apart;
 use crate::config::Config;
-use crate::delays::Delays;
 use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::keys::unite;
@@ -52,6 +51,7 @@ use crate::layout::default_format;
 use crate::merge::warn;
 use crate::names::unknown_placeholder;
 use crate::parts::{Numbers, Statement};
+use crate::reordering::Reordering;
 use crate::report::RunReport;
 use crate::warning::Warning;
 pub use by::SplitBy;
@@ -357,11 +357,13 @@ impl<'w> Work<'w, '_> {
     }
 
     /// Chunks of CPU profiles that time order would tear.
-    fn delays(&self, planner: &Planner<'_, '_, '_>) -> Result<Delays, Error> {
+    fn delays(&self, planner: &Planner<'_, '_, '_>) -> Result<Reordering, Error> {
         let suspects = self.found.streams.clone().suspects();
         match suspects.is_empty() {
-            true => Ok(Delays::default()),
-            false => Delays::find(&suspects, planner.chunks(&suspects), planner.order, self.config),
+            true => Ok(Reordering::default()),
+            false => {
+                Reordering::find(&suspects, planner.chunks(&suspects), planner.order, self.config)
+            }
         }
     }
 
@@ -400,7 +402,7 @@ impl<'w> Work<'w, '_> {
         })
     }
 
-    fn report(&self, format: Format, delays: &Delays) -> SplitReport {
+    fn report(&self, format: Format, delays: &Reordering) -> SplitReport {
         let spans =
             self.inputs.reports.iter().filter_map(|input| Some((input.span?, &*input.name)));
         let far = far_apart(spans.map(|((first, last), name)| (first, last, name)));

@@ -9,8 +9,8 @@ use crate::essential::{is_essential, may_be_special};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use tracemill_core::entry::{Entry, rank};
+use tracemill_core::envelope::Envelope;
 use tracemill_core::order::LaneRun;
-use tracemill_core::outline::Outline;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
 use tracemill_profile::StreamOrders;
@@ -61,7 +61,7 @@ impl Mode for CutWhole {
 
 /// The findings of one chunk of an input.
 pub(super) struct Part<M> {
-    pub(super) outline: Outline,
+    pub(super) envelope: Envelope,
     pub(super) lanes: Lanes,
     entries: Vec<Entry>,
     /// The lane of each entry.
@@ -86,7 +86,7 @@ impl<M: Mode> Part<M> {
             debug_assert_eq!(whole, WHOLE);
         }
         Part {
-            outline: Outline::at(base),
+            envelope: Envelope::at(base),
             lanes,
             entries: Vec::with_capacity(guess),
             lane_of: Vec::with_capacity(guess),
@@ -164,13 +164,13 @@ fn is_of_thread(name: &[u8]) -> bool {
 }
 
 impl<M: Mode> Collect for Part<M> {
-    fn outline(&mut self) -> &mut Outline {
-        &mut self.outline
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
-        let (offset, len) = (self.outline.event(event), event.bytes.len());
+        let (offset, len) = (self.envelope.event(event), event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -234,7 +234,7 @@ impl<M: Mode> Collect for Part<M> {
             }
         }
         self.run.entries = entries;
-        self.outline.facts.span = span_of(&self.lanes.all);
+        self.envelope.stats.span = span_of(&self.lanes.all);
     }
 }
 

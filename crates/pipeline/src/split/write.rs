@@ -13,12 +13,12 @@ use super::group::Group;
 use super::plan::{Part, Planner};
 use crate::annotations::{Annotations, Fates, Written};
 use crate::config::Config;
-use crate::delays::Delays;
 use crate::emit::Emit;
 use crate::fitted::{draft, fit};
-use crate::keys::{Bytes, Key, United, free_name};
+use crate::keys::{Bytes, Key, MergedKeys, free_name};
 use crate::layout::Layout;
 use crate::parts::{Numbers, Statement};
+use crate::reordering::Reordering;
 use crate::report::ViewerReport;
 use crate::warning::Warning;
 use std::cmp::Reverse;
@@ -39,7 +39,7 @@ const WRITER: u64 = 16 << 20;
 pub(super) struct Job<'j, 's, 'p> {
     pub(super) planner: &'j Planner<'j, 's, 'p>,
     pub(super) groups: &'j [Group],
-    pub(super) united: &'j United<'p>,
+    pub(super) united: &'j MergedKeys<'p>,
     pub(super) frames: Option<Frames>,
     /// What parts say of the whole, if there are several and they can.
     pub(super) statement: Option<Statement>,
@@ -48,7 +48,7 @@ pub(super) struct Job<'j, 's, 'p> {
     pub(super) annotations: &'j Annotations<'p>,
     /// Metadata and untimed events: none, since they are in order with all others.
     pub(super) lists: &'j Lists,
-    pub(super) delays: &'j Delays,
+    pub(super) delays: &'j Reordering,
     pub(super) layout: Layout,
     pub(super) output: &'j OutputConfig,
     pub(super) inputs: &'j Inputs,
@@ -69,7 +69,7 @@ impl<'p> Job<'_, '_, 'p> {
         };
         let delays = match part.has_streams() {
             true => self.delays.clone(),
-            false => Delays::default(),
+            false => Reordering::default(),
         };
         Emit {
             order,
@@ -83,7 +83,7 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// The keys beside the events of a part, and what became of annotations.
-    fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> (United<'p>, Fates) {
+    fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> (MergedKeys<'p>, Fates) {
         let store = self.order().0;
         let frames = self.frames.as_ref();
         let frames = frames.map(|own| (own.key, own.value(sequence, part.number == 0, store)));
@@ -96,7 +96,11 @@ impl<'p> Job<'_, '_, 'p> {
 
     /// The keys beside the events of a part, but for annotations: `frames` are the number of their key, its value, and
     /// which they are.
-    fn keys_with(&self, part: &Part, frames: Option<(usize, (Vec<u8>, Numbers))>) -> United<'p> {
+    fn keys_with(
+        &self,
+        part: &Part,
+        frames: Option<(usize, (Vec<u8>, Numbers))>,
+    ) -> MergedKeys<'p> {
         let named = frames.as_ref().map(|(_, (_, numbers))| numbers.clone());
         let frames = frames.map(|(key, (value, _))| (key, value));
         let mut united = self.united.for_part(frames);
@@ -151,7 +155,7 @@ impl<'p> Job<'_, '_, 'p> {
         self.len_with(part, self.united)
     }
 
-    fn len_with(&self, part: &Part, keys: &United<'_>) -> u64 {
+    fn len_with(&self, part: &Part, keys: &MergedKeys<'_>) -> u64 {
         self.layout.opening(keys).len() as u64
             + self.layout.events_len(part.events, part.bytes)
             + self.layout.closing_len(keys)

@@ -85,7 +85,7 @@ impl<'e> Lists<'e> {
 
 /// What is written of a part.
 #[derive(Clone, Copy)]
-struct Part {
+struct ChunkPart {
     /// Whether samples have begun.
     samples: bool,
     /// Whether it is the one that has all that is in no list.
@@ -119,8 +119,11 @@ pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)>
     let count = first + samples.max(1);
     let mut out = Vec::new();
     for number in 0..count {
-        let part =
-            Part { samples: number >= first, rest: number == first, last: number + 1 == count };
+        let part = ChunkPart {
+            samples: number >= first,
+            rest: number == first,
+            last: number + 1 == count,
+        };
         let mut patches = Patches::default();
         patches.replace(event.bytes, data, &data_of(data, part, &mut lists));
         out.extend_from_slice(if number > 0 { separator } else { b"" });
@@ -130,7 +133,7 @@ pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)>
 }
 
 /// The `data` of a part.
-fn data_of(data: &[u8], part: Part, lists: &mut Lists<'_>) -> Vec<u8> {
+fn data_of(data: &[u8], part: ChunkPart, lists: &mut Lists<'_>) -> Vec<u8> {
     let mut out = vec![b'{'];
     for (key, value) in members(data) {
         let is = |name: &[u8]| string_is(key, name);

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::emit::Emit;
 use crate::fixups::{FindFixups, Fixups};
 use crate::identity::key_of;
-use crate::merged_keys::United;
+use crate::merged_keys::MergedKeys;
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
 use crate::warning::Warning;
@@ -26,7 +26,7 @@ use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text};
 
 /// What all workers share.
-pub(crate) struct Retouch {
+pub(crate) struct ViewerFixups {
     viewer: CheckFor,
     threads: NewThreads,
     overlapping: Overlapping,
@@ -37,7 +37,7 @@ pub(crate) struct Retouch {
 /// What stands between events in the forms that viewers read.
 const SEPARATOR: &[u8] = b",\n";
 
-impl Retouch {
+impl ViewerFixups {
     /// For the trace that `emit` will write; `changes` were done before.
     pub(crate) fn new(
         known: &Known,
@@ -50,11 +50,11 @@ impl Retouch {
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
-        Ok(Retouch { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
+        Ok(ViewerFixups { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
     }
 
     /// Mends keys beside the events.
-    pub(crate) fn mend_keys(&self, united: &mut United<'_>) {
+    pub(crate) fn mend_keys(&self, united: &mut MergedKeys<'_>) {
         let mut done = self.done.lock().unwrap_or_else(|e| e.into_inner());
         done.add(Change::MendedKeys, united.mend());
     }
@@ -78,7 +78,7 @@ impl Retouch {
     }
 }
 
-impl Fixups for Retouch {
+impl Fixups for ViewerFixups {
     fn finder(&self, tier: Tier) -> Box<dyn FindFixups + '_> {
         Box::new(Retoucher::new(self, tier))
     }
@@ -86,7 +86,7 @@ impl Fixups for Retouch {
 
 /// Finds what is changed; one for each worker.
 struct Retoucher<'r> {
-    retouch: &'r Retouch,
+    retouch: &'r ViewerFixups,
     finder: FieldFinder,
     validator: Validator,
     changes: Changes,
@@ -123,7 +123,7 @@ impl<'e> Found<'e, '_> {
 }
 
 impl<'r> Retoucher<'r> {
-    fn new(retouch: &'r Retouch, tier: Tier) -> Self {
+    fn new(retouch: &'r ViewerFixups, tier: Tier) -> Self {
         Retoucher {
             retouch,
             finder: FieldFinder::new(tier),

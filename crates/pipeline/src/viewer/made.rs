@@ -8,8 +8,8 @@ use super::scan::Known;
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::TakenOut;
+use crate::event_rewriter::EventRewriter;
 use crate::identity::{Renamer, Rewrite};
-use crate::patched::Patched;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -75,7 +75,8 @@ fn make(
     let pages = Pages { census: &known.census, rewrite, made };
     let mut text = Text(Scratch::new(&config.tmp_dir)?);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let patched = std::cell::RefCell::new(Patched::new(Renamer::new(rewrite, tier), None, None));
+    let patched =
+        std::cell::RefCell::new(EventRewriter::new(Renamer::new(rewrite, tier), None, None));
     let read = |entry: Entry| {
         let mut patched = patched.borrow_mut();
         patched.apply(store.event(entry.place), entry.place.offset()).to_vec()

@@ -47,7 +47,7 @@ mod scan;
 mod threads;
 
 pub(crate) use changes::Changes;
-pub(crate) use fields::Retouch;
+pub(crate) use fields::ViewerFixups;
 pub(crate) use made::Before;
 pub(crate) use scan::{Found, Known, Scanned};
 

@@ -15,8 +15,8 @@ use super::threads::{NewThreads, free, low_bits};
 use crate::config::Config;
 use crate::config::Overlaps;
 use crate::emit::Emit;
+use crate::event_rewriter::EventRewriter;
 use crate::identity::{Renamer, key_of};
-use crate::patched::Patched;
 use std::collections::{HashMap, HashSet};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -111,7 +111,7 @@ pub(crate) fn find_overlaps(
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut finder = FieldFinder::new(tier);
     let mut patched =
-        emit.rewrite.as_ref().map(|r| Patched::new(Renamer::new(r, tier), None, None));
+        emit.rewrite.as_ref().map(|r| EventRewriter::new(Renamer::new(r, tier), None, None));
     let edits = Scratch::new(&config.tmp_dir)?;
     let (known, lanes) = (HashMap::new(), HashMap::new());
     let (threads, key) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@
 //!   recording (its GPU process has a track of its own); processes of other recordings get a page.
 
 use super::changes::{Change, Changes};
-use super::scan::{Census, Written};
+use super::scan::{PageTable, Written};
 use crate::identity::{Rewrite, key_of};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tracemill_core::json::elements;
@@ -31,7 +31,7 @@ pub(super) struct Start {
 /// What all inputs have of it.
 pub(super) struct Pages<'c> {
     /// Per input: where it stands, and who is in it.
-    pub(super) census: &'c [(u64, Census)],
+    pub(super) census: &'c [(u64, PageTable)],
     pub(super) rewrite: &'c Rewrite,
     /// Places at which made inputs stand.
     pub(super) made: HashSet<u64>,
@@ -52,7 +52,7 @@ impl Pages<'_> {
     }
 
     /// Recordings with an event that `is` finds, those for CPU profiles left out.
-    fn recordings(&self, is: impl Fn(&Census) -> bool) -> BTreeSet<usize> {
+    fn recordings(&self, is: impl Fn(&PageTable) -> bool) -> BTreeSet<usize> {
         let real =
             self.census.iter().filter(|(base, census)| !self.made.contains(base) && is(census));
         real.map(|(base, _)| self.recording(*base)).collect()

@@ -30,7 +30,7 @@ pub(super) struct Lane {
 
 /// Who is in an input.
 #[derive(Debug, Default)]
-pub(super) struct Census {
+pub(super) struct PageTable {
     /// Threads by pid and tid, as written; a missing one is empty.
     pub(super) lanes: BTreeMap<Written, BTreeMap<Written, Lane>>,
     /// Processes that have a page.
@@ -45,7 +45,7 @@ pub(super) struct Census {
     last: (Written, Written, Lane),
 }
 
-impl Census {
+impl PageTable {
     fn note(&mut self, pid: &[u8], tid: &[u8], drawn: Option<i64>) {
         let (last_pid, last_tid, lane) = &mut self.last;
         if last_pid == pid && last_tid == tid {
@@ -62,7 +62,7 @@ impl Census {
         own.drawn = earlier(own.drawn, lane.drawn);
     }
 
-    fn append(&mut self, mut later: Census) {
+    fn append(&mut self, mut later: PageTable) {
         later.flush();
         for (pid, threads) in later.lanes {
             let own = self.lanes.entry(pid).or_default();
@@ -146,13 +146,13 @@ pub(crate) struct Scanned {
     empty: u64,
     /// `TracingStartedInBrowser` among the metadata that say nothing.
     bare_starts: u64,
-    census: Census,
+    census: PageTable,
 }
 
 impl Scanned {
     /// For a stretch of the input that stands at `base`.
     pub(crate) fn new(viewer: CheckFor, base: u64) -> Self {
-        let (special, census) = (Vec::new(), Census::default());
+        let (special, census) = (Vec::new(), PageTable::default());
         Scanned { viewer, base, special, empty: 0, bare_starts: 0, census }
     }
 
@@ -216,7 +216,7 @@ pub(crate) struct Found {
     special: Sorter,
     empty: u64,
     bare_starts: u64,
-    census: Vec<(u64, Census)>,
+    census: Vec<(u64, PageTable)>,
 }
 
 /// What was found in all inputs.
@@ -229,7 +229,7 @@ pub(crate) struct Known {
     /// See [`Scanned`].
     pub(super) bare_starts: u64,
     /// By the place at which the input stands.
-    pub(super) census: Vec<(u64, Census)>,
+    pub(super) census: Vec<(u64, PageTable)>,
 }
 
 impl Found {
@@ -254,7 +254,7 @@ impl Found {
         store: impl FnOnce() -> Store<'a>,
     ) -> Result<u64, Error> {
         if self.census.last().is_none_or(|(last, _)| *last != base) {
-            self.census.push((base, Census::default()));
+            self.census.push((base, PageTable::default()));
         }
         if let Some((_, census)) = self.census.last_mut() {
             census.append(part.census);

@@ -7,7 +7,7 @@
 //! The id of a flow must be an integer or hexadecimal: another becomes a hash of 64 bits, the same for the same id, so
 //! that nothing must be remembered.
 
-use super::scan::{Census, Written};
+use super::scan::{PageTable, Written};
 use crate::check::{hash_value, is_flow_id};
 use crate::identity::{Rewrite, key_of};
 use crate::mix::mix;
@@ -31,7 +31,11 @@ pub(crate) struct NewThreads {
 impl NewThreads {
     /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before; only finds who is there unless
     /// `renames`.
-    pub(super) fn of(census: &[(u64, Census)], rewrite: Option<&Rewrite>, renames: bool) -> Self {
+    pub(super) fn of(
+        census: &[(u64, PageTable)],
+        rewrite: Option<&Rewrite>,
+        renames: bool,
+    ) -> Self {
         // by key, as written: processes, and their threads
         let mut lanes: BTreeMap<Vec<u8>, (Written, Threads)> = BTreeMap::new();
         for (base, census) in census {

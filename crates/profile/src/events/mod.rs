@@ -32,7 +32,7 @@ use crate::tree::{Builder, Tree};
 use list::{List, Span, Steps, time};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
-use tracemill_core::outline::Document;
+use tracemill_core::envelope::Document;
 use tracemill_core::store::{Payload, Store};
 use tracemill_tokenizer::{nanos, number_text, string_is};
 

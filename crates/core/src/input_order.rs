@@ -8,7 +8,7 @@ use crate::place::Place;
 use std::path::{Path, PathBuf};
 
 /// Places in input order, from parts that arrive in input order.
-pub struct Kept {
+pub struct InputOrderList {
     tmp_dir: PathBuf,
     /// Bytes of places that may be in memory.
     limit: u64,
@@ -19,11 +19,11 @@ pub struct Kept {
     pub spilled: u64,
 }
 
-impl Kept {
+impl InputOrderList {
     /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`.
     pub fn new(tmp_dir: &Path, limit: u64) -> Self {
         let tmp_dir = tmp_dir.to_owned();
-        Kept { tmp_dir, limit, heap: 0, parts: Vec::new(), spill: None, spilled: 0 }
+        InputOrderList { tmp_dir, limit, heap: 0, parts: Vec::new(), spill: None, spilled: 0 }
     }
 
     /// Appends places that stand behind all others.

@@ -104,7 +104,7 @@ struct Mark {
 
 /// Chunks of a stretch of an input.
 #[derive(Default)]
-pub struct Kept {
+pub struct DecodedChunks {
     nodes: Vec<Node>,
     children: Vec<u64>,
     /// [`NO_SAMPLE`] where there is none.
@@ -119,7 +119,7 @@ pub struct Kept {
     offsets: Vec<u64>,
 }
 
-impl Kept {
+impl DecodedChunks {
     /// Whether there is room for more: beyond, columns might hold more numbers than a mark can tell.
     pub fn has_room(&self) -> bool {
         self.heap() < 1 << 30
@@ -270,7 +270,7 @@ mod tests {
             r#"{"head":{"functionName":"f","id":1,"children":[{"functionName":"g","id":2,"children":[]}]},"samples":[1]}"#,
         ];
         let chunks: Vec<Chunk> = texts.map(decoded).into();
-        let mut kept = Kept::default();
+        let mut kept = DecodedChunks::default();
         let too_large = [
             r#"{"data":{"cpuProfile":{"samples":[1,4294967295]},"timeDeltas":[1]}}"#,
             r#"{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[1,2147484]}}"#,

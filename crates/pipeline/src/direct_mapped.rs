@@ -7,19 +7,19 @@ const SLOTS: usize = 64;
 
 /// Two values of up to seven bytes with their lengths, or one and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Words(u64, u64);
+pub(crate) struct SmallKey(u64, u64);
 
-impl Words {
+impl SmallKey {
     /// `None` if a value is longer.
     #[inline(always)]
     pub(crate) fn of(first: &[u8], second: &[u8]) -> Option<Self> {
-        Some(Words(word(first)?, word(second)?))
+        Some(SmallKey(word(first)?, word(second)?))
     }
 
     /// `None` if the value is longer.
     #[inline(always)]
     pub(crate) fn numbered(value: &[u8], number: usize) -> Option<Self> {
-        Some(Words(word(value)?, number as u64))
+        Some(SmallKey(word(value)?, number as u64))
     }
 
     #[inline(always)]
@@ -29,24 +29,24 @@ impl Words {
 }
 
 /// The numbers of values seen last; two whose slot is the same take turns.
-pub(crate) struct Recent([(Words, usize); SLOTS]);
+pub(crate) struct DirectMappedCache([(SmallKey, usize); SLOTS]);
 
-impl Default for Recent {
+impl Default for DirectMappedCache {
     fn default() -> Self {
         // no value is that
-        Recent([(Words(u64::MAX, u64::MAX), 0); SLOTS])
+        DirectMappedCache([(SmallKey(u64::MAX, u64::MAX), 0); SLOTS])
     }
 }
 
-impl Recent {
+impl DirectMappedCache {
     /// The number of values, if they are among those seen last.
     #[inline(always)]
-    pub(crate) fn get(&self, words: Words) -> Option<usize> {
+    pub(crate) fn get(&self, words: SmallKey) -> Option<usize> {
         let slot = self.0[words.slot()];
         (slot.0 == words).then_some(slot.1)
     }
 
-    pub(crate) fn put(&mut self, words: Words, number: usize) {
+    pub(crate) fn put(&mut self, words: SmallKey, number: usize) {
         self.0[words.slot()] = (words, number);
     }
 }
@@ -73,9 +73,9 @@ mod tests {
     fn what_is_found_is_what_was_put_last() {
         let values = ["", "0", "00", "1234567", "\"a\"", "12345678"].map(str::as_bytes);
         let pairs = || values.iter().flat_map(|a| values.map(|b| (*a, b)));
-        let mut recent = Recent::default();
+        let mut recent = DirectMappedCache::default();
         for (number, (a, b)) in pairs().enumerate() {
-            let words = Words::of(a, b);
+            let words = SmallKey::of(a, b);
             assert_eq!(words.is_some(), a.len() < 8 && b.len() < 8, "{a:?} {b:?}");
             let Some(words) = words else { continue };
             assert_eq!(recent.get(words), None);
@@ -83,7 +83,7 @@ mod tests {
             assert_eq!(recent.get(words), Some(number));
         }
         let kept = pairs().enumerate().filter(|&(number, (a, b))| {
-            let found = Words::of(a, b).and_then(|words| recent.get(words));
+            let found = SmallKey::of(a, b).and_then(|words| recent.get(words));
             found.inspect(|&found| assert_eq!(found, number)).is_some()
         });
         assert!(kept.count() > 10);

@@ -12,13 +12,13 @@ use tracemill_core::error::Error;
 use tracemill_core::order::{Gather, Order, Sorted, Sorter};
 use tracemill_core::place::Place;
 use tracemill_profile::{
-    ChunkOrder, Contents, Records, Series, Shelf, SortSpace, StreamKey, settle, stream_key,
+    ChunkOrder, Contents, Records, Series, SortSpace, SpillLists, StreamKey, settle, stream_key,
 };
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 
 /// See the module doc. A copy costs next to nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Delays {
+pub(crate) struct Reordering {
     /// The delayed chunks, with their offsets for times.
     held: Arc<Sorted>,
     /// The same, with the offsets of the events behind which they follow for times.
@@ -29,7 +29,7 @@ pub(crate) struct Delays {
     pub(crate) unordered: Vec<String>,
 }
 
-impl Delays {
+impl Reordering {
     /// Decides the order of `streams`, whose chunks are among `entries` (any order; untimed ones have [`i64::MIN`]).
     pub(crate) fn find(
         streams: &HashSet<StreamKey>,
@@ -40,7 +40,7 @@ impl Delays {
         Self::find_by(streams, entries, order, config, |event, _| stream_key(event))
     }
 
-    /// As [`Delays::find`], with another key: of the event at a place.
+    /// As [`Reordering::find`], with another key: of the event at a place.
     pub(crate) fn find_by(
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
@@ -50,7 +50,7 @@ impl Delays {
     ) -> Result<Self, Error> {
         let space = SortSpace { limit: config.shares().index / 8, tmp_dir: &config.tmp_dir };
         let mut chunks: BTreeMap<StreamKey, Series<Entry>> = BTreeMap::new();
-        let mut shelf = Shelf::new(space.limit, space.tmp_dir);
+        let mut shelf = SpillLists::new(space.limit, space.tmp_dir);
         for entry in entries {
             let event = order.0.event(entry.place);
             let spans = fields_of(event);
@@ -131,7 +131,7 @@ impl Delays {
 struct Finder<'s, 'p> {
     order: Order<'s, 'p>,
     space: SortSpace<'s>,
-    /// See [`Delays`].
+    /// See [`Reordering`].
     held: Gather<'s, 'p>,
     after: Gather<'s, 'p>,
     unordered: Vec<String>,
@@ -177,13 +177,13 @@ impl<'s, 'p> Finder<'s, 'p> {
         self.unordered.push(format!("pid {pid}, id {id}"));
     }
 
-    fn finish(self) -> Result<Delays, Error> {
+    fn finish(self) -> Result<Reordering, Error> {
         let Finder { order, space, held, after, unordered } = self;
         let sorted = |gather: Gather<'_, '_>| -> Result<_, Error> {
             Ok(Arc::new(Sorted::of(gather.finish()?, order, space.tmp_dir)?))
         };
         let (held, after) = (sorted(held)?, sorted(after)?);
-        Ok(Delays { held, after, left_out: Arc::default(), unordered })
+        Ok(Reordering { held, after, left_out: Arc::default(), unordered })
     }
 }
 
@@ -220,7 +220,7 @@ fn by_input(
         }
     }
     let (runs, _) = sorter.finish(order.0)?;
-    let (mut sorted, mut shelf) = (Series::default(), Shelf::new(space.limit, space.tmp_dir));
+    let (mut sorted, mut shelf) = (Series::default(), SpillLists::new(space.limit, space.tmp_dir));
     runs.each_in_order(order, |entry| {
         shelf.push(&mut sorted, back(entry));
         if shelf.is_full() { shelf.spill(&mut sorted) } else { Ok(()) }

@@ -18,7 +18,7 @@ use tracemill_core::store::{PREFETCH_AHEAD, Store};
 use tracemill_tokenizer::{Tier, Validator, mend};
 
 /// The patches of an event; one for each worker.
-pub(crate) struct Patched<'r> {
+pub(crate) struct EventRewriter<'r> {
     renamer: Renamer<'r>,
     fixups: Option<Box<dyn FindFixups + 'r>>,
     /// What tells which events are to be mended, if any are.
@@ -27,19 +27,19 @@ pub(crate) struct Patched<'r> {
     event: Vec<u8>,
 }
 
-impl<'r> Patched<'r> {
+impl<'r> EventRewriter<'r> {
     pub(crate) fn new(
         renamer: Renamer<'r>,
         fixups: Option<Box<dyn FindFixups + 'r>>,
         repairs: Option<Validator>,
     ) -> Self {
         let (patches, event) = (Patches::default(), Vec::new());
-        Patched { renamer, fixups, repairs, patches, event }
+        EventRewriter { renamer, fixups, repairs, patches, event }
     }
 
     /// For a trace in which no name changes.
     pub(crate) fn repairing(tier: Tier) -> Self {
-        Patched::new(Renamer::new(Rewrite::nothing(), tier), None, Some(Validator::new(tier)))
+        EventRewriter::new(Renamer::new(Rewrite::nothing(), tier), None, Some(Validator::new(tier)))
     }
 
     /// Counts what was changed: all of it is written.
@@ -142,7 +142,7 @@ pub(crate) fn write_styled(
     layout: Layout,
     (places, first): (impl Iterator<Item = Place>, bool),
     store: &Store<'_>,
-    mut patched: Option<&mut Patched<'_>>,
+    mut patched: Option<&mut EventRewriter<'_>>,
     batch: &mut Batch<'_>,
 ) -> Result<(usize, u64), Error> {
     let mut separator = if first { layout.first } else { layout.next };

@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, ProfileSource};
 use super::key::Written;
-use super::series::{Series, Shelf};
+use super::series::{Series, SpillLists};
 use super::skim::Skim;
 use std::ops::AddAssign;
 use tracemill_core::entry::Entry;
@@ -57,7 +57,7 @@ impl AddAssign for Sums {
 /// The events of one profile, or of a stretch of one, in input order. Of each chunk there are its 16 bytes, and 40 more
 /// where it was skimmed: there may be millions.
 #[derive(Default)]
-pub struct Gathered {
+pub struct ProfileParts {
     pub heads: Vec<Head>,
     pub chunks: Series<Entry>,
     /// Beside each chunk, with [`super::router::Detail::Times`]; nothing otherwise.
@@ -67,9 +67,9 @@ pub struct Gathered {
     pub sums: Sums,
 }
 
-impl Gathered {
+impl ProfileParts {
     /// Takes over later events.
-    pub fn append(&mut self, later: Gathered) {
+    pub fn append(&mut self, later: ProfileParts) {
         self.heads.extend(later.heads);
         self.chunks.append(later.chunks);
         self.skims.append(later.skims);
@@ -82,7 +82,7 @@ impl Gathered {
         self.chunks.heap() + self.skims.heap()
     }
 
-    pub fn spill(&mut self, shelf: &mut Shelf) -> Result<(), Error> {
+    pub fn spill(&mut self, shelf: &mut SpillLists) -> Result<(), Error> {
         shelf.spill(&mut self.chunks)?;
         shelf.spill(&mut self.skims)
     }

@@ -31,10 +31,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// One that begins behind the events that `facts` has.
-    pub fn new(form: Form, facts: &mut Facts) -> Self {
-        facts.marks.begin(facts.events);
-        Document { form, keys: Vec::new(), first: facts.events, events: 0, alike: 0 }
+    /// One that begins behind the events that `stats` has.
+    pub fn new(form: Form, stats: &mut ChunkStats) -> Self {
+        stats.marks.begin(stats.events);
+        Document { form, keys: Vec::new(), first: stats.events, events: 0, alike: 0 }
     }
 }
 
@@ -94,7 +94,7 @@ fn repeats_keys(document: &Document) -> bool {
 
 /// What every verb learns of an input from a chunk of it.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct ChunkStats {
     /// How many.
     pub events: u64,
     /// What was lost in it.
@@ -111,7 +111,7 @@ pub struct Facts {
     pub marks: Marks,
 }
 
-impl Facts {
+impl ChunkStats {
     /// Counts an event that stands at this offset in its input.
     #[inline(always)]
     pub fn note_event(&mut self, offset: u64) {
@@ -173,11 +173,11 @@ impl Marks {
 
 /// What every verb learns of one chunk of an input, beside its events.
 #[derive(Default)]
-pub struct Outline {
+pub struct Envelope {
     /// Where the input stands among all inputs.
     pub base: u64,
     /// Counts and losses.
-    pub facts: Facts,
+    pub stats: ChunkStats,
     /// Keys of the document that began before this chunk.
     pub keys: Vec<KeyValue>,
     /// Documents that begin in this chunk.
@@ -186,23 +186,23 @@ pub struct Outline {
     plain: [PlainKeys; 2],
 }
 
-impl Outline {
+impl Envelope {
     /// Of a chunk of the input that stands at `base`.
     pub fn at(base: u64) -> Self {
-        Outline { base, ..Outline::default() }
+        Envelope { base, ..Envelope::default() }
     }
 
     /// Counts an event; returns where it stands among all inputs.
     #[inline(always)]
     pub fn event(&mut self, event: &Event<'_>) -> u64 {
-        self.facts.note_event(event.offset);
+        self.stats.note_event(event.offset);
         self.base + event.offset
     }
 
     /// A document begins.
     pub fn document(&mut self, form: Form) {
         self.join_alike();
-        self.documents.push(Document::new(form, &mut self.facts));
+        self.documents.push(Document::new(form, &mut self.stats));
         self.plain.swap(0, 1);
         self.plain[1].clear();
     }
@@ -218,7 +218,7 @@ impl Outline {
             return;
         }
         before.alike += 1;
-        self.facts.marks.forget_from(last.first);
+        self.stats.marks.forget_from(last.first);
         self.documents.pop();
     }
 
@@ -237,12 +237,12 @@ impl Outline {
 
     /// Counts what was lost.
     pub fn damage(&mut self, damage: &Damage<'_>) {
-        self.facts.losses.add(damage);
+        self.stats.losses.add(damage);
     }
 
     /// Counts what the format allows and a strict reader would not.
     pub fn note(&mut self, note: Note) {
-        self.facts.note(note);
+        self.stats.note(note);
     }
 
     /// Adds the documents to those of the chunks before, and the keys that belong to the last of these.
@@ -257,29 +257,29 @@ impl Outline {
 /// The findings of one chunk: what a verb looks for in its events, and what stands around them.
 pub trait Collect: Send {
     /// What stands around the events.
-    fn outline(&mut self) -> &mut Outline;
+    fn envelope(&mut self) -> &mut Envelope;
 
     /// Takes an event.
     fn event(&mut self, event: &Event<'_>);
 
     /// A document begins.
     fn document(&mut self, form: Form) {
-        self.outline().document(form);
+        self.envelope().document(form);
     }
 
     /// Takes a key beside the events.
     fn member(&mut self, member: Member<'_>) {
-        self.outline().member(member);
+        self.envelope().member(member);
     }
 
     /// Something was lost.
     fn damage(&mut self, damage: &Damage<'_>) {
-        self.outline().damage(damage);
+        self.envelope().damage(damage);
     }
 
     /// Something the format allows and a strict reader would not.
     fn note(&mut self, note: Note, _offset: u64) {
-        self.outline().note(note);
+        self.envelope().note(note);
     }
 
     /// The chunk is scanned: whatever can be done to its findings without the others, on the worker.
