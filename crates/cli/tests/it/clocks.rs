@@ -64,8 +64,8 @@ fn flags_move_single_inputs() {
     let run = run.says(&["b.json × 2 +89.8µs (start); c.json -907µs (start)"]);
     assert_eq!(times(&run.stdout), [time("c", "-900"), time("a", 100), time("b", 100.0)]);
     for (flags, problem) in [
-        ("--offset d.json=1ms", "--offset d.json: no input has this path or name"),
-        ("--scale d.json=2", "--scale d.json: no input"),
+        ("--offset d.json=1ms", "an offset is given for d.json: no input has this path or name"),
+        ("--scale d.json=2", "a factor is given for d.json: no input"),
         ("--offset a.json=1 --offset a.json=2", "--offset is given twice for a.json"),
         ("--offset a.json=1.5ns", "no more digits than a nanosecond has"),
         ("--scale a.json=0", "expected a factor above 0"),
