@@ -291,10 +291,11 @@ fn read_profiles(
     space: &Space,
 ) -> Result<Vec<Read>, Error> {
     let mut all = Vec::new();
+    let pieces = scanned.pieces();
     for (number, mut facts) in scanned.profiles().into_iter().enumerate() {
         let (mut raw, mut raw_samples) = (Raw::default(), RawSamples::new(space));
         let mut added = Ok(());
-        scanned.profile(number, rules.as_devtools, |piece| {
+        pieces.each(number, rules.as_devtools, |piece| {
             raw.add(piece, facts.is_whole, names);
             if added.is_ok() {
                 added = raw_samples.add(piece.samples, piece.steps);

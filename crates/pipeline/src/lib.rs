@@ -118,7 +118,8 @@ pub use extract::{
 };
 pub use filter::Filter;
 pub use findings::{
-    Findings, InputPlace, PieceNode, ProfileFacts, ProfilePiece, Scanned, Stretch, scan_inputs,
+    Findings, InputPlace, PieceNode, Pieces, ProfileFacts, ProfilePiece, Scanned, Stretch,
+    scan_inputs,
 };
 pub use fitted::verbs::{convert, filter, slice};
 pub use ids::IdSet;

@@ -3,7 +3,7 @@
 //! ```text
 //!   scan workers ─ each event ─> Findings (yours) ─ in input order ─> take
 //!                      └ Profile, ProfileChunk, CpuProfile ─> streams ─┐
-//!   .cpuprofile ─ its document ────────────────────────────────────────┴─> Scanned::profile: pieces, in columns
+//!   .cpuprofile ─ its document ────────────────────────────────────────┴─> Scanned::pieces, in columns
 //! ```
 //!
 //! Inputs, damage, spooled pipes and progress are as for every verb. A `.cpuprofile` is not made into events here: it is
@@ -14,7 +14,7 @@ mod profiles;
 mod wholes;
 
 pub use places::InputPlace;
-pub use profiles::{PieceNode, ProfileFacts, ProfilePiece};
+pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
 use crate::inputs::of_inputs;

@@ -5,7 +5,7 @@ use tracemill_core::error::Error;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_profile::{
-    ChunkRef, Contents, NO_ID, ProfileSource, SortSpace, Text, head_of, settle, text_of,
+    ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, settle, text_of,
 };
 
 /// Whose a profile is.
@@ -121,6 +121,20 @@ impl Scanned {
         streams.chain(wholes).collect()
     }
 
+    /// The profiles, to be read piece by piece.
+    pub fn pieces(&self) -> Pieces<'_> {
+        Pieces { scanned: self, groups: self.streams.groups(), store: self.store() }
+    }
+}
+
+/// The profiles of the inputs, to be read piece by piece.
+pub struct Pieces<'s> {
+    scanned: &'s Scanned,
+    groups: Vec<Group<'s>>,
+    store: Store<'s>,
+}
+
+impl Pieces<'_> {
     /// Gives the pieces of a profile, by its number in [`Scanned::profiles`]: in the order of the stream (see
     /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`.
     ///
@@ -128,30 +142,30 @@ impl Scanned {
     ///
     /// # Errors
     /// What temporary files say.
-    pub fn profile(
+    pub fn each(
         &self,
         number: usize,
         as_written: bool,
         mut each: impl FnMut(&ProfilePiece<'_>),
     ) -> Result<(), Error> {
-        let groups = self.streams.groups();
-        let Some(&group) = groups.get(number) else {
-            if let Some(whole) = self.wholes.get(number - groups.len()) {
+        let Some(&group) = self.groups.get(number) else {
+            if let Some(whole) = self.scanned.wholes.get(number - self.groups.len()) {
                 let store = whole.store();
                 let chunk = whole.decode(&store);
                 each(&ProfilePiece::of(chunk.view(), &store));
             }
             return Ok(());
         };
-        let store = &self.store();
+        let store = &self.store;
         let (mut contents, order) = (Contents::new(group.kept_chunks(), store), Order(store));
         let mut show = |chunk: ChunkRef<'_>| each(&ProfilePiece::of(chunk, store));
         if as_written {
             group.chunks().iter().for_each(|entry| show(contents.get(entry)));
             return Ok(());
         }
-        let limit = self.config.shares().index / 8 / self.config.threads.max(1) as u64;
-        let space = SortSpace { limit, tmp_dir: &self.config.tmp_dir };
+        let config = &self.scanned.config;
+        let limit = config.shares().index / 8 / config.threads.max(1) as u64;
+        let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
         let settled = settle(group.chunks(), order, &mut contents, space)?;
         settled.each(order, |entry| {
             show(contents.get(entry));
