@@ -25,6 +25,7 @@ mod similar;
 mod size;
 mod times;
 mod whole_file;
+mod wrap;
 
 use clap::Parser;
 use exit::Exit;

@@ -146,7 +146,8 @@ mod tests {
             pids: vec![("\"a\"".into(), "\"a#2\"".into())],
             ids: vec![("id".into(), "numbers + 10".into())],
         };
-        let report = IdentityReport { inputs: vec![input.clone(), input], metadata_dropped: 0 };
+        let report =
+            IdentityReport { inputs: vec![input.clone(), input], ..IdentityReport::default() };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("manifest");
         let clock = InputClock {

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::hints;
 use crate::pointer::pointed;
 use crate::size::{grouped, human, plural};
+use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal, Write};
@@ -149,6 +150,9 @@ fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// What every message begins with.
+const NAME: &str = "tracemill: ";
+
 /// `text` as lines to print; only the first is an error, the others belong to it.
 fn lines(level: Level, text: &str, color: bool) -> String {
     let (style, word) = match level {
@@ -156,17 +160,15 @@ fn lines(level: Level, text: &str, color: bool) -> String {
         Level::Warning => (AnsiColor::Yellow.on_default().bold(), "warning: "),
         Level::Note => (Style::new(), ""),
     };
-    let mut all = String::new();
+    let (mut all, columns) = (String::new(), columns_of_messages());
     let mut word = if color && !word.is_empty() {
         format!("{style}{}{style:#} ", word.trim_end())
     } else {
         word.to_owned()
     };
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        all.push_str("tracemill: ");
-        all.push_str(&word);
-        all.push_str(&plain(line));
-        all.push('\n');
+        let line = format!("{NAME}{word}{}", plain(line));
+        push_line(&mut all, &line, NAME.len(), columns);
         word.clear();
     }
     all

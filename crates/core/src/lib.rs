@@ -36,6 +36,7 @@
 //! | [`limits`], [`threads`] | what a run may take |
 
 pub mod around;
+pub mod bounds;
 pub mod decimal;
 pub mod draft;
 pub mod entry;

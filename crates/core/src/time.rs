@@ -25,7 +25,7 @@ const UNITS: [(&str, i128); 9] = [
 /// A point in time: relative to the start of the trace, or as time stamps have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimePoint {
-    /// Nanoseconds behind the least time stamp of an event that is no metadata.
+    /// Nanoseconds behind the start of the trace: see [`Times`](crate::bounds::Times).
     Relative(i64),
     /// Nanoseconds on the trace's own clock.
     Absolute(i64),

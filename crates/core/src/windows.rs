@@ -1,5 +1,6 @@
 //! Windows of time: as they are asked for, and as stretches of nanoseconds.
 
+use crate::bounds::Bounds;
 use crate::error::{Error, ErrorKind};
 use crate::time::parse_time;
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use std::str::FromStr;
 /// A moment in a trace, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// After the least time of an event that is no metadata.
+    /// After the start of the trace.
     FromStart(i64),
     /// Before the greatest end of an event that is no metadata.
     BeforeEnd(i64),
@@ -74,37 +75,6 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     Err(ErrorKind::Window { found }.into())
 }
 
-/// What is known of the times of a trace: nanoseconds, rounded down.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    /// The least time.
-    pub first: i64,
-    /// The greatest time.
-    pub last: i64,
-    /// The greatest end of an event, rounded up.
-    pub end: i64,
-}
-
-impl Bounds {
-    /// Of no events.
-    pub const NONE: Bounds = Bounds { first: i64::MAX, last: i64::MIN, end: i64::MIN };
-
-    /// `None` if there are no events.
-    pub fn known(self) -> Option<Bounds> {
-        (self.first <= self.last).then_some(self)
-    }
-
-    /// Bounds of both.
-    #[inline]
-    pub fn unite(self, other: Bounds) -> Bounds {
-        Bounds {
-            first: self.first.min(other.first),
-            last: self.last.max(other.last),
-            end: self.end.max(other.end),
-        }
-    }
-}
-
 /// What is known of the start of a trace while it is read: it lies neither behind `most` nor before `least`.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
@@ -143,7 +113,7 @@ impl Windows {
     /// Windows on a trace with these bounds.
     pub fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
         let time = |moment| match moment {
-            Moment::FromStart(after) => bounds.first.saturating_add(after),
+            Moment::FromStart(after) => bounds.start.saturating_add(after),
             Moment::BeforeEnd(before) => bounds.end.saturating_sub(before),
             Moment::At(time) => time,
         };
@@ -234,7 +204,8 @@ mod tests {
         let window =
             |from, to| TimeWindow { from: Some(Moment::At(from)), to: Some(Moment::At(to)) };
         let windows = [window(50, 60), window(10, 20), window(15, 30), window(30, 40)];
-        let windows = Windows::of(&windows, Bounds::NONE).unwrap();
+        let bounds = Bounds { start: 0, first: 0, last: 0, end: 0 };
+        let windows = Windows::of(&windows, bounds).unwrap();
         assert_eq!(windows.0, [(10, 40), (50, 60)]);
         assert_eq!(
             [9, 10, 39, 40, 50, 60].map(|t| windows.at(t)),
@@ -268,8 +239,8 @@ mod tests {
         assert!(check(&[window(Moment::FromStart(5), Moment::FromStart(4))]).is_err());
         let mixed = window(Moment::FromStart(5), Moment::At(4));
         assert!(check(&[mixed]).is_ok());
-        let bounds = Bounds { first: 0, last: 9, end: 9 };
+        let bounds = Bounds { start: 0, first: 0, last: 9, end: 9 };
         assert!(Windows::of(&[mixed], bounds).is_err());
-        assert!(Windows::of(&[mixed], Bounds { first: -2, ..bounds }).is_ok());
+        assert!(Windows::of(&[mixed], Bounds { start: -2, ..bounds }).is_ok());
     }
 }

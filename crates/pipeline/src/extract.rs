@@ -74,8 +74,10 @@ pub struct ProfileInfo {
     pub thread_name: Option<String>,
     /// What it says of its origin.
     pub source: Option<ProfileSource>,
-    /// Nanoseconds.
+    /// The time of its `Profile` event, as for DevTools, in nanoseconds.
     pub start_ns: i64,
+    /// What V8 says of its start (`args.data.startTime`), by its own clock, in nanoseconds.
+    pub own_start_ns: Option<i64>,
     /// Nanoseconds.
     pub end_ns: i64,
     /// Samples that name a node.
@@ -231,6 +233,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
             thread_name,
             source: source_of(whole, group),
             start_ns: whole.start,
+            own_start_ns: group.own_start(),
             end_ns: whole.bounds.end,
             samples: whole.profile.extent.samples,
             nodes: whole.profile.tree.len() as u64,

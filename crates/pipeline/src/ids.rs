@@ -53,6 +53,17 @@ impl IdSet {
         self.texts.extend_from_slice(&other.texts);
     }
 
+    /// Parts of it, as they were written, that are not there by what the arguments say of texts and ranges.
+    pub(crate) fn absent(
+        &self,
+        has_text: impl Fn(&str) -> bool,
+        has_range: impl Fn(&(u64, u64)) -> bool,
+    ) -> Vec<String> {
+        let ranges = self.ranges.iter().filter(|&range| !has_range(range));
+        let texts = self.texts.iter().filter(|text| !has_text(text));
+        ranges.map(|(first, last)| format!("{first}-{last}")).chain(texts.cloned()).collect()
+    }
+
     /// Whether an id, as it is written in a trace, is in the set.
     pub fn contains(&self, id: &[u8]) -> bool {
         let mut plain = Vec::new();

@@ -133,7 +133,7 @@ pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
-    InputClock, InputIdentity, MergeReport, RunReport, ViewerReport,
+    InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -30,6 +30,8 @@ pub struct IdentityReport {
     pub inputs: Vec<InputIdentity>,
     /// Metadata events left out because there was another of the same bytes.
     pub metadata_dropped: u64,
+    /// Keys of `IdentityRules::args_keys` that no event has in its `args`; empty if none was looked for.
+    pub args_keys_absent: Vec<String>,
 }
 
 /// How the offset of an input was found.
@@ -226,6 +228,15 @@ pub struct Dropped {
     pub bytes: u64,
 }
 
+/// Something that `filter` was asked for and that nothing in the inputs is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// By which flag.
+    pub flag: &'static str,
+    /// As it was given: one pattern, id, range, category or phase.
+    pub asked: String,
+}
+
 /// What `filter` did. What it left out is not lost.
 #[derive(Clone, Debug)]
 pub struct FilterReport {
@@ -237,6 +248,8 @@ pub struct FilterReport {
     pub matching: u64,
     /// What went, by reason.
     pub dropped: Vec<Dropped>,
+    /// What was asked for and nothing is, each by itself, whatever the other criteria say.
+    pub unmatched: Vec<Unmatched>,
     /// With a size to fit: what is shorter than this many nanoseconds went; all but metadata if it is [`i64::MAX`].
     pub threshold_ns: Option<i64>,
     /// Bytes of the index spilled to disk.

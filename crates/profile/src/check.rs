@@ -21,6 +21,8 @@ pub struct Suspects<'c> {
 pub struct Judged {
     flaws: Flaws,
     order: ChunkOrder,
+    /// Where a node stands that has its place by its `parent` alone, though the first node has children.
+    by_parent: Option<u64>,
 }
 
 impl<'c> Suspects<'c> {
@@ -44,7 +46,9 @@ impl<'c> Suspects<'c> {
         config: &Limits,
     ) -> Result<Judged, Error> {
         let whole = self.groups[number].assemble(store, Keep::Tree, config)?;
-        Ok(Judged { flaws: whole.profile.flaws, order: whole.order })
+        let tree = &whole.profile.tree;
+        let by_parent = tree.by_parent.map(|node| tree.texts[node as usize].offset);
+        Ok(Judged { by_parent, order: whole.order, flaws: whole.profile.flaws })
     }
 
     /// What all profiles came to; `judged` are those of [`Suspects::judge`], in their order.
@@ -60,6 +64,7 @@ impl<'c> Suspects<'c> {
             {
                 verdict.reordered.add(first);
             }
+            judged.by_parent.into_iter().for_each(|node| verdict.by_parent.add(node));
             let no_profile = judged.flaws.iter().any(|(kind, _)| kind == FlawKind::NoProfile);
             let owner = (group.owner.pid.clone(), Box::<[u8]>::from(group.tid()));
             if !no_profile && group.own.sums.nodes > 0 && !threads.insert(owner) {
@@ -77,6 +82,8 @@ pub struct Verdict {
     pub flaws: Flaws,
     /// Profiles whose chunks do not stand in the order in which they must be read.
     pub reordered: Tally,
+    /// Profiles with nodes that name their parent, while the first node names its children.
+    pub by_parent: Tally,
     /// Profiles of threads that have one already.
     pub further: Tally,
     /// Chunks of more samples, nodes or steps than is safe.

@@ -77,6 +77,8 @@ pub struct Tree {
     pub root: u32,
     /// Whether ids must be given anew.
     pub renumber: bool,
+    /// The first node that has its place by its `parent` alone, though children decide: DevTools leaves such nodes out.
+    pub by_parent: Option<u32>,
     index: Ids,
 }
 
@@ -179,6 +181,11 @@ impl Builder {
                 *own = parent;
                 taken[child as usize] = true;
             }
+        }
+        if self.children_decide {
+            let is_listed = |node: usize| taken.get(node).is_some_and(|&taken| taken);
+            let by_parent = |&node: &usize| tree.parents[node] != NONE && !is_listed(node);
+            tree.by_parent = (0..tree.len()).find(by_parent).map(|node| node as u32);
         }
     }
 

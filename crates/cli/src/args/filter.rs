@@ -13,12 +13,12 @@ Criteria of several kinds must all be met; of several of one kind, one. Metadata
 stay or go as one: an E with its B (paired per thread, in the order of time); async, flow and object events with all \
 that share their id (they match if one of them does, and last from the first to the last of them); a CPU profile, \
 with all its chunks, as its Profile event does. What went, and by which criterion, is said with -v and in --report. \
-Where no event but metadata is left, the status is 1 and a warning says which criterion matches nothing, and what there \
-is instead.
+Each pattern, id, category and phase that nothing in the trace is gets a warning, with what there is instead. Where no event \
+but metadata is left, the status is 1.
 
 Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
 microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, the least ts of an \
-event that is no metadata; with @ they are time stamps. What has no time is in no window.
+event that is no metadata (but for a lone 0 far before all others); with @ they are time stamps. What has no time is in no window.
 
 What grep -v does is --invert here: -v says more, as it does for every verb.
 

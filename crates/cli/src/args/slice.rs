@@ -11,7 +11,7 @@ pub(super) const SLICE_ABOUT: &str = "\
 Writes what of a trace lies in a window of time, as a trace that still renders.
 
 Times are microseconds, or have a unit: ns us ms s m h. They count from the start of the trace, the least ts of an event \
-that is no metadata; with an @ they are as written in the trace. A window is half open: what happens at its end is \
+that is no metadata (but for a lone 0 far before all others); with an @ they are as written in the trace. A window is half open: what happens at its end is \
 behind it. Several windows make one trace.
 
 What an edge cuts is cut exactly (--edges clip): a complete event (X) gets the ts and dur of what lies inside; a B whose \

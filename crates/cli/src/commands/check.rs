@@ -11,6 +11,7 @@ use crate::remedies;
 use crate::report;
 use crate::size::{grouped, plural};
 use crate::whole_file::Place;
+use crate::wrap::{self, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use tracemill_pipeline::{
     CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Severity, check,
@@ -33,7 +34,8 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
             true => output.write_json(&json)?,
             false => {
                 let color = *output == Place::Stdout && colored_stdout(said.color);
-                output.write(text(&report, &viewers, color).as_bytes())?;
+                let columns = if *output == Place::Stdout { wrap::columns() } else { None };
+                output.write(text(&report, &viewers, color, columns).as_bytes())?;
             }
         }
     }
@@ -44,7 +46,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
 }
 
 /// The findings, the worst first, and how many there are.
-fn text(report: &CheckReport, viewers: &[CheckFor], color: bool) -> String {
+fn text(report: &CheckReport, viewers: &[CheckFor], color: bool, columns: Option<usize>) -> String {
     let names = report.findings.iter().map(|finding| finding.kind.chars().count()).max();
     let counts: Vec<String> =
         report.findings.iter().map(|finding| grouped(finding.count)).collect();
@@ -54,11 +56,12 @@ fn text(report: &CheckReport, viewers: &[CheckFor], color: bool) -> String {
         let (severity, kind) = (finding.severity.name(), &finding.kind);
         let style = style_of(finding.severity, color);
         let names = names.unwrap_or(0);
-        text.push_str(&format!(
-            "{style}{severity:<7}{style:#}  {kind:<names$}  {count:>digits$}  {}\n",
+        let line = format!(
+            "{style}{severity:<7}{style:#}  {kind:<names$}  {count:>digits$}  {}",
             finding.sentence
-        ));
-        details(finding, report, &mut text);
+        );
+        push_line(&mut text, &line, 13 + names + digits, columns);
+        details(finding, report, columns, &mut text);
     }
     let of = |severity, what| plural(report.count(severity), what);
     let inputs = match &report.inputs[..] {
@@ -75,11 +78,12 @@ fn text(report: &CheckReport, viewers: &[CheckFor], color: bool) -> String {
         ),
     };
     let events = plural(report.events, "event");
-    text.push_str(&format!("{inputs}: {events}; {all}\n"));
+    push_line(&mut text, &format!("{inputs}: {events}; {all}"), 9, columns);
     let worst = report.findings.first().map(|finding| finding.severity);
     let style = style_of(worst.unwrap_or(Severity::Note), color);
     let style = if color { style.bold() } else { style };
-    text.push_str(&format!("{style}verdict:{style:#} {}\n", verdict(report, viewers)));
+    let line = format!("{style}verdict:{style:#} {}", verdict(report, viewers));
+    push_line(&mut text, &line, 9, columns);
     text
 }
 
@@ -119,7 +123,7 @@ fn verdict(report: &CheckReport, viewers: &[CheckFor]) -> String {
     }
 }
 
-fn details(finding: &Finding, report: &CheckReport, text: &mut String) {
+fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text: &mut String) {
     let several = report.inputs.len() > 1;
     for place in &finding.places {
         let input = if several { format!("{}: ", place.input) } else { String::new() };
@@ -128,12 +132,13 @@ fn details(finding: &Finding, report: &CheckReport, text: &mut String) {
             Some(event) => format!("{input}{} (byte {offset})", known_as(event, report.start_ns)),
             None => format!("{input}byte {offset}{}", said(place)),
         };
-        text.push_str(&format!("         {}\n", plain(&line)));
+        push_line(text, &format!("         {}", plain(&line)), 11, columns);
         for line in place.around.iter().flat_map(pointed) {
             text.push_str(&format!("           {line}\n"));
         }
     }
-    text.push_str(&format!("         -> {}\n", remedies::of_finding(&finding.kind)));
+    let remedy = remedies::of_finding(&finding.kind);
+    push_line(text, &format!("         -> {remedy}"), 12, columns);
 }
 
 /// An event as people know it: `X "RunTask" pid 1 tid 2 at 1.20 s`, counted from the start of the trace.
@@ -207,19 +212,23 @@ note     unsorted      1  it is so
 a: 1 event; kinds of findings: 1 error, 0 warnings, 1 note
 verdict: readers will fail: it is so
 ";
-        assert_eq!(text(&report, &[], false), expected);
-        assert!(text(&report, &[], true).starts_with("\u{1b}[31merror  \u{1b}[0m  nan"));
+        assert_eq!(text(&report, &[], false, None), expected);
+        assert!(text(&report, &[], true, None).starts_with("\u{1b}[31merror  \u{1b}[0m  nan"));
         let around =
             Around { bytes: b"{\x1b}".to_vec(), at: 1, more_before: true, more_behind: false };
         report.findings.truncate(1);
         report.findings[0].places = vec![place(Some(around.clone()))];
         let pointed = "         byte 7, noticed at byte 9\n           …{\\u{1b}}\n             ^\n";
-        assert!(text(&report, &[], false).contains(pointed), "{}", text(&report, &[], false));
+        assert!(
+            text(&report, &[], false, None).contains(pointed),
+            "{}",
+            text(&report, &[], false, None)
+        );
         report.findings[0].places[0].expected = Some("a comma");
         assert!(
-            text(&report, &[], false).contains("byte 7: expected a comma\n"),
+            text(&report, &[], false, None).contains("byte 7: expected a comma\n"),
             "{}",
-            text(&report, &[], false)
+            text(&report, &[], false, None)
         );
     }
     #[test]

@@ -20,10 +20,8 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     running.announce();
     let wanted = criteria.filter();
     let mut report = running.watch(|sources, config| filter(sources, &wanted, &output, config))?;
-    if report.is_empty() {
-        let sentences = unmatched::sentences(criteria, &running.sources, &running.config);
-        report.run.warnings.extend(sentences.into_iter().map(Warning::Said));
-    }
+    let sentences = unmatched::sentences(&report, criteria, &running.sources, &running.config);
+    report.run.warnings.extend(sentences.into_iter().map(Warning::Said));
 
     writing.tell_decisions(&report.run, &[]);
     writing.tell_disk(report.spilled_bytes, &report.run);

@@ -2,6 +2,7 @@
 
 use super::clocks;
 use super::running::Flags;
+use super::unmatched;
 use super::writing::{TraceFlags, Writing};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
@@ -34,6 +35,9 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
     let unused = unused_labels(args, &report.identity);
     report.run.warnings.extend(unused.into_iter().map(Warning::Said));
+    let absent = &report.identity.args_keys_absent;
+    let sentence = unmatched::args_keys(absent, &running.sources, &running.config);
+    report.run.warnings.extend(sentence.map(Warning::Said));
     let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity));
     writing.tell_outcome(&report.run, &Vec::from_iter(done));
     if let Some(place) = manifest_place {
@@ -188,7 +192,7 @@ mod tests {
             input("d", 0, &["id"]),
             input("e", 1, &[]),
         ];
-        let text = renamed(&IdentityReport { inputs, metadata_dropped: 0 }).unwrap();
+        let text = renamed(&IdentityReport { inputs, ..IdentityReport::default() }).unwrap();
         let expected = "2 pids, ids, stackFrames in b; 1 pid in c; ids in d; and in 1 more input got new values";
         assert!(text.contains(expected), "{text}");
     }

@@ -184,6 +184,7 @@ mod tests {
             thread_name: Some("Main".into()),
             source,
             start_ns: 1_500,
+            own_start_ns: None,
             end_ns: 2_001_500,
             samples,
             nodes: 3,

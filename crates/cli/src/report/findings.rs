@@ -71,6 +71,7 @@ fn profile(profile: &ProfileInfo) -> Value {
         "thread": profile.thread_name,
         "source": profile.source.map(|source| source.name()),
         "start_ns": profile.start_ns,
+        "own_start_ns": profile.own_start_ns,
         "end_ns": profile.end_ns,
         "duration_ns": profile.end_ns.abs_diff(profile.start_ns),
         "samples": profile.samples,

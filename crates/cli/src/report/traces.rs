@@ -72,7 +72,10 @@ fn viewer(report: &ViewerReport) -> Value {
 }
 
 fn identity(identity: &IdentityReport) -> Object<'_> {
-    let mut all = Object::from([("metadata_dropped", json!(identity.metadata_dropped))]);
+    let mut all = Object::from([
+        ("metadata_dropped", json!(identity.metadata_dropped)),
+        ("args_keys_absent", json!(identity.args_keys_absent)),
+    ]);
     all.list("inputs", || {
         identity.inputs.iter().map(|input| {
             json!({
@@ -141,6 +144,9 @@ pub(crate) fn filter<'r>(
         json!({"reason": format!("--{}", dropped.reason), "events": dropped.events, "bytes": dropped.bytes})
     });
     all.set("dropped", dropped.collect::<Value>());
+    let unmatched = report.unmatched.iter();
+    let unmatched = unmatched.map(|own| json!({"flag": own.flag, "asked": own.asked}));
+    all.set("unmatched", unmatched.collect::<Value>());
     all.set("threshold_ns", json!(report.threshold_ns));
     all
 }

@@ -1,6 +1,6 @@
 //! Inputs with the same pids and ids: what is renamed, said, reported, and how it is overruled.
 
-use crate::support::{Folder, trace};
+use crate::support::{Folder, Run, trace};
 use serde_json::{Value, json};
 
 /// A trace of one named process.
@@ -38,6 +38,24 @@ fn what_two_inputs_have_is_renamed_and_said() {
     assert_eq!(second["ids"], json!({"id": "hexadecimal + 0x10"}));
     assert_eq!(second["recording"], 1);
     folder.run("merge -q a.json b.json").ends(0).quietly();
+}
+
+/// What is misspelled is said, with what there is; what is there is not.
+#[test]
+fn keys_of_args_that_nobody_has_are_told() {
+    let one = |pid: u64| {
+        format!(
+            "[{{\"ph\":\"X\",\"name\":\"n\",\"ts\":1,\"dur\":1,\"pid\":{pid},\"tid\":1,\"args\":{{\"External id\":5}}}}]"
+        )
+    };
+    let folder = Folder::new().with("a.json", one(1)).with("b.json", one(1));
+    let wrong = "nothing matches --args-key Extrnal id: did you mean External id? (in the trace are External id)";
+    for (key, said) in [("Extrnal id", Some(wrong)), ("External id", None)] {
+        let mut command = folder.command("merge a.json b.json -o out.json -f --args-key");
+        let run = Run::of(command.arg(key).output().expect("it runs")).ends(0);
+        assert_eq!(run.stderr.contains("nothing matches"), said.is_some(), "{}", run.stderr);
+        assert!(said.is_none_or(|said| run.stderr.contains(said)), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -28,3 +28,4 @@ mod slices;
 mod split;
 mod streaming;
 mod support;
+mod terminal;

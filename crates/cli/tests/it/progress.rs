@@ -11,21 +11,31 @@ use std::time::Duration;
 
 /// What a run shows on a terminal while `feed` works its pipes.
 fn shown(words: &[&str], folder: &Folder, feed: impl FnOnce(&mut std::process::Child)) -> String {
+    let mut command = Command::new(binary());
+    command.current_dir(folder.path("")).args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
+    on_terminal(command, 100, false, feed)
+}
+
+/// What a command shows on a terminal of so many columns, where its messages go, and its output if `output`.
+pub(crate) fn on_terminal(
+    mut command: Command,
+    columns: u16,
+    output: bool,
+    feed: impl FnOnce(&mut std::process::Child),
+) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("a terminal");
-    let size = Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&master, size).expect("a size");
     let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("UTF-8");
     let terminal = File::options().read(true).write(true).open(name).expect("a terminal");
-    let mut child = Command::new(binary())
-        .current_dir(folder.path(""))
-        .args(words)
-        .env("TERM", "xterm")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::from(terminal))
-        .spawn()
-        .expect("the command runs");
+    if output {
+        command.stdout(Stdio::from(terminal.try_clone().expect("a terminal")));
+    }
+    command.env("TERM", "xterm").stderr(Stdio::from(terminal));
+    let mut child = command.spawn().expect("the command runs");
+    // it holds the terminal, which is to end with the run
+    drop(command);
     let mut master = File::from(master);
     let seen = thread::spawn(move || {
         let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
@@ -40,7 +50,8 @@ fn shown(words: &[&str], folder: &Folder, feed: impl FnOnce(&mut std::process::C
     });
     feed(&mut child);
     drop(child.stdin.take());
-    assert!(child.wait().expect("it ends").success());
+    let status = child.wait().expect("it ends");
+    assert!(status.success() || output, "{status}");
     seen.join().expect("the terminal was read")
 }
 

@@ -46,6 +46,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
+use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{Document, Envelope, KeyValue, count};
 use tracemill_core::error::Error;
 use tracemill_core::read::{Current, Held, Inputs, Reader};
@@ -101,7 +102,8 @@ fn run<const DEVTOOLS: bool>(
     checker.judge_shape(store, &inputs, &ground, viewers);
     checker.note_profiles(&verdict);
     let flaws = verdict.flaws;
-    let asked = (viewers, config.strict, checker.start_ns);
+    let start_ns = checker.times.bounds().map(|bounds| bounds.start);
+    let asked = (viewers, config.strict, start_ns);
     let read = (&inputs, &ground, store);
     let report = report::assemble(&checker.tallies, checker.spots, flaws, read, asked);
     // the report quotes what it finds, so this is said of its quotes too
@@ -135,7 +137,7 @@ struct Checker<const DEVTOOLS: bool> {
     frames: BTreeMap<u64, (u64, u64)>,
     browser: Browser,
     events: u64,
-    start_ns: Option<i64>,
+    times: Times,
     inputs: Vec<InputText>,
     /// Keys beside the events that are looked into: key, place of the value.
     keys: Vec<KeyValue>,
@@ -160,7 +162,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             frames: BTreeMap::new(),
             browser: Browser::default(),
             events: 0,
-            start_ns: None,
+            times: Times::NONE,
             inputs: Vec::new(),
             keys: Vec::new(),
             seen: HashSet::new(),
@@ -296,6 +298,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 
     fn note_profiles(&mut self, verdict: &Verdict) {
         self.tallies.append_one(Kind::ChunkOrder, &verdict.reordered);
+        self.tallies.append_one(Kind::ProfileParents, &verdict.by_parent);
         self.tallies.append_one(Kind::ProfilesPerThread, &verdict.further);
         self.tallies.append_one(Kind::ManySamples, &verdict.large);
         self.tallies.append_one(Kind::ChunkLengths, &verdict.uneven);
@@ -336,7 +339,7 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         part.envelope.append_to(&mut self.documents);
         self.events += events;
         self.tallies.append(&part.tallies);
-        self.start_ns = self.start_ns.into_iter().chain(part.start_ns).min();
+        self.times = self.times.unite(part.times);
         self.orders.append(part.orders, &mut self.tallies);
         self.profiles.append(part.profiles, base)?;
         self.browser.append(part.browser);

@@ -11,6 +11,7 @@ use crate::mix::mix;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
 use tracemill_core::scan::Collect;
@@ -29,8 +30,7 @@ pub(super) struct Part<const DEVTOOLS: bool> {
     pub(super) tallies: Tallies,
     pub(super) text: Text,
     pub(super) orders: Orders,
-    /// Least time of an event that is no metadata.
-    pub(super) start_ns: Option<i64>,
+    pub(super) times: Times,
     pub(super) records: Vec<Record>,
     pub(super) profiles: Router,
     /// Stack frames referred to, by hash: how often, and where first.
@@ -45,7 +45,7 @@ impl<const DEVTOOLS: bool> Part<DEVTOOLS> {
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
-            start_ns: None,
+            times: Times::NONE,
             records: Vec::new(),
             profiles: Router::default(),
             frames: BTreeMap::new(),
@@ -352,7 +352,7 @@ impl<const DEVTOOLS: bool> Collect for Part<DEVTOOLS> {
             }
             return self.orders.note_untimed(offset, &mut self.tallies);
         };
-        self.start_ns = Some(self.start_ns.map_or(ts.floor, |start| start.min(ts.floor)));
+        self.times.note(event, ts, ts.floor);
         let lane = (mix(process, thread), process);
         self.orders.note(event, (ts, dur), lane, (offset, phase), &mut self.tallies);
         self.record(event, phase, lane, (ts, dur), offset);

@@ -345,7 +345,8 @@ fn found_at(
     spot: Option<&Spot>,
     (inputs, ground, store): (&Inputs, &InputMap, &Store<'_>),
 ) -> Option<FoundAt> {
-    if kind == Kind::NoEvents as usize || kind == Kind::NothingDrawn as usize {
+    let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone];
+    if of_all.iter().any(|&own| own as usize == kind) {
         return None;
     }
     let (number, within) = ground.locate(offset)?;

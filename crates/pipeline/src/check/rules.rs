@@ -168,6 +168,7 @@ rules! {
     // viewers
     Enhanced "enhanced" (O E O) "the word enhancedTraceVersion: DevTools opens the file in another way";
     NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time other than 0: DevTools draws nothing";
+    ProfilesAlone "profiles-alone" (O E O) "nothing but CPU profiles: DevTools draws nothing without an event of phase B, E, X or I";
     TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame";
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file";
     BareArgs "bare-args" (O E O) "an event without the args that DevTools reads of one of its name (args.data and the like): it refuses the file";
@@ -175,6 +176,7 @@ rules! {
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
     ProfileId2 "profile-id2" (O E O) "an event of a CPU profile named by id2 alone: DevTools reads id, and takes all such profiles of a process for one";
+    ProfileParents "profile-parents" (O E O) "a CPU profile whose first node names its children while others name their parent: DevTools leaves those others out";
     ProfilesPerThread "profiles-per-thread" (O W O) "a further CPU profile of one thread: DevTools shows one";
     ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in the order of time";
     HeadlessProfile "headless-profile" (W E W) "a CPU profile without its Profile event";

@@ -5,6 +5,7 @@ use super::order::HashedMap;
 use super::rules::Kind;
 use super::tallies::Tallies;
 use tracemill_core::tally::Tally;
+use tracemill_profile::Role;
 use tracemill_tokenizer::{Event, Field, members, parse, string_is};
 
 /// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).
@@ -18,6 +19,8 @@ pub(super) struct Browser {
     pages: HashedMap<()>,
     /// Whether any event is drawn.
     drawn: bool,
+    /// Whether there are CPU profiles.
+    profiles: bool,
 }
 
 /// A member of an object.
@@ -44,6 +47,8 @@ impl Browser {
             let timed = event.ts().is_some_and(|ts| ts.floor != 0 || !ts.exact);
             self.drawn = timed && !name.ends_with(b"::UMA\"");
         }
+        self.profiles |=
+            Role::of(event) == Some(Role::Head) && phase != b'M' && event.ts().is_some();
         if super::needs::lacks(event).is_some() {
             tallies.add(Kind::BareArgs, offset);
         }
@@ -89,6 +94,7 @@ impl Browser {
         self.starts.append(&later.starts);
         self.pages.extend(later.pages);
         self.drawn |= later.drawn;
+        self.profiles |= later.profiles;
     }
 
     /// `processes` have events to show, the first of which stands at the offset.
@@ -97,7 +103,7 @@ impl Browser {
             tallies.append_one(Kind::TwoStarts, &self.starts);
         }
         if !self.drawn && events > 0 {
-            tallies.add(Kind::NothingDrawn, 0);
+            tallies.add(if self.profiles { Kind::ProfilesAlone } else { Kind::NothingDrawn }, 0);
         }
         if self.is_browser {
             let hidden = processes.iter().filter(|(process, _)| !self.pages.contains_key(process));

@@ -8,10 +8,12 @@
 //! | of the thread | process, thread, presets by thread | when all naming events are read |
 //! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
 
+use super::asked::{AllAsked, has_category};
 use super::options::Filter;
 use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
 use super::threads::{Lane, Names, plain};
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
+use crate::report::Unmatched;
 use crate::warning::Warning;
 use regex::bytes::Regex;
 use tracemill_core::error::Error;
@@ -72,6 +74,8 @@ pub(super) struct Criteria {
     cat: Option<Regex>,
     name: Option<Regex>,
     drops: Vec<Drop>,
+    /// The same, each by itself.
+    pub(super) asked: AllAsked,
 }
 
 /// What a worker decodes into.
@@ -90,11 +94,17 @@ impl Criteria {
             thread: any_of(&filter.thread, case)?,
             cat: any_glob(filter.cat.iter().map(glob_text), case)?,
             name: any_of(&filter.name, case)?,
+            asked: AllAsked::of(filter, case)?,
             drops: filter.drop.iter().map(|&preset| Drop::of(preset)).collect::<Result<_, _>>()?,
             filter: filter.clone(),
         };
         criteria.needs = Needs::of(&criteria);
         Ok(criteria)
+    }
+
+    /// What was asked for and nothing is, each by itself.
+    pub(super) fn unmatched(&self, lanes: &[Lane], names: &Names) -> Vec<Unmatched> {
+        self.asked.unmatched(&self.filter, lanes, names)
     }
 
     pub(super) fn inverts(&self) -> bool {
@@ -237,10 +247,6 @@ impl Drop {
             process: any(process)?,
         })
     }
-}
-
-fn has_category(regex: &Regex, list: &[u8]) -> bool {
-    list.split(|&byte| byte == b',').any(|cat| regex.is_match(cat.trim_ascii()))
 }
 
 /// The content of a string, of anything else what is written; nothing if it is missing.

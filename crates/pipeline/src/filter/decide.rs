@@ -74,7 +74,7 @@ impl Index<'_> {
                 false => Vec::new(),
             },
             criteria: &criteria,
-            start: self.start.unwrap_or(0),
+            start: self.times.bounds().map_or(0, |bounds| bounds.start),
             late,
             bound,
             order,

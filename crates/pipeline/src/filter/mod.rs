@@ -15,6 +15,7 @@
 //! one of them matches; they last from the first to the last of them. A CPU profile stays if its `Profile` event does,
 //! whichever threads its chunks come from, and lasts until its last chunk.
 
+mod asked;
 mod criteria;
 mod decide;
 mod lanes;
@@ -39,6 +40,7 @@ pub use options::Filter;
 use part::Part;
 use reason::Tallies;
 use threads::Names;
+use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::input_order::InputOrderList;
@@ -66,6 +68,11 @@ pub(crate) fn filter(
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let long = std::mem::take(&mut index.long);
     let metadata = index.metadata;
+    let has_events = inputs.reports.iter().any(|input| input.events > 0);
+    let unmatched = match has_events {
+        true => index.criteria.unmatched(&index.lanes.all, &index.names),
+        false => Vec::new(),
+    };
     let store = &Store::new(payloads, long);
     let mut documents = std::mem::take(&mut index.documents);
     let format = output.format.unwrap_or_else(|| format_in_order(&documents, sources.len() == 1));
@@ -109,6 +116,7 @@ pub(crate) fn filter(
         metadata,
         matching: decision.events - metadata,
         dropped,
+        unmatched,
         threshold_ns: decision.threshold,
         spilled_bytes: decision.spilled,
     })
@@ -129,7 +137,7 @@ struct Index<'c> {
     bound: KeyedSorter<Undecided>,
     long: Vec<Long>,
     tallies: Tallies,
-    start: Option<i64>,
+    times: Times,
     lanes: Lanes,
     names: Names,
     documents: Vec<Document>,
@@ -150,7 +158,7 @@ impl<'c> Index<'c> {
             bound: KeyedSorter::new(&config.tmp_dir, share, config.threads),
             long: Vec::new(),
             tallies: Tallies::default(),
-            start: None,
+            times: Times::NONE,
             lanes: Lanes::default(),
             names: Names::default(),
             documents: Vec::new(),
@@ -201,10 +209,7 @@ impl Reader for Index<'_> {
         let store = current.own_store(found.long.clone());
         self.long.extend(found.long);
         self.tallies.append(&found.tallies);
-        self.start = match (self.start, found.start) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        self.times = self.times.unite(found.times);
         found.envelope.append_to(&mut self.documents);
         if !found.late.is_empty() || !found.bound.is_empty() {
             self.begun = self.hurry.take().or(self.begun.take());

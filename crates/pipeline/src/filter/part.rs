@@ -5,6 +5,7 @@ use super::lanes::Lanes;
 use super::reason::{PASSES, Tallies};
 use super::threads::{Names, plain};
 use super::undecided::{Role, Undecided};
+use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
@@ -37,10 +38,12 @@ pub(super) struct Found {
     pub(super) long: Vec<Long>,
     pub(super) tallies: Tallies,
     /// Least time of an event that is no metadata.
-    pub(super) start: Option<i64>,
+    pub(super) times: Times,
     pub(super) lanes: Lanes,
     pub(super) names: Names,
     scratch: Scratch,
+    /// What was asked for and not found yet: see [`super::asked`].
+    open: Vec<usize>,
     /// What keys are decoded into.
     key: Vec<u8>,
 }
@@ -52,6 +55,7 @@ impl Part {
 
     /// Gives it what it measures by.
     pub(super) fn prepare(&mut self, criteria: &Criteria) {
+        self.found.open = criteria.asked.of_events();
         self.criteria = Some(criteria.clone());
     }
 }
@@ -81,6 +85,9 @@ impl Found {
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
+        if !self.open.is_empty() {
+            criteria.asked.note(event, &mut self.open, &mut self.key);
+        }
         if event.is_metadata() {
             if criteria.needs.names {
                 self.names.note(event);
@@ -96,7 +103,7 @@ impl Found {
             time = ts.map_or(i64::MIN, |ts| ts.floor);
             dur = lasts.map_or(0, |dur| dur.floor).max(0);
             if let Some(ts) = ts {
-                self.start = Some(self.start.map_or(ts.floor, |start| start.min(ts.floor)));
+                self.times.note(event, ts, ts.floor);
                 // of single events only offset and length count
                 let rank = if role == Role::Single { 0 } else { rank(ts, lasts) };
                 place = Place::new(offset, len, rank);

@@ -67,14 +67,12 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
     let mut stated: HashMap<u64, usize> = HashMap::new();
     let mut split: HashMap<&[u8], usize> = HashMap::new();
     for (number, unit) in units.iter().enumerate() {
-        let found = match rules.pid {
-            PidPolicy::Keep => (!recordings.is_empty()).then_some(0),
+        let found = match (rules.pid, &unit.stated) {
+            (PidPolicy::Keep, _) => (!recordings.is_empty()).then_some(0),
             _ if unit.made => None,
-            _ if let Some(own) = &unit.stated => {
-                own.recording.and_then(|number| stated.get(&number).copied())
-            }
-            PidPolicy::Offset => None,
-            PidPolicy::Auto | PidPolicy::One => {
+            (_, Some(own)) => own.recording.and_then(|number| stated.get(&number).copied()),
+            (PidPolicy::Offset, None) => None,
+            (PidPolicy::Auto | PidPolicy::One, None) => {
                 let part_of = unit.part_of.as_deref();
                 let other = part_of.and_then(|whole| split.get(whole).copied());
                 other.or_else(|| find(unit, &recordings, &mut candidates))

@@ -4,6 +4,7 @@ use super::census::{Processes, Watched, key_of};
 use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
 use super::rename::{RenamedUnit, Renames, Rewrite};
+use super::spelling::IdCensus;
 use super::unit::{Decision, Unit};
 use crate::clock::{ClockSamples, Clocks};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
@@ -139,6 +140,17 @@ impl Settled {
             Some(renames) => renamed_key(key, renames),
             None => key,
         }
+    }
+
+    /// Keys of args that no input has.
+    pub(crate) fn args_keys_absent(&self, rules: &IdentityRules) -> Vec<String> {
+        let is_absent = |number: &usize| {
+            let mut looked =
+                self.units.iter().filter_map(|unit| unit.processes.ids.get(1 + number));
+            looked.clone().next().is_some() && looked.all(IdCensus::is_empty)
+        };
+        let keys = rules.args_keys.iter().enumerate();
+        keys.filter(|(number, _)| is_absent(number)).map(|(_, key)| key.clone()).collect()
     }
 
     /// What is renamed in each input.

@@ -3,7 +3,7 @@
 use super::lanes::{as_written, ids, processes};
 use super::ledger::{Ledger, Tops, Totals};
 use super::nesting::self_times;
-use super::part::{LETTERS, Moment, Part, Wanted, text_of_key};
+use super::part::{AtZero, LETTERS, Moment, Part, Wanted, text_of_key};
 use super::profiles::Profiles;
 use super::rank::Ranks;
 use super::report::{InfoReport, RealEvent, TopList, Usage};
@@ -16,6 +16,7 @@ use crate::inputs::of_inputs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{self, Document};
 use tracemill_core::error::Error;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
@@ -37,8 +38,8 @@ pub(super) struct Census {
     bytes: u64,
     metadata: u64,
     untimed: u64,
-    at_zero: u64,
-    bounds: Option<(i64, i64)>,
+    times: Times,
+    zero: Zero,
     ranks: Ranks,
     timeline: Timeline,
     first: Option<Found>,
@@ -55,7 +56,16 @@ pub(super) struct Census {
     documents: Vec<Document>,
 }
 
-/// A real event and its offset among all inputs.
+/// What stands at time 0; when all is read it is known whether it counts.
+#[derive(Default)]
+struct Zero {
+    events: u64,
+    end: i64,
+    first: Option<Found>,
+    last: Option<Found>,
+}
+
+/// An event and its offset among all inputs.
 struct Found {
     event: RealEvent,
     offset: u64,
@@ -78,8 +88,8 @@ impl Census {
             bytes: 0,
             metadata: 0,
             untimed: 0,
-            at_zero: 0,
-            bounds: None,
+            times: Times::NONE,
+            zero: Zero::default(),
             ranks: Ranks::default(),
             timeline: Timeline::default(),
             first: None,
@@ -103,11 +113,7 @@ impl Census {
         self.bytes += later.bytes;
         self.metadata += later.metadata;
         self.untimed += later.untimed;
-        self.at_zero += later.at_zero;
-        self.bounds = match (self.bounds, later.bounds) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (a, b) => a.or(b),
-        };
+        self.times = self.times.unite(later.times);
         self.ranks.append(later.ranks);
         self.timeline.append(later.timeline);
         for (own, more) in self.letters.iter_mut().zip(later.letters) {
@@ -140,6 +146,7 @@ impl Census {
     }
 
     fn note_moments(&mut self, later: &Part) {
+        self.zero.append(later);
         let Some([first, last]) = &later.moments else { return };
         if self.first.as_ref().is_none_or(|own| first.ts < own.event.ts_ns) {
             self.first = Some(found(later, first));
@@ -149,8 +156,24 @@ impl Census {
         }
     }
 
+    /// What stands at 0 is of the trace.
+    fn count_zero(&mut self) {
+        let Zero { events, end, first, last } = std::mem::take(&mut self.zero);
+        if events > 0 {
+            self.timeline.note_all(events, 0, end);
+        }
+        let at = |found: &Found| (found.event.ts_ns, found.offset);
+        self.first = self.first.take().into_iter().chain(first).min_by_key(at);
+        self.last = self.last.take().into_iter().chain(last).max_by_key(at);
+    }
+
     /// Puts everything together; `inputs` say what stands where.
-    pub(super) fn report(self, inputs: Inputs) -> Result<InfoReport, Error> {
+    pub(super) fn report(mut self, inputs: Inputs) -> Result<InfoReport, Error> {
+        let bounds = self.times.bounds();
+        let at_zero = self.zero.events;
+        if bounds.is_some_and(|bounds| bounds.start <= 0) {
+            self.count_zero();
+        }
         let top = self.wanted.top;
         let has_self = self.nests();
         let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
@@ -169,9 +192,9 @@ impl Census {
             event_bytes: self.bytes,
             metadata: self.metadata,
             untimed: self.untimed,
-            at_zero: self.at_zero,
-            start_ns: self.bounds.map(|bounds| bounds.0),
-            end_ns: self.bounds.map(|bounds| bounds.1),
+            at_zero,
+            start_ns: bounds.map(|bounds| bounds.start),
+            end_ns: bounds.map(|bounds| bounds.end),
             first: self.first.map(place),
             last: self.last.map(place),
             density: self.timeline.density(),
@@ -195,6 +218,18 @@ impl Census {
             warnings: of_inputs(&inputs).collect(),
             inputs: inputs.reports,
         })
+    }
+}
+
+impl Zero {
+    fn append(&mut self, later: &Part) {
+        let AtZero { events, end, moments } = later.at_zero;
+        self.events += events;
+        self.end = self.end.max(end);
+        if let Some([first, last]) = &moments {
+            self.first.get_or_insert_with(|| found(later, first));
+            self.last = Some(found(later, last));
+        }
     }
 }
 

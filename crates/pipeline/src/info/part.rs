@@ -10,6 +10,7 @@ use super::table::Table;
 use super::timeline::Timeline;
 use crate::check::page_data;
 use memchr::memchr2;
+use tracemill_core::bounds::{Times, is_zero};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
 use tracemill_core::scan::Collect;
@@ -32,11 +33,12 @@ pub(super) struct Part {
     pub(super) uncategorised: u64,
     /// `TracingStartedInBrowser` without data.
     pub(super) bare_starts: u64,
-    pub(super) at_zero: u64,
-    pub(super) bounds: Option<(i64, i64)>,
+    pub(super) times: Times,
+    /// What stands at time 0, which may not count.
+    pub(super) at_zero: AtZero,
     pub(super) ranks: Ranks,
     pub(super) timeline: Timeline,
-    /// The first and the last real event.
+    /// The first and the last event but those at 0.
     pub(super) moments: Option<[Moment; 2]>,
     /// Events by phase: those of one letter, and the others as in [`key_of`].
     pub(super) letters: [u64; LETTERS],
@@ -63,7 +65,17 @@ pub(super) struct Wanted {
     pub(super) nesting: bool,
 }
 
-/// A real event: its time, place, and rows in the tables of its part.
+/// Events at time 0.
+#[derive(Clone, Copy, Default)]
+pub(super) struct AtZero {
+    pub(super) events: u64,
+    /// The greatest end of one.
+    pub(super) end: i64,
+    /// The first and the last, as they stand.
+    pub(super) moments: Option<[Moment; 2]>,
+}
+
+/// An event: its time, place, and rows in the tables of its part.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) ts: i64,
@@ -73,6 +85,16 @@ pub(super) struct Moment {
     pub(super) name: usize,
     /// A letter, or a row of the odd ones behind those.
     pub(super) phase: usize,
+}
+
+impl AtZero {
+    #[cold]
+    fn note(&mut self, end: i64, moment: Moment) {
+        self.events += 1;
+        self.end = self.end.max(end);
+        let first = self.moments.map_or(moment, |[first, _]| first);
+        self.moments = Some([first, moment]);
+    }
 }
 
 impl Part {
@@ -86,8 +108,8 @@ impl Part {
             nameless: 0,
             uncategorised: 0,
             bare_starts: 0,
-            at_zero: 0,
-            bounds: None,
+            times: Times::NONE,
+            at_zero: AtZero::default(),
             ranks: Ranks::default(),
             timeline: Timeline::default(),
             moments: None,
@@ -135,14 +157,12 @@ impl Part {
 
     /// A timed event that is no metadata.
     #[inline]
-    fn timed(&mut self, (ts, dur): (Nanos, u64), moment: Moment) {
+    fn timed(&mut self, event: &Event<'_>, (ts, dur): (Nanos, u64), moment: Moment) {
         let start = ts.floor;
         let end = start.saturating_add_unsigned(dur);
-        let bounds = self.bounds.unwrap_or((start, end));
-        self.bounds = Some((bounds.0.min(start), bounds.1.max(end)));
-        if start == 0 && ts.exact {
-            self.at_zero += 1;
-            return;
+        self.times.note(event, ts, end);
+        if is_zero(ts) {
+            return self.at_zero.note(end, moment);
         }
         self.timeline.note(start, end);
         match &mut self.moments {
@@ -251,7 +271,7 @@ impl Collect for Part {
             }
             (Class::Timed, Some(ts)) => {
                 let moment = Moment { ts: ts.floor, offset, lane, name, phase };
-                self.timed((ts, time_ns), moment);
+                self.timed(event, (ts, time_ns), moment);
                 if self.wanted.nesting {
                     self.slice(event, (ts.floor, time_ns), &moment);
                 }

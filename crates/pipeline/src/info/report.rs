@@ -28,14 +28,14 @@ pub struct InfoReport {
     pub documents: u64,
     /// Whether self times were counted: see [`crate::InfoConfig`].
     pub has_self: bool,
-    /// Events at time 0 that are no metadata.
+    /// Events at time 0 that are no metadata. They are none of the real events if `start_ns` is greater.
     pub at_zero: u64,
-    /// Least time stamp of an event that is no metadata, in nanoseconds.
+    /// Where the trace starts, in nanoseconds: see [`Times`](tracemill_core::bounds::Times).
     pub start_ns: Option<i64>,
     /// Greatest end (time stamp and duration) of an event that is no metadata, in nanoseconds.
     pub end_ns: Option<i64>,
     /// The earliest real event, in whole nanoseconds; of several that which stands first in the inputs. Real events are
-    /// no metadata and have a time other than 0.
+    /// no metadata and have a time, which is none before `start_ns`.
     pub first: Option<RealEvent>,
     /// The real event that begins last; of several that which stands last in the inputs.
     pub last: Option<RealEvent>,

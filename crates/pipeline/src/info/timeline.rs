@@ -55,20 +55,26 @@ impl Timeline {
     /// An event from `ts` to `end`, in nanoseconds.
     #[inline]
     pub(super) fn note(&mut self, ts: i64, end: i64) {
-        let number = ts >> self.shift;
-        if self.bins.is_empty() || number < self.low || number > self.high {
-            return self.note_outside(ts, end);
-        }
-        self.bins[slot(number)].add(Bin { events: 1, first: ts, end });
+        self.note_all(1, ts, end);
     }
 
-    fn note_outside(&mut self, ts: i64, end: i64) {
+    /// So many events from `ts` on, the last of which ends at `end`.
+    #[inline]
+    pub(super) fn note_all(&mut self, events: u64, ts: i64, end: i64) {
+        let number = ts >> self.shift;
+        if self.bins.is_empty() || number < self.low || number > self.high {
+            self.make_room(ts);
+        }
+        self.bins[slot(ts >> self.shift)].add(Bin { events, first: ts, end });
+    }
+
+    #[cold]
+    fn make_room(&mut self, ts: i64) {
         if self.bins.is_empty() {
             self.bins = vec![Bin::default(); BINS];
             (self.low, self.high) = (ts, ts);
         }
         self.extend(self.shift, ts >> self.shift, ts >> self.shift);
-        self.bins[slot(ts >> self.shift)].add(Bin { events: 1, first: ts, end });
     }
 
     /// Makes room for bins `low` to `high` of 2^`shift` ns, which is at least the own length.

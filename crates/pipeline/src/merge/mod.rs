@@ -99,8 +99,11 @@ impl Index {
         let mut delays = find_delays(streams, &settled, (&runs, &lists), order, config)?;
         let annotations = Annotations::read(&self.documents, &inputs, true, store);
         let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
-        let mut identity =
-            IdentityReport { inputs: settled.describe(&inputs, rules), metadata_dropped: 0 };
+        let mut identity = IdentityReport {
+            inputs: settled.describe(&inputs, rules),
+            metadata_dropped: 0,
+            args_keys_absent: settled.args_keys_absent(rules),
+        };
         lists = self.rejoin(&mut taken_out, lists, store, (&mut united, &mut identity), config)?;
         lists = self.deduplicate(lists, store, &settled.rewrite, &mut identity, config)?;
         let said = rules.provenance.then_some((&*identity.inputs, &*clocks.inputs));

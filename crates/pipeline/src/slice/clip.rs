@@ -21,12 +21,13 @@
 use super::edge::{AtEdge, Turn};
 use super::keys::{Part, has_rest};
 use super::kinds::{Kind, Step};
+use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::error::Error;
 use tracemill_core::order::{Gather, KeyedSorter, Order};
 use tracemill_core::pairing::Begins;
 use tracemill_core::store::Store;
-use tracemill_core::windows::{Bounds, Windows};
+use tracemill_core::windows::Windows;
 
 /// Something that has begun.
 #[derive(Clone, Copy)]

@@ -18,6 +18,7 @@ use super::kinds::{Kind, Phase, is_essential, may_be_special};
 use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tracemill_core::bounds::{Bounds, Times, is_zero};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
@@ -27,7 +28,7 @@ use tracemill_core::place::{Long, Place};
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::windows::Edges;
-use tracemill_core::windows::{Bounds, Start, TimeWindow, Windows};
+use tracemill_core::windows::{Start, TimeWindow, Windows};
 use tracemill_profile::{Detail, Role, Room, Router, Streams};
 use tracemill_tokenizer::{Event, Nanos};
 
@@ -42,14 +43,14 @@ pub(super) struct Plan {
     edges: Edges,
     /// Whether where the trace begins may be guessed: then the inputs can be read again.
     guesses: bool,
-    /// The least time of the trace, if it was read before.
+    /// Where the trace starts, if it was read before.
     known: Option<i64>,
-    /// The least time that any worker saw: it says nothing certain, and decides nothing but what is looked at later.
+    /// The least time but 0 that any worker saw: it says nothing certain, and decides nothing but what is looked at later.
     first: AtomicI64,
 }
 
 impl Plan {
-    /// `known` is the least time of the trace, if it was read before.
+    /// `known` is where the trace starts, if it was read before.
     pub(super) fn new(
         windows: Vec<TimeWindow>,
         edges: Edges,
@@ -102,7 +103,7 @@ pub(super) struct ChunkFindings {
     plan: Arc<Plan>,
     guess: Guess,
     envelope: Envelope,
-    bounds: Bounds,
+    times: Times,
     plain: Vec<Entry>,
     parts: Vec<keys::Part>,
     essential: Vec<Entry>,
@@ -118,7 +119,7 @@ impl ChunkFindings {
             plan: Arc::clone(plan),
             guess: Guess::new(plan),
             envelope: Envelope::at(base),
-            bounds: Bounds::NONE,
+            times: Times::NONE,
             plain: Vec::new(),
             parts: Vec::new(),
             essential: Vec::new(),
@@ -166,8 +167,8 @@ impl ChunkFindings {
 
     /// Notes the times of an event; returns its last nanosecond, or one behind it.
     #[inline]
-    fn note_times(&mut self, phase: Phase, ts: Nanos, dur: Option<Nanos>) -> i64 {
-        let end = match dur.filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
+    fn note_times(&mut self, event: &Event<'_>, phase: Phase, ts: Nanos) -> i64 {
+        let end = match event.dur().filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
             // rounded up: beyond an edge in doubt
             Some(dur) => {
                 let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
@@ -175,8 +176,9 @@ impl ChunkFindings {
             }
             None => ts.floor,
         };
-        self.bounds = self.bounds.unite(Bounds { first: ts.floor, last: ts.floor, end });
-        if ts.floor < self.guess.start.saturating_sub(SLACK / 4) {
+        self.times.note(event, ts, end);
+        // 0 may be no time at all, and if it is one all is read again
+        if ts.floor < self.guess.start.saturating_sub(SLACK / 4) && !is_zero(ts) {
             self.begin(ts.floor);
         }
         end
@@ -202,7 +204,7 @@ impl Collect for ChunkFindings {
         }
         let Some(ts) = event.ts() else { return self.untimed(event, offset) };
         let dur = event.dur();
-        let end = self.note_times(phase, ts, dur);
+        let end = self.note_times(event, phase, ts);
         let special = may_be_special(event);
         if !special && !self.may_matter(phase, ts.floor, end) {
             return;
@@ -240,9 +242,11 @@ impl Collect for ChunkFindings {
         }
         self.parts.shrink_to_fit();
         self.lists.iter_mut().for_each(Vec::shrink_to_fit);
-        if let Some(bounds) = self.bounds.known() {
+        if let Some(bounds) = self.times.bounds() {
             self.envelope.stats.span = Some((bounds.first, bounds.last));
-            self.plan.first.fetch_min(bounds.first, Ordering::Relaxed);
+        }
+        if let Some(first) = self.times.first_but_zero() {
+            self.plan.first.fetch_min(first, Ordering::Relaxed);
         }
     }
 }
@@ -251,7 +255,7 @@ impl Collect for ChunkFindings {
 pub(super) struct Index {
     plan: Arc<Plan>,
     pub(super) events: u64,
-    bounds: Bounds,
+    times: Times,
     /// See [`Guess::trusted`].
     trusted: i64,
     /// With the lists.
@@ -269,7 +273,7 @@ impl Index {
         Index {
             plan: Arc::new(plan),
             events: 0,
-            bounds: Bounds::NONE,
+            times: Times::NONE,
             trusted: i64::MIN,
             plain: Sorter::new(quarter, &config.tmp_dir),
             parts: KeyedSorter::new(&config.tmp_dir, quarter / 2, config.threads),
@@ -282,13 +286,13 @@ impl Index {
 
     /// The bounds of all events that have a time; `None` if there are none.
     pub(super) fn bounds(&self) -> Option<Bounds> {
-        self.bounds.known()
+        self.times.bounds()
     }
 
     /// Whether the trace begins where it was thought to; if not, events are missing.
     pub(super) fn guessed_right(&self) -> bool {
         let known = self.plan.known.unwrap_or(i64::MAX);
-        self.bounds.known().is_none_or(|bounds| (self.trusted..=known).contains(&bounds.first))
+        self.bounds().is_none_or(|bounds| (self.trusted..=known).contains(&bounds.start))
     }
 }
 
@@ -318,7 +322,7 @@ impl Reader for Index {
 
     fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
-        self.bounds = self.bounds.unite(part.bounds);
+        self.times = self.times.unite(part.times);
         self.trusted = self.trusted.max(part.guess.trusted);
         self.long.extend(part.long);
         part.envelope.append_to(&mut self.documents);

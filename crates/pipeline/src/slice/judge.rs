@@ -13,6 +13,7 @@ use super::write::Chosen;
 use crate::config::Config;
 use crate::reordering::Reordering;
 use crate::warning::Warning;
+use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::input_order::InputOrderList;
@@ -21,7 +22,7 @@ use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Edges;
-use tracemill_core::windows::{Bounds, Windows};
+use tracemill_core::windows::Windows;
 use tracemill_profile::{Cut, Streams, cut_streams};
 use tracemill_tokenizer::fields_of;
 

@@ -206,13 +206,21 @@ impl Hash {
     #[inline]
     fn field(&mut self, event: &Event<'_>, field: Field, scratch: &mut Vec<u8>) {
         match event.field_and_rest(field) {
-            None => self.bytes(b"", Type::Missing),
-            Some([b'"', content @ ..]) if let Some(hash) = self.string(content) => *self = hash,
-            Some(digits @ [b'1'..=b'9', ..]) if let Some(number) = integer(digits) => {
-                self.integer(number);
+            None => return self.bytes(b"", Type::Missing),
+            Some([b'"', content @ ..]) => {
+                if let Some(hash) = self.string(content) {
+                    *self = hash;
+                    return;
+                }
             }
-            _ => self.value(event.field(field).unwrap_or_default(), scratch),
+            Some(digits @ [b'1'..=b'9', ..]) => {
+                if let Some(number) = integer(digits) {
+                    return self.integer(number);
+                }
+            }
+            Some(_) => {}
         }
+        self.value(event.field(field).unwrap_or_default(), scratch);
     }
 
     /// As [`Hash::field`], of any value.

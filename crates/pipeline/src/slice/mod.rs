@@ -45,6 +45,7 @@ use judge::Judge;
 use made::Made;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
 use tracemill_core::order::Spool;
@@ -53,7 +54,7 @@ use tracemill_core::read::{Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::OutputConfig;
-use tracemill_core::windows::{self, Bounds, Edges, TimeWindow, Windows};
+use tracemill_core::windows::{self, Edges, TimeWindow, Windows};
 use write::Beside;
 
 /// See [`crate::slice()`]; for no viewer.
@@ -69,7 +70,7 @@ pub(crate) fn slice(
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let (inputs, mut index) = read(sources, windows, edges, config)?;
     let found = index.bounds();
-    let bounds = found.unwrap_or(Bounds { first: 0, last: 0, end: 0 });
+    let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
     report.written.run.spooled_bytes = inputs.spooled;
@@ -119,7 +120,7 @@ fn read(
         if index.guessed_right() {
             return Ok((inputs, index));
         }
-        first = index.bounds().map(|bounds| bounds.first);
+        first = index.bounds().map(|bounds| bounds.start);
         config.progress.bytes_scanned.store(0, Ordering::Relaxed);
     }
     unreachable!("what was not guessed is not wrong")

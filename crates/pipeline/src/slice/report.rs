@@ -3,10 +3,11 @@
 use crate::config::Config;
 use crate::report::MergeReport;
 use crate::warning::Warning;
+use tracemill_core::bounds::Bounds;
 use tracemill_core::flaws::Flaws;
 use tracemill_core::read::Inputs;
 use tracemill_core::windows::Edges;
-use tracemill_core::windows::{Bounds, Span, Windows};
+use tracemill_core::windows::{Span, Windows};
 
 /// What `slice` did.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub struct SliceReport {
     pub windows: Vec<(i64, i64)>,
     /// What became of that which edges cut.
     pub edges: Edges,
-    /// Least time, and greatest end, of the events that are no metadata, in nanoseconds; `None` without such events.
+    /// Start, and greatest end, of the events that are no metadata, in nanoseconds; `None` without such events.
     pub trace: Option<(i64, i64)>,
     /// Whether no event of the trace lies in a window: what was written is kept in any window, or was made at an edge.
     pub is_empty: bool,
@@ -64,14 +65,14 @@ impl SliceReport {
 
     /// Everything is written.
     pub(super) fn end(&mut self, inputs: Inputs, bounds: Option<Bounds>) {
-        self.trace = bounds.map(|bounds| (bounds.first, bounds.end));
+        self.trace = bounds.map(|bounds| (bounds.start, bounds.end));
         self.written.run.inputs = inputs.reports;
         let Some(bounds) = bounds else {
             self.is_empty = true;
             self.written.run.warnings.push(Warning::NoTimes);
             return;
         };
-        let trace = (bounds.first, bounds.end);
+        let trace = (bounds.start, bounds.end);
         let windows = self.windows.iter();
         let outside: Vec<Span> =
             windows.copied().filter(|&window| is_outside(window, bounds)).collect();

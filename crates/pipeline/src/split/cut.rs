@@ -132,6 +132,8 @@ fn name_of(entry: Entry, order: Order<'_, '_>) -> u64 {
 pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
+    /// That of the trace.
+    pub(super) start: i64,
     /// Bytes of every part beside its events.
     pub(super) overhead: u64,
     /// `None` where begins are not repeated.
@@ -147,7 +149,6 @@ struct State {
     /// Bytes of the part so far.
     size: u64,
     /// The first time.
-    start: Option<i64>,
     window: i128,
 }
 
@@ -166,7 +167,6 @@ impl Cutter<'_, '_, '_, '_> {
             now: Stretch::default(),
             steps: 0,
             size: self.overhead,
-            start: None,
             window: 0,
         };
         let (order, mut rest) = (self.order, anchors);
@@ -202,7 +202,7 @@ impl Cutter<'_, '_, '_, '_> {
         let events = own + anchor.map_or(0, |anchor| anchor.events);
         let bytes = bytes + anchor.map_or(0, |anchor| anchor.bytes);
         let size = bytes + events * SEPARATOR;
-        let window = self.window(state, entry);
+        let window = self.window(entry);
         let full = match self.by {
             SplitBy::Time(_) => window != state.window,
             SplitBy::Events(most) => {
@@ -228,13 +228,14 @@ impl Cutter<'_, '_, '_, '_> {
     }
 
     /// The number of the window of time that an entry is in.
-    fn window(&self, state: &mut State, entry: Entry) -> i128 {
+    fn window(&self, entry: Entry) -> i128 {
         let SplitBy::Time(length) = self.by else { return 0 };
         if entry.time <= UNTIMED {
             return 0;
         }
-        let start = *state.start.get_or_insert(entry.time);
-        (i128::from(entry.time) - i128::from(start)) / i128::from(length.max(1))
+        // what stands before the start of the trace, at 0, goes with what begins there
+        let after = i128::from(entry.time) - i128::from(self.start);
+        after.max(0) / i128::from(length.max(1))
     }
 
     /// Begins a stretch at `entry`.

@@ -6,6 +6,7 @@ use crate::config::Config;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use tracemill_core::bounds::Times;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
@@ -25,6 +26,7 @@ pub(super) struct Found {
     pub(super) names: Names,
     pub(super) documents: Vec<Document>,
     pub(super) streams: StreamOrders,
+    pub(super) times: Times,
     /// Events in the inputs.
     pub(super) events: u64,
 }
@@ -81,6 +83,7 @@ impl<M: Mode> Index<M> {
                 names: Names::default(),
                 documents: Vec::new(),
                 streams: StreamOrders::default(),
+                times: Times::NONE,
                 events: 0,
             },
             spill: None,
@@ -138,6 +141,7 @@ impl<M: Mode> Reader for Index<M> {
         found.names.append(part.names);
         part.envelope.append_to(&mut found.documents);
         found.streams.append(part.streams);
+        found.times = found.times.unite(part.times);
         self.long.extend(part.long);
         let mut run = part.run;
         run.ends.iter_mut().for_each(|(lane, _)| *lane = numbers[*lane as usize]);

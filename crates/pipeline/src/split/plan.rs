@@ -228,6 +228,7 @@ impl<'f> Planner<'f, '_, '_> {
         let mut cutter = Cutter {
             order: self.order,
             by: self.max_size.map_or(self.by, SplitBy::Size),
+            start: self.found.times.bounds().map_or(0, |bounds| bounds.start),
             overhead: self.overhead + metadata,
             opens: opens.as_mut(),
         };

@@ -8,6 +8,7 @@ use super::lane::{Ids, Kind, Lane, Lanes, category_of};
 use crate::essential::{is_essential, may_be_special};
 use std::collections::HashMap;
 use std::marker::PhantomData;
+use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::order::LaneRun;
@@ -73,6 +74,7 @@ pub(super) struct Part<M> {
     /// Of each stream the last `Profile` event, with the lane of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: Names,
+    pub(super) times: Times,
     mode: PhantomData<M>,
 }
 
@@ -95,6 +97,7 @@ impl<M: Mode> Part<M> {
             streams: StreamOrders::default(),
             heads: HashMap::new(),
             names: Names::default(),
+            times: Times::NONE,
             mode: PhantomData,
         }
     }
@@ -180,6 +183,7 @@ impl<M: Mode> Collect for Part<M> {
         let time = event.ts();
         let entry = match time {
             Some(ts) => {
+                self.times.note(event, ts, ts.floor);
                 Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, event.dur())) }
             }
             None => Entry { time: UNTIMED, place: Place::new(offset, len, 0) },

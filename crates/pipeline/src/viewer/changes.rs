@@ -32,6 +32,7 @@ changes! {
     PageArgs "page-args" "events given the args that DevTools reads of one of their name (args.data and the like), for which it refuses a file";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
     ProfileIds "profile-ids" "events of CPU profiles named by id2 given an id, by which DevTools tells profiles apart";
+    Around "profile-around" "X events made around CPU profiles, because nothing else that DevTools draws of the trace takes any time";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
     Parts "chunk-parts" "further ProfileChunk events written for those";
     // Perfetto

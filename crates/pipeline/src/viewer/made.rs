@@ -1,5 +1,6 @@
 //! Events that are made of several others: a text in a temporary file, which is then scanned like one more input.
 
+use super::around::around;
 use super::changes::{Change, Changes};
 use super::complete::complete;
 use super::pages::{Pages, Start};
@@ -102,6 +103,7 @@ fn make(
         text.push(&complete(&read(begin), None).0)?;
     }
     pages.start(starts, changes).iter().try_for_each(|event| text.push(event))?;
+    around(&pages, changes).iter().try_for_each(|event| text.push(event))?;
     pages.loads(changes).iter().try_for_each(|event| text.push(event))?;
     text.finish()
 }

@@ -11,6 +11,7 @@
 //! | a `CommitLoad` for processes that it would hide: those of recordings that are not of a browser | [`pages`] |
 //! | `i` is `I`; missing `name`, `cat`, `args`; times in quotes | [`fields`] |
 //! | at most 10,000 samples, nodes or steps in a `ProfileChunk` | [`chunk`] |
+//! | an event around CPU profiles, where there is nothing else that it draws | [`around`] |
 //! | strict JSON: `NaN` is `null`, and other lapses are mended | [`fields`] |
 //! | no empty events, which have no name | [`scan`] |
 //! | less than 512 MiB of text | said, with how to slice it |
@@ -35,6 +36,7 @@
 //!
 //! Memory: threads and what is open on them; B and E events 16 bytes each within the budget; edits 16 bytes each on disk.
 
+mod around;
 mod changes;
 mod chunk;
 mod complete;
@@ -43,6 +45,7 @@ mod made;
 mod overlaps;
 mod pages;
 mod pairs;
+mod profiles;
 mod scan;
 mod threads;
 

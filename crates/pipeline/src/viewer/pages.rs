@@ -44,7 +44,7 @@ impl Pages<'_> {
     }
 
     /// A pid as it will be written.
-    fn renamed(&self, base: u64, pid: &[u8]) -> Written {
+    pub(super) fn renamed(&self, base: u64, pid: &[u8]) -> Written {
         let unit = self.rewrite.unit_at(base).map(|unit| &self.rewrite.units[unit]);
         let renames = unit.and_then(|unit| unit.renames.as_ref());
         let new = renames.and_then(|renames| renames.pid(&key_of(Some(pid))));

@@ -4,11 +4,13 @@
 //! quarter of the index' share), since what becomes of them stands elsewhere in the order. The census grows with the
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
+use super::profiles::Profiles;
 use crate::check::{has_page, page_data};
 use crate::clock::{Clocks, shift_runs};
 use crate::config::CheckFor;
 use crate::config::Config;
 use std::collections::{BTreeMap, BTreeSet};
+use tracemill_core::bounds::is_zero;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::Error;
 use tracemill_core::json::elements;
@@ -39,6 +41,9 @@ pub(super) struct PageTable {
     pub(super) is_browser: bool,
     /// Whether there is a `TracingStartedInBrowser`.
     pub(super) has_start: bool,
+    /// From the first to the end of the last event that DevTools draws, as it does none at 0.
+    pub(super) drawn: Option<(i64, i64)>,
+    pub(super) profiles: Profiles,
     /// First navigation of main frames, by frame: when, and where to, as written.
     pub(super) navigations: BTreeMap<Written, (i64, Written)>,
     /// The thread at hand, and what was seen of it since it became that.
@@ -77,6 +82,8 @@ impl PageTable {
         }
         self.is_browser |= later.is_browser;
         self.has_start |= later.has_start;
+        self.profiles.append(later.profiles);
+        later.drawn.into_iter().for_each(|span| self.note_drawn(span));
     }
 
     /// Notes what says something about pages.
@@ -102,6 +109,19 @@ impl PageTable {
         {
             self.is_browser = true;
         }
+    }
+
+    /// Nobody asks for profiles where there is something else.
+    fn note_drawn(&mut self, (from, to): (i64, i64)) {
+        self.drawn = Some(self.drawn.map_or((from, to), |own| (own.0.min(from), own.1.max(to))));
+        if self.is_wide() {
+            self.profiles = Profiles::default();
+        }
+    }
+
+    /// Whether what is drawn takes any time.
+    fn is_wide(&self) -> bool {
+        self.drawn.is_some_and(|(from, to)| from < to)
     }
 
     fn note_navigation(&mut self, frame: Written, navigation: (i64, Written)) {
@@ -176,6 +196,14 @@ impl Scanned {
         let ts = times.map(|(ts, _)| ts);
         let is_drawn = matches!(phase, b'B' | b'E' | b'X' | b'I' | b'i');
         self.census.note(pid, tid, ts.filter(|_| is_drawn).map(|ts| ts.floor));
+        if let Some((ts, dur)) = times.filter(|_| !self.census.is_wide()) {
+            self.census.profiles.note(event, ts);
+            let name = event.field(Field::Name).unwrap_or_default();
+            if is_drawn && !is_zero(ts) && !name.ends_with(b"::UMA\"") {
+                let lasts = dur.map_or(0, |dur| dur.floor.max(0));
+                self.census.note_drawn((ts.floor, ts.floor.saturating_add(lasts)));
+            }
+        }
         let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
         if is_start && (phase == b'M' || ts.is_none()) && page_data(event).is_none() {
             self.bare_starts += 1;
@@ -291,6 +319,8 @@ impl Known {
             for lane in census.lanes.values_mut().flat_map(BTreeMap::values_mut) {
                 lane.drawn = lane.drawn.map(|time| shift.moved(time));
             }
+            census.profiles.shift(|time| shift.moved(time));
+            census.drawn = census.drawn.map(|(from, to)| (shift.moved(from), shift.moved(to)));
         }
         Ok(())
     }

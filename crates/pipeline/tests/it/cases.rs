@@ -2,11 +2,14 @@
 
 use crate::extract::{extract, kinds};
 use crate::run::{Folder, PLAIN, config, knobs, run};
+use crate::slices::{absolute, run_slice};
 use crate::split::{check, settings};
 use crate::viewer::{changes, merge_for, rules};
 use std::collections::BTreeMap;
 use std::path::Path;
-use tracemill_pipeline::{CheckFor, FlawKind, Overlaps, Severity, Source, SplitBy};
+use tracemill_pipeline::{
+    CheckFor, Edges, FlawKind, Moment, Overlaps, Severity, Source, SplitBy, TimeWindow,
+};
 
 fn case(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cases").join(name);
@@ -14,7 +17,11 @@ fn case(name: &str) -> Vec<u8> {
 }
 
 /// Kinds of findings of a severity with their number.
-fn findings(text: &[u8], viewer: Option<CheckFor>, severity: Severity) -> BTreeMap<String, u64> {
+pub(crate) fn findings(
+    text: &[u8],
+    viewer: Option<CheckFor>,
+    severity: Severity,
+) -> BTreeMap<String, u64> {
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", text));
     let viewers: Vec<CheckFor> = viewer.into_iter().collect();
@@ -116,6 +123,89 @@ fn nodes_by_children_and_parents_are_one_tree() {
     let tree: Vec<_> = tree.collect();
     let expected = [(Some("(root)"), "[2]"), (Some("outer"), "[3]"), (Some("inner"), "null")];
     assert_eq!(tree, expected.map(|(name, children)| (name, children.to_owned())));
+}
+
+/// DevTools would leave the nodes out that name their parent: `check` says so, of the trace and not of what is extracted.
+#[test]
+fn nodes_that_devtools_leaves_out_are_told() {
+    let input = case("profile-of-two-spellings.json");
+    let errors = |text: &[u8]| findings(text, Some(CheckFor::Devtools), Severity::Error);
+    assert_eq!(errors(&input), BTreeMap::from([("profile-parents".to_owned(), 1)]));
+    let profiles = extract(&[&input], PLAIN).expect("a profile");
+    assert_eq!(errors(&profiles[0].bytes), BTreeMap::new());
+}
+
+/// A slice between two samples has the stack that runs there, and for DevTools an event around it: without one it has no bounds,
+/// and the call would take no time.
+#[test]
+fn a_slice_of_a_profile_alone_is_drawn() {
+    let input = case("profile-between-samples.json");
+    for (from, to, function) in [
+        (5_200_000, 5_800_000, "early"),
+        (6_400_000, 6_400_500, "late"),
+        (7_002_000, 7_003_000, "late"),
+    ] {
+        let window = absolute(&[(Some(from * 1000), Some(to * 1000))]);
+        let (slice, _) = run_slice(&[&input], &window, Edges::Clip, None, PLAIN).expect("a trace");
+        let errors = |text: &[u8]| findings(text, Some(CheckFor::Devtools), Severity::Error);
+        assert_eq!(errors(&slice), BTreeMap::from([("profiles-alone".to_owned(), 1)]));
+        let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+        let (output, report) = merge_for(&[&slice], rules, PLAIN).expect("sound");
+        assert_eq!(changes(&report), BTreeMap::from([("profile-around", 1)]));
+        assert_eq!(errors(&output), BTreeMap::new());
+        let text = String::from_utf8(output).expect("UTF-8");
+        let around = format!(
+            r#""dur":{},"name":"CPU profile","ph":"X","pid":70,"tid":71,"ts":{}"#,
+            to - from + 1,
+            from - 1
+        );
+        assert!(text.contains(&around) && text.contains(function), "{text}");
+        // what has an event already gets none
+        let (again, report) = merge_for(&[text.as_bytes()], rules, PLAIN).expect("sound");
+        assert_eq!(changes(&report), BTreeMap::new());
+        assert_eq!(String::from_utf8(again).expect("UTF-8"), text);
+    }
+}
+
+/// A moment alone gives DevTools a range of no length, in which a call has none either.
+#[test]
+fn a_profile_beside_a_moment_is_drawn_too() {
+    let text = String::from_utf8(case("profile-between-samples.json")).expect("UTF-8");
+    let moment =
+        r#"[{"ph":"I","s":"t","name":"now","cat":"c","pid":70,"tid":71,"ts":5000000,"args":{}},"#;
+    for (more, expected) in [
+        ("", 1),
+        (
+            r#"{"ph":"I","s":"t","name":"then","cat":"c","pid":70,"tid":71,"ts":5000001,"args":{}},"#,
+            0,
+        ),
+    ] {
+        let input = text.replacen('[', &format!("{moment}{more}"), 1);
+        let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+        let (output, report) = merge_for(&[input.as_bytes()], rules, PLAIN).expect("sound");
+        assert_eq!(changes(&report).get("profile-around").copied().unwrap_or(0), expected);
+        assert_eq!(
+            String::from_utf8_lossy(&output).matches("CPU profile\"").count() as u64,
+            expected
+        );
+    }
+}
+
+/// What stands at 0 has no time: the trace starts with its second event.
+#[test]
+fn a_start_at_zero_is_not_where_the_trace_starts() {
+    let input = case("start-at-zero.json");
+    let report = crate::info::check("at zero", &[&input], &[PLAIN]);
+    assert_eq!((report.start_ns, report.at_zero), (Some(361_000_500_200_000), 1));
+    let gaps: Vec<u64> = report.gaps.iter().map(|gap| gap.length_ns()).collect();
+    assert_eq!(gaps, [59_960_000]);
+    let window =
+        [TimeWindow { from: Some(Moment::FromStart(0)), to: Some(Moment::FromStart(50_000)) }];
+    let (slice, _) = run_slice(&[&input], &window, Edges::Clip, None, PLAIN).expect("a trace");
+    let text = String::from_utf8(slice).expect("UTF-8");
+    assert!(text.contains("load") && !text.contains("draw"), "{text}");
+    let parts = check(0, &[&input], &settings(SplitBy::Time(30_000_000), None, None), PLAIN);
+    assert_eq!(parts.len(), 2);
 }
 
 /// Chunks without data took nodes with them: samples of these are left out and told, and no time is lost; what stands on such a

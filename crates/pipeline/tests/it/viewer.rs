@@ -16,7 +16,7 @@ use tracemill_testkit::reference::{self, members};
 use tracemill_testkit::seeds;
 
 /// What is never found in an output for DevTools.
-const DEVTOOLS: [&str; 17] = [
+const DEVTOOLS: [&str; 18] = [
     "nameless-end",
     "missing-name",
     "missing-cat",
@@ -31,6 +31,7 @@ const DEVTOOLS: [&str; 17] = [
     "empty-start",
     "many-samples",
     "profile-id2",
+    "profiles-alone",
     "ndjson",
     "several-documents",
     "separators",

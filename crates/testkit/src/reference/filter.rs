@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::order::SortKey;
 use super::profile::Value;
 use super::read::{self, Fields, is_string, unescape};
+use super::start::start_of_fields;
 use super::{Decimal, Format, default_format, keys, pairing, time, write};
 
 /// Which events are wanted. Empty lists and `None` want all.
@@ -81,8 +82,7 @@ impl<'e> Judge<'e> {
             processes: BTreeMap::new(),
             threads: BTreeMap::new(),
         };
-        let timed = (0..judge.events.len()).filter(|&i| !judge.is(i, "ph", "M"));
-        judge.start = timed.filter_map(|i| judge.ns(i, "ts")).min().unwrap_or(0);
+        judge.start = start_of_fields(judge.events.iter()).unwrap_or(0);
         for i in 0..judge.events.len() {
             let name = judge.events[i].get("args").and_then(Fields::parse);
             let Some(name) = name.as_ref().and_then(|args| args.get("name")) else { continue };

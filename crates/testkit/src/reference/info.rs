@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::read::{Fields, unescape};
+use super::start::{known, start_of};
 use super::{Decimal, RawEvent, pairing, time};
 
 /// What some events come to; times in nanoseconds.
@@ -45,7 +46,7 @@ pub struct Info {
     pub names: ByName,
     pub categories: ByName,
     pub args: ByName,
-    /// Of real events, in order of time: begin, end, number of the input, offset.
+    /// Of events that have a time and do not stand before the start, in order of time: begin, end, number of the input, offset.
     pub real: Vec<(i64, i64, usize, usize)>,
 }
 
@@ -83,6 +84,15 @@ impl Info {
         gaps.sort_by_key(|&(from, to)| (std::cmp::Reverse(to.abs_diff(from)), from));
         gaps
     }
+}
+
+/// Nanoseconds at which times relative to the start of a trace begin; `None` if no event has a time.
+#[must_use]
+pub fn trace_start(events: &[RawEvent]) -> Option<i64> {
+    let known = events
+        .iter()
+        .filter_map(|event| known(event.ph.as_deref(), event.ts.as_deref(), event.dur.as_deref()));
+    start_of(&known.collect::<Vec<_>>())
 }
 
 /// A name and whether it is a string, which is not the number of the same text.
@@ -135,6 +145,8 @@ pub fn info(inputs: &[&[u8]]) -> Result<Info, String> {
     for (number, input) in inputs.iter().enumerate() {
         events.extend(super::events(input)?.into_iter().map(|event| (number, event)));
     }
+    let all: Vec<RawEvent> = events.iter().map(|(_, event)| event.clone()).collect();
+    let start = trace_start(&all);
     let mut info = Info { inversions: inversions(&events), ..Info::default() };
     let (mut names, mut cats, mut args) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut threads: BTreeMap<(String, String), Vec<Slice>> = BTreeMap::new();
@@ -165,10 +177,11 @@ pub fn info(inputs: &[&[u8]]) -> Result<Info, String> {
         };
         let end = ts.saturating_add_unsigned(dur);
         let bounds = info.bounds.unwrap_or((ts, end));
-        info.bounds = Some((bounds.0.min(ts), bounds.1.max(end)));
-        match event.ts.as_deref().and_then(time) == Some(Decimal::zero()) {
-            true => info.at_zero += 1,
-            false => info.real.push((ts, end, *input, event.span.start)),
+        info.bounds = Some((start.unwrap_or(bounds.0), bounds.1.max(end)));
+        let at_zero = event.ts.as_deref().and_then(time) == Some(Decimal::zero());
+        info.at_zero += u64::from(at_zero);
+        if !at_zero || start.is_some_and(|start| start <= 0) {
+            info.real.push((ts, end, *input, event.span.start));
         }
         for (phase, letter) in [("X", b'X'), ("B", b'B'), ("E", b'E')] {
             if is_phase(event, phase) && (letter != b'X' || dur > 0) {

@@ -20,6 +20,7 @@ mod read;
 mod rename;
 mod slice;
 mod split;
+mod start;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -35,7 +36,7 @@ pub use cpuprofile::{CpuProfile, Node, StreamProfile, cpu_profiles};
 pub use decimal::Decimal;
 pub use filter::{Criteria, filter};
 pub use format::Format;
-pub use info::{ByName, Info, Sums, info};
+pub use info::{ByName, Info, Sums, info, trace_start};
 pub use moved::{Clock, shift};
 pub use read::is_ambiguous;
 use read::{Fields, Source};

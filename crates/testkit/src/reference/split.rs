@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::order::{SortKey, output_order};
 use super::profile::{StreamKey, Value, stream_key};
 use super::read::{self, Fields, Source, elements, is_string, unescape};
+use super::start::start_of_fields;
 use super::used::{frames, unnamed_frames, with_used_frames};
 use super::{Format, copies, default_format, keys, pairing, time, write};
 
@@ -69,6 +70,8 @@ struct Splitter<'a> {
     /// Of each stream with chunks: its anchor, its thread, its chunks.
     streams: Vec<(usize, Thread, Vec<usize>)>,
     by: SplitBy,
+    /// That of the trace, in nanoseconds.
+    start: i64,
     repeats: bool,
     /// Whether parts say what they are of.
     states: bool,
@@ -114,6 +117,7 @@ pub fn split(
         streams: Vec::new(),
         order,
         by: max_size.map_or(by, SplitBy::Size),
+        start: start_of_fields(known.iter().map(|known| &known.fields)).unwrap_or(0),
         repeats: cut && format != Format::Array,
         states: format != Format::Array,
         overhead: overhead(format, &united),
@@ -295,9 +299,9 @@ impl<'a> Splitter<'a> {
             let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
             (step.1.len() as u64, bytes as u64)
         };
-        let start = steps.iter().find_map(|step| self.known[step.0].time);
-        let window = |step: &Step| match (self.by, self.known[step.0].time, start) {
-            (SplitBy::Time(length), Some(time), Some(start)) => (time - start) / length,
+        let start = i128::from(self.start);
+        let window = |step: &Step| match (self.by, self.known[step.0].time) {
+            (SplitBy::Time(length), Some(time)) => (time - start).max(0) / length,
             _ => 0,
         };
         let mut pieces = Vec::new();

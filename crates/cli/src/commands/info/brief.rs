@@ -264,12 +264,12 @@ names      by time: 100 % a; by size: 75 % b, 25 % a
 profiles   no CPU profile
 DevTools   opens it, as far as counting tells (tracemill check --for devtools reads all)
 ";
-        assert_eq!(brief(&report()).text(false), expected);
+        assert_eq!(brief(&report()).text(false, None), expected);
     }
 
     #[test]
     fn nested_time_is_said_to_count_again() {
-        let text = brief(&InfoReport { has_self: false, ..report() }).text(false);
+        let text = brief(&InfoReport { has_self: false, ..report() }).text(false, None);
         let busiest = "270 % Main (Browser 10), 2 % thread 1 (Browser 10) (of 2 threads; % of the trace; calls within calls";
         assert!(text.contains(busiest), "{text}");
     }
@@ -308,7 +308,7 @@ DevTools   opens it, as far as counting tells (tracemill check --for devtools re
 
     #[test]
     fn an_empty_trace_has_six_lines_too() {
-        let text = brief(&InfoReport::default()).text(false);
+        let text = brief(&InfoReport::default()).text(false, None);
         assert_eq!(text.lines().count(), 6, "{text}");
     }
 }

@@ -15,6 +15,7 @@ use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, colored_stdout};
 use crate::whole_file::Place;
+use crate::wrap;
 use brief::brief;
 use json::json_of;
 use report::page_of;
@@ -38,10 +39,11 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
         (_, true) => output.write(page_of(&report).markdown().as_bytes())?,
         _ => {
             let color = *output == Place::Stdout && colored_stdout(said.color);
-            let mut text = brief(&report).text(color);
+            let columns = if *output == Place::Stdout { wrap::columns() } else { None };
+            let mut text = brief(&report).text(color, columns);
             if args.lists() {
                 text.push('\n');
-                text.push_str(&page_of(&report).text(color));
+                text.push_str(&page_of(&report).text(color, columns));
             }
             output.write(text.as_bytes())?;
         }

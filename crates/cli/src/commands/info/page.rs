@@ -1,6 +1,7 @@
 //! The report as sections of lines and tables, and how these become text or Markdown.
 
 use crate::messages::plain;
+use crate::wrap::push_line;
 use clap::builder::styling::Style;
 
 /// Width of the labels on the left.
@@ -44,15 +45,18 @@ impl Page {
         }
     }
 
-    /// Labels on the left, in bold if `color`, columns aligned.
-    pub(super) fn text(&self, color: bool) -> String {
+    /// Labels on the left, in bold if `color`, columns aligned; lines are broken for a terminal of so many columns, rows of tables
+    /// are not.
+    pub(super) fn text(&self, color: bool, columns: Option<usize>) -> String {
         let style = if color { Style::new().bold() } else { Style::new() };
         let mut text = String::new();
         let mut last = "";
         for section in &self.0 {
-            let (mut label, lines) = match section {
-                Section::Lines(label, lines) => (*label, lines.iter().map(|l| plain(l)).collect()),
-                Section::Table(label, table) => (*label, aligned(table)),
+            let (mut label, lines, columns) = match section {
+                Section::Lines(label, lines) => {
+                    (*label, lines.iter().map(|line| plain(line)).collect(), columns)
+                }
+                Section::Table(label, table) => (*label, aligned(table), None),
             };
             if label == last {
                 label = "";
@@ -60,7 +64,8 @@ impl Page {
                 last = label;
             }
             for line in lines {
-                text.push_str(&format!("{style}{label:<LABEL$}{style:#}{line}\n"));
+                let line = format!("{style}{label:<LABEL$}{style:#}{line}");
+                push_line(&mut text, &line, LABEL, columns);
                 label = "";
             }
         }
@@ -186,12 +191,12 @@ names      by bytes  events
            … and 5
 damage     none
 ";
-        assert_eq!(page("a\nb").text(false), expected);
+        assert_eq!(page("a\nb").text(false, None), expected);
     }
 
     #[test]
     fn labels_are_bold_on_request() {
-        let text = page("a").text(true);
+        let text = page("a").text(true, None);
         assert!(text.starts_with("\u{1b}[1minput      \u{1b}[0ma\n"), "{text:?}");
     }
 

@@ -60,10 +60,11 @@ fn more(all: usize, listed: usize) -> Option<String> {
 
 fn events(report: &InfoReport) -> String {
     let mut events = format!("{} in {}", plural(report.events, "event"), human(report.event_bytes));
+    let is_before_start = report.start_ns > Some(0);
     let kinds = [
         (report.metadata, "metadata"),
         (report.untimed, "without a time"),
-        (report.at_zero, "at time 0"),
+        (if is_before_start { report.at_zero } else { 0 }, "at time 0, before the start"),
     ];
     for (count, what) in kinds {
         if count > 0 {
@@ -311,7 +312,7 @@ mod tests {
     fn the_text_has_all_sections() {
         let expected = "\
 input      a.json: 1,003 events, 2,000 bytes (2.0 KiB), gzip
-events     1,003 events in 1.9 KiB, 3 metadata, 1 at time 0
+events     1,003 events in 1.9 KiB, 3 metadata, 1 at time 0, before the start
 time       1 to 2001.5 µs (2.00 ms)
 first      1 µs: X a|b, pid 10, tid (none), at byte 1,234
 last       2000 µs: X a|b, pid 10, tid (none), at byte 1,234
@@ -336,13 +337,13 @@ profiles   pid 10, tid 1, id 0x1: 2 chunks, 2.0 KiB
 keys       metadata, stackFrames
 damage     a.json: lost 1 × truncated (3 bytes): cut off before its end; first at byte 7: {\"a
 ";
-        assert_eq!(page_of(&report()).text(false), expected);
+        assert_eq!(page_of(&report()).text(false, None), expected);
     }
 
     #[test]
     fn self_times_are_a_column_where_they_were_asked_for() {
         let report = InfoReport { args: Some(TopList::default()), ..report() };
-        let text = page_of(&report).text(false);
+        let text = page_of(&report).text(false, None);
         assert!(
             text.contains(
                 "\n             (none)                   3     300 B  3.00 µs   500 ns\n"
@@ -366,7 +367,7 @@ time       none
 order      sorted
 damage     none
 ";
-        assert_eq!(page_of(&InfoReport::default()).text(false), expected);
+        assert_eq!(page_of(&InfoReport::default()).text(false, None), expected);
     }
 
     #[test]
@@ -380,7 +381,7 @@ damage     none
             processes: [vec![process(30); 2], vec![process(1); 60]].concat(),
             ..InfoReport::default()
         };
-        let text = page_of(&report).text(false);
+        let text = page_of(&report).text(false, None);
         assert_eq!(text.lines().filter(|line| line.starts_with("             1")).count(), THREADS);
         assert!(
             text.contains("… and 12 more processes, 70 more threads; --json has all"),

@@ -64,6 +64,7 @@ fn merge_report(input: InputReport) -> MergeReport {
                 ids: Vec::new(),
             }],
             metadata_dropped: 2,
+            args_keys_absent: Vec::new(),
         },
         clocks: Vec::new(),
     }

@@ -1,0 +1,118 @@
+//! Lines on a terminal: broken between words, what follows indented, so that labels stand alone.
+
+use std::io;
+use terminal_size::{Height, Width, terminal_size_of};
+use unicode_width::UnicodeWidthChar;
+
+/// Fewer columns than this are not worth indenting in.
+const LEAST: usize = 40;
+
+/// How many columns the terminal on standard output has; `None` if it is none.
+pub(crate) fn columns() -> Option<usize> {
+    worth(terminal_size_of(io::stdout()))
+}
+
+/// The same of standard error.
+pub(crate) fn columns_of_messages() -> Option<usize> {
+    worth(terminal_size_of(io::stderr()))
+}
+
+fn worth(size: Option<(Width, Height)>) -> Option<usize> {
+    size.map(|(width, _)| usize::from(width.0)).filter(|&columns| columns >= LEAST)
+}
+
+/// Appends a line; one that is wider than the terminal goes on below, behind `indent` columns. A word that is wider still stays
+/// whole.
+pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Option<usize>) {
+    let Some(columns) = columns.filter(|&columns| width(line) > columns) else {
+        out.push_str(line);
+        return out.push('\n');
+    };
+    // what stands before the text is no place to break
+    let (head, text) = line.split_at(head_len(line, indent));
+    out.push_str(head);
+    let mut at = indent;
+    for (number, word) in text.split(' ').enumerate() {
+        let own = width(word);
+        if number > 0 && at + 1 + own > columns {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            at = indent;
+        } else if number > 0 {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += own;
+    }
+    out.push('\n');
+}
+
+/// Bytes of a line in its first `indent` columns, with what colours them.
+fn head_len(line: &str, indent: usize) -> usize {
+    let mut at = 0;
+    for (offset, own) in glyphs(line) {
+        if at >= indent && own > 0 {
+            return offset;
+        }
+        at += own;
+    }
+    line.len()
+}
+
+/// Columns of a text.
+fn width(text: &str) -> usize {
+    glyphs(text).map(|(_, own)| own).sum()
+}
+
+/// Characters with where they begin and how many columns they take: none if they are of a sequence that colours.
+fn glyphs(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut in_sequence = false;
+    text.char_indices().map(move |(offset, c)| {
+        in_sequence |= c == '\u{1b}';
+        let own = if in_sequence { 0 } else { c.width().unwrap_or(0) };
+        in_sequence &= c != 'm';
+        (offset, own)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(line: &str, indent: usize, columns: usize) -> String {
+        let mut out = String::new();
+        push_line(&mut out, line, indent, Some(columns));
+        out
+    }
+
+    #[test]
+    fn long_lines_go_on_behind_their_label() {
+        let line = "name     one two  three /a/very/long/path four";
+        assert_eq!(lines(line, 9, 80), format!("{line}\n"));
+        let expected = "\
+name     one two
+         three
+         /a/very/long/path
+         four
+";
+        assert_eq!(lines(line, 9, 20), expected);
+        // what colours takes no column, and é takes one
+        let line = "\u{1b}[1mname     \u{1b}[0méééé éé é";
+        assert_eq!(lines(line, 9, 18), format!("{line}\n"));
+        assert_eq!(lines(line, 9, 17), "\u{1b}[1mname     \u{1b}[0méééé éé\n         é\n");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal_and_no_word_is_lost() {
+        let words: Vec<String> = (0..60).map(|n| "abcdefghij"[..n % 9 + 1].to_owned()).collect();
+        let line = format!("label: {}", words.join(" "));
+        for columns in 17..200 {
+            let text = lines(&line, 7, columns);
+            assert!(text.lines().all(|line| width(line) <= columns), "{columns}: {text}");
+            assert!(text.lines().skip(1).all(|line| line.starts_with("       ")), "{text}");
+            assert!(text.split_whitespace().eq(line.split_whitespace()), "{columns}: {text}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What was asked for, each thing by itself, and whether anything in the trace is it: one of several patterns that matches
+//! nothing is most often a slip of the finger, though the others match.
+//!
+//! What events say is looked at while they are scanned, until it is found: a pattern that is found early costs nothing more,
+//! one that nothing matches a look at each event. Ids and names of threads are looked at when all is read.
+
+use super::options::Filter;
+use super::threads::{Lane, Names, plain};
+use crate::pattern::{Case, any_glob, any_of, glob_text};
+use crate::report::Unmatched;
+use regex::bytes::Regex;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tracemill_core::error::Error;
+use tracemill_tokenizer::{Event, Field};
+
+/// What an event, or a thread, must be.
+enum Test {
+    Phase,
+    Category(Regex),
+    Name(Regex),
+    Process(Regex),
+    Thread(Regex),
+}
+
+/// One thing that was asked for.
+struct Asked {
+    flag: &'static str,
+    text: String,
+    test: Test,
+    /// Whether an event was found that is it; only for what events say.
+    found: AtomicBool,
+}
+
+impl Asked {
+    fn new(flag: &'static str, text: &str, test: Test) -> Self {
+        Asked { flag, text: text.to_owned(), test, found: AtomicBool::new(false) }
+    }
+
+    fn is_of_events(&self) -> bool {
+        matches!(self.test, Test::Phase | Test::Category(_) | Test::Name(_))
+    }
+
+    fn is_met(&self, event: &Event<'_>, scratch: &mut Vec<u8>) -> bool {
+        let text = |field| event.field(field).unwrap_or_default();
+        match &self.test {
+            Test::Phase => event.is_string(Field::Ph, self.text.as_bytes()),
+            Test::Category(regex) => has_category(regex, plain(text(Field::Cat), scratch)),
+            Test::Name(regex) => regex.is_match(plain(text(Field::Name), scratch)),
+            Test::Process(_) | Test::Thread(_) => false,
+        }
+    }
+}
+
+/// All that was asked for but ids; cloning is cheap.
+#[derive(Clone)]
+pub(super) struct AllAsked(Arc<[Asked]>);
+
+impl AllAsked {
+    pub(super) fn of(filter: &Filter, case: Case) -> Result<Self, Error> {
+        let mut all = Vec::new();
+        all.extend(filter.ph.iter().map(|ph| Asked::new("--ph", ph, Test::Phase)));
+        for glob in &filter.cat {
+            let regex = any_glob(std::iter::once(glob_text(glob)), case)?;
+            all.extend(regex.map(|own| Asked::new("--cat", glob.as_str(), Test::Category(own))));
+        }
+        let lists: [(_, _, fn(Regex) -> Test); 3] = [
+            ("--name", &filter.name, Test::Name),
+            ("--process", &filter.process, Test::Process),
+            ("--thread", &filter.thread, Test::Thread),
+        ];
+        for (flag, patterns, test) in lists {
+            for pattern in patterns {
+                let regex = any_of(std::slice::from_ref(pattern), case)?;
+                all.extend(regex.map(|own| Asked::new(flag, pattern.as_str(), test(own))));
+            }
+        }
+        Ok(AllAsked(all.into()))
+    }
+
+    /// Numbers of what is looked for in events.
+    pub(super) fn of_events(&self) -> Vec<usize> {
+        (0..self.0.len()).filter(|&number| self.0[number].is_of_events()).collect()
+    }
+
+    /// Looks at an event; `open` are the numbers of what this worker did not find yet.
+    #[cold]
+    pub(super) fn note(&self, event: &Event<'_>, open: &mut Vec<usize>, scratch: &mut Vec<u8>) {
+        open.retain(|&number| {
+            let asked = &self.0[number];
+            // another worker may have found it
+            let found = asked.found.load(Ordering::Relaxed) || asked.is_met(event, scratch);
+            if found {
+                asked.found.store(true, Ordering::Relaxed);
+            }
+            !found
+        });
+    }
+
+    /// What nothing in the inputs is, in the order of the flags' help.
+    pub(super) fn unmatched(
+        &self,
+        filter: &Filter,
+        lanes: &[Lane],
+        names: &Names,
+    ) -> Vec<Unmatched> {
+        let mut all = Vec::new();
+        let pids = lanes.iter().map(|lane| &*lane.pid);
+        let tids = lanes.iter().map(|lane| &*lane.tid);
+        if let Some(set) = &filter.pid {
+            all.extend(absent(set, pids).map(|asked| Unmatched { flag: "--pid", asked }));
+        }
+        if let Some(set) = &filter.tid {
+            all.extend(absent(set, tids).map(|asked| Unmatched { flag: "--tid", asked }));
+        }
+        let is_named = |regex: &Regex, name: &[u8]| !name.is_empty() && regex.is_match(name);
+        let unmatched = self.0.iter().filter(|asked| match &asked.test {
+            Test::Process(regex) => !names.processes.values().any(|name| is_named(regex, name)),
+            Test::Thread(regex) => !names.threads.values().any(|name| is_named(regex, name)),
+            _ => !asked.found.load(Ordering::Relaxed),
+        });
+        all.extend(
+            unmatched.map(|asked| Unmatched { flag: asked.flag, asked: asked.text.clone() }),
+        );
+        all
+    }
+}
+
+/// Whether any category of a list matches.
+pub(super) fn has_category(regex: &Regex, list: &[u8]) -> bool {
+    list.split(|&byte| byte == b',').any(|cat| regex.is_match(cat.trim_ascii()))
+}
+
+/// Parts of a set of ids that none of `ids` is in.
+fn absent<'i>(
+    set: &crate::ids::IdSet,
+    ids: impl Iterator<Item = &'i [u8]>,
+) -> impl Iterator<Item = String> {
+    let texts: HashSet<&[u8]> = ids.collect();
+    let number = |id: &&[u8]| std::str::from_utf8(id).ok()?.parse::<u64>().ok();
+    let mut numbers: Vec<u64> = texts.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    let has_range = |&(first, last): &(u64, u64)| {
+        numbers.get(numbers.partition_point(|&n| n < first)).is_some_and(|&n| n <= last)
+    };
+    let absent: Vec<String> = set.absent(|text| texts.contains(text.as_bytes()), has_range);
+    absent.into_iter()
+}

@@ -1,0 +1,49 @@
+//! CPU profiles of a trace that has nothing else which DevTools draws, or a moment only: an event around each.
+//!
+//! Chunks have no time of their own to DevTools, and what runs at the last sample ends where the event around it does. So a
+//! slice between two samples of a trace that is all profile has no bounds and no call that lasts. The event begins a
+//! microsecond before the profile, so that calls are within it.
+
+use super::changes::{Change, Changes};
+use super::pages::Pages;
+use super::scan::{Census, Written};
+use std::collections::BTreeMap;
+use tracemill_core::json::push_micros;
+
+/// Nanoseconds that the event begins before its profile.
+const BEFORE: i64 = 1000;
+
+/// An event for each thread that has a profile, if nothing else of the trace takes any time.
+pub(super) fn around(pages: &Pages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
+    let drawn = || pages.census.iter().filter_map(|(_, census): &(u64, Census)| census.drawn);
+    if drawn().map(|span| span.0).min() < drawn().map(|span| span.1).max() {
+        return Vec::new();
+    }
+    let mut threads: BTreeMap<(Written, Written), (i64, i64)> = BTreeMap::new();
+    for (base, census) in pages.census {
+        for (pid, tid, (start, end)) in census.profiles.threads() {
+            let thread = (pages.renamed(*base, pid), tid.clone());
+            let own = threads.entry(thread).or_insert((start, end));
+            *own = (own.0.min(start), own.1.max(end));
+        }
+    }
+    changes.add(Change::Around, threads.len() as u64);
+    threads.iter().map(|((pid, tid), span)| event(pid, tid, *span)).collect()
+}
+
+fn event(pid: &[u8], tid: &[u8], (start, end): (i64, i64)) -> Vec<u8> {
+    let start = start.saturating_sub(BEFORE);
+    let mut out = b"{\"args\":{},\"cat\":\"disabled-by-default-v8.cpu_profiler\",\"dur\":".to_vec();
+    push_micros(end.saturating_sub(start), &mut out);
+    out.extend_from_slice(b",\"name\":\"CPU profile\",\"ph\":\"X\"");
+    for (key, id) in [("pid", pid), ("tid", tid)] {
+        if !id.is_empty() {
+            out.extend_from_slice(format!(",\"{key}\":").as_bytes());
+            out.extend_from_slice(id);
+        }
+    }
+    out.extend_from_slice(b",\"ts\":");
+    push_micros(start, &mut out);
+    out.push(b'}');
+    out
+}

@@ -1,0 +1,93 @@
+//! Overlaps are found where there are some, and none where rounding, edges of slices or the end of all time would make them.
+
+use crate::cases::findings;
+use crate::run::knobs;
+use crate::slices::{absolute, run_slice};
+use crate::viewer::{merge_for, rules};
+use tracemill_pipeline::{CheckFor, Edges, Overlaps, Severity};
+use tracemill_testkit::Rng;
+use tracemill_testkit::seeds;
+
+/// Begin and end in picoseconds.
+type Interval = (i128, i128);
+
+/// Stretches within `outer`, each with some in it, down to `depth`.
+fn nest(rng: &mut Rng, outer: Interval, depth: usize, all: &mut Vec<Interval>) {
+    all.push(outer);
+    let mut edges: Vec<i128> = (0..2 * rng.index(4))
+        .map(|_| outer.0 + i128::from(rng.below((outer.1 - outer.0) as u64 + 1)))
+        .collect();
+    // some begin or end where the one around them does
+    edges.extend(rng.chance(40).then_some(outer.1));
+    edges.extend(rng.chance(40).then_some(outer.0));
+    edges.sort_unstable();
+    for pair in edges.chunks_exact(2) {
+        if depth > 0 && pair[0] < pair[1] {
+            nest(rng, (pair[0], pair[1]), depth - 1, all);
+        }
+    }
+}
+
+/// Picoseconds as microseconds, to the last digit.
+fn micros(ps: i128) -> String {
+    let text = format!("{}.{:06}", ps / 1_000_000, ps % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn trace(intervals: &[Interval]) -> Vec<u8> {
+    let events = intervals.iter().enumerate().map(|(number, &(from, to))| {
+        let (ts, dur) = (micros(from), micros(to - from));
+        format!(
+            r#"{{"ph":"X","name":"n{number}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur},"args":{{}}}}"#
+        )
+    });
+    format!("[{}]\n", events.collect::<Vec<_>>().join(",\n")).into_bytes()
+}
+
+fn overlaps(text: &[u8]) -> u64 {
+    findings(text, None, Severity::Warning).get("overlap").copied().unwrap_or(0)
+}
+
+#[test]
+fn what_nests_to_the_last_digit_nests_in_every_slice() {
+    let mut cut = 0;
+    for seed in seeds(0, 60) {
+        let mut rng = Rng::new(seed);
+        // of some the times are beyond all that nanoseconds can say
+        let base = [0, 10_000_900, 1_700_000_000_000_000_123_456, 9_300_000_000_000_000_000_000];
+        let base = base[rng.index(4)];
+        let length = i128::from(rng.range(1, 40_000_000));
+        let mut all = Vec::new();
+        nest(&mut rng, (base, base + length), 5, &mut all);
+        let input = trace(&all);
+        assert_eq!(overlaps(&input), 0, "seed {seed}: {}", String::from_utf8_lossy(&input));
+        let Ok(from) = i64::try_from(base / 1000) else { continue };
+        let edge = |rng: &mut Rng| from + rng.below(length as u64 / 1000 + 2) as i64;
+        let (a, b) = (edge(&mut rng), edge(&mut rng));
+        let windows = absolute(&[(Some(a.min(b)), Some(a.max(b) + 1))]);
+        let (slice, report) =
+            run_slice(&[&input], &windows, Edges::Clip, None, knobs(seed as usize))
+                .expect("a trace");
+        assert_eq!(overlaps(&slice), 0, "seed {seed}: {}", String::from_utf8_lossy(&slice));
+        cut += report.clipped;
+    }
+    assert!(cut > 30, "{cut} were cut");
+}
+
+#[test]
+fn one_that_ends_two_nanoseconds_late_is_found_and_mended() {
+    for seed in seeds(0, 60) {
+        let mut rng = Rng::new(seed);
+        let from = i128::from(rng.range(1, 5_000_000_000));
+        let to = from + i128::from(rng.range(10_000, 90_000_000));
+        let begin = from + 1000 + i128::from(rng.below((to - from - 2000) as u64));
+        let late = to + 2000 + i128::from(rng.below(5_000_000));
+        let input = trace(&[(from, to), (begin, late)]);
+        assert_eq!(overlaps(&input), 1, "seed {seed}: {}", String::from_utf8_lossy(&input));
+        for how in [Overlaps::Clip, Overlaps::Spill] {
+            let rules = rules(CheckFor::Perfetto, how);
+            let (output, _) = merge_for(&[&input], rules, knobs(seed as usize)).expect("a trace");
+            assert_eq!(overlaps(&output), 0, "seed {seed}: {}", String::from_utf8_lossy(&output));
+        }
+    }
+}
