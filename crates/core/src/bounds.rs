@@ -92,7 +92,7 @@ impl Times {
     pub fn bounds(self) -> Option<Bounds> {
         let Times { first, last, end, at_zero } = self;
         let least = if at_zero == AtZero::Nothing { first } else { first.min(0) };
-        let is_far = first < i64::MAX && first >= Times::FAR && first > last.saturating_sub(first);
+        let is_far = (Times::FAR..i64::MAX).contains(&first) && first > last.saturating_sub(first);
         let start = if at_zero == AtZero::Moments && is_far { first } else { least };
         (least <= last).then_some(Bounds { start, first: least, last, end })
     }

@@ -290,7 +290,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                     patched.gather((entries, taken.index), self.store(), around, batch)?
                 }
             };
-            return Ok((0, taken.len.strict_add_signed(longer)));
+            return Ok((0, taken.len.saturating_add_signed(longer)));
         }
         let places = entries.iter().map(|entry| entry.place);
         write_styled(self.layout, (places, first), self.store(), patched, batch)

@@ -6,7 +6,7 @@
 
 use super::options::Filter;
 use super::threads::{Lane, Names, plain};
-use crate::pattern::{Case, any_glob, any_of, glob_text};
+use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use regex::bytes::Regex;
 use std::collections::HashSet;
@@ -65,17 +65,16 @@ impl AllAsked {
             let regex = any_glob(std::iter::once(glob_text(glob)), case)?;
             all.extend(regex.map(|own| Asked::new("--cat", glob.as_str(), Test::Category(own))));
         }
-        let lists: [(_, _, fn(Regex) -> Test); 3] = [
-            ("--name", &filter.name, Test::Name),
-            ("--process", &filter.process, Test::Process),
-            ("--thread", &filter.thread, Test::Thread),
-        ];
-        for (flag, patterns, test) in lists {
+        let mut add = |flag, patterns: &[Pattern], test: fn(Regex) -> Test| -> Result<(), Error> {
             for pattern in patterns {
                 let regex = any_of(std::slice::from_ref(pattern), case)?;
                 all.extend(regex.map(|own| Asked::new(flag, pattern.as_str(), test(own))));
             }
-        }
+            Ok(())
+        };
+        add("--name", &filter.name, Test::Name)?;
+        add("--process", &filter.process, Test::Process)?;
+        add("--thread", &filter.thread, Test::Thread)?;
         Ok(AllAsked(all.into()))
     }
 
