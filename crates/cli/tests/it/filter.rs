@@ -160,10 +160,8 @@ fn one_of_several_that_matches_nothing_is_told() {
             "--name RunTask --name innner",
             &["nothing matches --name innner: did you mean inner?"][..],
         ),
-        (
-            "--pid 1,77-78 --tid 1,2,4",
-            &["nothing matches --pid 77-78 (", "nothing matches --tid 4 ("],
-        ),
+        ("--pid 1,77-78", &["nothing matches --pid 77-78 (in the trace are 1, 2)"]),
+        ("--tid 1,2,4", &["nothing matches --tid 4 (in the trace are "]),
         ("--cat v8,v8.GC,v8.g?", &["nothing matches --cat v8.GC: did you mean v8.gc?"]),
         ("--ph X,Z", &["nothing matches --ph Z (in the trace are "]),
         (
