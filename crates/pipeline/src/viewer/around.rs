@@ -6,7 +6,7 @@
 
 use super::changes::{Change, Changes};
 use super::pages::Pages;
-use super::scan::{Census, Written};
+use super::scan::{PageTable, Written};
 use std::collections::BTreeMap;
 use tracemill_core::json::push_micros;
 
@@ -15,7 +15,7 @@ const BEFORE: i64 = 1000;
 
 /// An event for each thread that has a profile, if nothing else of the trace takes any time.
 pub(super) fn around(pages: &Pages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
-    let drawn = || pages.census.iter().filter_map(|(_, census): &(u64, Census)| census.drawn);
+    let drawn = || pages.census.iter().filter_map(|(_, census): &(u64, PageTable)| census.drawn);
     if drawn().map(|span| span.0).min() < drawn().map(|span| span.1).max() {
         return Vec::new();
     }
