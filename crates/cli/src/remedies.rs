@@ -49,7 +49,7 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
 }
 
 /// What to do about each kind of finding, by its name.
-const ROWS: [(&str, &str); 75] = [
+const ROWS: [(&str, &str); 77] = [
     ("utf8", "tracemill merge --repair replaces it"),
     ("nan", "tracemill merge --repair writes null"),
     (
