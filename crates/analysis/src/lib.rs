@@ -8,7 +8,7 @@
 //! ([`View::flame`]), [`View::call_tree`], [`View::bottom_up`] and [`View::log`] as [`Table`]s of [`TreeRow`]s.
 //!
 //! [`Trace::choose`] and [`Trace::parts`] do that for many threads side by side, each with a table of its own or all with one;
-//! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree.
+//! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree; [`Trace::export`] writes it for other programs.
 //!
 //! ```
 //! use tracemill_analysis::{GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
@@ -41,13 +41,16 @@
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
-//! `written` (calls as events). `space` is what lists have of the budget.
+//! `written` (calls as events), `export` (trees for other programs), `picture` (trees to be looked at), `compare` (runs against runs).
+//! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
 mod calls;
 mod choose;
+mod compare;
 mod details;
 mod entries;
+mod export;
 mod facts;
 mod frames;
 mod groups;
@@ -60,6 +63,7 @@ mod names;
 mod parts;
 mod peek;
 mod picks;
+mod picture;
 mod query;
 mod read;
 mod record;
@@ -79,7 +83,12 @@ mod walk;
 mod written;
 
 pub use choose::ThreadChoice;
+pub use compare::{
+    CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run, Verdict,
+    compare_runs,
+};
 pub use details::Wanted;
+pub use export::{ExportForm, Exported};
 pub use groups::GroupBy;
 pub use kinds::CALLS;
 pub use matcher::Matcher;
@@ -87,6 +96,7 @@ pub use model::Weights;
 pub use parts::Part;
 pub use peek::Peek;
 pub use picks::Picks;
+pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
 pub use rows::{FlameRow, Location, RowOrder, Table, TreeRow};
 pub use sorting::Pairs;

@@ -7,7 +7,7 @@ use crate::rows::{Table, TreeRow, depth_first};
 use crate::space::Room;
 use crate::stretches::Stretches;
 use crate::table::View;
-use crate::trace::Trace;
+use crate::trace::{Thread, Trace};
 use crate::walk::Window;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -69,6 +69,32 @@ impl Trace {
             part
         };
         Ok(tables.map(drop_empty).collect())
+    }
+
+    /// Of what threads a table is: `thread 1/2 main`, `process 1`, an input, or `all threads`.
+    pub fn title(&self, part: &Part) -> String {
+        let own = |at: usize| &self.threads[at];
+        if let [at] = part.threads[..] {
+            let ids = format!("thread {}/{}", own(at).pid_text(), own(at).tid_text());
+            let name = own(at).name.as_deref().unwrap_or_default();
+            let input = own(at).input.as_deref().unwrap_or_default();
+            let told: Vec<&str> =
+                [&*ids, name, input].into_iter().filter(|text| !text.is_empty()).collect();
+            return told.join(" ");
+        }
+        let first = part.threads.first().map(|&at| own(at));
+        let all = |is: &dyn Fn(&Thread) -> bool| part.threads.iter().all(|&at| is(own(at)));
+        match first {
+            Some(first) if all(&|thread| thread.pid == first.pid) => {
+                format!("process {}", first.pid_text())
+            }
+            Some(first)
+                if self.inputs.len() > 1 && all(&|t| t.input_number == first.input_number) =>
+            {
+                self.inputs.get(first.input_number).map_or_else(String::new, |i| i.name.clone())
+            }
+            _ => "all threads".to_owned(),
+        }
     }
 
     /// The windows in which an event or call of threads, given by their numbers, lasts that matches: those that overlap or touch are

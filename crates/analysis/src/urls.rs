@@ -89,6 +89,24 @@ pub(crate) fn is_ignored(url: &[u8]) -> bool {
     }
 }
 
+/// A URL by which builds can be compared: without query and fragment, and without hashes of contents, which are eight or more hex digits, at
+/// least one of them a digit, between dots, dashes or slashes.
+pub(crate) fn without_hashes(url: &str) -> String {
+    let plain = url.split(['?', '#']).next().unwrap_or_default();
+    let is_hash = |part: &str| {
+        part.len() >= 8
+            && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && part.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let mut text = String::with_capacity(plain.len());
+    for part in plain.split_inclusive(['.', '-', '/']) {
+        let body = part.trim_end_matches(['.', '-', '/']);
+        text.push_str(if is_hash(body) { "*" } else { body });
+        text.push_str(&part[body.len()..]);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,5 +139,13 @@ mod tests {
         assert!(is_ignored(b"node:internal/fs"));
         assert!(is_ignored(b"file:///a/node_modules/b.js"));
         assert!(!is_ignored(b"https://app.test/app.js"));
+    }
+
+    #[test]
+    fn hashes_of_contents_are_left_out() {
+        let of = |url| without_hashes(url);
+        assert_eq!(of("https://a.test/main.3f2a9c1b.js?v=1#x"), "https://a.test/main.*.js");
+        assert_eq!(of("app-0123abcd-vendor.js"), "app-*-vendor.js");
+        assert_eq!(of("file:///deadbeef/12345/facade.js"), "file:///deadbeef/12345/facade.js");
     }
 }

@@ -15,10 +15,10 @@ const LENGTH: usize = 160;
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "ab"];
 
 /// What is open in each microsecond, outermost first.
-type Stacks = Vec<Vec<&'static str>>;
+pub(crate) type Stacks = Vec<Vec<&'static str>>;
 
 /// Events that nest, X or B with E, on some threads, in any order (but for B and E, which meet in that of the file).
-fn generate(rng: &mut Rng) -> (String, Vec<Stacks>) {
+pub(crate) fn generate(rng: &mut Rng) -> (String, Vec<Stacks>) {
     let mut lines = vec![
         // what gives the trace its length
         r#"{"ph":"I","name":"first","cat":"c","pid":1,"tid":1,"ts":1000}"#.to_owned(),
@@ -69,12 +69,12 @@ fn nest(
     }
 }
 
-fn read(text: &str, config: &Config) -> Trace {
+pub(crate) fn read(text: &str, config: &Config) -> Trace {
     let source = Source::bytes("t.json", text.as_bytes().to_vec());
     Trace::read(&[source], ReadRules::default(), config).expect("a trace")
 }
 
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config::new(2, 256 << 20, std::env::temp_dir())
 }
 

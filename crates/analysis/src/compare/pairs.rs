@@ -1,0 +1,135 @@
+//! Runs of a side put together, and functions of both sides that are one.
+
+use super::rules::{MatchBy, Normalize};
+use super::runs::{Key, Run};
+use super::stats::median_of;
+use std::collections::{BTreeMap, HashMap};
+
+/// A function of a side: a number for each run, 0 where a run has it not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    pub(super) own: Vec<f64>,
+    pub(super) total: Vec<f64>,
+    pub(super) count: Vec<f64>,
+    /// Runs that have it.
+    pub(super) runs: usize,
+    pub(super) variance: Option<f64>,
+    pub(super) each: Vec<f64>,
+}
+
+impl Row {
+    fn none(runs: usize) -> Self {
+        let zeros = || vec![0.0; runs];
+        Row { own: zeros(), total: zeros(), count: zeros(), ..Row::default() }
+    }
+}
+
+/// A side, its functions by their keys.
+pub(super) struct Side {
+    pub(super) busy: Vec<f64>,
+    rows: BTreeMap<Key, Row>,
+}
+
+impl Side {
+    pub(super) fn new(runs: &[Run]) -> Self {
+        let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
+        for (at, run) in runs.iter().enumerate() {
+            for (key, own) in &run.rows {
+                let row = rows.entry(key.clone()).or_insert_with(|| Row::none(runs.len()));
+                row.own[at] = own.own;
+                row.total[at] = own.total;
+                row.count[at] = own.count as f64;
+                row.runs += 1;
+                row.variance = own.variance.or(row.variance);
+                row.each.extend_from_slice(&own.each);
+            }
+        }
+        Side { busy: runs.iter().map(|run| run.busy).collect(), rows }
+    }
+}
+
+/// Runs whose times are scaled to the median of the base.
+pub(super) fn scaled(base: &[Run], new: &[Run], to: &Normalize) -> (Vec<Run>, Vec<Run>) {
+    let measure = |run: &Run| match to {
+        Normalize::None => 1.0,
+        Normalize::Busy => run.busy,
+        Normalize::Event(name) => {
+            run.rows.iter().filter(|(key, _)| key.name == *name).map(|(_, row)| row.total).sum()
+        }
+    };
+    let reference = median_of(&base.iter().map(measure).collect::<Vec<f64>>());
+    let scale = |run: &Run| {
+        let own = measure(run);
+        let factor = if own > 0.0 && reference > 0.0 { reference / own } else { 1.0 };
+        let mut run = run.clone();
+        if factor != 1.0 {
+            run.busy *= factor;
+            for row in run.rows.values_mut() {
+                row.own *= factor;
+                row.total *= factor;
+                row.variance = row.variance.map(|variance| variance * factor * factor);
+                row.each.iter_mut().for_each(|each| *each *= factor);
+            }
+        }
+        run
+    };
+    (base.iter().map(scale).collect(), new.iter().map(scale).collect())
+}
+
+/// Functions of both sides, each once, by name.
+pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
+    let (mut left, mut right): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
+    let mut pairs: Vec<(&Key, Option<&Key>, Option<&Key>)> = Vec::new();
+    for key in a.rows.keys() {
+        match b.rows.contains_key(key) {
+            true => pairs.push((key, Some(key), Some(key))),
+            false => left.push(key),
+        }
+    }
+    right.extend(b.rows.keys().filter(|key| !a.rows.contains_key(key)));
+    // what is left is matched by less and less, where that is enough to tell
+    let by_url = |key: &Key| (key.name.clone(), key.url.clone());
+    let by_name = |key: &Key| (key.name.clone(), String::new());
+    if by != MatchBy::Exact {
+        unite(&mut left, &mut right, &by_url, &mut pairs);
+    }
+    if by == MatchBy::Name {
+        unite(&mut left, &mut right, &by_name, &mut pairs);
+    }
+    pairs.extend(left.into_iter().map(|key| (key, Some(key), None)));
+    pairs.extend(right.into_iter().map(|key| (key, None, Some(key))));
+    let row = |side: &Side, key: Option<&Key>| {
+        key.and_then(|key| side.rows.get(key).cloned())
+            .unwrap_or_else(|| Row::none(side.busy.len()))
+    };
+    let made = pairs.into_iter().map(|(key, one, two)| (key.clone(), row(a, one), row(b, two)));
+    let mut all: Vec<(Key, Row, Row)> = made.collect();
+    all.sort_by(|x, y| x.0.cmp(&y.0));
+    all
+}
+
+/// Keys of both sides.
+type Both<'k> = (Vec<&'k Key>, Vec<&'k Key>);
+/// A key, and those of both sides that are it.
+type Found<'k> = (&'k Key, Option<&'k Key>, Option<&'k Key>);
+
+/// Takes those out of both lists that alone have a key on each side.
+fn unite<'k>(
+    left: &mut Vec<&'k Key>,
+    right: &mut Vec<&'k Key>,
+    of: &dyn Fn(&Key) -> (String, String),
+    pairs: &mut Vec<Found<'k>>,
+) {
+    let mut found: HashMap<(String, String), Both<'k>> = HashMap::new();
+    left.iter().for_each(|key| found.entry(of(key)).or_default().0.push(key));
+    right.iter().for_each(|key| found.entry(of(key)).or_default().1.push(key));
+    let is_one = |key: &Key| {
+        found.get(&of(key)).is_some_and(|(left, right)| left.len() == 1 && right.len() == 1)
+    };
+    for key in left.iter().filter(|key| is_one(key)) {
+        let new = found[&of(key)].1[0];
+        pairs.push((new, Some(key), Some(new)));
+    }
+    left.retain(|key| !is_one(key));
+    right.retain(|key| !is_one(key));
+}

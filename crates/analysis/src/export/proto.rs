@@ -1,0 +1,61 @@
+//! Protocol buffers, as far as they are written: numbers, texts and messages within messages.
+
+/// A message that grows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Message(Vec<u8>);
+
+impl Message {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    /// A field of a number; negative ones of type `int64` as their 64 bits.
+    pub(crate) fn number(&mut self, field: u32, number: u64) {
+        self.varint(u64::from(field) << 3);
+        self.varint(number);
+    }
+
+    /// A field of bytes, a text or a message.
+    pub(crate) fn field(&mut self, field: u32, bytes: &[u8]) {
+        self.varint(u64::from(field) << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// A field of numbers, packed.
+    pub(crate) fn numbers(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
+        let mut all = Message::default();
+        numbers.into_iter().for_each(|number| all.varint(number));
+        self.field(field, &all.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_specification() {
+        let mut message = Message::default();
+        message.number(1, 150);
+        message.field(2, b"testing");
+        message.numbers(6, [3, 270, 86942]);
+        let expected = b"\x08\x96\x01\x12\x07testing\x32\x06\x03\x8e\x02\x9e\xa7\x05";
+        assert_eq!(message.bytes(), expected);
+        message.clear();
+        message.number(1, -2i64 as u64);
+        assert_eq!(message.bytes(), b"\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+    }
+}

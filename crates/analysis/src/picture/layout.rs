@@ -1,0 +1,172 @@
+//! Where rectangles stand: a node is drawn if it is wide enough; what is not is folded into one rectangle of its parent, and counted.
+
+use super::nodes::Nodes;
+
+/// What a rectangle shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A node.
+    Node(u32),
+    /// So many nodes that are too narrow.
+    Folded(u64),
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rectangle {
+    pub(crate) what: What,
+    /// From 0, the root.
+    pub(crate) depth: u32,
+    /// Nanoseconds from the left.
+    pub(crate) x: u64,
+    /// Nanoseconds.
+    pub(crate) width: u64,
+}
+
+/// Rectangles of a tree in pre-order, of the nodes that are `kept`. `timed` nodes stand where they begin, and what is folded is one rectangle if no
+/// gap in it is wider than `narrowest`; others stand one after the other.
+fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rectangle> {
+    let sizes = sizes(nodes);
+    let mut drawn = Vec::new();
+    let mut open: Vec<(What, u32, u64, u64)> = vec![(What::Node(0), 0, 0, nodes.all[0].total)];
+    while let Some((what, depth, x, width)) = open.pop() {
+        drawn.push(Rectangle { what, depth, x, width });
+        let What::Node(at) = what else { continue };
+        let below = open.len();
+        let node = &nodes.all[at as usize];
+        let mut next = x;
+        // nodes that are folded: how many, from where to where
+        let mut folded: Option<(u64, u64, u64)> = None;
+        for &child in &node.children {
+            let own = &nodes.all[child as usize];
+            let from = if timed { own.start } else { next };
+            next += own.total;
+            if kept[child as usize] {
+                open.push((What::Node(child), depth + 1, from, own.total));
+                continue;
+            }
+            let size = sizes[child as usize];
+            folded = match folded {
+                // by time those that are far apart are not one
+                Some((count, start, end)) if timed && from > end + narrowest => {
+                    open.push((What::Folded(count), depth + 1, start, end - start));
+                    Some((size, from, from + own.total))
+                }
+                Some((count, start, end)) if timed => {
+                    Some((count + size, start, end.max(from + own.total)))
+                }
+                Some((count, start, end)) => Some((count + size, start, end + own.total)),
+                None => Some((size, from, from + own.total)),
+            };
+        }
+        if let Some((count, start, end)) = folded {
+            open.push((What::Folded(count), depth + 1, start, end - start));
+        }
+        if !timed {
+            place_in_a_row(&mut open[below..], x);
+        }
+        open[below..].reverse();
+    }
+    drawn
+}
+
+/// Puts what is drawn of a node from its left edge on; what is folded comes last.
+fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
+    for child in children {
+        child.2 = x;
+        x += child.3;
+    }
+}
+
+/// Nodes of each subtree.
+fn sizes(nodes: &Nodes) -> Vec<u64> {
+    let mut sizes = vec![1; nodes.all.len()];
+    for at in (1..nodes.all.len()).rev() {
+        if let Some(parent) = nodes.all[at].parent {
+            sizes[parent as usize] += sizes[at];
+        }
+    }
+    sizes
+}
+
+/// Rectangles of several trees: at most `most` in all, the widest first. What is narrower than a twelve thousandth of `length` is folded anyway.
+pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Vec<Vec<Rectangle>> {
+    let narrowest = (length / 12_000).max(1);
+    // callers are no narrower than what they call, and stand before it
+    let mut order: Vec<(usize, u32)> = Vec::new();
+    for (tree, nodes) in trees.iter().enumerate() {
+        let wide = |at: &u32| *at == 0 || nodes.all[*at as usize].total >= narrowest;
+        order.extend((0..nodes.all.len() as u32).filter(wide).map(|at| (tree, at)));
+    }
+    let total = |&(tree, at): &(usize, u32)| trees[tree].all[at as usize].total;
+    order.sort_by(|a, b| (a.1 > 0).cmp(&(b.1 > 0)).then(total(b).cmp(&total(a))));
+    let drawn = |count: usize| -> Vec<Vec<Rectangle>> {
+        let mut kept: Vec<Vec<bool>> =
+            trees.iter().map(|nodes| vec![false; nodes.all.len()]).collect();
+        order[..count].iter().for_each(|&(tree, at)| kept[tree][at as usize] = true);
+        let all = trees.iter().zip(&kept);
+        all.map(|(nodes, kept)| lay_out(nodes, kept, narrowest, timed)).collect()
+    };
+    // roots are drawn always; how many more fit is found by halves
+    let (mut least, mut beyond) = (trees.len().min(order.len()), order.len() + 1);
+    let mut best = drawn(least);
+    while beyond - least > 1 {
+        // all of them first: that is nearly always enough
+        let next = if beyond > order.len() { order.len() } else { least.midpoint(beyond) };
+        let made = drawn(next);
+        match made.iter().map(Vec::len).sum::<usize>() <= most {
+            true => (least, best) = (next, made),
+            false => beyond = next,
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nodes::Node;
+    use super::*;
+
+    fn tree(own: &[(u32, u64)]) -> Nodes {
+        let mut nodes = Nodes::new(0);
+        for &(parent, own) in own {
+            nodes.add(parent, Node { own, count: 1, ..Node::default() });
+        }
+        nodes.sum_up();
+        nodes
+    }
+
+    #[test]
+    fn what_is_narrow_is_one_rectangle_behind_the_others() {
+        let nodes = tree(&[(0, 5), (0, 100), (0, 3), (2, 50), (4, 1)]);
+        let kept: Vec<bool> = nodes.all.iter().map(|node| node.total >= 10).collect();
+        let drawn = lay_out(&nodes, &kept, 10, false);
+        let all: Vec<_> = drawn.iter().map(|own| (own.what, own.depth, own.x, own.width)).collect();
+        let expected = [
+            (What::Node(0), 0, 0, 159),
+            (What::Node(2), 1, 0, 151),
+            (What::Node(4), 2, 0, 51),
+            (What::Folded(1), 3, 0, 1),
+            (What::Folded(2), 1, 151, 8),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn no_more_is_drawn_than_asked_for_and_all_is_counted() {
+        let mut own = Vec::new();
+        (1..2000u64).for_each(|at| own.push(((at * 7919 % at) as u32, at % 97)));
+        let nodes = tree(&own);
+        for most in [2, 10, 100, 5000] {
+            let drawn = fit(&[&nodes], nodes.all[0].total, most, false).remove(0);
+            assert!(drawn.len() <= most, "{} of {most}", drawn.len());
+            // folding takes a rectangle a caller at most: half of what may be drawn is
+            assert!(drawn.len() * 2 >= most.min(2000) - 1, "{} of {most}", drawn.len());
+            let told = |own: &Rectangle| match own.what {
+                What::Node(_) => 1,
+                What::Folded(count) => count,
+            };
+            assert_eq!(drawn.iter().map(told).sum::<u64>(), 2000);
+        }
+    }
+}

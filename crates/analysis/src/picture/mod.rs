@@ -1,0 +1,35 @@
+//! Pictures of call trees: flame graphs and flame charts as SVG, HTML, or rectangles for a terminal.
+//!
+//! ```text
+//!  tables ─> nodes (whole nanoseconds) ─> sorted ─> rectangles: narrow ones folded and counted ─> SVG, HTML, terminal
+//! ```
+
+mod build;
+mod drawing;
+mod html;
+mod layout;
+mod nodes;
+mod svg;
+
+pub use drawing::{ChangeRules, Drawn, Order, Picture, PictureRules};
+pub use html::Listed;
+use std::io::{self, Write};
+
+impl Picture {
+    /// Writes it as one SVG, which needs nothing else: it is seen without its script, and with it zooms and finds. Light and dark follow the
+    /// reader. The same picture makes the same bytes everywhere.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
+        svg::write(self, out)
+    }
+
+    /// Writes it as a page, above a table.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write_html(&self, table: &[Listed], out: &mut dyn Write) -> io::Result<()> {
+        html::write(self, table, out)
+    }
+}
