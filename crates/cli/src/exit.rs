@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Input = 3,
     /// The system failed, or the memory budget is impossible.
     System = 4,
+    /// A limit of `--fail-on` is broken.
+    Broken = 5,
     /// SIGINT.
     Interrupted = 130,
     /// SIGTERM.
@@ -151,6 +153,7 @@ mod tests {
             (Exit::Usage, 2),
             (Exit::Input, 3),
             (Exit::System, 4),
+            (Exit::Broken, 5),
             (Exit::Interrupted, 130),
             (Exit::Terminated, 143),
         ];

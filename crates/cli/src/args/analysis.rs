@@ -2,9 +2,11 @@
 
 use super::parts::{Grouping, PartArgs, PerArg};
 use super::picks::PickArgs;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use crate::exit::Failure;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use tracemill_analysis::{Matcher, RowOrder};
+use tracemill_analysis::{ExportForm, Matcher, RowOrder};
 
 /// How the answer is written.
 #[derive(Debug, Args)]
@@ -125,10 +127,57 @@ pub(crate) struct TreeArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) form: FormArgs,
+    /// Write the call tree for other programs [default: by the name of -o: .folded, .speedscope.json, .pb, each also .gz]
+    ///
+    /// folded: a stack a line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, a profile for each table;
+    /// pprof: profile.proto, for go tool pprof and Pyroscope. Self times are whole nanoseconds. --min and -n leave nothing out of it.
+    #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = exports(),
+          conflicts_with_all = ["json", "csv", "markdown", "bottom_up", "log", "peek", "heaviest", "min", "rows"])]
+    pub(crate) format: Option<ExportForm>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) messages: MessageArgs,
+}
+
+fn exports() -> impl TypedValueParser<Value = ExportForm> {
+    let names = ExportForm::ALL.map(ExportForm::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<ExportForm>())
+}
+
+impl TreeArgs {
+    /// The form of another program that is asked for, by flag or name; other flags must allow it.
+    pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
+        let export = Export::of(self.format, &self.output);
+        let FormArgs { json, csv, markdown } = self.form;
+        let other =
+            json || csv || markdown || self.bottom_up || self.log || self.heaviest.is_some();
+        match export {
+            Some(own)
+                if other || self.peek.is_some() || self.min.is_some() || self.rows.is_some() =>
+            {
+                Err(Failure::usage(format!(
+                    "the name of the output asks for {}, which has the whole call tree: leave out --json, --csv, --markdown, \
+                     --bottom-up, --log, --peek, --heaviest, --min and -n, or choose another name",
+                    own.form.name()
+                )))
+            }
+            export => Ok(export),
+        }
+    }
+}
+
+impl TopArgs {
+    /// Refuses a name that promises a call tree.
+    pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
+        match Export::of(None, &self.output) {
+            Some(own) => Err(Failure::usage(format!(
+                "the name of the output asks for {}, which top has not: tracemill tree writes it",
+                own.form.name()
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a row must take to be shown.

@@ -1,6 +1,8 @@
 //! Flags of `convert`.
 
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
+use super::trace::{Form, all_formats};
+use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
+use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use tracemill_pipeline::Style;
 
@@ -13,7 +15,17 @@ is lossless both ways: keys beside the events stand in a first line {\"tracemill
 breaks of pretty-printed events go, strings stay as they are. So head, grep, jq -c and DuckDB work on it. An array \
 has no place for other keys: if there are any, they are named in a warning, and the status is 1.
 
-A .cpuprofile becomes the events that V8 would have streamed; `profile extract` is the way back.";
+A .cpuprofile becomes the events that V8 would have streamed; `profile extract` is the way back.
+
+folded, speedscope and pprof have the call trees of `tracemill tree`, of all threads: `tree --format` writes those of a part, or all \
+threads as one.";
+
+const FORMS: &str = "\
+Form of the output [default: by the name of -o, else that of the first input]
+
+object: {\"traceEvents\":[…], …}; array: […], which has no place for other keys; ndjson: one event a line, other \
+keys in the first one. Call trees: folded (.folded), a stack a line, for flamegraph.pl and inferno; speedscope (.speedscope.json); \
+pprof (.pb), for go tool pprof. All of these also .gz.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -26,11 +38,15 @@ Examples:
   Look at a trace that is all on one line:
     tracemill convert --style pretty trace.json | less
 
+  Folded stacks, for a flame graph:
+    tracemill convert server.json -o server.folded
+
   The shortest file that says the same:
     tracemill convert --style compact trace.json -o small.json.zst --level 19";
 
 /// Flags of `convert`.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |own| own.value_parser(all_formats()).long_help(FORMS)))]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -47,6 +63,29 @@ pub(crate) struct ConvertArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) messages: MessageArgs,
+}
+
+impl ConvertArgs {
+    /// What of call trees is asked for, if anything is.
+    pub(crate) fn export(&self) -> Option<Export> {
+        match self.trace.format {
+            Some(Form::Trace(_)) => None,
+            Some(Form::Export(form)) => Export::of(Some(form), &self.output),
+            None => Export::of(None, &self.output),
+        }
+    }
+
+    /// Refuses flags that are about traces.
+    pub(crate) fn refuse_with_export(&self) -> Result<(), Failure> {
+        let TraceArgs { compress, level, repair, .. } = &self.trace;
+        let packing = compress.is_some() || level.is_some();
+        if packing || *repair || self.viewer.is_asked() || self.style != StyleArg::Keep {
+            return Err(Failure::usage(
+                "call trees have no --style, --repair, --for, --compress or --level: a name that ends in .gz packs them",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// White space of the output.

@@ -7,7 +7,11 @@ mod check;
 mod clock;
 mod common;
 mod convert;
+mod diff;
+mod export;
 mod filter;
+mod flame;
+mod gate;
 mod identity;
 mod info;
 mod packaging;
@@ -29,11 +33,14 @@ pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, When};
 pub(crate) use convert::ConvertArgs;
+pub(crate) use diff::DiffArgs;
+pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
+pub(crate) use flame::{FlameArgs, PictureForm};
 pub(crate) use identity::IdentityArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
-pub(crate) use parts::PartArgs;
+pub(crate) use parts::{Grouping, PerArg};
 pub(crate) use picks::Asked;
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use redact::RedactArgs;
@@ -81,6 +88,12 @@ pub(crate) enum Verb {
     /// Show call trees, bottom-up trees and event logs with the numbers of DevTools
     #[command(long_about = texts_analysis::TREE_ABOUT, after_long_help = texts_analysis::TREE_EXAMPLES)]
     Tree(TreeArgs),
+    /// Draw flame graphs and flame charts: SVG, HTML, or on the terminal
+    #[command(long_about = flame::ABOUT, after_long_help = flame::EXAMPLES)]
+    Flame(FlameArgs),
+    /// Compare two traces, or many runs a side: what became slower
+    #[command(long_about = diff::ABOUT, after_long_help = diff::EXAMPLES)]
+    Diff(DiffArgs),
     /// Write the trace with calls made of samples as events, or its flame chart as rows
     #[command(long_about = texts_analysis::CALLS_ABOUT, after_long_help = texts_analysis::CALLS_EXAMPLES)]
     Calls(CallsArgs),
@@ -130,6 +143,8 @@ impl Verb {
             Verb::Top(args) => &args.messages,
             Verb::Tree(args) => &args.messages,
             Verb::Calls(args) => &args.messages,
+            Verb::Flame(args) => &args.messages,
+            Verb::Diff(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
             Verb::Check(args) => &args.messages,
@@ -273,7 +288,8 @@ mod tests {
         let config = args.config().unwrap();
         assert_eq!(config.profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
         assert_eq!(config.identity.pid, PidPolicy::One);
-        let rules = args.viewer.rules(args.trace.format).unwrap();
+        let format = args.trace.config(&args.output, false).unwrap().format;
+        let rules = args.viewer.rules(format).unwrap();
         assert_eq!(rules.viewer, Some(CheckFor::Devtools));
         let usual = merge("").unwrap().config().unwrap().identity;
         assert_eq!((usual.pid, usual.ids), (PidPolicy::Auto, IdPolicy::Auto));
@@ -298,6 +314,7 @@ mod tests {
         let none = merge("--read-size 0").unwrap().config();
         assert!(none.is_err());
         assert_eq!(merge("--tier scalar").unwrap().limits.tier, Some(Tier::Scalar));
-        assert_eq!(merge("--format ndjson").unwrap().trace.format, Some(Format::Ndjson));
+        assert_eq!(output("--format ndjson").unwrap().format, Some(Format::Ndjson));
+        assert!(output("--format folded").unwrap_err().contains("convert --format folded"));
     }
 }

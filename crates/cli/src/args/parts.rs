@@ -1,4 +1,4 @@
-//! Flags of `top`, `tree` and `calls`: which part of the inputs, and what is put together.
+//! Flags of `top`, `tree`, `flame`, `diff` and `calls`: which part of the inputs, and what is put together.
 
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive};

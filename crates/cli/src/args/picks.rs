@@ -1,4 +1,4 @@
-//! Flags of `top` and `tree`: what of threads counts, and when.
+//! Flags of `top`, `tree`, `flame` and `diff`: what of threads counts, and when.
 
 use super::parts::{Grouping, PartArgs, PerArg, window_between};
 use crate::exit::Failure;
@@ -92,6 +92,14 @@ pub(crate) struct Asked {
 }
 
 impl PickArgs {
+    /// Whether what counts may be several stretches of time.
+    pub(crate) fn is_in_pieces(&self) -> bool {
+        self.window.len() > 1
+            || self.during.is_some()
+            || self.focus.is_some()
+            || self.ignore.is_some()
+    }
+
     /// How inputs are read.
     pub(crate) fn read_rules(&self, part: &PartArgs, by: Grouping) -> ReadRules {
         let weights = match self.weights {

@@ -64,6 +64,9 @@ Examples:
   The path on which most time is spent:
     tracemill tree --heaviest --per all profiles/
 
+  Folded stacks of the main thread, for flamegraph.pl or inferno:
+    tracemill tree --main server.json -o main.folded
+
   The same numbers as DevTools, in CI:
     tracemill tree --json --like panel server.json | jq '.parts | length'";
 

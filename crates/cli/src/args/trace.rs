@@ -1,14 +1,16 @@
 //! The form of a trace that is written, and how it is packed. Both follow the name of the file.
 
 use super::OutputArgs;
+use super::export::named;
 use crate::exit::Failure;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use tracemill_analysis::ExportForm;
 use tracemill_pipeline::{Compression, Format, OutputConfig};
 
 /// Endings of files that other programs write and people ask for, and what is possible instead.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 7] = [
     (
         "pftrace",
         "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
@@ -16,14 +18,6 @@ const ELSEWHERE: [(&str, &str); 9] = [
     (
         "perfetto-trace",
         "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
-    ),
-    (
-        "pb",
-        "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
-    ),
-    (
-        "folded",
-        "a trace has no folded stacks: take out its CPU profiles with tracemill profile extract",
     ),
     ("cpuprofile", "tracemill profile extract writes CPU profiles"),
     ("csv", ".ndjson has one event a line, for jq and DuckDB"),
@@ -47,13 +41,22 @@ pub(crate) struct TraceArgs {
     /// object: {"traceEvents":[…], …}; array: […], which has no place for other keys; ndjson: one event a line, other
     /// keys in the first one.
     #[arg(long, value_name = "FORM", value_parser = formats())]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<Form>,
     /// Write as JSON what is not, where it is clear what was meant
     ///
     /// NaN and Infinity become null, bytes that are not UTF-8 U+FFFD; raw control characters are escaped, and so are
     /// backslashes that begin no escape (C:\demo); commas before closing brackets go. All of it is counted.
     #[arg(long, conflicts_with = "strict")]
     pub(crate) repair: bool,
+}
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Of a trace.
+    Trace(Format),
+    /// Call trees, which only `convert` writes.
+    Export(ExportForm),
 }
 
 /// How the output is packed.
@@ -69,9 +72,27 @@ pub(crate) enum Codec {
     None,
 }
 
-fn formats() -> impl TypedValueParser<Value = Format> {
-    let names = [Format::Object, Format::Array, Format::Ndjson].map(Format::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
+const TRACES: [&str; 3] = ["object", "array", "ndjson"];
+
+/// Forms of traces; those of trees are known too, so that it can be told who writes them.
+fn formats() -> impl TypedValueParser<Value = Form> {
+    forms(true)
+}
+
+/// The same for who writes trees too.
+pub(super) fn all_formats() -> impl TypedValueParser<Value = Form> {
+    forms(false)
+}
+
+fn forms(hidden: bool) -> impl TypedValueParser<Value = Form> {
+    let traces = TRACES.into_iter().map(PossibleValue::new);
+    let trees = ExportForm::ALL.map(|form| PossibleValue::new(form.name()).hide(hidden));
+    PossibleValuesParser::new(traces.chain(trees)).try_map(|name| {
+        match name.parse::<ExportForm>() {
+            Ok(form) => Ok(Form::Export(form)),
+            Err(_) => name.parse::<Format>().map(Form::Trace),
+        }
+    })
 }
 
 impl TraceArgs {
@@ -88,7 +109,17 @@ impl TraceArgs {
                 "packed output does not go to a terminal: name a file with -o, or pipe it on",
             ));
         }
-        let format = self.format.or_else(|| format_of(output.file()?));
+        let format = match self.format {
+            Some(Form::Trace(format)) => Some(format),
+            Some(Form::Export(form)) => {
+                return Err(Failure::usage(format!(
+                    "this verb writes traces: tracemill convert --format {0} writes call trees, tracemill tree --format {0} those of \
+                     a part",
+                    form.name()
+                )));
+            }
+            None => output.file().and_then(|path| format_of(path)),
+        };
         Ok(OutputConfig { target: output.target(), format, compression })
     }
 
@@ -139,6 +170,13 @@ fn format_of(path: &Path) -> Option<Format> {
 /// A name that promises what is not written would only be found out by the next program.
 fn refuse_elsewhere(path: &Path) -> Result<(), Failure> {
     let plain = unpacked(path);
+    if let Some(form) = named(path) {
+        return Err(Failure::usage(format!(
+            "{}: {} is not what this verb writes: tracemill convert and tracemill tree write it",
+            path.display(),
+            form.name()
+        )));
+    }
     let end = plain.extension().and_then(|end| end.to_str()).unwrap_or_default();
     match ELSEWHERE.iter().find(|(other, _)| end.eq_ignore_ascii_case(other)) {
         Some((_, instead)) => Err(Failure::usage(format!(
@@ -172,7 +210,7 @@ mod tests {
     fn names_of_other_formats_are_refused_with_what_is_possible() {
         for (name, instead) in [
             ("a.pftrace", "--for perfetto"),
-            ("a.folded", "profile extract"),
+            ("a.folded", "tracemill tree"),
             ("a.csv.gz", ".ndjson has one event a line"),
             ("a.CSV", ".ndjson"),
         ] {

@@ -43,6 +43,11 @@ enum OverlapRule {
 }
 
 impl ViewerArgs {
+    /// Whether the output is for a viewer.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.viewer.is_some()
+    }
+
     /// What the pipeline takes; `format` is the form asked for.
     pub(crate) fn rules(&self, format: Option<Format>) -> Result<ViewerRules, Failure> {
         let Some(viewer) = self.viewer else { return Ok(ViewerRules::default()) };
@@ -73,7 +78,10 @@ mod tests {
     fn rules(flags: &str) -> Option<ViewerRules> {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
         match Cli::try_parse_from(words).ok()?.verb {
-            Verb::Merge(args) => args.viewer.rules(args.trace.format).ok(),
+            Verb::Merge(args) => {
+                let format = args.trace.config(&args.output, false).ok()?.format;
+                args.viewer.rules(format).ok()
+            }
             _ => unreachable!("asked for merge"),
         }
     }

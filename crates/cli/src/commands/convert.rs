@@ -1,5 +1,6 @@
 //! `tracemill convert`.
 
+use super::analysis;
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
@@ -10,6 +11,9 @@ use tracemill_pipeline::convert;
 
 /// Converts, then says how it went.
 pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failure> {
+    if let Some(export) = args.export() {
+        return analysis::convert(args, export, messages);
+    }
     let ConvertArgs { input, output, trace, viewer, limits, messages: said, .. } = args;
     let flags = Flags { verb: "convert", input, limits, messages: said };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };

@@ -33,6 +33,8 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Info(args) => info::run(args, messages),
         Verb::Top(args) => analysis::top(args, messages),
         Verb::Tree(args) => analysis::tree(args, messages),
+        Verb::Diff(args) => analysis::diff(args, messages),
+        Verb::Flame(args) => analysis::flame(args, messages),
         Verb::Calls(args) => analysis::calls(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),
         Verb::Check(args) => check::run(args, messages),

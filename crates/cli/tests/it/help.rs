@@ -22,7 +22,7 @@ fn help_is_golden() {
     check("merge --help", "merge-long.txt");
     check("info -h", "info-short.txt");
     check("info --help", "info-long.txt");
-    for verb in ["top", "tree", "calls"] {
+    for verb in ["top", "tree", "flame", "diff", "calls"] {
         check(&format!("{verb} -h"), &format!("{verb}-short.txt"));
         check(&format!("{verb} --help"), &format!("{verb}-long.txt"));
     }

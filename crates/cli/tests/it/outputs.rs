@@ -195,7 +195,7 @@ fn the_form_follows_the_name_of_the_output() {
     folder.run("merge a.json --format object -o d.ndjson").ends(0);
     assert!(folder.read("d.ndjson").contains("traceEvents"));
     for (name, instead) in
-        [("x.folded", "profile extract"), ("x.pftrace", "--for perfetto"), ("x.csv", ".ndjson")]
+        [("x.folded", "tracemill convert"), ("x.pftrace", "--for perfetto"), ("x.csv", ".ndjson")]
     {
         let run = folder.run(&format!("merge a.json -o {name}")).ends(2);
         run.says(&["not what this verb writes", instead]);

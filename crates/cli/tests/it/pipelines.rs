@@ -68,7 +68,7 @@ fn a_pipeline_is_what_its_steps_are_with_files() {
 }
 
 /// Every verb with its flags, its output being on standard output.
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 16] = [
     "merge",
     "filter --tid 2,3 --min-dur 1",
     "slice --from @100 --to @300",
@@ -80,6 +80,9 @@ const VERBS: [&str; 13] = [
     "split --by tid --dry-run --manifest -",
     "top --json",
     "tree --csv --all-events",
+    "tree --format folded",
+    "flame --format html --order time",
+    "flame --peek e --color always",
     "calls",
     "calls --rows",
 ];

@@ -105,7 +105,12 @@ fn make(
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CallsArgs { input, part, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "calls", input, limits, messages: said };
-    let job = Job::read(flags, output, (part.read_rules(Default::default()), part), messages)?;
+    let job = Job::read(
+        flags,
+        output,
+        (part.read_rules(Default::default()), part.ignore_list()),
+        messages,
+    )?;
     let threads = job.trace.choose(&part.choice());
     let window = part.window(&job.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     job.place().write_lines(|out| {

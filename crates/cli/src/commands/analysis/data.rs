@@ -125,7 +125,7 @@ pub(super) fn csv(answer: &Answer<'_>) -> String {
 }
 
 /// A field of RFC 4180.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

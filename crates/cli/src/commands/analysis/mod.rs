@@ -1,14 +1,22 @@
-//! `tracemill top`, `tree` and `calls`.
+//! `tracemill top`, `tree`, `flame`, `diff` and `calls`.
 
 mod answer;
 mod calls;
 mod data;
+mod diff;
+mod export;
+mod flame;
 mod kept;
+mod stored;
+mod terminal;
 mod text;
 
 pub(super) use calls::calls;
+pub(super) use diff::diff;
+pub(super) use export::convert;
+pub(super) use flame::flame;
 
-use crate::args::{Asked, FormArgs, Least, OutputArgs, PartArgs, SortKey, TopArgs, TreeArgs};
+use crate::args::{Asked, FormArgs, Least, OutputArgs, SortKey, TopArgs, TreeArgs};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
 use crate::exit::{Exit, Failure};
@@ -19,7 +27,7 @@ use crate::whole_file::Place;
 use answer::{Answer, Shown};
 use data::{csv, json};
 use text::page;
-use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
+use tracemill_analysis::{Matcher, Part, Query, ReadRules, Shape, Trace};
 use tracemill_pipeline::{Align, InputReport, PidPolicy, Warning};
 
 /// A run of one of these verbs, which has read its inputs.
@@ -32,7 +40,7 @@ impl<'a> Job<'a> {
     fn read(
         flags: Flags<'a>,
         output: &OutputArgs,
-        (rules, part): (ReadRules, &PartArgs),
+        (rules, ignored): (ReadRules, Option<Matcher>),
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
@@ -42,7 +50,7 @@ impl<'a> Job<'a> {
         running.config.clocks.align = Align::Auto;
         running.announce();
         let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
-        trace.ignore_list = part.ignore_list();
+        trace.ignore_list = ignored;
         Ok(Job { reporting, trace })
     }
 
@@ -105,8 +113,14 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TopArgs { input, part, picks, output, limits, messages: said, .. } = args;
+    args.refuse_export()?;
     let flags = Flags { verb: "top", input, limits, messages: said };
-    let job = Job::read(flags, output, (picks.read_rules(part, args.group_by), part), messages)?;
+    let job = Job::read(
+        flags,
+        output,
+        (picks.read_rules(part, args.group_by), part.ignore_list()),
+        messages,
+    )?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let mut parts = job.trace.parts(&threads, &query)?;
@@ -136,8 +150,14 @@ fn is_empty(parts: &[Part]) -> bool {
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TreeArgs { input, part, picks, output, limits, messages: said, .. } = args;
+    let export = args.export()?;
     let flags = Flags { verb: "tree", input, limits, messages: said };
-    let job = Job::read(flags, output, (picks.read_rules(part, args.group_by), part), messages)?;
+    let job = Job::read(
+        flags,
+        output,
+        (picks.read_rules(part, args.group_by), part.ignore_list()),
+        messages,
+    )?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
@@ -151,6 +171,10 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         parts.iter_mut().for_each(|part| part.table.sort(by.order()));
     }
     note_dropped(&parts, messages);
+    if let Some(export) = export {
+        job.export(&parts, export, depth)?;
+        return job.finish(is_empty(&parts));
+    }
     if args.peek.is_some() || args.heaviest.is_some() {
         let text = match &args.peek {
             Some(name) => text::peek(&job.trace, &parts, name),

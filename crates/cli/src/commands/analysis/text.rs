@@ -28,13 +28,7 @@ pub(super) fn page(answer: &Answer<'_>, markdown: bool) -> String {
 /// Threads, window, how busy, and how many calls.
 fn head(trace: &Trace, part: &Part) -> String {
     let of = match part.threads[..] {
-        [at] => {
-            let own = &trace.threads[at];
-            let name = own.name.as_deref().unwrap_or_default();
-            let input = own.input.as_deref().unwrap_or_default();
-            let ids = format!("thread {}/{}", own.pid_text(), own.tid_text());
-            [&*ids, name, input].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" ")
-        }
+        [_] => trace.title(part),
         _ => {
             let pids: BTreeSet<&[u8]> =
                 part.threads.iter().map(|&at| &*trace.threads[at].pid).collect();
@@ -62,7 +56,7 @@ fn head(trace: &Trace, part: &Part) -> String {
 }
 
 /// Where a function stands: lines and columns from 1 on.
-fn location(row: &TreeRow) -> String {
+pub(super) fn location(row: &TreeRow) -> String {
     let place = &row.location;
     if place.url.is_empty() {
         return String::new();
@@ -170,7 +164,7 @@ fn branches(rows: &[&TreeRow]) -> Vec<String> {
 }
 
 /// Numbers to the right, texts to the left; the last column is not filled.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(super) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines[0].len();
     let width = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
@@ -191,7 +185,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
     text
 }
 
-fn in_markdown(lines: &[Vec<String>]) -> String {
+pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
     let cell = |text: &String| text.replace('|', "\\|");
     let row = |line: &Vec<String>| {
         format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))

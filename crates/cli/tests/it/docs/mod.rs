@@ -104,6 +104,8 @@ fn examples_of_the_help_work() {
         "info",
         "top",
         "tree",
+        "flame",
+        "diff",
         "calls",
         "profile list",
         "profile extract",

@@ -1,0 +1,144 @@
+//! Flags of `diff`.
+
+use super::analysis::FormArgs;
+use super::gate::Gate;
+use super::parts::PartArgs;
+use super::picks::PickArgs;
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use crate::exit::Failure;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use tracemill_analysis::{CompareRules, MatchBy, Normalize};
+
+pub(super) const ABOUT: &str = "\
+Says what became slower: compares two traces, or many runs a side, function by function, and tells what is more than chance.
+
+tracemill diff BASE NEW compares one run a side; a folder is one run. With --base and --new each file is a run, those in folders too. What \
+tracemill tree --json or top --json of an earlier run wrote may stand for its trace, so that a baseline is some kilobytes.
+
+With four or more runs a side medians are compared, and each row is tested (Mann–Whitney; the interval is that of Hodges and Lehmann). With \
+one run a side functions of CPU profiles are judged by their samples, others by the times of their events, if both sides have five; \
+stored runs have neither, so what can be said of them alone is ?. Of all rows that are told 5 % are false alarms (Benjamini–Hochberg).
+
+Functions match by name, URL (without query and hashes of contents) and line; by name and URL if the line changed, by name if the URL did, \
+where that is enough to tell.
+
+--fail-on ends with status 5 if a row that is more than chance breaks it: 'self>5%&self>2ms', 'total:^run$>10%', 'count>1000', 'busy>3%'. What \
+is joined by & must all be so of one row; percent are of BASE, all else is the difference.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  What became slower?
+    tracemill diff server.json worker.json
+
+  Ten runs a side, stored as tables, as a gate in CI:
+    for i in 1 2 3 4; do tracemill top -q --json server.json > base-$i.json; done
+    for i in 1 2 3 4; do tracemill top -q --json server.json > new-$i.json; done
+    tracemill diff --base base-?.json --new new-?.json --fail-on 'self>5%&self>2ms'
+
+  Profiles of two builds, for an issue:
+    tracemill diff --markdown -n 10 profiles/ testdata/node-cpu-prof";
+
+/// Flags of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The base and the new side, one run each: files or folders
+    #[arg(value_name = "BASE NEW", num_args = 0..=2)]
+    pub(crate) sides: Vec<PathBuf>,
+    /// Runs of the base: files, or folders of them
+    #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Input", conflicts_with = "sides", requires = "new")]
+    pub(crate) base: Vec<PathBuf>,
+    /// Runs of the new side
+    #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Input", conflicts_with = "sides", requires = "base")]
+    pub(crate) new: Vec<PathBuf>,
+    /// Stop at the first defect of an input (status 3)
+    #[arg(long, help_heading = "Input")]
+    strict: bool,
+    #[command(flatten)]
+    pub(crate) part: PartArgs,
+    #[command(flatten)]
+    pub(crate) picks: PickArgs,
+    /// Which functions are one although they differ
+    #[arg(long = "match", value_name = "HOW", default_value = "name", help_heading = "Comparison")]
+    by: MatchArg,
+    /// Scale times: none, busy, or event:NAME, so that this takes as long in all runs
+    #[arg(long, value_name = "TO", default_value = "none", value_parser = normalize, help_heading = "Comparison")]
+    normalize: Normalize,
+    /// Test only what takes at least this share of what is busy
+    #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = percent, help_heading = "Comparison")]
+    min_delta: f64,
+    /// End with status 5 if a row breaks this: 'self>5%&self>2ms'; may be given several times
+    #[arg(long, value_name = "TERMS", help_heading = "Comparison")]
+    pub(crate) fail_on: Vec<Gate>,
+    /// --fail-on counts differences too that may be chance
+    #[arg(long, requires = "fail_on", help_heading = "Comparison")]
+    pub(crate) any: bool,
+    /// How many rows [default: 30; JSON and CSV: all]
+    #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rows: Option<u32>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// Which functions are one although they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MatchArg {
+    /// None: name, URL and line are equal
+    Exact,
+    /// Those of one name and URL, if both sides have one of it
+    Line,
+    /// Also those of one name, if both sides have one of it
+    Name,
+}
+
+fn normalize(text: &str) -> Result<Normalize, String> {
+    match (text, text.strip_prefix("event:")) {
+        ("none", _) => Ok(Normalize::None),
+        ("busy", _) => Ok(Normalize::Busy),
+        (_, Some(name)) if !name.is_empty() => Ok(Normalize::Event(name.to_owned())),
+        _ => Err(format!("expected none, busy or event:NAME: {text}")),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    number
+        .filter(|own| own.is_finite() && *own >= 0.0)
+        .ok_or_else(|| format!("expected 0.1%: {text}"))
+}
+
+impl DiffArgs {
+    /// Paths of both sides, and whether each file of a folder is a run.
+    pub(crate) fn runs(&self) -> Result<(&[PathBuf], &[PathBuf], bool), Failure> {
+        match (&self.sides[..], self.base.is_empty()) {
+            ([base, new], true) => {
+                Ok((std::slice::from_ref(base), std::slice::from_ref(new), false))
+            }
+            ([], false) => Ok((&self.base, &self.new, true)),
+            _ => Err(Failure::usage(
+                "two sides are compared: tracemill diff BASE NEW, or --base RUN… --new RUN…",
+            )),
+        }
+    }
+
+    pub(crate) fn rules(&self) -> CompareRules {
+        let by = match self.by {
+            MatchArg::Exact => MatchBy::Exact,
+            MatchArg::Line => MatchBy::Line,
+            MatchArg::Name => MatchBy::Name,
+        };
+        CompareRules { by, normalize: self.normalize.clone(), least: self.min_delta }
+    }
+
+    /// Inputs of one run.
+    pub(crate) fn input(&self, paths: Vec<PathBuf>) -> InputArgs {
+        InputArgs { inputs: paths, files_from: None, strict: self.strict, pid_tid: Vec::new() }
+    }
+}

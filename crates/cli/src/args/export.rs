@@ -1,0 +1,66 @@
+//! Call trees in the forms of other programs: which one, by a flag or by the name of the file.
+
+use super::OutputArgs;
+use std::path::Path;
+use tracemill_analysis::ExportForm;
+
+/// How a call tree is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Export {
+    pub(crate) form: ExportForm,
+    /// Whether it is packed with gzip.
+    pub(crate) packed: bool,
+}
+
+/// Endings of names, and what they stand for; the longer ones first.
+const ENDINGS: [(&str, ExportForm); 5] = [
+    (".folded", ExportForm::Folded),
+    (".collapsed", ExportForm::Folded),
+    (".speedscope.json", ExportForm::Speedscope),
+    (".pprof", ExportForm::Pprof),
+    (".pb", ExportForm::Pprof),
+];
+
+impl Export {
+    /// What is asked for, if anything is.
+    pub(crate) fn of(form: Option<ExportForm>, output: &OutputArgs) -> Option<Self> {
+        let name = output.file().map(|path| name_of(path)).unwrap_or_default();
+        let plain = name.strip_suffix(".gz");
+        let by_name = by_name(plain.unwrap_or(&name));
+        Some(Export { form: form.or(by_name)?, packed: plain.is_some() })
+    }
+}
+
+/// What a name stands for, packed or not.
+pub(super) fn named(path: &Path) -> Option<ExportForm> {
+    let name = name_of(path);
+    let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+    by_name(plain.unwrap_or(&name))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+fn by_name(name: &str) -> Option<ExportForm> {
+    ENDINGS.iter().find(|(end, _)| name.ends_with(end)).map(|(_, form)| *form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_the_form() {
+        let of = |name: &str| {
+            Export::of(None, &OutputArgs { output: Some(name.into()), force: false })
+                .map(|own| (own.form, own.packed))
+        };
+        assert_eq!(of("a.folded"), Some((ExportForm::Folded, false)));
+        assert_eq!(of("x/a.SPEEDSCOPE.json.gz"), Some((ExportForm::Speedscope, true)));
+        assert_eq!(of("a.pb.gz"), Some((ExportForm::Pprof, true)));
+        assert_eq!(of("a.pprof"), Some((ExportForm::Pprof, false)));
+        assert_eq!((of("a.json"), of("a.gz"), of("folded/a")), (None, None, None));
+        assert_eq!(named(Path::new("a.folded.zst")), Some(ExportForm::Folded));
+    }
+}

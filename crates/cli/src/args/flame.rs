@@ -1,0 +1,184 @@
+//! Flags of `flame`.
+
+use super::analysis::Least;
+use super::parts::{Grouping, PartArgs, PerArg};
+use super::picks::PickArgs;
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use crate::exit::Failure;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use tracemill_analysis::{ChangeRules, Order, PictureRules};
+
+pub(super) const ABOUT: &str = "\
+Draws flame graphs and flame charts of what tracemill tree answers: traces, CPU profiles, many of them as one picture.
+
+-o FILE.svg writes one SVG that needs nothing else: browsers zoom in it (click, Enter), find names (/), and go from frame to frame \
+(arrows); its address keeps what is shown. -o FILE.html puts a table of what takes the time below it. Without -o the picture is drawn \
+as text, as wide as the terminal. Light and dark follow the reader.
+
+Frames stand below their callers, those with the most time to the left: --order time is a flame chart, a band for each thread, --flame \
+turns it over. At most 20,000 frames are drawn; narrower ones are one frame that says how many they are.
+
+--peek NAME draws what calls a function above it and what it calls below. --diff BASE colours a picture of all threads by what has become \
+slower (red), faster (blue) or is new (violet); what only BASE has is a second band.
+
+The same input makes the same bytes on every machine.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  A flame graph of the main thread, on the terminal:
+    tracemill flame --main server.json
+
+  All profiles of a folder as one picture:
+    tracemill flame --per all profiles/ -o profiles.svg
+
+  What happened when, between two times:
+    tracemill flame --order time --from 60ms --duration 40ms server.json -o chart.svg
+
+  Who calls a function, and what it calls:
+    tracemill flame --peek run profiles/ -o run.html
+
+  What a change made slower:
+    tracemill flame --diff server.json worker.json -o change.svg";
+
+/// Flags of `flame`.
+#[derive(Debug, Args)]
+pub(crate) struct FlameArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) part: PartArgs,
+    #[command(flatten)]
+    pub(crate) picks: PickArgs,
+    /// In which order the frames of a caller stand
+    #[arg(long, value_name = "ORDER", default_value = "heavy", help_heading = "Picture")]
+    pub(crate) order: OrderArg,
+    /// Callees stand above their callers
+    #[arg(long = "flame", help_heading = "Picture")]
+    pub(crate) up: bool,
+    /// What calls this function or event above, what it calls below
+    #[arg(long, value_name = "NAME", help_heading = "Picture", conflicts_with = "diff")]
+    pub(crate) peek: Option<String>,
+    /// Colour by what changed since BASE: a trace, a CPU profile or a folder of them
+    #[arg(long, value_name = "BASE", help_heading = "Picture")]
+    pub(crate) diff: Option<PathBuf>,
+    /// Colour by total time, not by self time
+    #[arg(long, help_heading = "Picture", requires = "diff")]
+    total: bool,
+    /// Grey what changed less: 1% of the picture
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        help_heading = "Picture",
+        requires = "diff",
+        default_value = "1%"
+    )]
+    min_delta: Least,
+    /// Scale BASE to the sum of the other
+    #[arg(long, help_heading = "Picture", requires = "diff")]
+    normalize: bool,
+    /// How deep; what is deeper counts for its caller there [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Picture", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// The most frames that are drawn
+    #[arg(long, value_name = "N", default_value = "20000", help_heading = "Picture",
+          value_parser = clap::value_parser!(u32).range(2..=200_000))]
+    max_frames: u32,
+    /// Group frames
+    #[arg(long, value_name = "KEY", default_value = "none", help_heading = "Picture")]
+    pub(crate) group_by: Grouping,
+    /// Which threads are drawn as one [default: thread; of --peek and --diff: all]
+    #[arg(long, value_name = "UNIT", help_heading = "Picture")]
+    per: Option<PerArg>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// How the picture is written [default: by the name of -o: .svg, .html; else text]
+    #[arg(long, value_name = "FORM", help_heading = "Output")]
+    format: Option<PictureForm>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+/// In which order the frames of a caller stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArg {
+    /// By total time, the greatest first
+    Heavy,
+    /// By name
+    Name,
+    /// By time, a frame for each event and call: a flame chart
+    Time,
+}
+
+/// How a picture is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PictureForm {
+    /// One SVG that needs nothing else
+    Svg,
+    /// A page with the picture and a table
+    Html,
+    /// Text, as wide as the terminal
+    Text,
+}
+
+impl FlameArgs {
+    /// What is asked for by flag or name.
+    pub(crate) fn form(&self) -> Result<PictureForm, Failure> {
+        let end = self.output.file().and_then(|path| path.extension()?.to_str());
+        let form = self.format.or(match end.map(str::to_ascii_lowercase).as_deref() {
+            Some("svg") => Some(PictureForm::Svg),
+            Some("html" | "htm") => Some(PictureForm::Html),
+            None | Some("txt") => Some(PictureForm::Text),
+            Some(_) => None,
+        });
+        form.ok_or_else(|| {
+            Failure::usage(
+                "flame writes .svg, .html and .txt: choose such a name or a --format; tracemill tree writes .folded, \
+                 .speedscope.json and .pb",
+            )
+        })
+    }
+
+    pub(crate) fn rules(&self) -> PictureRules {
+        let order = match self.order {
+            OrderArg::Heavy => Order::Heavy,
+            OrderArg::Name => Order::Name,
+            OrderArg::Time => Order::Time,
+        };
+        let depth = self.depth.map_or(1000, |depth| depth as usize);
+        PictureRules { order, up: self.up, most: self.max_frames as usize, depth }
+    }
+
+    /// How differences are coloured.
+    pub(crate) fn change(&self) -> Result<ChangeRules, Failure> {
+        let Least::Percent(least) = self.min_delta else {
+            return Err(Failure::usage("--min-delta is a share of the picture: 1%"));
+        };
+        Ok(ChangeRules { total: self.total, least, normalize: self.normalize })
+    }
+
+    /// Which threads are drawn as one.
+    pub(crate) fn per(&self) -> Result<PerArg, Failure> {
+        let by_time = self.order == OrderArg::Time;
+        if by_time
+            && (self.peek.is_some() || self.diff.is_some() || self.group_by != Grouping::None)
+        {
+            return Err(Failure::usage(
+                "--order time has a frame for each event: --peek, --diff and --group-by add them up, leave those out",
+            ));
+        }
+        match self.per {
+            Some(PerArg::Thread) | None if by_time => Ok(PerArg::Thread),
+            Some(_) if by_time => {
+                Err(Failure::usage("--order time has a band for each thread: leave out --per"))
+            }
+            None if self.peek.is_some() || self.diff.is_some() => Ok(PerArg::All),
+            Some(per) if self.diff.is_some() && per != PerArg::All => Err(Failure::usage(
+                "--diff compares all threads as one: leave out --per, or choose threads with --pid, --tid and --main",
+            )),
+            per => Ok(per.unwrap_or(PerArg::Thread)),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Comparisons as text, Markdown, CSV and JSON.
+
+use super::super::data::quoted;
+use super::super::text::{aligned, in_markdown};
+use crate::args::{DiffArgs, FormArgs};
+use crate::exit::Failure;
+use crate::messages::plain;
+use crate::size::plural;
+use crate::whole_file::Place;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use tracemill_analysis::{Comparison, Difference, Pair};
+
+/// Rows of a table for people.
+const ROWS: usize = 30;
+
+/// Writes it as asked for.
+pub(super) fn write(
+    args: &DiffArgs,
+    place: &Place,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    let FormArgs { json, csv, markdown } = args.form;
+    let most = args.rows.map(|rows| rows as usize);
+    let shown = |usual: usize| {
+        let most = most.unwrap_or(usual).min(comparison.rows.len());
+        &comparison.rows[..most]
+    };
+    if json {
+        return place.write_json(&in_json(comparison, shown(usize::MAX)));
+    }
+    let text = match csv {
+        true => in_csv(shown(usize::MAX)),
+        false => page(comparison, shown(ROWS), markdown),
+    };
+    place.write(text.as_bytes())
+}
+
+fn page(comparison: &Comparison, rows: &[Difference], markdown: bool) -> String {
+    let mut text = format!("{}\n", head(comparison));
+    if markdown {
+        text = format!("### {text}\n");
+    }
+    let heads = ["self A", "self B", "Δ", "Δ %", "95 %", "verdict", "activity", "location"];
+    let mut lines = vec![heads.map(str::to_owned).to_vec()];
+    lines.extend(rows.iter().map(line));
+    text.push_str(&if markdown { in_markdown(&lines) } else { aligned(&lines) });
+    let more = comparison.rows.len() - rows.len();
+    if more > 0 {
+        let told = comparison.rows[rows.len()..].iter().filter(|row| row.significant).count();
+        let _ = writeln!(
+            text,
+            "… and {}, {told} of them more than chance; -n shows more",
+            plural(more as u64, "row")
+        );
+    }
+    text
+}
+
+fn head(comparison: &Comparison) -> String {
+    let Pair { base, new } = comparison.busy;
+    let how = match comparison.runs {
+        (1, 1) => {
+            "1 run a side: sampled rows judged by their samples, others by their events".to_owned()
+        }
+        (a, b) if a.min(b) < 4 => {
+            format!("{a} and {b} runs: too few to tell chance from change, four a side are enough")
+        }
+        (a, b) => format!("{a} and {b} runs: medians, judged by their ranks"),
+    };
+    let percent = comparison.busy.percent();
+    let percent = if percent.is_finite() { format!(" ({percent:+.1} %)") } else { String::new() };
+    format!("busy {base:.2} -> {new:.2} ms{percent}; {how}")
+}
+
+fn line(row: &Difference) -> Vec<String> {
+    let percent = row.own.percent();
+    let percent = if percent.is_finite() { format!("{percent:+.1}") } else { "–".to_owned() };
+    let interval = row.judged.map_or("–".to_owned(), |judged| {
+        let (from, to) = judged.interval;
+        format!("{from:+.2} … {to:+.2}")
+    });
+    let file = row.url.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&row.url);
+    let place = match row.line {
+        Some(line) if !row.url.is_empty() => format!("{file}:{}", line + 1),
+        _ => file.to_owned(),
+    };
+    vec![
+        format!("{:.2}", row.own.base),
+        format!("{:.2}", row.own.new),
+        format!("{:+.2}", row.own.change()),
+        percent,
+        interval,
+        row.verdict.name().to_owned(),
+        plain(&row.name),
+        plain(&place),
+    ]
+}
+
+fn in_csv(rows: &[Difference]) -> String {
+    let mut text = String::from(
+        "verdict,significant,q,self_base_ms,self_new_ms,total_base_ms,total_new_ms,count_base,count_new,from_ms,to_ms,name,url,line\n",
+    );
+    for row in rows {
+        let number = |number: Option<f64>| number.map_or(String::new(), |own| own.to_string());
+        let interval = row.judged.map(|judged| judged.interval);
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            row.verdict.name(),
+            row.significant,
+            number(row.q),
+            row.own.base,
+            row.own.new,
+            row.total.base,
+            row.total.new,
+            row.count.base,
+            row.count.new,
+            number(interval.map(|own| own.0)),
+            number(interval.map(|own| own.1)),
+            quoted(&row.name),
+            quoted(&row.url),
+            row.line.map_or(String::new(), |line| line.to_string()),
+        );
+    }
+    text
+}
+
+/// Schema `tracemill.diff/1`: additions keep its number. Lines count from 0.
+fn in_json(comparison: &Comparison, rows: &[Difference]) -> Value {
+    let pair = |own: Pair| json!([own.base, own.new]);
+    let row = |row: &Difference| {
+        json!({
+            "name": row.name,
+            "url": (!row.url.is_empty()).then_some(&row.url),
+            "line": row.line,
+            "self_ms": pair(row.own),
+            "total_ms": pair(row.total),
+            "count": pair(row.count),
+            "interval_ms": row.judged.map(|judged| [judged.interval.0, judged.interval.1]),
+            "p": row.judged.map(|judged| judged.p),
+            "q": row.q,
+            "verdict": row.verdict.name(),
+            "significant": row.significant,
+        })
+    };
+    json!({
+        "schema": "tracemill.diff/1",
+        "runs": [comparison.runs.0, comparison.runs.1],
+        "busy_ms": pair(comparison.busy),
+        "busy_p": comparison.busy_judged.map(|judged| judged.p),
+        "rows": rows.iter().map(row).collect::<Vec<Value>>(),
+    })
+}

@@ -1,0 +1,86 @@
+//! Call trees in the forms of other programs.
+
+use super::{Asked, Job, is_empty, note_dropped};
+use crate::args::{ConvertArgs, Export, Grouping, PerArg};
+use crate::commands::running::Flags;
+use crate::exit::{Exit, Failure};
+use crate::messages::Messages;
+use crate::size::plural;
+use flate2::{Compression, GzBuilder};
+use tracemill_analysis::{
+    Exported, Part, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
+};
+
+/// How deep stacks are written unless asked for: programs that draw them draw no more.
+const DEPTH: usize = 1000;
+
+/// Writes the call trees of all threads in the form of another program.
+pub(in crate::commands) fn convert(
+    args: &ConvertArgs,
+    export: Export,
+    messages: &Messages,
+) -> Result<Exit, Failure> {
+    args.refuse_with_export()?;
+    let ConvertArgs { input, output, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "convert", input, limits, messages: said };
+    let wanted = Wanted { titles: true, ..Wanted::default() };
+    let rules = ReadRules { wanted, ..ReadRules::default() };
+    let job = Job::read(flags, output, (rules, None), messages)?;
+    let Asked { shape, by, per } =
+        Asked { shape: Shape::CallTree, by: Grouping::None, per: PerArg::Thread };
+    let query = Query {
+        shape,
+        by: by.by(),
+        rules: TableRules::default(),
+        per: per.per(),
+        windows: Vec::new(),
+        picks: Default::default(),
+        key: None,
+    };
+    let parts = job.trace.parts(&job.trace.choose(&ThreadChoice::default()), &query)?;
+    note_dropped(&parts, messages);
+    job.export(&parts, export, None)?;
+    job.finish(is_empty(&parts))
+}
+
+impl Job<'_> {
+    /// Writes call trees, and says what was left out.
+    pub(super) fn export(
+        &self,
+        parts: &[Part],
+        export: Export,
+        depth: Option<usize>,
+    ) -> Result<(), Failure> {
+        let messages = self.reporting.running.messages;
+        let mut exported = Exported::default();
+        let depth = depth.unwrap_or(DEPTH);
+        self.place().write_lines(|out| {
+            if !export.packed {
+                exported = self.trace.export(parts, export.form, depth, out)?;
+                return Ok(());
+            }
+            // no name and no time: the same tree makes the same bytes
+            let mut packer = GzBuilder::new().operating_system(255).write(out, Compression::new(6));
+            exported = self.trace.export(parts, export.form, depth, &mut packer)?;
+            packer.finish().map(drop)
+        })?;
+        if exported.too_deep > 0 {
+            messages.warning(&format!(
+                "{} deeper than {depth}: their time is that of their callers there; --depth of tree has more",
+                plural(exported.too_deep, "row")
+            ));
+        }
+        if exported.untold > 0 {
+            messages.warning(&format!(
+                "{} with a self time below zero, or that is no number: written as 0 (pprof has those below zero)",
+                plural(exported.untold, "row")
+            ));
+        }
+        messages.note(&format!(
+            "{} written, {:.3} ms",
+            plural(exported.stacks, "stack"),
+            exported.nanos as f64 / 1e6
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! `tracemill flame`.
+
+use super::terminal::{Screen, draw};
+use super::text::location;
+use super::{Asked, Job, is_empty, note_dropped};
+use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
+use crate::commands::running::Flags;
+use crate::exit::{Exit, Failure};
+use crate::messages::Messages;
+use crate::size::plural;
+use tracemill_analysis::{Listed, Order, Part, Picture, Shape, Trace};
+use tracemill_pipeline::Config;
+
+/// Rows of the table below a page.
+const LISTED: usize = 50;
+
+/// Draws what was asked for.
+pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
+    let FlameArgs { input, part, picks, output, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "flame", input, limits, messages: said };
+    let job = Job::read(
+        flags,
+        output,
+        (picks.read_rules(part, args.group_by), part.ignore_list()),
+        messages,
+    )?;
+    let shape = if rules.order == Order::Time { Shape::Log } else { Shape::CallTree };
+    let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
+    if shape == Shape::Log && picks.is_in_pieces() {
+        return Err(Failure::usage(
+            "--order time draws one stretch of time: choose it with --from, --to or one --window, and leave out --during, \
+             --focus and --ignore",
+        ));
+    }
+    note_dropped(&parts, messages);
+    let picture = match (&args.peek, &args.diff) {
+        (Some(name), _) => match job.trace.sandwich(&parts, name, rules) {
+            Some(picture) => picture,
+            None => return job.finish(true),
+        },
+        (_, Some(path)) => {
+            let base = read_base(args, path, &job.reporting.running.config)?;
+            let old = tables(args, &base, Asked { shape, by: args.group_by, per })?;
+            job.trace.differential(&parts, (&base, &old), rules, change)
+        }
+        _ => job.trace.picture(&parts, rules),
+    };
+    write(args, &job, form, &picture)?;
+    job.finish(is_empty(&parts))
+}
+
+fn tables(args: &FlameArgs, trace: &Trace, asked: Asked) -> Result<Vec<Part>, Failure> {
+    let (threads, query) = args.picks.query(&args.part, trace, asked)?;
+    let mut parts = trace.parts(&threads, &query)?;
+    parts.retain(|part| !part.table.rows.is_empty());
+    Ok(parts)
+}
+
+fn read_base(args: &FlameArgs, path: &std::path::Path, config: &Config) -> Result<Trace, Failure> {
+    let sources = crate::inputs::sources(&[path.to_owned()], None)?;
+    let rules = args.picks.read_rules(&args.part, args.group_by);
+    let mut trace = Trace::read(&sources, rules, config)?;
+    trace.ignore_list = args.part.ignore_list();
+    Ok(trace)
+}
+
+fn write(
+    args: &FlameArgs,
+    job: &Job<'_>,
+    form: PictureForm,
+    picture: &Picture,
+) -> Result<(), Failure> {
+    match form {
+        PictureForm::Svg => job.place().write_lines(|out| picture.write_svg(out))?,
+        PictureForm::Html => {
+            let asked = Asked {
+                shape: Shape::BottomUp { levels: 1 },
+                by: Grouping::None,
+                per: PerArg::All,
+            };
+            let table = listed(&tables(args, &job.trace, asked)?);
+            job.place().write_lines(|out| picture.write_html(&table, out))?;
+        }
+        PictureForm::Text => {
+            let screen = Screen::of(args.messages.color, args.output.file().is_some());
+            job.place().write(draw(picture, &screen).as_bytes())?;
+        }
+    }
+    let (drawn, folded) = picture.counts();
+    job.reporting
+        .running
+        .messages
+        .note(&format!("{} drawn, {folded} folded", plural(drawn, "frame")));
+    Ok(())
+}
+
+fn listed(parts: &[Part]) -> Vec<Listed> {
+    let rows = parts.iter().flat_map(|part| &part.table.rows).filter(|row| row.depth == 0);
+    let row = |row: &tracemill_analysis::TreeRow| Listed {
+        name: row.label.clone().filter(|label| !label.is_empty()).unwrap_or_else(|| row.id.clone()),
+        place: location(row),
+        own: row.own,
+        total: row.total,
+        count: row.count,
+    };
+    rows.take(LISTED).map(row).collect()
+}

@@ -1,0 +1,128 @@
+//! Pictures as text: a line for each depth, frames as wide as their time.
+
+use crate::args::When;
+use crate::messages::plain;
+use std::fmt::Write;
+use std::io::{self, IsTerminal};
+use tracemill_analysis::{Drawn, Picture};
+use unicode_width::UnicodeWidthChar;
+
+/// Columns where there is no terminal.
+const USUAL: usize = 100;
+
+/// What is drawn on.
+pub(super) struct Screen {
+    columns: usize,
+    colours: bool,
+}
+
+impl Screen {
+    /// Standard output, or a file.
+    pub(super) fn of(colour: When, is_file: bool) -> Self {
+        let on_terminal = !is_file && io::stdout().is_terminal();
+        let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        let columns = asked.or_else(|| on_terminal.then(columns_of_terminal).flatten());
+        let colours = match colour {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => on_terminal && std::env::var_os("NO_COLOR").is_none(),
+        };
+        Screen { columns: columns.unwrap_or(USUAL).clamp(20, 1000), colours }
+    }
+}
+
+fn columns_of_terminal() -> Option<usize> {
+    let (columns, _) = terminal_size::terminal_size_of(io::stdout())?;
+    (columns.0 > 0).then_some(usize::from(columns.0))
+}
+
+/// Background colours of 256 for [`Drawn::COLOURS`]; all are light enough for black letters.
+const BACKGROUNDS: [u8; 12] = [217, 216, 222, 229, 192, 158, 152, 153, 147, 183, 182, 218];
+
+/// The whole picture.
+pub(super) fn draw(picture: &Picture, screen: &Screen) -> String {
+    let all: Vec<Drawn<'_>> = picture.drawn().collect();
+    let titles: Vec<&str> = picture.bands().collect();
+    let mut text = String::new();
+    for (band, title) in titles.iter().enumerate() {
+        let _ = writeln!(text, "{:.2} ms  {}", picture.length() as f64 / 1e6, plain(title));
+        let mut own: Vec<&Drawn<'_>> = all.iter().filter(|own| own.band == band).collect();
+        // the root says nothing that the line above does not
+        own.retain(|own| own.depth > 0);
+        own.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
+        for line in own.chunk_by(|a, b| a.depth == b.depth) {
+            push_line(line, picture.length(), screen, &mut text);
+        }
+    }
+    let (drawn, folded) = picture.counts();
+    let narrow = all.iter().filter(|own| columns(own, screen).1 == 0).count() as u64;
+    let hidden = folded + narrow;
+    if hidden > 0 {
+        let _ = writeln!(text, "… {hidden} of {} frames are too narrow", drawn + folded);
+    }
+    text
+}
+
+/// From which column, and how many.
+fn columns(own: &Drawn<'_>, screen: &Screen) -> (usize, usize) {
+    let column = |part: f64| (part * screen.columns as f64).round() as usize;
+    let (from, to) = (column(own.x), column(own.x + own.width).min(screen.columns));
+    (from, to.saturating_sub(from))
+}
+
+fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Screen, text: &mut String) {
+    let mut at = 0;
+    let start = text.len();
+    for own in line {
+        let (from, count) = columns(own, screen);
+        if count == 0 || from < at {
+            continue;
+        }
+        text.push_str(&" ".repeat(from - at));
+        let percent = 100.0 * own.total as f64 / length.max(1) as f64;
+        let label = match own.name {
+            "" if own.frames > 1 => format!("… {} frames", own.frames),
+            "" => "…".to_owned(),
+            name => format!("{} {percent:.1} %", plain(name)),
+        };
+        let cell = fitted(&label, count - 1);
+        if screen.colours {
+            let colour = BACKGROUNDS[usize::from(own.colour) % BACKGROUNDS.len()];
+            let _ = write!(text, "\u{1b}[30;48;5;{colour}m{cell}\u{1b}[0m ");
+        } else {
+            text.push_str(&format!("▏{cell}"));
+        }
+        at = from + count;
+    }
+    text.truncate(start + text[start..].trim_end().len());
+    if text.len() > start {
+        text.push('\n');
+    }
+}
+
+/// A text of exactly so many columns.
+fn fitted(text: &str, columns: usize) -> String {
+    let (mut cut, mut used) = (String::new(), 0);
+    for letter in text.chars() {
+        let width = letter.width().unwrap_or(0);
+        if used + width > columns {
+            break;
+        }
+        cut.push(letter);
+        used += width;
+    }
+    cut.push_str(&" ".repeat(columns - used));
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_as_wide_as_asked_for() {
+        assert_eq!(fitted("abc", 5), "abc  ");
+        assert_eq!(fitted("abc", 2), "ab");
+        assert_eq!(fitted("日本語", 5), "日本 ");
+    }
+}

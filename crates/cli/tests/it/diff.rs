@@ -1,0 +1,162 @@
+//! `diff` as users run it: two traces, runs, stored tables, limits.
+
+use crate::support::{Folder, testdata};
+use serde_json::Value;
+
+/// Ten events of `a` and `b` each, of these times in microseconds.
+fn events(a: u64, b: u64) -> String {
+    let event = |name: &str, at: u64, dur: u64| {
+        format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{at},"dur":{dur}}}"#)
+    };
+    let all: Vec<String> = (0..10)
+        .flat_map(|at| {
+            [event("a", 10_000 * at + 1000, a + at), event("b", 10_000 * at + 6000, b + at)]
+        })
+        .collect();
+    format!("[{}]", all.join(",\n"))
+}
+
+fn folder() -> Folder {
+    Folder::new().with("a.json", events(1000, 2000)).with("b.json", events(1000, 2500))
+}
+
+#[test]
+fn events_of_two_runs_are_tested() {
+    let folder = folder();
+    let said = folder.run("diff a.json b.json").ends(0).stdout;
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("busy 30.09 -> 35.09 ms (+16.6 %); 1 run a side"), "{said}");
+    assert!(lines[2].contains("slower") && lines[2].contains('b'), "{said}");
+    assert!(lines[3].contains('~'), "{said}");
+    let json = folder.run("diff --json a.json b.json").ends(0).stdout;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["schema"], "tracemill.diff/1");
+    assert_eq!(
+        (&json["rows"][0]["name"], &json["rows"][0]["significant"]),
+        (&"b".into(), &true.into())
+    );
+    let csv = folder.run("diff --csv a.json b.json").ends(0).stdout;
+    assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with("slower,true,")), "{csv}");
+    let same = folder.run("diff a.json a.json").ends(0).stdout;
+    assert!(same.lines().skip(2).all(|line| line.contains('~')), "{same}");
+}
+
+#[test]
+fn limits_end_with_five() {
+    let folder = folder();
+    folder
+        .run("diff a.json b.json --fail-on self>5%")
+        .ends(5)
+        .says(&["broken: self>5%: b went from"]);
+    folder.run("diff a.json b.json --fail-on self>5%&self>6ms").ends(0).quietly();
+    folder.run("diff a.json b.json --fail-on self:^a$>5%").ends(0).quietly();
+    folder.run("diff b.json a.json --fail-on self>5%").ends(0).quietly();
+    folder.run("diff a.json b.json --fail-on busy>10%").ends(0).quietly();
+    folder.run("diff a.json b.json --any --fail-on busy>10%").ends(5).says(&["the whole run"]);
+    let wrong = folder.run("diff a.json b.json --fail-on speed>5%").ends(2);
+    assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
+}
+
+#[test]
+fn stored_tables_stand_for_traces() {
+    let folder = folder();
+    let traces = folder.run("diff --json a.json b.json").ends(0).stdout;
+    for verb in ["tree", "top"] {
+        for name in ["a", "b"] {
+            folder
+                .run(&format!("{verb} --json --per all {name}.json -f -o {name}.table.json"))
+                .ends(0);
+        }
+        let stored = folder.run("diff --json a.table.json b.table.json").ends(0).stdout;
+        let [one, two]: [Value; 2] =
+            [&traces, &stored].map(|text| serde_json::from_str(text).expect("JSON"));
+        // sums are made in another order
+        let near = |text: &Value| {
+            let all = text.as_array().expect("a pair").iter();
+            all.map(|own| format!("{:.6}", own.as_f64().expect("a number"))).collect::<Vec<_>>()
+        };
+        assert_eq!(near(&one["busy_ms"]), near(&two["busy_ms"]), "{verb}");
+        let sums = |own: &Value| {
+            let rows = own["rows"].as_array().expect("rows").clone();
+            let mut all: Vec<String> = rows
+                .iter()
+                .map(|row| {
+                    format!(
+                        "{} {:?} {:?}",
+                        row["name"],
+                        near(&row["self_ms"]),
+                        near(&row["total_ms"])
+                    )
+                })
+                .collect();
+            all.sort();
+            all
+        };
+        assert_eq!(sums(&one), sums(&two), "{verb}");
+        // nothing is known of single events
+        folder.run("diff a.table.json b.table.json --fail-on self>5%").ends(0).quietly();
+    }
+    let other = folder.read("a.table.json").replace("tracemill.tree/1", "tracemill.tree/9");
+    let folder = folder.with("other.json", other);
+    folder.run("diff other.json b.json").ends(2).says(&["tracemill.tree/9", "tracemill.tree/1"]);
+    folder.run("tree --log --json a.json -o log.json").ends(0);
+    folder.run("diff log.json b.json").ends(2).says(&["a log has no sums"]);
+}
+
+#[test]
+fn runs_of_two_folders_are_tested() {
+    let folder = Folder::new();
+    for side in ["base", "new"] {
+        std::fs::create_dir(folder.path(side)).expect("a folder");
+        for at in 0..6 {
+            let b = if side == "new" { 2600 } else { 2000 };
+            std::fs::write(
+                folder.path(&format!("{side}/{at}.json")),
+                events(1000 + 7 * at, b + 11 * at),
+            )
+            .expect("a file");
+        }
+    }
+    let run = folder.run("diff --base base --new new --fail-on self>5%").ends(5);
+    assert!(
+        run.stdout.starts_with("busy") && run.stdout.contains("6 and 6 runs"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.stdout.matches("slower").count(), 1, "{}", run.stdout);
+    folder.run("diff --base base --new base --fail-on self>0%").ends(0).quietly();
+    let few = folder.run("diff --base base/0.json base/1.json --new new/0.json new/1.json").ends(0);
+    assert!(few.stdout.contains("too few"), "{}", few.stdout);
+}
+
+#[test]
+fn what_cannot_be_compared_is_told() {
+    let folder = folder()
+        .with("other.json", events(1, 1).replace("\"a\"", "\"x\"").replace("\"b\"", "\"y\""));
+    folder.run("diff a.json other.json").ends(0).says(&["no function is on both sides"]);
+    folder.run("diff a.json").ends(2).says(&["two sides"]);
+    folder.run("diff a.json missing.json").ends(3);
+    folder.run("diff a.json b.json --from 1s --to 2s").ends(1).says(&["nothing to compare"]);
+}
+
+/// Profiles of one program, sampled: chance makes differences, and none is told.
+#[test]
+fn samples_of_one_program_differ_by_chance() {
+    let folder = Folder::new();
+    let profiles = testdata().join("node-cpu-prof");
+    let mut all: Vec<_> = std::fs::read_dir(profiles)
+        .expect("a folder")
+        .map(|own| own.expect("an entry").path())
+        .collect();
+    all.sort();
+    let run = assert_cmd::Command::new(crate::support::binary())
+        .current_dir(folder.path(""))
+        .args(["diff", "--json"])
+        .args([&all[0], &all[0]])
+        .output()
+        .expect("a run");
+    let json: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["significant"] == false), "{json}");
+    assert!(rows.iter().any(|row| !row["p"].is_null()), "{json}");
+}

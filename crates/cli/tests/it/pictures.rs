@@ -1,0 +1,190 @@
+//! Call trees for other programs, and pictures, as users make them.
+
+use crate::support::{Folder, binary, testdata};
+use std::collections::BTreeMap;
+
+/// `a` around `b` twice, and `b` alone on a second thread.
+const TRACE: &str = r#"[
+{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":6000,"dur":1000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":1000,"dur":500}]"#;
+
+fn folder() -> Folder {
+    Folder::new().with("t.json", TRACE)
+}
+
+#[test]
+fn folded_stacks_are_the_tree() {
+    let folder = folder();
+    folder.run("convert t.json -o t.folded").ends(0).quietly();
+    let own = "thread 1/1;a 5000000\nthread 1/1;a;b 4000000\nthread 1/2;b 500000\n";
+    assert_eq!(folder.read("t.folded"), own);
+    assert_eq!(folder.run("convert t.json --format folded").ends(0).stdout, own);
+    assert_eq!(folder.run("tree t.json --format folded").ends(0).stdout, own);
+    let one = folder.run("tree t.json --per all --tid 1 --from 4ms --format folded").ends(0).stdout;
+    assert_eq!(one, "a 4000000\na;b 1000000\n");
+    let run = folder.run("tree t.json --per all --depth 1 --format folded").ends(0);
+    assert_eq!(run.stdout, "a 9000000\nb 500000\n");
+    run.says(&["1 row deeper than 1"]);
+}
+
+#[test]
+fn names_choose_the_form_and_pack() {
+    let folder = folder();
+    for name in ["t.speedscope.json", "t.pb", "t.collapsed", "t.pb.gz"] {
+        folder.run(&format!("convert t.json -o {name}")).ends(0).quietly();
+    }
+    assert!(folder.read("t.speedscope.json").contains("speedscope.app/file-format-schema.json"));
+    let packed = std::fs::read(folder.path("t.pb.gz")).expect("a file");
+    assert_eq!(packed[..10], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF], "neither name nor time");
+    folder.run("convert t.json -f -o t.pb.gz").ends(0).quietly();
+    assert_eq!(packed, std::fs::read(folder.path("t.pb.gz")).expect("a file"));
+    folder.run("merge t.json -o m.folded").ends(2).says(&["tracemill convert"]);
+    folder.run("merge t.json --format pprof").ends(2).says(&["convert --format pprof"]);
+    folder.run("top t.json -o x.folded").ends(2).says(&["tracemill tree writes it"]);
+    folder.run("tree t.json --bottom-up -o x.folded").ends(2).says(&["--bottom-up"]);
+    folder.run("convert t.json --style compact -o x.folded").ends(2).says(&["--style"]);
+}
+
+/// Attributes and title of each frame of an SVG.
+fn frames(svg: &str) -> Vec<(BTreeMap<String, String>, String)> {
+    let elements = svg.split("<svg class=\"f ").skip(1);
+    let of = |element: &str| {
+        let (head, rest) = element.split_once('>').expect("a tag ends");
+        let words: Vec<&str> = head.split('"').collect();
+        let mut all =
+            BTreeMap::from([("class".to_owned(), words[0].trim_end_matches(" w").to_owned())]);
+        for pair in words[1..].chunks_exact(2) {
+            all.insert(pair[0].trim().trim_end_matches('=').to_owned(), pair[1].to_owned());
+        }
+        let title = rest.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+        (all, title.expect("a title").0.to_owned())
+    };
+    elements.map(of).collect()
+}
+
+fn names(svg: &str) -> Vec<(String, String, String)> {
+    let own = frames(svg);
+    own.iter()
+        .map(|(all, title)| {
+            let name = title.lines().next().unwrap_or_default().to_owned();
+            (name, all["x"].clone(), all["width"].clone())
+        })
+        .collect()
+}
+
+fn owned(all: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
+    all.iter().map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned())).collect()
+}
+
+#[test]
+fn frames_are_as_wide_as_their_time() {
+    let folder = folder();
+    folder.run("flame --per all t.json -o t.svg").ends(0).quietly();
+    let svg = folder.read("t.svg");
+    let expected = [
+        ("process 1", "0%", "100%"),
+        ("a", "0%", "94.7368%"),
+        ("b", "0%", "42.1053%"),
+        ("b", "94.7368%", "5.2632%"),
+    ];
+    assert_eq!(names(&svg), owned(&expected));
+    let chart = folder.run("flame --order time --tid 1 --format svg t.json").ends(0).stdout;
+    let expected = [
+        ("thread 1/1", "0%", "100%"),
+        ("a", "0%", "100%"),
+        ("b", "11.1111%", "33.3333%"),
+        ("b", "55.5556%", "11.1111%"),
+    ];
+    assert_eq!(names(&chart), owned(&expected));
+    folder.run("flame --per all t.json -o t.html").ends(0).quietly();
+    assert!(folder.read("t.html").contains("<td><a>b</a></td>"));
+    // nothing is fetched: all that looks like an address names the kind of element
+    let addresses = svg.matches("http").count();
+    assert_eq!(addresses, svg.matches("\"http://www.w3.org/2000/svg\"").count());
+}
+
+#[test]
+fn a_sandwich_has_callers_and_callees() {
+    let folder = folder();
+    let svg = folder.run("flame --peek b --format svg t.json").ends(0).stdout;
+    let expected = [("b", "0%", "100%"), ("a", "0%", "88.8889%"), ("b", "0%", "100%")];
+    assert_eq!(names(&svg), owned(&expected));
+    folder.run("flame --peek nothing t.json").ends(1).says(&["nothing of what was asked for"]);
+}
+
+#[test]
+fn differences_have_colours_and_nothing_disappears() {
+    let folder = folder().with(
+        "new.json",
+        TRACE.replace("3000}", "4000}").replace(
+            "\"b\",\"cat\":\"c\",\"pid\":1,\"tid\":2",
+            "\"c\",\"cat\":\"c\",\"pid\":1,\"tid\":2",
+        ),
+    );
+    let svg = folder.run("flame --diff t.json new.json --format svg").ends(0).stdout;
+    let classes: Vec<(String, String)> = frames(&svg)
+        .into_iter()
+        .map(|(all, title)| {
+            (title.lines().next().unwrap_or_default().to_owned(), all["class"].clone())
+        })
+        .collect();
+    let of = |name: &str| {
+        classes.iter().filter(|own| own.0 == name).map(|own| &*own.1).collect::<Vec<_>>()
+    };
+    assert_eq!(of("c"), ["new"]);
+    assert_eq!(of("b"), ["p3", "p3", "gone"]);
+    assert_eq!(of("a"), ["n3", "n3"]);
+    let equal = folder.run("flame --diff t.json t.json --format svg").ends(0).stdout;
+    assert!(frames(&equal).iter().all(|(all, _)| all["class"] == "same"), "{equal}");
+}
+
+#[test]
+fn text_is_as_wide_as_the_terminal() {
+    let folder = folder();
+    let run =
+        folder.command("flame --per all t.json").env("COLUMNS", "40").output().expect("a run");
+    let text = String::from_utf8(run.stdout).expect("UTF-8");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "9.50 ms  process 1");
+    assert!(lines[1].starts_with("▏a 94.7 %") && lines[1].contains("▏b"), "{text}");
+    assert!(lines[2].starts_with("▏b 42.1 %"), "{text}");
+    assert!(lines.iter().skip(1).all(|line| line.chars().count() <= 40), "{text}");
+    let coloured = folder.run("flame --per all --color always t.json").ends(0).stdout;
+    assert!(coloured.contains("\u{1b}[30;48;5;"), "{coloured}");
+    folder.run("flame t.json -o x.png").ends(2).says(&[".svg"]);
+    folder.run("flame --order time --per all t.json").ends(2).says(&["leave out --per"]);
+}
+
+/// Widths of the children of a frame never exceed it, and no more is drawn than asked for: on a real recording.
+#[test]
+fn real_recordings_fit() {
+    let folder = Folder::new();
+    let trace = testdata().join("chromium/trace.json.gz");
+    for (flags, most) in
+        [("", 20_000), ("--max-frames 50", 50), ("--order time --max-frames 300", 300)]
+    {
+        let run = assert_cmd::Command::new(binary())
+            .current_dir(folder.path(""))
+            .args(format!("flame --format svg --main {flags}").split_whitespace())
+            .arg(&trace)
+            .output()
+            .expect("a run");
+        let svg = String::from_utf8(run.stdout).expect("UTF-8");
+        let all = frames(&svg);
+        assert!(all.len() <= most && all.len() > 20, "{flags}: {}", all.len());
+        let number = |text: &str| text.trim_end_matches('%').parse::<f64>().expect("a number");
+        let mut path: Vec<(f64, f64)> = Vec::new();
+        for (own, title) in &all {
+            let depth: usize = own["data-d"].parse().expect("a number");
+            let (from, width) = (number(&own["x"]), number(&own["width"]));
+            path.truncate(depth);
+            if let Some((start, end)) = path.last() {
+                let inside = from >= start - 0.0002 && from + width <= end + 0.0003;
+                assert!(inside, "{flags}: {title} {from} {width} in {start} {end}");
+            }
+            path.push((from, from + width));
+        }
+    }
+}
