@@ -24,7 +24,8 @@ pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
     let (a, b) = (thinned(a), thinned(b));
     let mut shifts: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
     shifts.sort_by(f64::total_cmp);
-    let skipped = tail(a.len(), b.len()).min((shifts.len() - 1) / 2);
+    // the interval begins with the shift of that number, counted from 1
+    let skipped = tail(a.len(), b.len()).saturating_sub(1).min((shifts.len() - 1) / 2);
     let interval = (shifts[skipped], shifts[shifts.len() - 1 - skipped]);
     Some(Judged { p, shift: median(&shifts), interval })
 }
@@ -100,7 +101,7 @@ fn distribution(n: usize, m: usize) -> Vec<f64> {
     of.swap_remove(m)
 }
 
-/// How many of the sorted shifts lie outside of the interval at each end.
+/// How many values of the statistic, from the least on, are together no more likely than 1 in 40.
 fn tail(n: usize, m: usize) -> usize {
     if n <= EXACT && m <= EXACT {
         let mut sum = 0.0;
