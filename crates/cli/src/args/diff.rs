@@ -31,10 +31,12 @@ Examples:
   What became slower?
     tracemill diff server.json worker.json
 
-  Ten runs a side, stored as tables, as a gate in CI:
-    for i in 1 2 3 4; do tracemill top -q --json server.json > base-$i.json; done
-    for i in 1 2 3 4; do tracemill top -q --json server.json > new-$i.json; done
-    tracemill diff --base base-?.json --new new-?.json --fail-on 'self>5%&self>2ms'
+  The table of an earlier run stands for its trace:
+    tracemill top -q --json server.json -o base.json
+    tracemill diff base.json worker.json
+
+  A gate in CI:
+    tracemill diff server.json worker.json --fail-on 'busy>20%' --fail-on 'self>5%&self>2ms'
 
   Profiles of two builds, for an issue:
     tracemill diff --markdown -n 10 profiles/ testdata/node-cpu-prof";
