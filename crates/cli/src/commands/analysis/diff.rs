@@ -58,8 +58,8 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
 fn finish(jobs: &[Job<'_>], messages: &Messages) -> Result<u64, Failure> {
     let mut inputs = Vec::new();
     for job in jobs {
-        let own = [&*job.trace.warnings, &*warnings(&job.trace)].concat();
-        job.reporting.tell(&job.trace.inputs, &own);
+        job.reporting.tell(&job.trace.inputs, &job.trace.warnings);
+        warnings(&job.trace).iter().for_each(|text| messages.warning(text));
         inputs.extend(job.trace.inputs.iter().cloned());
     }
     messages.losses(&inputs);
