@@ -64,7 +64,7 @@ fn merge_report(input: InputReport) -> MergeReport {
                 ids: Vec::new(),
             }],
             metadata_dropped: 2,
-            args_keys_absent: Vec::new(),
+            args_keys_absent: vec!["id2".to_owned()],
         },
         clocks: Vec::new(),
     }
@@ -112,6 +112,7 @@ fn a_merge_is_reported_whole() {
                 "name": "a", "label": null, "recording": 1, "pids": {"7": "10000007"}, "ids": {},
             }],
             "metadata_dropped": 2,
+            "args_keys_absent": ["id2"],
         },
         "clocks": [],
         "annotations": {"kept": 6, "dropped": {"malformed": 2, "frames": 1}},
