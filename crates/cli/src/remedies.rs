@@ -36,6 +36,9 @@ pub(crate) fn warning(warning: &Warning) -> String {
     match warning {
         Warning::InPart(file, one) => format!("{}: {}", file.display(), self::warning(one)),
         Warning::BeginsNotRepeated => format!("{warning} (--format object has)"),
+        Warning::IndexUnused { trace, .. } => {
+            format!("{warning}; tracemill index {trace} makes it anew")
+        }
         Warning::DoesNotFit { .. } => {
             warning.to_string().replacen("does not fit", "does not fit --shrink-to", 1)
         }

@@ -89,6 +89,15 @@ impl Losses {
         self.0.add(damage.kind as usize, (damage.offset, damage.noticed), damage.lost);
     }
 
+    /// Losses that were counted before: one tally a kind.
+    pub fn of(tallies: impl IntoIterator<Item = (DamageKind, Tally)>) -> Self {
+        let mut losses = Losses::default();
+        for (kind, tally) in tallies {
+            losses.0.all()[kind as usize] = tally;
+        }
+        losses
+    }
+
     /// Counts a packing that breaks off.
     pub(crate) fn add_broken(&mut self, example: Example) {
         let tally = &mut self.0.all()[DamageKind::Truncated as usize];

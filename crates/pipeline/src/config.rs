@@ -23,6 +23,20 @@ pub struct Config {
     pub clocks: ClockRules,
     /// What a merge does for a viewer.
     pub viewer: ViewerRules,
+    /// Whether an index beside an input is asked in its place.
+    pub index: IndexUse,
+}
+
+/// Whether an index (`tracemill index`) is asked where it can answer. Answers are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum IndexUse {
+    /// Every input is read.
+    #[default]
+    Never,
+    /// That beside the input (`X.json.tmi`), if it is there and still that of the input; else the input is read.
+    Auto,
+    /// This one, which must be that of the one input.
+    File(PathBuf),
 }
 
 impl Deref for Config {
@@ -51,6 +65,7 @@ impl Config {
             identity: IdentityRules::default(),
             clocks: ClockRules::default(),
             viewer: ViewerRules::default(),
+            index: IndexUse::default(),
         }
     }
 

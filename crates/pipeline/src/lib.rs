@@ -59,7 +59,7 @@
 //!
 //! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
 //! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
-//! (CPU profile chunks), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
+//! (CPU profile chunks), `sidecar` (indexes beside traces), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
 mod annotations;
@@ -100,6 +100,7 @@ mod redact;
 mod rejoin;
 mod reordering;
 mod report;
+mod sidecar;
 mod slice;
 mod split;
 mod viewer;
@@ -109,8 +110,8 @@ mod whole;
 pub use around::{EventName, Occurrences, find_events};
 pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check, check_rules};
 pub use config::{
-    Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, StatedInput,
-    ViewerRules,
+    Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,
+    StatedInput, ViewerRules,
 };
 pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
@@ -125,7 +126,7 @@ pub use fitted::verbs::{convert, filter, slice};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
-    TopList, TopRow, Usage, info,
+    TopList, TopRow, Usage,
 };
 pub use key::{FoundKey, find_key};
 pub use merge::merge;
@@ -135,6 +136,7 @@ pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
+pub use sidecar::{IndexConfig, IndexReport, IndexSection, Reach, index, info};
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;

@@ -132,6 +132,15 @@ pub enum Warning {
     ClocksDiffer([(String, String); 2]),
     /// Times of so many digits that they were not moved.
     TimesStuck,
+    /// An index that is none, or not that of the trace as it is now: the trace was read.
+    IndexUnused {
+        /// The index.
+        index: String,
+        /// What is wrong with it.
+        why: String,
+        /// The trace.
+        trace: String,
+    },
     /// Something that the caller has found out, for its report.
     Said(String),
 }
@@ -237,6 +246,9 @@ impl fmt::Display for Warning {
                 self.of_windows(f)
             }
             Warning::InPart(file, warning) => write!(f, "{}: {warning}", file.display()),
+            Warning::IndexUnused { index, why, .. } => {
+                write!(f, "the index {index} was not used: {why}")
+            }
             Warning::Said(text) => f.write_str(text),
             _ => self.of_clocks(f),
         }

@@ -1,8 +1,9 @@
 //! Flags of `info`, and the longer texts of its help.
 
+use super::index::index_use;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::Args;
-use tracemill_pipeline::InfoConfig;
+use tracemill_pipeline::{IndexUse, InfoConfig};
 
 pub(super) const ABOUT: &str = "\
 Says what is in a trace, in six lines: how much there is and how long it lasts, the busiest threads, the names that take \
@@ -45,6 +46,9 @@ Examples:
   Is anything damaged? The status is 1 if so:
     tracemill info -q trace.json > /dev/null || echo damaged
 
+  Of a trace that is asked often:
+    tracemill index trace.json && tracemill info trace.json
+
   Busiest thread of each process:
     tracemill info --json trace.json | jq '.processes[] | [.name, .threads[0].name]'
 
@@ -56,6 +60,11 @@ Examples:
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Whether the index of a trace is asked instead of reading it: auto (where it can answer), never, or FILE
+    ///
+    /// What is said is the same. --full, --strict and several inputs are always read.
+    #[arg(long, value_name = "auto|never|FILE", default_value = "auto", value_parser = index_use, help_heading = "Input")]
+    pub(crate) index: IndexUse,
     /// Also everything else, with self times of threads and names, and keys of args: takes three times as long
     #[arg(long, help_heading = "What is said")]
     full: bool,

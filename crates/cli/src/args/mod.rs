@@ -13,6 +13,7 @@ mod filter;
 mod flame;
 mod gate;
 mod identity;
+mod index;
 mod info;
 mod packaging;
 mod parts;
@@ -38,6 +39,7 @@ pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use flame::{FlameArgs, PictureForm};
 pub(crate) use identity::IdentityArgs;
+pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{Grouping, PerArg};
@@ -82,6 +84,9 @@ pub(crate) enum Verb {
     /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
     #[command(visible_alias = "stats", long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
+    /// Write an index beside a trace, from which info answers at once
+    #[command(long_about = index::ABOUT, after_long_help = index::EXAMPLES)]
+    Index(IndexArgs),
     /// Say where the time goes: functions and events by self time
     #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
     Top(TopArgs),
@@ -140,6 +145,7 @@ impl Verb {
         Some(match self {
             Verb::Merge(args) => &args.messages,
             Verb::Info(args) => &args.messages,
+            Verb::Index(args) => &args.messages,
             Verb::Top(args) => &args.messages,
             Verb::Tree(args) => &args.messages,
             Verb::Calls(args) => &args.messages,

@@ -6,6 +6,7 @@ mod check;
 mod clocks;
 mod convert;
 mod filter;
+mod index;
 mod info;
 mod merge;
 mod packaging;
@@ -31,6 +32,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
+        Verb::Index(args) => index::run(args, messages),
         Verb::Top(args) => analysis::top(args, messages),
         Verb::Tree(args) => analysis::tree(args, messages),
         Verb::Diff(args) => analysis::diff(args, messages),

@@ -4,10 +4,12 @@
 
 mod findings;
 mod head;
+mod index;
 mod object;
 mod traces;
 
 pub(crate) use findings::{check, profiles};
 pub(crate) use head::{Run, common, id, map};
+pub(crate) use index::index;
 pub(crate) use object::Object;
 pub(crate) use traces::{convert, filter, manifest, merge, redact, slice, split};

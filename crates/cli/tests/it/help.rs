@@ -22,6 +22,8 @@ fn help_is_golden() {
     check("merge --help", "merge-long.txt");
     check("info -h", "info-short.txt");
     check("info --help", "info-long.txt");
+    check("index -h", "index-short.txt");
+    check("index --help", "index-long.txt");
     for verb in ["top", "tree", "flame", "diff", "calls"] {
         check(&format!("{verb} -h"), &format!("{verb}-short.txt"));
         check(&format!("{verb} --help"), &format!("{verb}-long.txt"));

@@ -10,6 +10,7 @@ mod exit_codes;
 mod filter;
 mod help;
 mod identity;
+mod index;
 mod info;
 mod json;
 mod library_texts;

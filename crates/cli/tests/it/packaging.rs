@@ -74,6 +74,7 @@ fn a_folder_gets_a_page_of_each_verb() {
         "tracemill-diff.1",
         "tracemill-filter.1",
         "tracemill-flame.1",
+        "tracemill-index.1",
         "tracemill-info.1",
         "tracemill-man.1",
         "tracemill-merge.1",

@@ -39,6 +39,7 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
         format!("convert {node} -z zst"),
         format!("redact {node}"),
         format!("info --full {node}"),
+        format!("index {node}"),
         format!("check --for devtools {node} {broken}"),
         format!("profile list {node}"),
     ] {

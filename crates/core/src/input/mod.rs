@@ -63,7 +63,7 @@ pub enum Opened {
     Empty,
 }
 
-/// Replaces folders by the files in them, by name; not those in folders below.
+/// Replaces folders by the files in them, by name, but for indexes (`.tmi`); not those in folders below.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] for a folder that cannot be read; what a file is shows only when it is opened.
@@ -78,6 +78,8 @@ pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
             }
         };
         let mut files = files_in(path).map_err(|e| Error::read(path.display(), e))?;
+        // indexes lie beside what they are of
+        files.retain(|path| path.extension().is_none_or(|end| end != "tmi"));
         files.sort_unstable();
         inputs.extend(
             files.into_iter().map(|path| Input { source: Source::Path(path), found: true }),

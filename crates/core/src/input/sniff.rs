@@ -58,6 +58,9 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let text = bytes.trim_ascii_start();
     match bytes {
         [b'P', b'K', 3 | 5, 4 | 6, ..] => return Some("a zip archive; unpack it first"),
+        [b'T', b'M', b'I', b'X', 0x0D, 0x0A, ..] => {
+            return Some("an index of tracemill; name the trace that it is of");
+        }
         [0x7F, b'E', b'L', b'F', ..] => return Some("an ELF program"),
         [b'B', b'Z', b'h', ..] => {
             return Some("bzip2; unpack it first (bzip2 -dc | tracemill … -)");
@@ -116,6 +119,7 @@ mod tests {
         for (bytes, word) in [
             (&b"<!doctype html>"[..], "HTML"),
             (b"PK\x03\x04", "zip"),
+            (b"TMIX\r\n\x1a\n\x01\0", "index of tracemill"),
             (b"\x7fELF", "ELF"),
             (b"\x0a\x84\x01\x08\x01", "Perfetto"),
             (b"\x0a\x10\x08\x01", "Perfetto"),

@@ -40,7 +40,7 @@ use tracemill_tokenizer::Mapped;
 ///
 /// # Errors
 /// As [`Mapped::new`].
-pub(crate) fn map_input(file: &File) -> io::Result<Mapped> {
+pub fn map_input(file: &File) -> io::Result<Mapped> {
     // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
     // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
     // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose

@@ -24,7 +24,7 @@ use tracemill_profile::{Names, printable};
 use tracemill_tokenizer::Form;
 
 /// What is known of all inputs.
-pub(super) struct Census {
+pub(crate) struct Census {
     wanted: InfoConfig,
     /// Set when there are too many events for self times; parts that are begun later do not collect slices.
     too_many: Arc<AtomicBool>,
@@ -46,7 +46,7 @@ pub(super) struct Census {
     last: Option<Found>,
     letters: [u64; LETTERS],
     odd_phases: Table,
-    lanes: Table,
+    pub(crate) lanes: Table,
     names: Ledger,
     cats: Ledger,
     args: Ledger,
@@ -72,7 +72,7 @@ struct Found {
 }
 
 impl Census {
-    pub(super) fn new(wanted: InfoConfig, config: &Config) -> Self {
+    pub(crate) fn new(wanted: InfoConfig, config: &Config) -> Self {
         let index = config.shares().index;
         let limit = index / 8;
         let ledger = || Ledger::new(limit, &config.tmp_dir);
@@ -168,7 +168,15 @@ impl Census {
     }
 
     /// Puts everything together; `inputs` say what stands where.
-    pub(super) fn report(mut self, inputs: Inputs) -> Result<InfoReport, Error> {
+    pub(super) fn report(self, inputs: Inputs) -> Result<InfoReport, Error> {
+        Ok(self.report_and_rest(inputs)?.0)
+    }
+
+    /// As `report`, with the threads and documents that it was made of.
+    pub(crate) fn report_and_rest(
+        mut self,
+        inputs: Inputs,
+    ) -> Result<(InfoReport, Table, Vec<Document>), Error> {
         let bounds = self.times.bounds();
         let at_zero = self.zero.events;
         if bounds.is_some_and(|bounds| bounds.start <= 0) {
@@ -187,7 +195,7 @@ impl Census {
             let (input, offset) = inputs.locate(found.offset);
             RealEvent { input, offset, ..found.event }
         };
-        Ok(InfoReport {
+        let report = InfoReport {
             events: self.events,
             event_bytes: self.bytes,
             metadata: self.metadata,
@@ -217,7 +225,9 @@ impl Census {
             keys: keys(&self.documents),
             warnings: of_inputs(&inputs).collect(),
             inputs: inputs.reports,
-        })
+            index: None,
+        };
+        Ok((report, self.lanes, self.documents))
     }
 }
 

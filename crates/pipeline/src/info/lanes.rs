@@ -16,7 +16,7 @@ pub(super) fn lane_key(pid: &[u8], tid: &[u8], key: &mut Vec<u8>) {
 }
 
 /// The pid and tid of a key.
-pub(super) fn ids(key: &[u8]) -> (&[u8], &[u8]) {
+pub(crate) fn ids(key: &[u8]) -> (&[u8], &[u8]) {
     let (len, ids) = key.split_first_chunk::<4>().unwrap_or((&[0; 4], key));
     ids.split_at(u32::from_le_bytes(*len) as usize)
 }

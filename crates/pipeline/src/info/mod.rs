@@ -33,20 +33,23 @@ pub use report::{
 
 use crate::config::Config;
 use crate::inputs::read_all;
-use census::Census;
+pub(crate) use census::Census;
+pub(crate) use lanes::ids;
+pub(crate) use part::Part;
+pub(crate) use table::Table;
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 pub use wanted::InfoConfig;
 
-/// Counts what is in `sources`, taken together.
-///
-/// Cost: one pass over the inputs on all cores. Heap: a row for each thread and, within an eighth of the budget's share
-/// for indexes each, for each name and list of categories, beyond that on disk. With [`InfoConfig::full`] three times the
-/// time, and 40 bytes for each X, B and E, on disk beyond half of that share; what is open at one time in one thread.
+/// Counts what is in `sources`, taken together, by reading them.
 ///
 /// # Errors
 /// As [`crate::merge()`], but for the output.
-pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {
+pub(crate) fn info(
+    sources: &[Source],
+    wanted: &InfoConfig,
+    config: &Config,
+) -> Result<InfoReport, Error> {
     config.check()?;
     let mut census = Census::new(*wanted, config);
     let inputs = read_all(sources, config, &mut census)?;

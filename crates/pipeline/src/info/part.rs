@@ -21,7 +21,7 @@ use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
 pub(super) const LETTERS: usize = 128;
 
 /// The findings of a stretch of an input.
-pub(super) struct Part {
+pub(crate) struct Part {
     pub(super) envelope: Envelope,
     /// Whether to look at args, and at nesting.
     wanted: Wanted,
@@ -44,9 +44,9 @@ pub(super) struct Part {
     pub(super) letters: [u64; LETTERS],
     pub(super) odd_phases: Table,
     /// By thread.
-    pub(super) lanes: Table,
+    pub(crate) lanes: Table,
     /// The thread of the last event, which is most often that of the next one.
-    lane: Option<usize>,
+    pub(crate) lane: Option<usize>,
     /// By name and by categories (whole lists), as in [`key_of`].
     pub(super) names: Table,
     pub(super) cats: Table,
@@ -60,7 +60,7 @@ pub(super) struct Part {
 
 /// What costs more than counting.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     pub(super) args: bool,
     pub(super) nesting: bool,
 }

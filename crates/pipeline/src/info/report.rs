@@ -1,12 +1,15 @@
 //! What `info` says.
 
 use crate::warning::Warning;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use tracemill_core::losses::InputReport;
 
 /// What `info` found; the counts are over all inputs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InfoReport {
     /// Per input, in order.
+    #[serde(skip)]
     pub inputs: Vec<InputReport>,
     /// Events.
     pub events: u64,
@@ -58,17 +61,22 @@ pub struct InfoReport {
     /// By category: an event of several counts under each.
     pub categories: TopList,
     /// By key of args, and under those that are objects by the keys in them (`data.frame`); only if it was asked for.
+    #[serde(skip)]
     pub args: Option<TopList>,
     /// Per CPU profile, in order of their first events.
     pub profiles: Vec<ProfileCount>,
     /// What the user should know, one sentence each.
+    #[serde(skip)]
     pub warnings: Vec<Warning>,
+    /// The index that had all of this, if the trace was not read.
+    #[serde(skip)]
+    pub index: Option<PathBuf>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
     pub keys: Vec<String>,
 }
 
 /// What some events come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// How many.
     pub events: u64,
@@ -92,7 +100,7 @@ impl Usage {
 }
 
 /// The greatest of many names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopList {
     /// How many different names there are.
     pub distinct: u64,
@@ -105,7 +113,7 @@ pub struct TopList {
 }
 
 /// A name and what there is of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopRow {
     /// `None` for events without it.
     pub name: Option<String>,
@@ -114,7 +122,7 @@ pub struct TopRow {
 }
 
 /// An event and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealEvent {
     /// Its time stamp, rounded down.
     pub ts_ns: i64,
@@ -127,13 +135,14 @@ pub struct RealEvent {
     /// `tid` as written; empty if missing.
     pub tid: String,
     /// The input in which it stands.
+    #[serde(skip)]
     pub input: String,
     /// The offset there of its first byte.
     pub offset: u64,
 }
 
 /// How many real events begin in each of some stretches of time of one length.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Density {
     /// Where the first stretch begins: a multiple of the length, at or before the first event.
     pub start_ns: i64,
@@ -149,7 +158,7 @@ impl Density {
 }
 
 /// A stretch of time in which no real event begins or lasts (by its `dur`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// When the last event before it ends.
     pub from_ns: i64,
@@ -165,7 +174,7 @@ impl Gap {
 }
 
 /// A process in a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessInfo {
     /// `pid` as written; empty if missing.
     pub pid: String,
@@ -180,7 +189,7 @@ pub struct ProcessInfo {
 }
 
 /// A thread in a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadInfo {
     /// `tid` as written; empty if missing.
     pub tid: String,
@@ -191,7 +200,7 @@ pub struct ThreadInfo {
 }
 
 /// A CPU profile in a trace, as far as its events' envelopes tell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileCount {
     /// `pid` as written; empty if missing.
     pub pid: String,

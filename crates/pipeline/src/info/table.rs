@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 ///
 /// Cost: one hash and one comparison a look-up; 72 bytes a key and its text.
 #[derive(Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     index: HashTable<u32>,
     text: Vec<u8>,
     rows: Vec<Row>,
@@ -25,10 +25,10 @@ struct Row {
 
 /// One key with its counts. The hash only says where to look for it: answers are ordered by the key.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<'t> {
-    pub(super) hash: u64,
-    pub(super) key: &'t [u8],
-    pub(super) usage: Usage,
+pub(crate) struct Entry<'t> {
+    pub(crate) hash: u64,
+    pub(crate) key: &'t [u8],
+    pub(crate) usage: Usage,
 }
 
 /// The hash of a key: the same in all tables.
@@ -42,7 +42,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
 impl Table {
     /// The number of a key's row.
     #[inline]
-    pub(super) fn row(&mut self, key: &[u8]) -> usize {
+    pub(crate) fn row(&mut self, key: &[u8]) -> usize {
         self.hashed_row(hash(key), key)
     }
 
@@ -77,7 +77,7 @@ impl Table {
     }
 
     /// The key of a row.
-    pub(super) fn key(&self, row: usize) -> &[u8] {
+    pub(crate) fn key(&self, row: usize) -> &[u8] {
         self.entry(row).key
     }
 
@@ -87,7 +87,7 @@ impl Table {
     }
 
     /// All rows, in the order in which they came.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.rows.len()).map(|row| self.entry(row))
     }
 

@@ -13,6 +13,7 @@ mod extract;
 mod filter;
 mod fuzzed;
 mod identity;
+mod index;
 mod info;
 mod keys;
 mod knobs;

@@ -25,7 +25,8 @@ use tracemill_pipeline::{InputReport, info};
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
     let InfoArgs { input, limits, messages: said, .. } = args;
     let flags = Flags { verb: "info", input, limits, messages: said };
-    let reporting = Reporting::new(flags, &args.output, messages)?;
+    let mut reporting = Reporting::new(flags, &args.output, messages)?;
+    reporting.running.config.index = args.index.clone();
     let (running, output) = (&reporting.running, &reporting.output);
     if let Some(key) = &args.get {
         return get::run(key, &running.sources, output, &running.config, messages);
@@ -47,6 +48,9 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
             }
             output.write(text.as_bytes())?;
         }
+    }
+    if let Some(index) = &report.index {
+        messages.note(&format!("answered by {}, not by reading the trace", index.display()));
     }
     reporting.tell(&report.inputs, &report.warnings);
     messages.losses(&report.inputs);

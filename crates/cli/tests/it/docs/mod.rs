@@ -102,6 +102,7 @@ fn examples_of_the_help_work() {
     let verbs = [
         "merge",
         "info",
+        "index",
         "top",
         "tree",
         "flame",

@@ -1,0 +1,94 @@
+//! `tracemill index`.
+
+use super::around::report_place;
+use super::running::{Flags, Running};
+use crate::args::IndexArgs;
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, plain};
+use crate::remedies;
+use crate::report;
+use crate::size::{grouped, human, plural};
+use crate::whole_file::Place;
+use tracemill_pipeline::{IndexReport, InputReport, index};
+
+/// Makes indexes, and says what became of each.
+pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let IndexArgs { input, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "index", input, limits, messages: said };
+    let running = Running::new(flags, &[], messages)?;
+    let output = args.output();
+    let sources = &running.sources;
+    if output.output.is_some() && (sources.len() != 1 || sources[0].is_folder()) {
+        return Err(Failure::usage("-o names one index: name one trace"));
+    }
+    let place = report_place(said, &output, sources)?;
+    running.announce();
+    let reports = running.watch(|sources, config| index(sources, &args.wanted(), config))?;
+
+    if args.print {
+        let text: String = reports.iter().filter(|report| report.bytes > 0).map(print).collect();
+        Place::Stdout.write(text.as_bytes())?;
+    }
+    let inputs: Vec<InputReport> = reports.iter().map(|report| report.input.clone()).collect();
+    messages.inputs(&inputs);
+    for report in &reports {
+        remedies::warnings(&report.warnings).iter().for_each(|text| messages.warning(text));
+        say(report, messages);
+    }
+    messages.losses(&inputs);
+    let lost = inputs.iter().map(InputReport::lost).sum();
+    let differs = reports.iter().any(|report| report.is_same == Some(false));
+    running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
+        report::index(&reports, &inputs, run)
+    })?;
+    Ok(if differs { Exit::Input } else { Exit::finished(lost) })
+}
+
+fn say(report: &IndexReport, messages: &Messages) {
+    let path = report.path.display();
+    match report.is_same {
+        Some(true) => {
+            return messages.say(&format!("{path}: the same as is made of the trace now"));
+        }
+        Some(false) => {
+            let trace = &report.input.name;
+            return messages.warning(&format!(
+                "{path}: differs from what is made of the trace now; tracemill index -f {trace}"
+            ));
+        }
+        None => {}
+    }
+    if report.is_fresh {
+        messages.note(&format!("{path}: fresh, left alone"));
+    } else if report.bytes > 0 {
+        let (own, text) = (human(report.bytes), human(report.input.bytes));
+        messages.note(&format!("{path}: {own} for {text} of text"));
+        for name in &report.left_out {
+            messages.note(&format!("{path}: without {name}, which has no room"));
+        }
+    }
+}
+
+/// What is in an index, for people.
+fn print(report: &IndexReport) -> String {
+    let path = plain(&report.path.display().to_string());
+    let mut text = format!("{path}: {}\n", human(report.bytes));
+    for section in &report.sections {
+        let (name, rows, bytes) = (section.name, grouped(section.rows), human(section.bytes));
+        text.push_str(&format!("  {name:<10}{rows:>12} rows {bytes:>12}\n"));
+    }
+    if let Some(reach) = report.reach {
+        let (median, worst) = (human(reach.median), human(reach.worst));
+        text.push_str(&format!(
+            "  a hundredth of its time stands in {median} of the trace (median of 64), {worst} at worst\n"
+        ));
+        // packed inputs have more text than bytes; what counts is whether much of it is touched
+        if reach.median > report.input.bytes / 4 && report.input.bytes > 1 << 20 {
+            let (one, name) = (plural(1, "window"), plain(&report.input.name));
+            text.push_str(&format!(
+                "  times are scattered, so {one} touches much: tracemill merge {name} -o sorted.json first\n"
+            ));
+        }
+    }
+    text
+}

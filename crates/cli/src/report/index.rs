@@ -1,0 +1,36 @@
+//! What `index` made.
+
+use super::head::{Run, common};
+use super::object::Object;
+use crate::remedies;
+use serde_json::{Value, json};
+use tracemill_pipeline::{IndexReport, InputReport};
+
+/// The report of `index`; inputs are those of the reports.
+pub(crate) fn index<'r>(
+    reports: &'r [IndexReport],
+    inputs: &'r [InputReport],
+    run: &Run<'_>,
+) -> Object<'r> {
+    let lost = inputs.iter().map(InputReport::lost).sum();
+    let mut all = common("index", inputs, lost, run, []);
+    all.list("indexes", || reports.iter().filter(|report| report.input.bytes > 0).map(one));
+    let warnings = reports.iter().flat_map(|report| &report.warnings);
+    all.set("warnings", warnings.map(|one| json!(remedies::warning(one))).collect::<Value>());
+    all
+}
+
+fn one(report: &IndexReport) -> Value {
+    let sections = report
+        .sections
+        .iter()
+        .map(|section| json!({"name": section.name, "rows": section.rows, "bytes": section.bytes}));
+    json!({
+        "file": report.path.display().to_string(),
+        "bytes": report.bytes,
+        "fresh": report.is_fresh,
+        "same": report.is_same,
+        "sections": sections.collect::<Value>(),
+        "left_out": report.left_out,
+    })
+}

@@ -1,0 +1,95 @@
+//! `index` as a user runs it, and `info` with what it made.
+
+use crate::support::{Folder, Run, event, testdata, truncated};
+use serde_json::Value;
+
+/// Two traces: one of a program, one that breaks off.
+fn folder() -> Folder {
+    let node = std::fs::read(testdata().join("node/trace.json")).expect("a trace");
+    Folder::new().with("a.json", node).with("cut.json", truncated().0)
+}
+
+/// Whether `info` asks an index.
+fn is_answered(folder: &Folder, flags: &str) -> bool {
+    folder.run(&format!("info -v {flags}")).stderr.contains("answered by a.json.tmi")
+}
+
+#[test]
+fn info_says_the_same_at_once() {
+    let folder = folder();
+    folder.run("index a.json cut.json").ends(1).says(&["cut.json", "lost"]);
+    folder.run("index a.json cut.json").ends(1).says(&["cut.json", "lost"]);
+    for trace in ["a.json", "cut.json"] {
+        for flags in ["", "--top 3", "--markdown", "--top 100", "--top 5000"] {
+            let scanned = folder.run(&format!("info {flags} --index never {trace}"));
+            let answered = folder.run(&format!("info {flags} {trace}"));
+            let all = |run: &Run| (run.code, run.stdout.clone(), run.stderr.clone());
+            assert_eq!(all(&answered), all(&scanned), "{trace} {flags}");
+        }
+        let json = |flags: &str| -> Value {
+            let run = folder.run(&format!("info --json {flags} {trace}"));
+            let mut json: Value = serde_json::from_str(&run.stdout).expect("JSON");
+            json["seconds"] = Value::Null;
+            json
+        };
+        assert_eq!(json("--index auto"), json("--index never"), "{trace}");
+        assert_eq!(json(&format!("--index {trace}.tmi")), json("--index never"), "{trace}");
+    }
+    assert!(is_answered(&folder, "a.json"));
+    for flags in ["--full a.json", "--strict a.json", "--index never a.json", "a.json cut.json"] {
+        assert!(!is_answered(&folder, flags), "{flags}");
+    }
+}
+
+#[test]
+fn statuses_say_what_became_of_it() {
+    let folder = folder();
+    folder.run("index a.json").ends(0).quietly();
+    folder.run("index --verify a.json").ends(0).says(&["the same"]);
+    let index = folder.path("a.json.tmi");
+    let mut bytes = std::fs::read(&index).expect("it was made");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&index, &bytes).expect("the folder takes it");
+    folder.run("index --verify a.json").ends(3).says(&["differs", "index -f a.json"]);
+    folder.run("index a.json -o notes").ends(0);
+    std::fs::write(folder.path("notes"), "keep me").expect("the folder takes it");
+    folder.run("index a.json -o notes").ends(2).says(&["exists", "-f"]);
+    folder.run("index a.json -o a.json -f").ends(2).says(&["one of the inputs"]);
+    folder.run("index a.json cut.json -o x").ends(2).says(&["-o names one index"]);
+    folder.run("index none.json").ends(3).says(&["none.json"]);
+    folder.pipe("index", event(1)).ends(2).says(&["is of a file"]);
+    folder.run("info --index none.tmi a.json").ends(3).says(&["none.tmi"]);
+    folder.run("info a.json.tmi").ends(3).says(&["an index of tracemill"]);
+    // whoever runs verbs over a folder sees its traces alone
+    folder.run("index . -f").ends(1);
+    let run = folder.run("info .");
+    assert!(!run.stderr.contains("tmi"), "{}", run.stderr);
+}
+
+#[test]
+fn a_trace_that_changed_is_read_with_one_warning() {
+    let folder = folder();
+    folder.run("index a.json").ends(0);
+    let text = folder.read("a.json");
+    std::fs::write(folder.path("a.json"), text.replace("nodeStart", "nodeStrat")).expect("ours");
+    let run = folder.run("info a.json").ends(0).says(&["was not used", "index a.json"]);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    assert_eq!(run.stdout, folder.run("info --index never a.json").stdout);
+    folder.run("index a.json").ends(0);
+    assert!(is_answered(&folder, "a.json"));
+}
+
+#[test]
+fn what_is_in_it_is_printed_and_reported() {
+    let folder = folder();
+    let run = folder.run("index --print a.json --report report.json").ends(0);
+    for word in ["a.json.tmi", "META", "GRANULES", "LANES", "median of 64"] {
+        assert!(run.stdout.contains(word), "{word}: {}", run.stdout);
+    }
+    let report: Value = serde_json::from_str(&folder.read("report.json")).expect("JSON");
+    let index = &report["indexes"][0];
+    let len = std::fs::metadata(folder.path("a.json.tmi")).expect("it was made").len();
+    assert_eq!((&index["bytes"], &index["fresh"]), (&Value::from(len), &Value::from(false)));
+    assert!(len < 64 << 10, "{len}");
+}

@@ -1,0 +1,131 @@
+//! `info` from an index, where that says all of it; else from the trace.
+
+use super::build::TOP;
+use super::fresh::{Fit, beside, fit, input_of, map, open};
+use super::meta::Meta;
+use crate::config::{Config, IndexUse};
+use crate::info::{self, InfoConfig, InfoReport, TopList, Usage};
+use crate::warning::Warning;
+use std::path::Path;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::source::Source;
+
+/// Counts what is in `sources`, taken together.
+///
+/// Cost: one pass over the inputs on all cores. Heap: a row for each thread and, within an eighth of the budget's share
+/// for indexes each, for each name and list of categories, beyond that on disk. With [`InfoConfig::full`] three times the
+/// time, and 40 bytes for each X, B and E, on disk beyond half of that share; what is open at one time in one thread.
+///
+/// Where [`Config::index`] allows it and there is an index of the one input, that is asked instead: at most 16 MiB of the input
+/// are read, to see that it is still what it was.
+///
+/// # Errors
+/// As [`crate::merge()`], but for the output. [`ErrorKind::NotATrace`] for an index that was named and cannot answer.
+pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {
+    config.check()?;
+    let path = match sources {
+        [Source::Path(path)] if can_be_asked(wanted, config) && is_plain_file(path) => path,
+        _ => return info::info(sources, wanted, config),
+    };
+    let (index, is_named) = match &config.index {
+        IndexUse::Never => return info::info(sources, wanted, config),
+        IndexUse::Auto => (&beside(path), false),
+        IndexUse::File(index) => (index, true),
+    };
+    match ask(path, index, wanted, is_named) {
+        Ok(Some(report)) => Ok(report),
+        Ok(None) => info::info(sources, wanted, config),
+        Err(problem) if is_named => {
+            let (input, found) = (index.display().to_string(), problem);
+            Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into())
+        }
+        Err(problem) => {
+            let mut report = info::info(sources, wanted, config)?;
+            let (index, trace) = (index.display().to_string(), path.display().to_string());
+            report.warnings.push(Warning::IndexUnused { index, why: problem, trace });
+            Ok(report)
+        }
+    }
+}
+
+/// Whether an index has what is wanted: it knows nothing of args, and has not looked at every byte.
+fn can_be_asked(wanted: &InfoConfig, config: &Config) -> bool {
+    !wanted.full && !config.strict && config.profiles.pid_tid.is_empty()
+}
+
+/// Not a pipe, and no file of /proc, whose length says nothing.
+fn is_plain_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
+}
+
+/// What an index says of a file: `None` if that is not all that is wanted, or there is no index; an error says why it is none of
+/// that file.
+fn ask(
+    path: &Path,
+    index: &Path,
+    wanted: &InfoConfig,
+    is_named: bool,
+) -> Result<Option<InfoReport>, String> {
+    let bytes = match map(index).map_err(|error| error.to_string())? {
+        Some(bytes) => bytes,
+        None if is_named => return Err("there is no such file".to_owned()),
+        None => return Ok(None),
+    };
+    let opened = open(&bytes).map_err(|error| error.to_string())?;
+    let Ok(now) = input_of(path) else { return Ok(None) };
+    match fit(opened.input(), &now) {
+        Fit::Same => {}
+        // what lies between the samples may be other than it was, and nothing of the trace will be read that shows it
+        Fit::Copied if is_named => {}
+        Fit::Copied => return Ok(None),
+        Fit::Other => return Err("the trace has changed since, or it is of another one".to_owned()),
+    }
+    let meta = Meta::read(&opened)?;
+    let name = path.display().to_string();
+    let input = meta.input(&name).ok_or("META has something that is not known here")?;
+    let Some(mut report) = meta.info else { return Ok(None) };
+    if !has_rows(&report, wanted.top) {
+        return Ok(None);
+    }
+    report.inputs = vec![input];
+    for event in [&mut report.first, &mut report.last].into_iter().flatten() {
+        event.input.clone_from(&name);
+    }
+    if !wanted.self_times {
+        forget_self_times(&mut report);
+    }
+    cut(&mut report, wanted.top);
+    report.index = Some(index.to_owned());
+    Ok(Some(report))
+}
+
+/// Whether all lists have so many rows, if there are so many.
+fn has_rows(report: &InfoReport, top: usize) -> bool {
+    let most = TOP as u64;
+    top <= TOP
+        || report.gaps.len() < TOP
+            && report.names.distinct <= most
+            && report.categories.distinct <= most
+}
+
+fn cut(report: &mut InfoReport, top: usize) {
+    report.gaps.truncate(top);
+    for list in [&mut report.names, &mut report.categories] {
+        for rows in [&mut list.by_bytes, &mut list.by_time, &mut list.by_self] {
+            rows.truncate(top);
+        }
+    }
+}
+
+/// As if nobody had asked for them.
+fn forget_self_times(report: &mut InfoReport) {
+    let forget = |usage: &mut Usage| usage.self_ns = 0;
+    report.has_self = false;
+    let TopList { by_bytes, by_time, by_self, .. } = &mut report.names;
+    by_self.clear();
+    by_bytes.iter_mut().chain(by_time).for_each(|row| forget(&mut row.usage));
+    for process in &mut report.processes {
+        forget(&mut process.usage);
+        process.threads.iter_mut().for_each(|thread| forget(&mut thread.usage));
+    }
+}

@@ -1,0 +1,352 @@
+//! Granules: stretches of events, cut where time jumps, so that a window of time touches few of them.
+//!
+//! A granule begins with an event that is the first to begin in an aligned 64 KiB of text, or whose time differs by more than J from
+//! that of the timed event before it. J is the least power of two for which there are at most so many as [`EACH`] of the text,
+//! and for which 4096 of them span the trace. So what is cut depends on the events alone.
+//!
+//! ```text
+//!   events   1 2 3 4 | 90 91 92 | 5 6 7 | 93 94        in the order of the text
+//!   jumps            86         87      86             kept as long as J may be below them
+//! ```
+//!
+//! J is known when all is read. Until then a granule is cut at every jump above a bound that J reaches in any case; cuts of a greater
+//! J are among those of a lesser one, so joining granules at the end gives what cutting with J would have given.
+
+use std::io;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Record, Spool, Spooled, word};
+use tracemill_index::{PageBuilder, Section, Writer, id, kinds};
+
+/// Bytes of text to a granule at least, taken over the whole text.
+const EACH: u64 = 4096;
+/// Text in which one granule begins at least, as a power of two.
+const BLOCK: u32 = 16;
+/// A cut that stays whatever J is.
+const FORCED: u64 = u64::MAX;
+/// Kinds of events that have a time.
+pub(super) const TIMED: u64 =
+    kinds::PLAIN | kinds::PAIRS | kinds::ASYNC | kinds::FLOWS | kinds::COUNTERS;
+/// Granules of a page.
+const ROWS: usize = 8192;
+
+/// A stretch of events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Granule {
+    pub(super) place: u64,
+    pub(super) end: u64,
+    pub(super) events: u64,
+    /// Times of its timed events that are no metadata; greatest below least if it has none.
+    pub(super) least: i64,
+    pub(super) greatest: i64,
+    pub(super) kinds: u64,
+    pub(super) sum: u32,
+    /// By how much time jumps at its first event.
+    jump: u64,
+}
+
+/// What of an event counts here.
+pub(super) struct Seen {
+    pub(super) place: u64,
+    pub(super) len: u64,
+    /// Its time, if it has one and is no metadata.
+    pub(super) time: Option<i64>,
+    pub(super) kinds: u64,
+    pub(super) sum: u32,
+}
+
+impl Granule {
+    fn of(seen: &Seen, jump: u64) -> Self {
+        Granule {
+            place: seen.place,
+            end: seen.place + seen.len,
+            events: 1,
+            least: seen.time.unwrap_or(i64::MAX),
+            greatest: seen.time.unwrap_or(i64::MIN),
+            kinds: seen.kinds,
+            sum: seen.sum,
+            jump,
+        }
+    }
+
+    /// Takes in the one behind it.
+    fn join(&mut self, later: &Granule) {
+        self.end = later.end;
+        self.events += later.events;
+        self.least = self.least.min(later.least);
+        self.greatest = self.greatest.max(later.greatest);
+        self.kinds |= later.kinds;
+        self.sum = self.sum.wrapping_add(later.sum);
+    }
+
+    /// Least time and length; zeros if it has none.
+    fn times(&self) -> (u64, u64) {
+        match self.least <= self.greatest {
+            true => (self.least as u64, self.greatest.abs_diff(self.least)),
+            false => (0, 0),
+        }
+    }
+}
+
+impl Record for Granule {
+    const BYTES: usize = 64;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let meta = self.kinds << 32 | u64::from(self.sum);
+        let Granule { place, end, events, least, greatest, jump, .. } = *self;
+        let words = [place, end, events, least as u64, greatest as u64, meta, jump, 0];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let word = |at: usize| word(bytes, 8 * at);
+        Granule {
+            place: word(0),
+            end: word(1),
+            events: word(2),
+            least: word(3) as i64,
+            greatest: word(4) as i64,
+            kinds: word(5) >> 32,
+            sum: word(5) as u32,
+            jump: word(6),
+        }
+    }
+}
+
+/// The least k for which 2^k is no less than a jump.
+fn level(jump: u64) -> u32 {
+    if jump <= 1 { 0 } else { 64 - (jump - 1).leading_zeros() }
+}
+
+/// The least k that J has in any case, if times span so much.
+fn level_of_range(range: u64) -> u32 {
+    level(range.div_ceil(EACH))
+}
+
+/// Times as far as they are known.
+#[derive(Clone, Copy)]
+struct Range(Option<(i64, i64)>);
+
+impl Range {
+    #[inline]
+    fn add(&mut self, least: i64, greatest: i64) {
+        if least <= greatest {
+            let (low, high) = self.0.unwrap_or((least, greatest));
+            self.0 = Some((low.min(least), high.max(greatest)));
+        }
+    }
+
+    fn level(&self) -> u32 {
+        self.0.map_or(0, |(least, greatest)| level_of_range(greatest.abs_diff(least)))
+    }
+}
+
+/// Those of one part of the text.
+pub(super) struct PartGranules {
+    all: Vec<Granule>,
+    /// The granule that the first timed event begins, unless something else cuts there too.
+    first_timed: Option<usize>,
+    first_time: Option<i64>,
+    /// Whether that is the first event of all.
+    begins_timed: bool,
+    last_time: Option<i64>,
+    /// Where the last event begins.
+    last_place: u64,
+    range: Range,
+    /// Something was lost before the first event.
+    damage_before: bool,
+}
+
+impl PartGranules {
+    pub(super) fn new() -> Self {
+        PartGranules {
+            all: Vec::new(),
+            first_timed: None,
+            first_time: None,
+            begins_timed: false,
+            last_time: None,
+            last_place: 0,
+            range: Range(None),
+            damage_before: false,
+        }
+    }
+
+    /// The next event.
+    #[inline]
+    pub(super) fn note(&mut self, seen: &Seen) {
+        let is_first = self.all.is_empty();
+        let other_block = seen.place >> BLOCK != self.last_place >> BLOCK;
+        let mut jump = 0;
+        if let Some(time) = seen.time {
+            self.range.add(time, time);
+            match self.last_time {
+                Some(last) => jump = time.abs_diff(last),
+                None => {
+                    self.first_time = Some(time);
+                    self.begins_timed = is_first;
+                    if !is_first && !other_block {
+                        // whether this is a cut says the part before
+                        self.first_timed = Some(self.all.len());
+                        jump = FORCED;
+                    }
+                }
+            }
+            self.last_time = Some(time);
+        }
+        if is_first || other_block {
+            jump = FORCED;
+        }
+        self.last_place = seen.place;
+        match self.all.last_mut() {
+            Some(last) if jump == 0 => last.join(&Granule::of(seen, 0)),
+            _ => self.all.push(Granule::of(seen, jump)),
+        }
+    }
+
+    /// Something was lost behind the last event.
+    pub(super) fn damage(&mut self) {
+        match self.all.last_mut() {
+            Some(last) => last.kinds |= kinds::DAMAGE,
+            None => self.damage_before = true,
+        }
+    }
+
+    /// Joins those that no J can keep apart.
+    pub(super) fn seal(&mut self) {
+        let level_least = self.range.level();
+        // nothing before the first timed event is joined: its number stays
+        self.all.dedup_by(|later, own| {
+            let joined = level(later.jump) <= level_least;
+            if joined {
+                own.join(later);
+            }
+            joined
+        });
+    }
+}
+
+/// Those of the whole text, as parts come.
+pub(super) struct AllGranules {
+    done: Spool<Granule>,
+    last: Option<Granule>,
+    last_time: Option<i64>,
+    last_place: u64,
+    /// Cuts by level; those below the bound are not all there.
+    cuts: [u64; 65],
+    range: Range,
+}
+
+impl AllGranules {
+    pub(super) fn new(done: Spool<Granule>) -> Self {
+        let (last, last_time, last_place) = (None, None, 0);
+        AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: Range(None) }
+    }
+
+    /// The next part.
+    pub(super) fn append(&mut self, mut part: PartGranules) -> Result<(), Error> {
+        if part.damage_before
+            && let Some(last) = &mut self.last
+        {
+            last.kinds |= kinds::DAMAGE;
+        }
+        let jump_of = |own: Option<i64>, before: Option<i64>| match (own, before) {
+            (Some(own), Some(before)) => own.abs_diff(before),
+            _ => 0,
+        };
+        let seam = jump_of(part.first_time, self.last_time);
+        if let Some(number) = part.first_timed {
+            part.all[number].jump = seam;
+        }
+        if let (Some(first), Some(_)) = (part.all.first_mut(), &self.last)
+            && first.place >> BLOCK == self.last_place >> BLOCK
+        {
+            first.jump = if part.begins_timed { seam } else { 0 };
+        }
+        if !part.all.is_empty() {
+            self.last_place = part.last_place;
+        }
+        self.last_time = part.last_time.or(self.last_time);
+        if let Range(Some((least, greatest))) = part.range {
+            self.range.add(least, greatest);
+        }
+        let level_least = self.range.level();
+        let mut ended = Vec::new();
+        for granule in part.all {
+            let level = level(granule.jump);
+            match &mut self.last {
+                Some(last) if level <= level_least && granule.jump != FORCED => last.join(&granule),
+                last => {
+                    self.cuts[level as usize] += 1;
+                    ended.extend(last.replace(granule));
+                }
+            }
+        }
+        self.done.extend(&ended)
+    }
+
+    /// All of them; `text` is how long the text is.
+    pub(super) fn finish(mut self, text: u64) -> Result<Granules, Error> {
+        self.done.extend(self.last.as_slice())?;
+        let most = text / EACH + 1;
+        let above = |k: u32| self.cuts[k as usize + 1..].iter().sum::<u64>();
+        let mut level = self.range.level();
+        while level < 63 && above(level) > most {
+            level += 1;
+        }
+        Ok(Granules { all: self.done.take()?, level })
+    }
+}
+
+/// All granules of a text, and J.
+pub(super) struct Granules {
+    all: Spooled<Granule>,
+    /// J is 2 to the power of it.
+    pub(super) level: u32,
+}
+
+impl Granules {
+    /// Those of a J, in their order.
+    pub(super) fn cut(&self, level_least: u32) -> impl Iterator<Item = Granule> {
+        let mut all = self.all.iter().peekable();
+        std::iter::from_fn(move || {
+            let mut own = all.next()?;
+            while let Some(later) =
+                all.next_if(|later| level(later.jump) <= level_least && later.jump != FORCED)
+            {
+                own.join(&later);
+            }
+            Some(own)
+        })
+    }
+
+    /// Writes their section.
+    pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
+        to.section(Section { id: id::GRANULES, critical: true, version: 1 })?;
+        let mut granules = self.cut(level);
+        loop {
+            let page: Vec<Granule> = granules.by_ref().take(ROWS).collect();
+            if page.is_empty() {
+                return Ok(());
+            }
+            let least = page.iter().map(|granule| granule.least).min().unwrap_or_default();
+            let greatest = page.iter().map(|granule| granule.greatest).max().unwrap_or_default();
+            to.page(page.len(), (least as u64, greatest as u64), |to| fill(&page, to))?;
+        }
+    }
+}
+
+fn fill(page: &[Granule], to: &mut PageBuilder) {
+    let columns: [fn(&Granule) -> u64; 7] = [
+        |granule| granule.place,
+        |granule| granule.end - granule.place,
+        |granule| granule.events,
+        |granule| granule.times().0,
+        |granule| granule.times().1,
+        |granule| granule.kinds,
+        |granule| u64::from(granule.sum),
+    ];
+    for column in columns {
+        to.numbers(&page.iter().map(column).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,110 @@
+//! META: what plain `info` says, so that it need not be counted again.
+
+use crate::info::InfoReport;
+use serde::{Deserialize, Serialize};
+use tracemill_core::losses::{Example, InputReport, Losses, Tally};
+use tracemill_index::{Index, id};
+use tracemill_tokenizer::DamageKind;
+
+/// Everything in META.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Meta {
+    /// Granules are cut where time jumps by more than 2 to the power of this, in nanoseconds.
+    pub(super) jump_level: u32,
+    /// Names of sections that would have taken too many bytes, or cannot say everything.
+    pub(super) left_out: Vec<String>,
+    input: InputMeta,
+    /// None if it would have taken too many bytes.
+    pub(super) info: Option<InfoReport>,
+}
+
+/// What there is to say of the input.
+#[derive(Serialize, Deserialize)]
+struct InputMeta {
+    bytes: u64,
+    events: u64,
+    encoding: Option<String>,
+    losses: Vec<LossMeta>,
+    unclosed: u64,
+    odd_separators: u64,
+}
+
+/// Losses of one kind; examples are place, where it was noticed, bytes, and the first of them.
+#[derive(Serialize, Deserialize)]
+struct LossMeta {
+    kind: String,
+    count: u64,
+    bytes: u64,
+    examples: Vec<(u64, u64, u64, String)>,
+}
+
+/// Bytes of META that are read at most.
+const MOST: usize = 256 << 20;
+
+/// What inputs may be packed in.
+const ENCODINGS: [&str; 3] = ["gzip", "zstd", "utf-16"];
+
+impl Meta {
+    /// Of a report over one input.
+    pub(super) fn of(
+        jump_level: u32,
+        left_out: Vec<String>,
+        input: &InputReport,
+        info: Option<InfoReport>,
+    ) -> Self {
+        let losses = input.losses.iter().map(|(kind, tally)| LossMeta {
+            kind: kind.name().to_owned(),
+            count: tally.count,
+            bytes: tally.bytes,
+            examples: tally
+                .examples
+                .iter()
+                .map(|e| (e.offset, e.noticed, e.bytes, e.excerpt.clone()))
+                .collect(),
+        });
+        let losses = losses.collect();
+        let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
+        let encoding = encoding.map(str::to_owned);
+        let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
+        Meta { jump_level, left_out, input, info }
+    }
+
+    /// That of an index.
+    pub(super) fn read(index: &Index<'_>) -> Result<Meta, String> {
+        let section = index.section(id::META).ok_or("it has no META")?;
+        let json = index.joined(section, MOST).map_err(|error| error.to_string())?;
+        serde_json::from_slice(&json).map_err(|error| error.to_string())
+    }
+
+    /// The input, under its name; `None` if there is something in it that is not known here.
+    pub(super) fn input(&self, name: &str) -> Option<InputReport> {
+        let InputMeta { bytes, events, encoding, losses, unclosed, odd_separators } = &self.input;
+        let encoding = match encoding {
+            None => None,
+            Some(own) => Some(*ENCODINGS.iter().find(|known| *known == own)?),
+        };
+        let tallies: Option<Vec<(DamageKind, Tally)>> = losses.iter().map(tally_of).collect();
+        Some(InputReport {
+            name: name.to_owned(),
+            bytes: *bytes,
+            events: *events,
+            encoding,
+            losses: Losses::of(tallies?),
+            unclosed: *unclosed,
+            odd_separators: *odd_separators,
+            ..InputReport::default()
+        })
+    }
+}
+
+fn tally_of(loss: &LossMeta) -> Option<(DamageKind, Tally)> {
+    let kind = DamageKind::ALL.into_iter().find(|kind| kind.name() == loss.kind)?;
+    let example = |(offset, noticed, bytes, excerpt): &(u64, u64, u64, String)| Example {
+        offset: *offset,
+        noticed: *noticed,
+        bytes: *bytes,
+        excerpt: excerpt.clone(),
+    };
+    let examples = loss.examples.iter().map(example).collect();
+    Some((kind, Tally { count: loss.count, bytes: loss.bytes, examples }))
+}

@@ -1,0 +1,22 @@
+//! Indexes of traces: what lies where, in a file beside the trace (`X.json.tmi`).
+//!
+//! ```text
+//!   trace ─ scan workers ─ info's counts, granules, threads, places ─> build ─> X.json.tmi
+//!   info ─> answer ─ is it that of the trace, and sound? ─ yes: what META says ─ no: the scan
+//! ```
+//!
+//! The format is that of `tracemill-index`. An index may be wrong only by being refused: whoever asks it gets what a scan would
+//! say, or scans.
+
+mod answer;
+mod build;
+mod fresh;
+mod granules;
+mod meta;
+mod part;
+mod tables;
+mod whole;
+mod write;
+
+pub use answer::info;
+pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};

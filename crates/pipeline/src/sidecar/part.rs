@@ -1,0 +1,111 @@
+//! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
+
+use super::granules::{PartGranules, Seen};
+use crate::essential::{is_essential, may_be_special};
+use crate::info;
+use tracemill_core::envelope::Envelope;
+use tracemill_core::order::{Record, word};
+use tracemill_core::scan::Collect;
+use tracemill_index::{event_sum, kinds};
+use tracemill_profile::Role;
+use tracemill_tokenizer::{Damage, Event};
+
+/// The findings of a stretch of an input.
+pub(super) struct Part {
+    pub(super) info: info::Part,
+    pub(super) granules: PartGranules,
+    /// Least and greatest time by thread, in the order of those of `info`.
+    pub(super) times: Vec<Option<(i64, i64)>>,
+    pub(super) places: Vec<Listed>,
+}
+
+impl Part {
+    pub(super) fn new(info: info::Part) -> Self {
+        let (granules, times, places) = (PartGranules::new(), Vec::new(), Vec::new());
+        Part { info, granules, times, places }
+    }
+
+    #[inline]
+    fn note_time(&mut self, time: i64) {
+        let Some(lane) = self.info.lane else { return };
+        if lane >= self.times.len() {
+            self.times.resize(lane + 1, None);
+        }
+        let (least, greatest) = self.times[lane].unwrap_or((time, time));
+        self.times[lane] = Some((least.min(time), greatest.max(time)));
+    }
+}
+
+/// An event that counts wherever it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) place: u64,
+    pub(super) len: u64,
+    pub(super) kinds: u64,
+}
+
+impl Record for Listed {
+    const BYTES: usize = 24;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let words = [self.place, self.len, self.kinds];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Listed { place: word(bytes, 0), len: word(bytes, 8), kinds: word(bytes, 16) }
+    }
+}
+
+/// Kinds of an event, and its time if it has one and is no metadata.
+#[inline]
+fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
+    let phase = event.phase();
+    if phase == b'M' {
+        return (kinds::METADATA, None);
+    }
+    let special = may_be_special(event);
+    let essential = if special && is_essential(event) { kinds::ESSENTIAL } else { 0 };
+    let Some(ts) = event.ts() else { return (kinds::UNTIMED | essential, None) };
+    let own = match phase {
+        b'B' | b'E' => kinds::PAIRS,
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => kinds::ASYNC,
+        b's' | b't' | b'f' => kinds::FLOWS,
+        b'C' => kinds::COUNTERS,
+        _ => kinds::PLAIN,
+    };
+    let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
+    (own | essential | profiles, Some(ts.floor))
+}
+
+impl Collect for Part {
+    fn envelope(&mut self) -> &mut Envelope {
+        self.info.envelope()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.info.event(event);
+        let (place, len) = (event.offset, event.bytes.len() as u64);
+        let (kinds, time) = kinds_of(event);
+        if let Some(time) = time {
+            self.note_time(time);
+        }
+        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
+            self.places.push(Listed { place, len, kinds });
+        }
+        let sum = event_sum(place, event.bytes);
+        self.granules.note(&Seen { place, len, time, kinds, sum });
+    }
+
+    fn damage(&mut self, damage: &Damage<'_>) {
+        self.envelope().damage(damage);
+        self.granules.damage();
+    }
+
+    fn seal(&mut self) {
+        self.info.seal();
+        self.granules.seal();
+    }
+}

@@ -1,0 +1,139 @@
+//! Small tables as sections: documents, keys, threads, places.
+
+use super::build::Built;
+use super::part::Listed;
+use crate::info::ids;
+use std::io;
+use tracemill_core::envelope::Document;
+use tracemill_index::{PageBuilder, Section, Writer, id};
+use tracemill_tokenizer::Form;
+
+/// Rows of a page, and bytes of text after which one ends.
+const ROWS: usize = 8192;
+const TEXT: usize = 256 << 10;
+/// The longest text that a page has room for.
+pub(super) const TEXT_MOST: usize = 512 << 10;
+
+/// Collects the rows of a page.
+struct Rows<const N: usize> {
+    columns: [Vec<u64>; N],
+    text: Vec<u8>,
+}
+
+impl<const N: usize> Rows<N> {
+    fn new() -> Self {
+        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new() }
+    }
+
+    fn push<W: io::Write>(
+        &mut self,
+        row: [u64; N],
+        texts: &[&[u8]],
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        let own: usize = texts.iter().map(|text| text.len()).sum();
+        if self.columns[0].len() == ROWS || self.text.len() + own > TEXT && !self.text.is_empty() {
+            self.end_page(to)?;
+        }
+        for (column, number) in self.columns.iter_mut().zip(row) {
+            column.push(number);
+        }
+        texts.iter().for_each(|text| self.text.extend_from_slice(text));
+        Ok(())
+    }
+
+    /// Writes what there is; keys are the first column.
+    fn end_page<W: io::Write>(&mut self, to: &mut Writer<W>) -> io::Result<()> {
+        let rows = self.columns[0].len();
+        let (Some(&first), Some(&last)) = (self.columns[0].first(), self.columns[0].last()) else {
+            return Ok(());
+        };
+        to.page(rows, (first, last), |page: &mut PageBuilder| {
+            self.columns.iter().for_each(|column| _ = page.numbers(column));
+            page.bytes(&self.text);
+        })?;
+        *self = Rows::new();
+        Ok(())
+    }
+}
+
+fn critical(id: u16) -> Section {
+    Section { id, critical: true, version: 1 }
+}
+
+/// Whether documents can be told one by one, and their keys have room. Neighbours that look alike may have been counted as one,
+/// depending on where the input was cut.
+pub(super) fn documents_fit(built: &Built) -> bool {
+    let look = |document: &Document| {
+        let keys = document.keys.iter().map(|key| (key.key.clone(), key.len));
+        (document.form, keys.collect::<Vec<_>>())
+    };
+    let mut keys = built.documents.iter().flat_map(|document| &document.keys);
+    let mut neighbours = built.documents.windows(2);
+    built.documents.iter().all(|document| document.alike == 0)
+        && neighbours.all(|pair| look(&pair[0]) != look(&pair[1]))
+        && keys.all(|key| key.key.len() <= TEXT_MOST)
+}
+
+/// Whether the ids of all threads have room.
+pub(super) fn lanes_fit(built: &Built) -> bool {
+    built.lanes.entries().all(|lane| lane.key.len() <= TEXT_MOST)
+}
+
+pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
+    to.section(critical(id::DOCUMENTS))?;
+    let mut rows = Rows::new();
+    for document in &built.documents {
+        let form = match document.form {
+            Form::Array => 0,
+            Form::Object => 1,
+            Form::Ndjson => 2,
+            Form::Plain => 3,
+        };
+        rows.push([form, document.first, document.events], &[], to)?;
+    }
+    rows.end_page(to)
+}
+
+pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
+    to.section(critical(id::KEYS))?;
+    let mut rows = Rows::new();
+    for (number, document) in built.documents.iter().enumerate() {
+        for key in &document.keys {
+            let row = [number as u64, key.offset, key.len, key.key.len() as u64];
+            rows.push(row, &[&key.key], to)?;
+        }
+    }
+    rows.end_page(to)
+}
+
+pub(super) fn lanes<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
+    to.section(critical(id::LANES))?;
+    let mut rows = Rows::new();
+    for (number, lane) in built.lanes.entries().enumerate() {
+        let (pid, tid) = ids(lane.key);
+        let times = built.times.get(number).copied().flatten();
+        let (least, greatest) = times.unwrap_or((0, 0));
+        let row = [
+            lane.usage.events,
+            lane.usage.bytes,
+            lane.usage.time_ns,
+            least as u64,
+            greatest.abs_diff(least),
+            u64::from(times.is_some()),
+            pid.len() as u64,
+            tid.len() as u64,
+        ];
+        rows.push(row, &[pid, tid], to)?;
+    }
+    rows.end_page(to)
+}
+
+pub(super) fn places<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
+    to.section(critical(id::PLACES))?;
+    let mut rows = Rows::new();
+    for Listed { place, len, kinds } in built.places.iter() {
+        rows.push([place, len, kinds], &[], to)?;
+    }
+    rows.end_page(to)
+}

@@ -1,0 +1,268 @@
+//! Making indexes: one a trace, beside it.
+
+use super::build::build;
+use super::fresh::{Fit, beside, fit, input_of, map, open};
+use super::meta::Meta;
+use super::write::{Made, make};
+use crate::config::Config;
+use crate::warning::Warning;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::input;
+use tracemill_core::losses::InputReport;
+use tracemill_core::output::{check_not_input, write_file};
+use tracemill_core::read::InputWarning;
+use tracemill_core::source::Source;
+use tracemill_index::{Index, IndexError, id};
+
+/// How indexes are made.
+#[derive(Clone, Debug, Default)]
+pub struct IndexConfig {
+    /// Where the index of the one input goes; beside it if `None`.
+    pub output: Option<PathBuf>,
+    /// Also an index that is fresh is made anew, and a file that is no index is replaced.
+    pub replace: bool,
+    /// Nothing is written: it is made again and compared.
+    pub verify: bool,
+    /// How much windows of time would read is said.
+    pub reach: bool,
+}
+
+/// What became of an index.
+#[derive(Clone, Debug, Default)]
+pub struct IndexReport {
+    /// The trace.
+    pub input: InputReport,
+    /// The index.
+    pub path: PathBuf,
+    /// Whether it was that of the trace already, and left alone.
+    pub is_fresh: bool,
+    /// With [`IndexConfig::verify`]: whether it is, but for the time of the last change, what was made again.
+    pub is_same: Option<bool>,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Granules are cut where time jumps by more than 2 to the power of this, in nanoseconds; unless it was left alone.
+    pub jump_level: Option<u32>,
+    /// Its sections.
+    pub sections: Vec<IndexSection>,
+    /// Names of sections that had no room.
+    pub left_out: Vec<String>,
+    /// With [`IndexConfig::reach`].
+    pub reach: Option<Reach>,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<Warning>,
+}
+
+/// A section of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexSection {
+    /// Its name.
+    pub name: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// Its bytes in the file.
+    pub bytes: u64,
+}
+
+/// Bytes of text in granules that a window of a hundredth of the trace touches, of so many such windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The median.
+    pub median: u64,
+    /// The worst.
+    pub worst: u64,
+}
+
+/// Makes the index of each of `sources`: files, or folders whose traces are meant.
+///
+/// Cost: one pass over each on all cores, as [`crate::info()`], and a checksum of its events. An index takes at most 1/128 of the text,
+/// or 64 KiB.
+///
+/// # Errors
+/// As [`crate::info()`]; [`ErrorKind::Usage`] for what is no file, and for CPU profiles by themselves.
+pub fn index(
+    sources: &[Source],
+    wanted: &IndexConfig,
+    config: &Config,
+) -> Result<Vec<IndexReport>, Error> {
+    config.check()?;
+    let inputs = input::expand(sources)?;
+    let mut reports = Vec::new();
+    for input in &inputs {
+        match index_one(&input.source, wanted, config) {
+            Err(error) if input.found && is_no_trace(&error) => {
+                let why = error.to_string();
+                let warnings = vec![InputWarning::LeftOut { why }.into()];
+                reports.push(IndexReport { warnings, ..IndexReport::default() });
+            }
+            report => reports.push(report?),
+        }
+    }
+    Ok(reports)
+}
+
+fn is_no_trace(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotATrace { .. } | ErrorKind::Usage { .. })
+}
+
+fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<IndexReport, Error> {
+    let refuse = |why: &str| ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None };
+    let pipe = "an index is of a file, and this is none; write it to one first";
+    let Source::Path(path) = source else { return Err(refuse(pipe).into()) };
+    let metadata = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;
+    if !metadata.is_file() {
+        return Err(refuse(pipe).into());
+    }
+    let target = wanted.output.clone().unwrap_or_else(|| beside(path));
+    check_not_input(&target, std::slice::from_ref(source))?;
+    let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
+    let before = map(&target);
+    let existing = match &before {
+        Ok(Some(bytes)) => Some(open(bytes)),
+        Ok(None) => None,
+        Err(_) => Some(Err(IndexError::NotAnIndex)),
+    };
+    if let Some(Err(IndexError::NotAnIndex)) = &existing
+        && !wanted.replace
+    {
+        let path = target.display().to_string();
+        return Err(ErrorKind::OutputExists { path }.into());
+    }
+    if let Some(Ok(index)) = &existing
+        && !wanted.replace
+        && !wanted.verify
+        && fit(index.input(), &now) == Fit::Same
+        && is_sound(index)
+        && let Some(input) = Meta::read(index).ok().and_then(|meta| meta.input(&source.to_string()))
+    {
+        let mut report =
+            IndexReport { input, path: target, is_fresh: true, ..IndexReport::default() };
+        describe(&mut report, wanted)?;
+        return Ok(report);
+    }
+    let built = build(source, config)?;
+    if built.report.inputs.iter().any(|input| input.profiles > 0) {
+        return Err(refuse("a CPU profile needs no index; it is read as it is").into());
+    }
+    if input_of(path).map_err(|e| Error::read(path.display(), e))? != now {
+        let (input, how) = (source.to_string(), "was written to".to_owned());
+        return Err(ErrorKind::Changed { input, how }.into());
+    }
+    let made = make(&built, &now, &config.tmp_dir)?;
+    let mut report = IndexReport {
+        input: built.report.inputs.into_iter().next().unwrap_or_default(),
+        path: target.clone(),
+        jump_level: Some(made.level),
+        left_out: made.left_out.clone(),
+        warnings: built.report.warnings,
+        ..IndexReport::default()
+    };
+    if wanted.verify {
+        let old = before.as_ref().ok().and_then(Option::as_ref);
+        let same = same(old.map_or(&[], |old| &old[..]), made);
+        report.is_same = Some(same.map_err(|e| Error::scratch(&config.tmp_dir, e))?);
+        report.bytes = old.map_or(0, |old| old.len() as u64);
+        return Ok(report);
+    }
+    write(made, &target)?;
+    describe(&mut report, wanted)?;
+    Ok(report)
+}
+
+/// Whether every page is what it was when it was written.
+fn is_sound(index: &Index<'_>) -> bool {
+    let mut pages = index.sections().iter().flat_map(|section| &section.pages);
+    pages.all(|entry| index.page(entry).is_ok())
+}
+
+fn write(mut made: Made, target: &Path) -> Result<(), Error> {
+    write_file(target, |out| {
+        out.write_all(&made.head)?;
+        io::copy(&mut made.body, out).map(drop)
+    })
+}
+
+/// Whether a file is what was made, but for when the trace was last written to (and the checksum over that).
+fn same(old: &[u8], made: Made) -> io::Result<bool> {
+    let Made { head, mut body, bytes, .. } = made;
+    let (time, checksum) = (24..32, 60..64);
+    let is_same = |at: usize| time.contains(&at) || checksum.contains(&at) || old[at] == head[at];
+    if old.len() as u64 != bytes || !(0..head.len()).all(is_same) {
+        return Ok(false);
+    }
+    let mut rest = &old[head.len()..];
+    let mut buffer = vec![0; 64 << 10];
+    while !rest.is_empty() {
+        let part = &mut buffer[..rest.len().min(64 << 10)];
+        body.read_exact(part)?;
+        if !rest.starts_with(part) {
+            return Ok(false);
+        }
+        rest = &rest[part.len()..];
+    }
+    Ok(true)
+}
+
+/// Says what is in an index, as it stands.
+fn describe(report: &mut IndexReport, wanted: &IndexConfig) -> Result<(), Error> {
+    let failed = |e: io::Error| Error::read(report.path.display(), e);
+    let damaged = |e: IndexError| Error::read(report.path.display(), io::Error::other(e));
+    let missing = || failed(io::ErrorKind::NotFound.into());
+    let bytes = map(&report.path).map_err(failed)?.ok_or_else(missing)?;
+    let index = open(&bytes).map_err(damaged)?;
+    let sections = index.sections().iter().map(|section| IndexSection {
+        name: id::name(section.id).unwrap_or("unknown"),
+        rows: section.rows,
+        bytes: section.pages.iter().map(|page| u64::from(page.packed)).sum(),
+    });
+    let sections = sections.collect();
+    let reach = match wanted.reach {
+        true => reach(&index).map_err(damaged)?,
+        false => None,
+    };
+    (report.bytes, report.sections, report.reach) = (bytes.len() as u64, sections, reach);
+    Ok(())
+}
+
+/// Windows that are tried.
+const WINDOWS: usize = 64;
+
+/// How much text windows of a hundredth of the trace touch, spread evenly over it.
+fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
+    let Some(section) = index.section(id::GRANULES) else { return Ok(None) };
+    let times = section.pages.iter().map(|page| (page.first as i64, page.last as i64));
+    let times = times.filter(|(least, greatest)| least <= greatest);
+    let Some((least, greatest)) = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else {
+        return Ok(None);
+    };
+    let range = i128::from(greatest) - i128::from(least);
+    let window = |number: usize| {
+        let from = i128::from(least) + range * 99 / 100 * number as i128 / (WINDOWS as i128 - 1);
+        (from, from + range / 100)
+    };
+    let windows: Vec<(i128, i128)> = (0..WINDOWS).map(window).collect();
+    let mut bytes = vec![0_u64; WINDOWS];
+    for entry in &section.pages {
+        let page = index.page(entry)?;
+        let [lens, leasts, widths, kinds] =
+            [1, 3, 4, 5].map(|column| page.numbers(column)).map(Result::unwrap_or_default);
+        for (row, &least) in leasts.iter().enumerate() {
+            let (Some(len), Some(width), Some(kinds)) =
+                (lens.get(row), widths.get(row), kinds.get(row))
+            else {
+                continue;
+            };
+            if kinds & super::granules::TIMED == 0 {
+                continue;
+            }
+            let least = i128::from(least as i64);
+            let greatest = least + i128::from(*width);
+            for (own, (from, to)) in bytes.iter_mut().zip(&windows) {
+                *own += if least <= *to && greatest >= *from { *len } else { 0 };
+            }
+        }
+    }
+    bytes.sort_unstable();
+    Ok(Some(Reach { median: bytes[WINDOWS / 2], worst: bytes[WINDOWS - 1] }))
+}

@@ -1,0 +1,115 @@
+//! The file, within its budget.
+
+use super::build::{Built, TOP};
+use super::meta::Meta;
+use super::tables;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+use tracemill_core::error::Error;
+use tracemill_index::{HEAD, Input, Section, Writer, id};
+
+/// The index takes no more than this part of the text, or [`LEAST`].
+const PART: u64 = 128;
+const LEAST: u64 = 64 << 10;
+/// Bytes of META in a page.
+const PAGE: usize = 512 << 10;
+
+/// An index that was made: its head, and a temporary file of all behind it.
+pub(super) struct Made {
+    pub(super) head: [u8; HEAD],
+    pub(super) body: File,
+    pub(super) bytes: u64,
+    /// J is 2 to the power of it.
+    pub(super) level: u32,
+    pub(super) left_out: Vec<String>,
+}
+
+/// What is given up, step by step, until the file is small enough.
+#[derive(Clone, Copy)]
+struct Step(u32);
+
+impl Step {
+    const LAST: Step = Step(9);
+
+    /// How much coarser granules are than they have to be.
+    fn coarser(self) -> u32 {
+        if self.0 == Self::LAST.0 { 63 } else { self.0.min(4) }
+    }
+
+    fn leaves_out(self, id: u16) -> bool {
+        let from = match id {
+            id::PLACES => 5,
+            id::LANES => 6,
+            id::DOCUMENTS | id::KEYS => 7,
+            id::META => 8,
+            _ => u32::MAX,
+        };
+        self.0 >= from
+    }
+}
+
+/// Makes the file of an input whose text was read, in the folder of temporary files.
+pub(super) fn make(built: &Built, input: &Input, tmp_dir: &Path) -> Result<Made, Error> {
+    let text: u64 = built.report.inputs.iter().map(|input| input.bytes).sum();
+    let most = (text / PART).max(LEAST);
+    let mut step = Step(0);
+    loop {
+        let made = attempt(built, input, step, tmp_dir).map_err(|e| Error::scratch(tmp_dir, e))?;
+        if made.bytes <= most || step.0 == Step::LAST.0 {
+            return Ok(made);
+        }
+        step.0 += 1;
+    }
+}
+
+fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Result<Made> {
+    let level = (built.granules.level + step.coarser()).min(63);
+    let keeps = |id: u16| {
+        let fits = match id {
+            id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
+            id::LANES => tables::lanes_fit(built),
+            _ => true,
+        };
+        fits && !step.leaves_out(id)
+    };
+    let left_out =
+        [id::DOCUMENTS, id::KEYS, id::LANES, id::PLACES].into_iter().filter(|&id| !keeps(id));
+    let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
+
+    let file = tempfile::tempfile_in(tmp_dir)?;
+    let mut to = Writer::new(BufWriter::new(file));
+    to.section(Section { id: id::META, critical: true, version: 1 })?;
+    let meta = meta(built, level, keeps(id::META), left_out.clone())?;
+    for part in meta.chunks(PAGE) {
+        to.page(1, (0, 0), |page| _ = page.bytes(part))?;
+    }
+    if keeps(id::DOCUMENTS) {
+        tables::documents(built, &mut to)?;
+        tables::keys(built, &mut to)?;
+    }
+    built.granules.write(level, &mut to)?;
+    if keeps(id::LANES) {
+        tables::lanes(built, &mut to)?;
+    }
+    if keeps(id::PLACES) {
+        tables::places(built, &mut to)?;
+    }
+    let bytes = to.file_len();
+    let (mut body, head) = to.finish(input)?;
+    body.flush()?;
+    let mut body = body.into_inner().map_err(io::IntoInnerError::into_error)?;
+    body.seek(SeekFrom::Start(0))?;
+    Ok(Made { head, body, bytes, level, left_out })
+}
+
+fn meta(built: &Built, level: u32, with_info: bool, left_out: Vec<String>) -> io::Result<Vec<u8>> {
+    let [input] = &built.report.inputs[..] else {
+        return Err(io::Error::other("an index is of one input"));
+    };
+    // what is said beside the trace names the input: who asks gets it from a scan
+    let can_answer = with_info && built.report.warnings.is_empty();
+    let info = can_answer.then(|| built.report.clone());
+    debug_assert!(built.report.gaps.len() <= TOP);
+    Ok(serde_json::to_vec(&Meta::of(level, left_out, input, info))?)
+}

@@ -1,0 +1,314 @@
+//! Indexes: what they say is what a scan says, they are the same whatever the knobs, and what is not right is not used.
+
+use crate::corpus::files_below;
+use crate::run::{Folder, Knobs, PLAIN, config, knobs};
+use std::path::{Path, PathBuf};
+use tracemill_index::{Index, event_sum, id};
+use tracemill_pipeline::{
+    Config, Error, ErrorClass, ErrorKind, IndexConfig, IndexReport, IndexUse, InfoConfig,
+    InfoReport, Source, index, info,
+};
+use tracemill_testkit::Rng;
+use tracemill_testkit::damage::any_damage;
+use tracemill_testkit::generate::{TraceShape, trace};
+use tracemill_testkit::reference::{self, Granule};
+use tracemill_testkit::seeds;
+
+const USUAL: InfoConfig = InfoConfig { top: 10, full: false, self_times: true };
+
+/// Knobs without pipes: an index is of a file.
+fn of_files(number: usize) -> Knobs {
+    Knobs { read_size: None, ..knobs(number) }
+}
+
+fn make(path: &Path, wanted: &IndexConfig, knobs: Knobs) -> Result<IndexReport, Error> {
+    let reports = index(&[Source::Path(path.to_owned())], wanted, &config(knobs))?;
+    Ok(reports.into_iter().next().expect("one a file"))
+}
+
+fn made(path: &Path, knobs: Knobs) -> Vec<u8> {
+    let wanted = IndexConfig { replace: true, ..IndexConfig::default() };
+    let report = make(path, &wanted, knobs).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let bytes = std::fs::read(&report.path).expect("it was written");
+    assert_eq!(report.bytes, bytes.len() as u64);
+    bytes
+}
+
+fn beside(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.tmi", path.display()))
+}
+
+fn ask(path: &Path, wanted: &InfoConfig, index: IndexUse) -> Result<InfoReport, Error> {
+    info(&[Source::Path(path.to_owned())], wanted, &Config { index, ..config(PLAIN) })
+}
+
+/// What an index answers is what a scan says; whether it was asked at all.
+#[track_caller]
+fn same_answer(path: &Path, wanted: &InfoConfig, what: &str) -> bool {
+    let scanned = ask(path, wanted, IndexUse::Never).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let mut answered = ask(path, wanted, IndexUse::Auto).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let was_asked = answered.index.take().is_some();
+    assert_eq!(format!("{answered:?}"), format!("{scanned:?}"), "{what}");
+    was_asked
+}
+
+fn granules_of(bytes: &[u8]) -> Vec<(Granule, u64)> {
+    let index = Index::open(bytes, &id::ALL).expect("it was just made");
+    let section = index.section(id::GRANULES).expect("always there");
+    let mut all = Vec::new();
+    for entry in &section.pages {
+        let page = index.page(entry).expect("sound");
+        let columns: Vec<Vec<u64>> = (0..7).map(|at| page.numbers(at).expect("numbers")).collect();
+        for row in 0..page.rows() {
+            let [place, len, events, least, width, kinds, sum] =
+                std::array::from_fn(|column| columns[column][row]);
+            let timed = kinds & 0b1_1111 != 0;
+            let least = least as i64;
+            let times = timed.then(|| (least, least.wrapping_add_unsigned(width)));
+            let (place, end) = (place as usize, (place + len) as usize);
+            all.push((Granule { place, end, events: events as usize, times }, sum));
+        }
+    }
+    all
+}
+
+#[test]
+fn granules_are_those_of_the_naive_reference_whatever_the_knobs() {
+    let mut many = 0;
+    for seed in seeds(0, 40) {
+        let mut rng = Rng::new(seed);
+        let shape = match seed % 4 {
+            0 => TraceShape { events: 1500, ..TraceShape::arbitrary(&mut rng) },
+            1 => TraceShape::plain(800),
+            _ => TraceShape::arbitrary(&mut rng),
+        };
+        let text = trace(seed, &shape);
+        let (expected, _) = reference::granules(&text).expect("well-formed");
+        let folder = Folder::new();
+        let path = folder.file("a.json", &text);
+        let first = made(&path, PLAIN);
+        let found = granules_of(&first);
+        let granules: Vec<Granule> = found.iter().map(|(granule, _)| granule.clone()).collect();
+        assert_eq!(granules, expected, "{seed}");
+        let events = reference::events(&text).expect("well-formed");
+        for (granule, sum) in found {
+            let own =
+                events.iter().filter(|e| (granule.place..granule.end).contains(&e.span.start));
+            let sums = own.map(|event| event_sum(event.span.start as u64, &event.bytes));
+            assert_eq!(sums.fold(0_u32, u32::wrapping_add), sum as u32, "{seed}");
+        }
+        for corner in 0..4 {
+            let knobs = of_files(seed as usize * 4 + corner);
+            assert!(made(&path, knobs) == first, "{seed} {knobs:?}");
+        }
+        many += usize::from(expected.len() > 20);
+    }
+    assert!(many > 5, "{many}");
+}
+
+#[test]
+fn info_says_the_same_with_an_index() {
+    let mut asked = 0;
+    for seed in seeds(0, 40) {
+        let mut rng = Rng::new(seed);
+        let whole = trace(seed, &TraceShape::arbitrary(&mut rng));
+        let spans: Vec<_> =
+            reference::events(&whole).expect("well-formed").into_iter().map(|e| e.span).collect();
+        let damaged = match spans.is_empty() || rng.chance(50) {
+            true => whole,
+            false => any_damage(&mut rng, &whole, &spans).bytes,
+        };
+        let folder = Folder::new();
+        let path = folder.file("a.json", &damaged);
+        let Ok(_) = ask(&path, &USUAL, IndexUse::Never) else { continue };
+        made(&path, of_files(seed as usize));
+        for (top, self_times) in
+            [(10, true), (1, false), (100, true), (101, true), (100_000, false)]
+        {
+            let wanted = InfoConfig { top, full: false, self_times };
+            asked += usize::from(same_answer(&path, &wanted, &format!("seed {seed}, {wanted:?}")));
+        }
+        let full = InfoConfig { full: true, ..USUAL };
+        assert!(!same_answer(&path, &full, "args are not in it"));
+    }
+    assert!(asked > 120, "{asked}");
+}
+
+#[test]
+fn traces_of_every_kind_are_indexed_within_bounds() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut files = Vec::new();
+    files_below(&testdata, &mut files);
+    let (mut indexed, mut refused) = (0, 0);
+    for file in files {
+        let what = file.display().to_string();
+        let Ok(scanned) = ask(&file, &USUAL, IndexUse::Never) else { continue };
+        if scanned.inputs.is_empty() {
+            continue;
+        }
+        let folder = Folder::new();
+        let name = file.file_name().expect("files have names");
+        let path = folder.file(&name.to_string_lossy(), &std::fs::read(&file).expect("readable"));
+        match make(&path, &IndexConfig::default(), PLAIN) {
+            Err(error) => {
+                assert_eq!(error.class(), ErrorClass::Usage, "{what}: {error}");
+                refused += 1;
+            }
+            Ok(report) => {
+                assert!(report.bytes <= (scanned.inputs[0].bytes / 128).max(64 << 10), "{what}");
+                let may_be = |name: &String| name == "DOCUMENTS" || name == "KEYS";
+                assert!(report.left_out.iter().all(may_be), "{what}: {:?}", report.left_out);
+                same_answer(&path, &USUAL, &what);
+                indexed += 1;
+            }
+        }
+    }
+    assert!(indexed > 10 && refused > 0, "{indexed} {refused}");
+}
+
+/// A trace with an index beside it.
+fn indexed(folder: &Folder) -> PathBuf {
+    let path = folder.file("a.json", &trace(3, &TraceShape::plain(300)));
+    made(&path, PLAIN);
+    path
+}
+
+#[test]
+fn what_is_not_right_is_not_used_and_one_warning_says_so() {
+    let folder = Folder::new();
+    let path = indexed(&folder);
+    let good = std::fs::read(beside(&path)).expect("it was made");
+    let flipped = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 4;
+        bytes
+    };
+    let other = folder.file("other.json", &trace(4, &TraceShape::plain(300)));
+    let newer = [&good[..8], &[9, 0], &good[10..]].concat();
+    for (what, bytes) in [
+        ("cut", good[..good.len() - 1].to_vec()),
+        ("cut to its head", good[..64].to_vec()),
+        ("of no bytes", Vec::new()),
+        ("flipped in the head", flipped(20)),
+        ("flipped in META", flipped(70)),
+        ("flipped in the directory", flipped(good.len() - 20)),
+        ("of another version", newer),
+        ("of another trace", made(&other, PLAIN)),
+        ("no index", b"[]".to_vec()),
+    ] {
+        std::fs::write(beside(&path), &bytes).expect("the folder takes it");
+        let scanned = ask(&path, &USUAL, IndexUse::Never).expect("sound");
+        let mut report = ask(&path, &USUAL, IndexUse::Auto).expect("sound");
+        assert_eq!(report.index, None, "{what}");
+        let warning = report.warnings.pop().expect("it is said").to_string();
+        assert!(warning.contains("was not used") && warning.contains("a.json.tmi"), "{warning}");
+        assert_eq!(format!("{report:?}"), format!("{scanned:?}"), "{what}");
+        let named = ask(&path, &USUAL, IndexUse::File(beside(&path))).expect_err(what);
+        assert_eq!(named.class(), ErrorClass::Input, "{what}: {named}");
+        // what the warning advises helps
+        let wanted = IndexConfig { replace: bytes.len() < 64, ..IndexConfig::default() };
+        make(&path, &wanted, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert!(same_answer(&path, &USUAL, what), "{what}");
+    }
+}
+
+#[test]
+fn a_trace_that_changed_is_read() {
+    let folder = Folder::new();
+    let path = indexed(&folder);
+    let text = std::fs::read(&path).expect("a trace");
+    let now = std::time::SystemTime::now();
+    for at in [text.len() / 3, text.len() / 2] {
+        let mut changed = text.clone();
+        let digit = at + changed[at..].iter().position(u8::is_ascii_digit).expect("a digit");
+        changed[digit] = if changed[digit] == b'7' { b'8' } else { b'7' };
+        std::fs::write(&path, &changed).expect("the folder takes it");
+        let report = ask(&path, &USUAL, IndexUse::Auto).expect("sound");
+        assert!(report.index.is_none() && report.warnings[0].to_string().contains("changed"));
+    }
+    // the same bytes under another time are the same trace
+    std::fs::write(&path, &text).expect("the folder takes it");
+    let file = std::fs::File::options().append(true).open(&path).expect("ours");
+    file.set_modified(now - std::time::Duration::from_secs(3600)).expect("ours");
+    assert!(same_answer(&path, &USUAL, "written anew"));
+    std::fs::remove_file(beside(&path)).expect("ours");
+    assert!(!same_answer(&path, &USUAL, "no index"));
+    assert!(ask(&path, &USUAL, IndexUse::File(beside(&path))).is_err());
+}
+
+#[test]
+fn what_was_made_is_left_alone_compared_and_made_anew() {
+    let folder = Folder::new();
+    let path = indexed(&folder);
+    let usual = IndexConfig::default();
+    let verify = IndexConfig { verify: true, ..IndexConfig::default() };
+    assert!(make(&path, &usual, PLAIN).expect("fresh").is_fresh);
+    for number in 0..6 {
+        let report = make(&path, &verify, of_files(number)).expect("fresh");
+        assert_eq!((report.is_same, report.is_fresh), (Some(true), false));
+    }
+    let good = std::fs::read(beside(&path)).expect("it was made");
+    let mut flipped = good.clone();
+    flipped[100] ^= 1;
+    std::fs::write(beside(&path), &flipped).expect("the folder takes it");
+    assert_eq!(make(&path, &verify, PLAIN).expect("readable").is_same, Some(false));
+    let report = make(&path, &IndexConfig { reach: true, ..usual.clone() }, PLAIN).expect("sound");
+    let reach = report.reach.expect("it was asked for");
+    assert!(!report.is_fresh && reach.median <= reach.worst && reach.worst > 0);
+    let names: Vec<&str> = report.sections.iter().map(|section| section.name).collect();
+    assert_eq!(names, ["META", "DOCUMENTS", "KEYS", "GRANULES", "LANES", "PLACES"]);
+    assert_eq!(std::fs::read(beside(&path)).expect("it was made"), good);
+    // one of a trace that was cut since
+    std::fs::write(&path, &std::fs::read(&path).expect("a trace")[..5000]).expect("ours");
+    assert_eq!(make(&path, &verify, PLAIN).expect("readable").is_same, Some(false));
+    assert!(!make(&path, &usual, PLAIN).expect("readable").is_fresh);
+    assert!(same_answer(&path, &USUAL, "cut, and indexed again"));
+}
+
+#[test]
+fn what_cannot_be_indexed_is_refused() {
+    let folder = Folder::new();
+    let path = indexed(&folder);
+    let refused = |source: Source, wanted: &IndexConfig| {
+        index(&[source], wanted, &config(PLAIN)).expect_err("refused")
+    };
+    let usual = IndexConfig::default();
+    for source in [Source::Stdin, Source::bytes("a", "[]"), Source::Path("/dev/null".into())] {
+        assert_eq!(refused(source, &usual).class(), ErrorClass::Usage);
+    }
+    let profile = folder.file("a.cpuprofile", br#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],"startTime":1,"endTime":2,"samples":[1],"timeDeltas":[1]}"#);
+    assert_eq!(refused(Source::Path(profile), &usual).class(), ErrorClass::Usage);
+    let onto = IndexConfig { output: Some(path.clone()), replace: true, ..usual.clone() };
+    let error = refused(Source::Path(path.clone()), &onto);
+    assert!(matches!(error.kind(), ErrorKind::OutputIsInput { .. }), "{error}");
+    let notes = folder.file("notes.txt", b"keep me");
+    let over = IndexConfig { output: Some(notes.clone()), ..usual.clone() };
+    let error = refused(Source::Path(path.clone()), &over);
+    assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
+    assert_eq!(std::fs::read(notes).expect("still there"), b"keep me");
+    let missing = refused(Source::Path(folder.path("none.json")), &usual);
+    assert_eq!(missing.class(), ErrorClass::Input);
+    // an index is no trace, and one in a folder is not among its traces
+    assert!(ask(&beside(&path), &USUAL, IndexUse::Never).is_err());
+}
+
+#[test]
+fn indexes_in_a_folder_are_not_among_its_traces() {
+    let folder = Folder::new();
+    folder.file("a.json", &trace(5, &TraceShape::plain(50)));
+    folder.file("b.json", &trace(6, &TraceShape::plain(50)));
+    folder.file("readme.txt", b"no trace");
+    let source = Source::Path(folder.path(""));
+    let before = info(std::slice::from_ref(&source), &USUAL, &config(PLAIN)).expect("sound");
+    let reports = index(std::slice::from_ref(&source), &IndexConfig::default(), &config(PLAIN))
+        .expect("sound");
+    assert_eq!(reports.iter().filter(|report| report.bytes > 0).count(), 2);
+    assert!(
+        reports
+            .iter()
+            .any(|report| report.warnings.iter().any(|w| w.to_string().contains("left out")))
+    );
+    assert!(folder.names().contains(&"b.json.tmi".to_owned()));
+    let after = info(&[source], &USUAL, &config(PLAIN)).expect("sound");
+    assert_eq!(format!("{after:?}"), format!("{before:?}"));
+}

@@ -1,0 +1,64 @@
+//! Granules of an index, the naive way: for every J from the least on, cut everywhere and count.
+
+use super::time;
+
+/// A stretch of events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granule {
+    /// Where its first event begins.
+    pub place: usize,
+    /// Where its last event ends.
+    pub end: usize,
+    /// How many.
+    pub events: usize,
+    /// Least and greatest time of those that have one and are no metadata.
+    pub times: Option<(i64, i64)>,
+}
+
+/// The granules of a well-formed input, and the power of two that J is.
+///
+/// # Errors
+///
+/// A sentence on the first thing that is not well-formed.
+pub fn granules(input: &[u8]) -> Result<(Vec<Granule>, u32), String> {
+    let events: Vec<(usize, usize, Option<i64>)> = super::events(input)?
+        .into_iter()
+        .map(|event| {
+            let phase = event.ph.as_deref().and_then(super::string_content);
+            let time = event.ts.as_deref().and_then(time).map(|ts| ts.nanos_floor());
+            let time = time.filter(|_| phase.as_deref() != Some(b"M"));
+            (event.span.start, event.span.end, time)
+        })
+        .collect();
+    let times = || events.iter().filter_map(|event| event.2);
+    let range = times().max().zip(times().min()).map_or(0, |(a, b)| a.abs_diff(b));
+    let spans_all = |k: u32| (1_u128 << k) * 4096 >= u128::from(range);
+    let least = (0..64).find(|&k| spans_all(k)).expect("times have 64 bits");
+    for k in least..64 {
+        let all = cut(&events, 1 << k);
+        if all.len() <= input.len() / 4096 + 1 || k == 63 {
+            return Ok((all, k));
+        }
+    }
+    unreachable!("the last one is taken")
+}
+
+fn cut(events: &[(usize, usize, Option<i64>)], jump: u64) -> Vec<Granule> {
+    let mut all: Vec<Granule> = Vec::new();
+    for (number, &(place, end, time)) in events.iter().enumerate() {
+        let before = events[..number].last();
+        let time_before = events[..number].iter().rev().find_map(|event| event.2);
+        let jumps = time.zip(time_before).is_some_and(|(own, last)| own.abs_diff(last) > jump);
+        let other_block = before.is_none_or(|before| before.0 >> 16 != place >> 16);
+        if jumps || other_block {
+            all.push(Granule { place, end, events: 0, times: None });
+        }
+        let own = all.last_mut().expect("the first event begins one");
+        (own.end, own.events) = (end, own.events + 1);
+        if let Some(time) = time {
+            let (least, greatest) = own.times.unwrap_or((time, time));
+            own.times = Some((least.min(time), greatest.max(time)));
+        }
+    }
+    all
+}
