@@ -59,15 +59,15 @@ fn granules_of(bytes: &[u8]) -> Vec<(Granule, u64)> {
     for entry in &section.pages {
         let page = index.page(entry).expect("sound");
         let columns: Vec<Vec<u64>> = (0..7).map(|at| page.numbers(at).expect("numbers")).collect();
-        for row in 0..page.rows() {
-            let [place, len, events, least, width, kinds, sum] =
-                std::array::from_fn(|column| columns[column][row]);
+        (0..page.rows()).for_each(|row| {
+            let number = |column: usize| columns[column][row];
+            let [place, len, events, least, width, kinds, sum] = std::array::from_fn(number);
             let timed = kinds & 0b1_1111 != 0;
             let least = least as i64;
             let times = timed.then(|| (least, least.wrapping_add_unsigned(width)));
             let (place, end) = (place as usize, (place + len) as usize);
             all.push((Granule { place, end, events: events as usize, times }, sum));
-        }
+        });
     }
     all
 }
