@@ -103,7 +103,7 @@ fn granules_are_those_of_the_naive_reference_whatever_the_knobs() {
         }
         many += usize::from(expected.len() > 20);
     }
-    assert!(many > 5, "{many}");
+    assert!(many > 2, "{many}");
 }
 
 #[test]
