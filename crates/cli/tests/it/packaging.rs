@@ -133,9 +133,8 @@ fn licences_go_with_ours() {
     let (given, all) = (packages("normal,build"), packages("all"));
     assert!(given.len() > 50 && given.is_subset(&all), "{} packages", given.len());
     let wrong = |(_, licence): &&(String, String)| !is_allowed(licence);
-    let of_tests = |(name, licence): &&(String, String)| {
-        OF_TESTS.iter().any(|known| (name.as_str(), licence.as_str()) == *known)
-    };
+    let of_tests =
+        |(name, licence): &&(String, String)| OF_TESTS.contains(&(name.as_str(), licence.as_str()));
     let wrongly_given: Vec<_> = given.iter().filter(wrong).collect();
     assert!(wrongly_given.is_empty(), "{wrongly_given:?}");
     let unknown: Vec<_> = all.iter().filter(wrong).filter(|one| !of_tests(one)).collect();
