@@ -145,7 +145,7 @@ impl Clocks {
     /// Decides, and what there is to say of it; `sightings` stand by the place of what they were found in.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if a flag names no input.
+    /// [`tracemill_core::error::ErrorKind::Usage`] if what is given names no input.
     pub(crate) fn settle(
         sightings: impl Iterator<Item = (u64, ClockSamples)>,
         documents: &[Document],

@@ -1,6 +1,7 @@
 //! Small traces in which a verb and what it is held against once disagreed (`testdata/cases`).
 
 use crate::extract::{extract, kinds};
+use crate::filter;
 use crate::run::{Folder, PLAIN, config, knobs, run};
 use crate::slices::{absolute, run_slice};
 use crate::split::{check, settings};
@@ -8,7 +9,7 @@ use crate::viewer::{changes, merge_for, rules};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tracemill_pipeline::{
-    CheckFor, Edges, FlawKind, Moment, Overlaps, Severity, Source, SplitBy, TimeWindow,
+    CheckFor, Edges, Filter, FlawKind, Moment, Overlaps, Severity, Source, SplitBy, TimeWindow,
 };
 
 fn case(name: &str) -> Vec<u8> {
@@ -231,4 +232,69 @@ fn what_is_nested_to_the_digit_does_not_overlap() {
     let later = String::from_utf8(input).expect("UTF-8").replace("4.0036", "4.0069");
     let found = findings(later.as_bytes(), None, Severity::Warning);
     assert_eq!(found, BTreeMap::from([("overlap".to_owned(), 1)]));
+}
+
+/// What DevTools refuses is found, and mended by the merge that the remedy names; then nothing of it is found.
+#[test]
+fn what_devtools_refuses_is_found_and_mended() {
+    let cases = [
+        ("page-without-navigation.json", "bare-args", "page-args"),
+        ("paint-of-another-program.json", "bare-args", "page-args"),
+        ("start-as-metadata.json", "empty-start", "bare-starts"),
+    ];
+    for (name, finding, change) in cases {
+        let input = case(name);
+        let errors = |text: &[u8]| findings(text, Some(CheckFor::Devtools), Severity::Error);
+        assert_eq!(errors(&input), BTreeMap::from([(finding.to_owned(), 1)]), "{name}");
+        let rules = rules(CheckFor::Devtools, Overlaps::Keep);
+        let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
+        assert_eq!(changes(&report), BTreeMap::from([(change, 1)]), "{name}");
+        assert_eq!(errors(&output), BTreeMap::new(), "{name}");
+    }
+}
+
+/// Events that are no JSON are lost and counted; what is left is JSON.
+#[test]
+fn members_that_are_no_json_do_not_pass() {
+    let (output, report) = run(&[&case("not-json.txt")], None, PLAIN).expect("a trace");
+    let events: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+    assert_eq!(events.as_array().map(Vec::len), Some(1));
+    assert_eq!(report.run.inputs[0].lost(), 5);
+}
+
+/// Nobody knows how long a begin lasts that never ends: where not all fits, such begins go first.
+#[test]
+fn begins_that_never_end_do_not_outgrow_a_size() {
+    let input = case("begins-alone.json");
+    let kept = |most: usize| {
+        let wanted = Filter { shrink_to: Some(most as u64), ..Filter::default() };
+        filter::run(&[&input], &wanted, PLAIN).0.len()
+    };
+    let whole = kept(input.len() + 100);
+    assert_eq!(kept(whole), whole);
+    for most in [60, 100, 200, whole - 1] {
+        assert!(kept(most) <= most, "{most}");
+    }
+}
+
+/// An end with an empty name, with none or with another one ends the begin that is open: in every verb.
+#[test]
+fn ends_of_other_names_end_what_is_open() {
+    let input = case("ends-of-other-names.json");
+    let longer_than = |duration: &str| {
+        let min_dur = Some(duration.parse().expect("a duration"));
+        let wanted = Filter { min_dur, ..Filter::default() };
+        let (output, _) = filter::run(&[&input], &wanted, PLAIN);
+        String::from_utf8_lossy(&output).matches("\"ph\"").count()
+    };
+    assert_eq!([longer_than("12us"), longer_than("13us")], [7, 1]);
+    let window = absolute(&[(Some(48_000), Some(86_000))]);
+    let (slice, _) = run_slice(&[&input], &window, Edges::Clip, None, PLAIN).expect("a trace");
+    let slice: serde_json::Value = serde_json::from_slice(&slice).expect("JSON");
+    let parts = slice.as_array().expect("events").iter();
+    let parts: Vec<_> = parts.map(|event| (event["ph"].as_str(), event["ts"].as_u64())).collect();
+    let [b, e] = ["B", "E"].map(Some);
+    let expected =
+        [(b, 48), (e, 52), (b, 60), (e, 72), (b, 80), (e, 86)].map(|(ph, ts)| (ph, Some(ts)));
+    assert_eq!(parts, expected);
 }

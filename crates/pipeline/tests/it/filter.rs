@@ -11,7 +11,7 @@ use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, Criteria};
 use tracemill_testkit::seeds;
 
-fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterReport) {
+pub(crate) fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterReport) {
     let folder = Folder::new();
     let target = folder.path("out");
     let run = |sources: &[Source]| {
