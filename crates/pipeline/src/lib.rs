@@ -129,7 +129,7 @@ pub use info::{
     TopList, TopRow, Usage,
 };
 pub use key::{FoundKey, find_key};
-pub use merge::merge;
+pub use merge::{merge, merge_if};
 pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{

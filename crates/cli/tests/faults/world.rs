@@ -217,9 +217,10 @@ impl World {
             assert!(now == bytes, "{}", say("an input has changed"));
         }
         let mut outputs_named = outputs.clone();
-        if let Some(old) = job.old.filter(|_| verdict.may_leave) {
-            // a name beside the old file, under which the new one waits to take its place
-            let beside = format!(".{old}.tracemill-");
+        if verdict.may_leave {
+            // a name beside the output, under which a report, or what replaces an old file, waits to take its place
+            let name = job.output.rsplit('/').next().unwrap_or_default();
+            let beside = format!(".{name}.tracemill-");
             outputs_named.retain(|name, _| !name.starts_with(&beside));
         }
         let like = |whole: &&&Whole| run.code == Some(whole.code) && outputs_named == whole.files;

@@ -60,11 +60,24 @@ pub fn merge(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
+    merge_if(sources, output, config, || Ok(()))
+}
+
+/// As [`merge`], for inputs that others have read too: `confirm` is asked when all is written, before the output gets its name.
+///
+/// # Errors
+/// As [`merge`], and those of `confirm`.
+pub fn merge_if(
+    sources: &[Source],
+    output: &OutputConfig,
+    config: &Config,
+    confirm: impl Fn() -> Result<(), Error>,
+) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let mut index = Index::new(config, sources);
     let inputs = read_all(sources, config, &mut index)?;
-    index.write(inputs, output, config)
+    index.write(inputs, output, config, confirm)
 }
 
 impl Index {
@@ -74,6 +87,7 @@ impl Index {
         inputs: Inputs,
         output: &OutputConfig,
         config: &Config,
+        confirm: impl Fn() -> Result<(), Error>,
     ) -> Result<MergeReport, Error> {
         let rules = &config.identity;
         let (clocks, warnings) = self.settle_clocks(&inputs, config)?;
@@ -137,7 +151,8 @@ impl Index {
         report.run.warnings.extend(report.run.annotations.warning());
         retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
         emit.fixups = retouch.as_ref().map(|retouch| retouch as &dyn Fixups);
-        let (to, check) = ((output, None), || inputs.check_unchanged());
+        let check = || inputs.check_unchanged().and_then(|()| confirm());
+        let to = (output, None);
         let bytes = emit.write_all(&united, size, to, config, &mut report.run.warnings, check)?;
         report.run.warnings.extend(clocks.stuck());
         (report.run.events, report.run.bytes) = (size.0, bytes);

@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tracemill_analysis::{ReadRules, Trace, View, WrittenCalls};
-use tracemill_pipeline::{Config, Error, Source, Warning, merge};
+use tracemill_pipeline::{Config, Error, Source, Warning, merge_if};
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -37,15 +37,16 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let mut copy = Copy::new(&tmp_dir)?;
     running.sources = sources(&kept, &tmp_dir)?;
     let (made, said) = make(args, running, &mut copy)?;
-    // the events must be those that the calls were made of
-    kept.iter().try_for_each(Kept::check)?;
     running.sources = sources(&kept, &tmp_dir)?;
     if made.calls > 0 {
         let calls = again("calls of samples", &copy.file);
         running.sources.push(calls.map_err(|why| Error::scratch(&tmp_dir, why))?);
     }
     running.config.progress = Arc::default();
-    let mut report = running.watch(|sources, config| merge(sources, &output, config))?.run;
+    // the events must be those that the calls were made of
+    let confirm = || kept.iter().try_for_each(Kept::check);
+    let write = |sources: &[Source], config: &Config| merge_if(sources, &output, config, confirm);
+    let mut report = running.watch(write)?.run;
     if made.calls > 0 {
         report.inputs.pop();
     }
