@@ -18,21 +18,16 @@ const LISTED: usize = 50;
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
     let FlameArgs { input, part, picks, output, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "flame", input, limits, messages: said };
-    let job = Job::read(
-        flags,
-        output,
-        (picks.read_rules(part, args.group_by), part.ignore_list()),
-        messages,
-    )?;
     let shape = if rules.order == Order::Time { Shape::Log } else { Shape::CallTree };
-    let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     if shape == Shape::Log && picks.is_in_pieces() {
         return Err(Failure::usage(
             "--order time draws one stretch of time: choose it with --from, --to or one --window, and leave out --during, \
              --focus and --ignore",
         ));
     }
+    let flags = Flags { verb: "flame", input, limits, messages: said };
+    let job = Job::picked(flags, output, (part, picks, args.group_by), messages)?;
+    let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {
         (Some(name), _) => match job.trace.sandwich(&parts, name, rules) {

@@ -16,7 +16,9 @@ pub(super) use diff::diff;
 pub(super) use export::convert;
 pub(super) use flame::flame;
 
-use crate::args::{Asked, FormArgs, Least, OutputArgs, SortKey, TopArgs, TreeArgs};
+use crate::args::{
+    Asked, FormArgs, Grouping, Least, OutputArgs, PartArgs, PickArgs, SortKey, TopArgs, TreeArgs,
+};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
 use crate::exit::{Exit, Failure};
@@ -52,6 +54,17 @@ impl<'a> Job<'a> {
         let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
         trace.ignore_list = ignored;
         Ok(Job { reporting, trace })
+    }
+
+    /// Of verbs that choose what counts, and group it.
+    fn picked(
+        flags: Flags<'a>,
+        output: &OutputArgs,
+        (part, picks, by): (&PartArgs, &PickArgs, Grouping),
+        messages: &'a Messages,
+    ) -> Result<Self, Failure> {
+        let rules = picks.read_rules(part, by);
+        Job::read(flags, output, (rules, part.ignore_list()), messages)
     }
 
     fn place(&self) -> &Place {
@@ -115,12 +128,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let TopArgs { input, part, picks, output, limits, messages: said, .. } = args;
     args.refuse_export()?;
     let flags = Flags { verb: "top", input, limits, messages: said };
-    let job = Job::read(
-        flags,
-        output,
-        (picks.read_rules(part, args.group_by), part.ignore_list()),
-        messages,
-    )?;
+    let job = Job::picked(flags, output, (part, picks, args.group_by), messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let mut parts = job.trace.parts(&threads, &query)?;
@@ -152,12 +160,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     let TreeArgs { input, part, picks, output, limits, messages: said, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, limits, messages: said };
-    let job = Job::read(
-        flags,
-        output,
-        (picks.read_rules(part, args.group_by), part.ignore_list()),
-        messages,
-    )?;
+    let job = Job::picked(flags, output, (part, picks, args.group_by), messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
