@@ -1,19 +1,10 @@
 //! `top`, `tree` and `calls` as users run them.
 
-use crate::support::Folder;
+use crate::support::{Folder, STACKS as TRACE};
 use serde_json::Value;
 
-/// Two threads: `a` around `b` twice, and `b` alone.
-const TRACE: &str = r#"[
-{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
-{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
-{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":6000,"dur":1000},
-{"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":1000,"dur":500}]"#;
-
 fn folder() -> Folder {
-    let folder = Folder::new();
-    std::fs::write(folder.path("t.json"), TRACE).expect("a file");
-    folder
+    Folder::new().with("t.json", TRACE)
 }
 
 #[test]

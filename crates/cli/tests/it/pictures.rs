@@ -1,14 +1,7 @@
 //! Call trees for other programs, and pictures, as users make them.
 
-use crate::support::{Folder, binary, testdata};
+use crate::support::{Folder, STACKS as TRACE, binary, testdata};
 use std::collections::BTreeMap;
-
-/// `a` around `b` twice, and `b` alone on a second thread.
-const TRACE: &str = r#"[
-{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
-{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
-{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":6000,"dur":1000},
-{"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":1000,"dur":500}]"#;
 
 fn folder() -> Folder {
     Folder::new().with("t.json", TRACE)

@@ -5,6 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+/// Two threads: `a` around `b` twice, and `b` alone.
+pub(crate) const STACKS: &str = r#"[
+{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":6000,"dur":1000},
+{"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":1000,"dur":500}]"#;
+
 /// A temporary folder with inputs.
 pub(crate) struct Folder(tempfile::TempDir);
 
