@@ -1,5 +1,6 @@
 //! META: what plain `info` says, so that it need not be counted again.
 
+use super::sound::is_sound;
 use crate::info::InfoReport;
 use serde::{Deserialize, Serialize};
 use tracemill_core::losses::{Example, InputReport, Losses, Tally};
@@ -69,11 +70,17 @@ impl Meta {
         Meta { jump_level, left_out, input, info }
     }
 
-    /// That of an index.
+    /// That of an index, if its numbers can be those of a trace: they are added up without a further look.
     pub(super) fn read(index: &Index<'_>) -> Result<Meta, String> {
         let section = index.section(id::META).ok_or("it has no META")?;
         let json = index.joined(section, MOST).map_err(|error| error.to_string())?;
-        serde_json::from_slice(&json).map_err(|error| error.to_string())
+        let meta: Meta = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+        if let (Some(report), Some(input)) = (&meta.info, meta.input(""))
+            && !is_sound(report, &input)
+        {
+            return Err("its META has numbers that no trace has".to_owned());
+        }
+        Ok(meta)
     }
 
     /// The input, under its name; `None` if there is something in it that is not known here.

@@ -14,6 +14,7 @@ mod fresh;
 mod granules;
 mod meta;
 mod part;
+mod sound;
 mod tables;
 mod whole;
 mod write;

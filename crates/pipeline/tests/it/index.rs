@@ -3,7 +3,7 @@
 use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
 use std::path::{Path, PathBuf};
-use tracemill_index::{Index, event_sum, id};
+use tracemill_index::{Index, Section, Writer, event_sum, id};
 use tracemill_pipeline::{
     Config, Error, ErrorClass, ErrorKind, IndexConfig, IndexReport, IndexUse, InfoConfig,
     InfoReport, Source, index, info,
@@ -210,6 +210,69 @@ fn what_is_not_right_is_not_used_and_one_warning_says_so() {
         make(&path, &wanted, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert!(same_answer(&path, &USUAL, what), "{what}");
     }
+}
+
+/// An index of META alone, with sound checksums.
+fn forged(good: &[u8], meta: &serde_json::Value) -> Vec<u8> {
+    let index = Index::open(good, &id::ALL).expect("it was just made");
+    let mut writer = Writer::new(Vec::new());
+    writer.section(Section { id: id::META, critical: true, version: 1 }).expect("the first");
+    let json = meta.to_string();
+    writer.page(1, (0, 0), |page| _ = page.bytes(json.as_bytes())).expect("memory takes it");
+    let (body, head) = writer.finish(index.input()).expect("memory takes it");
+    [&head[..], &body].concat()
+}
+
+/// Paths of all numbers.
+fn leaves(value: &serde_json::Value, path: &str, all: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Array(values) => {
+            let numbered = values.iter().enumerate();
+            numbered.for_each(|(at, own)| leaves(own, &format!("{path}/{at}"), all));
+        }
+        serde_json::Value::Object(members) => {
+            members.iter().for_each(|(key, own)| leaves(own, &format!("{path}/{key}"), all));
+        }
+        serde_json::Value::Number(_) => all.push(path.to_owned()),
+        _ => {}
+    }
+}
+
+#[test]
+fn numbers_that_no_trace_has_are_not_told() {
+    let folder = Folder::new();
+    let mut text = trace(3, &TraceShape::plain(300));
+    text.truncate(text.len() - 40);
+    let path = folder.file("a.json", &text);
+    let good = made(&path, PLAIN);
+    let index = Index::open(&good, &id::ALL).expect("it was just made");
+    let section = index.section(id::META).expect("always there");
+    let json = index.joined(section, 1 << 20).expect("sound");
+    let meta: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let mut numbers = Vec::new();
+    leaves(&meta, "", &mut numbers);
+    // as it was, it is believed
+    std::fs::write(beside(&path), forged(&good, &meta)).expect("the folder takes it");
+    assert!(same_answer(&path, &USUAL, "a copy"));
+    // times are what a trace says, and differ by anything; of names there may be many
+    let free = ["_ns", "/distinct"];
+    let (mut refused, mut told) = (0, 0);
+    for number in &numbers {
+        let mut meta = meta.clone();
+        *meta.pointer_mut(number).expect("it was found there") = (1_u64 << 62).into();
+        std::fs::write(beside(&path), forged(&good, &meta)).expect("the folder takes it");
+        let report = ask(&path, &USUAL, IndexUse::Auto).expect("the trace can be read");
+        if report.index.is_some() {
+            assert!(free.iter().any(|end| number.ends_with(end)), "{number}");
+            told += 1;
+        } else {
+            let warning = report.warnings.last().expect("it is said").to_string();
+            let is_known = ["numbers that no trace has", "expected u32"];
+            assert!(is_known.iter().any(|why| warning.contains(why)), "{number}: {warning}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 50 && told > 20, "{refused} {told}");
 }
 
 #[test]
