@@ -12,8 +12,10 @@ pub const GRANULES: u16 = 4;
 pub const LANES: u16 = 5;
 /// Events that count wherever they stand: metadata, those without a time, and those that viewers need.
 pub const PLACES: u16 = 6;
+/// Intervals longer than a bound, and those that never end.
+pub const SPANS: u16 = 7;
 /// All of these.
-pub const ALL: [u16; 6] = [META, DOCUMENTS, KEYS, GRANULES, LANES, PLACES];
+pub const ALL: [u16; 7] = [META, DOCUMENTS, KEYS, GRANULES, LANES, PLACES, SPANS];
 
 /// The name of a section, if it is known here.
 pub fn name(id: u16) -> Option<&'static str> {
@@ -24,6 +26,7 @@ pub fn name(id: u16) -> Option<&'static str> {
         GRANULES => "GRANULES",
         LANES => "LANES",
         PLACES => "PLACES",
+        SPANS => "SPANS",
         _ => return None,
     })
 }

@@ -80,11 +80,16 @@
 //! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event a line, 3 no events) · number of the first event · events |
 //! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
 //! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events |
-//! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled |
-//! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds |
+//! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS |
+//! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
+//! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) |
 //!
 //! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
+//!
+//! **Look-back T**: META has its level k, T being 2ᵏ ns. All that lasts longer stands in SPANS, and so does what never ends; so what is open at a
+//! moment began less than T before it, or stands there. Pages of SPANS have 8192 rows, but for the last; their keys are
+//! the least start and the greatest end. The rows of a thread stand behind those of the threads before it in LANES.
 //!
 //! What cannot be said exactly, or has no room, is left out: a section is then not there, and META names it. Who needs it reads the
 //! trace.
@@ -97,6 +102,7 @@ pub mod id;
 pub mod kinds;
 mod page;
 mod read;
+pub mod spans;
 mod write;
 
 pub use error::IndexError;

@@ -1,15 +1,23 @@
 //! All parts of an input put together.
 
 use super::granules::{AllGranules, Granules};
+use super::lasting::Lasting;
 use super::part::{Listed, Part};
+use super::span::NO_LANE;
+use super::spans::{AllSpans, Spans};
 use crate::config::Config;
 use crate::info::{Census, InfoConfig, InfoReport, Table};
 use crate::inputs::read_all;
+use std::sync::Arc;
+use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Spool, Spooled};
-use tracemill_core::read::{Current, Maker, Reader};
+use tracemill_core::order::{Order, Spool, Spooled};
+use tracemill_core::place::Long;
+use tracemill_core::read::{Current, Maker, Own, Reader};
 use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_tokenizer::Tier;
 
 /// Rows of lists that an index has.
 pub(super) const TOP: usize = 100;
@@ -23,6 +31,12 @@ pub(super) struct Built {
     pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) documents: Vec<Document>,
     pub(super) places: Spooled<Listed>,
+    /// None of what is packed: windows of that are no part of the file.
+    pub(super) spans: Option<Spans>,
+    /// Of events that are no metadata.
+    pub(super) bounds: Option<Bounds>,
+    pub(super) has_profiles: bool,
+    pub(super) has_lapses: bool,
 }
 
 struct Build {
@@ -30,11 +44,18 @@ struct Build {
     granules: AllGranules,
     times: Vec<Option<(i64, i64)>>,
     places: Spool<Listed>,
+    spans: AllSpans,
+    long: Vec<Long>,
+    bounds: Times,
+    tier: Tier,
+    is_packed: bool,
+    has_profiles: bool,
+    has_lapses: bool,
 }
 
-/// Reads an input. Cost: as `info`, and a sum of each event's bytes; granules and places beyond a sixteenth of the budget's share
-/// for indexes each go to disk.
-pub(super) fn build(source: &Source, config: &Config) -> Result<Built, Error> {
+/// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
+/// part of what lasts; what exceeds a sixteenth of the budget's share for indexes each goes to disk.
+pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result<Built, Error> {
     let share = config.shares().index / 16;
     let wanted = InfoConfig { top: TOP, full: false, self_times: true };
     let mut build = Build {
@@ -42,10 +63,25 @@ pub(super) fn build(source: &Source, config: &Config) -> Result<Built, Error> {
         granules: AllGranules::new(Spool::new(&config.tmp_dir, share)),
         times: Vec::new(),
         places: Spool::new(&config.tmp_dir, share),
+        spans: AllSpans::new(file_bytes, share, config),
+        long: Vec::new(),
+        bounds: Times::NONE,
+        tier: config.tier.unwrap_or_else(Tier::best),
+        is_packed: false,
+        has_profiles: false,
+        has_lapses: false,
     };
     let inputs = read_all(std::slice::from_ref(source), config, &mut build)?;
     inputs.check_unchanged()?;
     let text = inputs.reports.iter().map(|input| input.bytes).sum();
+    let spans = match build.is_packed {
+        true => None,
+        false => {
+            let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+            let store = Store::new(payloads, build.long);
+            Some(build.spans.finish(Order(&store))?)
+        }
+    };
     let (report, lanes, documents) = build.census.report_and_rest(inputs)?;
     Ok(Built {
         report,
@@ -54,21 +90,57 @@ pub(super) fn build(source: &Source, config: &Config) -> Result<Built, Error> {
         times: build.times,
         documents,
         places: build.places.take()?,
+        spans,
+        bounds: build.bounds.bounds(),
+        has_profiles: build.has_profiles,
+        has_lapses: build.has_lapses,
     })
 }
 
 impl Build {
-    fn append_times(&mut self, part: &Part) {
-        for (own, times) in part.info.lanes.entries().zip(&part.times) {
+    /// Returns the rows of the threads of a part.
+    fn append_times(&mut self, part: &Part) -> Vec<u32> {
+        let mut rows = Vec::new();
+        for (number, own) in part.info.lanes.entries().enumerate() {
             // also of those without times, so that threads stay in the order in which they came
             let row = self.census.lanes.row(own.key);
-            let Some((least, greatest)) = *times else { continue };
+            rows.push(u32::try_from(row).unwrap_or(NO_LANE));
+            let Some((least, greatest)) = part.times.get(number).copied().flatten() else {
+                continue;
+            };
             if row >= self.times.len() {
                 self.times.resize(row + 1, None);
             }
             let (low, high) = self.times[row].unwrap_or((least, greatest));
             self.times[row] = Some((low.min(least), high.max(greatest)));
         }
+        rows
+    }
+
+    /// Takes what lasts in a part, whose threads stand in these rows.
+    fn append_lasting(
+        &mut self,
+        lasting: &mut Lasting,
+        rows: &[u32],
+        current: Current<'_>,
+    ) -> Result<(), Error> {
+        self.bounds = self.bounds.unite(lasting.times);
+        self.has_profiles |= lasting.has_profiles;
+        self.has_lapses |= lasting.has_lapses;
+        if !matches!(current.own, Own::Mapped(_)) {
+            self.is_packed = true;
+            return Ok(());
+        }
+        self.long.extend(std::mem::take(&mut lasting.long));
+        let row = |lane: u32| rows.get(lane as usize).copied().unwrap_or(NO_LANE);
+        lasting.complete.iter_mut().for_each(|span| span.lane = row(span.lane));
+        lasting.parts.iter_mut().for_each(|part| part.lane = row(part.lane));
+        self.spans.extend(&lasting.complete)?;
+        self.spans.extend_parts(&lasting.parts);
+        if self.spans.is_full() {
+            self.spans.spill(Order(&current.store(self.long.clone())))?;
+        }
+        Ok(())
     }
 }
 
@@ -76,12 +148,15 @@ impl Reader for Build {
     type Part = Part;
 
     fn part(base: u64, bytes: usize) -> Part {
-        Part::new(Census::part(base, bytes))
+        Part::new(Census::part(base, bytes), Lasting::new(Tier::best(), Arc::default()))
     }
 
     fn maker(&self) -> Maker<Part> {
         let make = self.census.maker();
-        Box::new(move |base, bytes| Part::new(make(base, bytes)))
+        let (tier, floor) = (self.tier, self.spans.floor());
+        Box::new(move |base, bytes| {
+            Part::new(make(base, bytes), Lasting::new(tier, Arc::clone(&floor)))
+        })
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -96,7 +171,8 @@ impl Reader for Build {
         let granules = std::mem::replace(&mut part.granules, super::granules::PartGranules::new());
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
-        self.append_times(&part);
+        let rows = self.append_times(&part);
+        self.append_lasting(&mut part.lasting, &rows, current)?;
         self.census.take(part.info, base, current)
     }
 }

@@ -115,7 +115,7 @@ impl Record for Granule {
 }
 
 /// The least k for which 2^k is no less than a jump.
-fn level(jump: u64) -> u32 {
+pub(super) fn level(jump: u64) -> u32 {
     if jump <= 1 { 0 } else { 64 - (jump - 1).leading_zeros() }
 }
 

@@ -15,8 +15,27 @@ pub(super) struct Meta {
     /// Names of sections that would have taken too many bytes, or cannot say everything.
     pub(super) left_out: Vec<String>,
     input: InputMeta,
+    /// None without SPANS.
+    pub(super) windows: Option<WindowsMeta>,
     /// None if it would have taken too many bytes.
     pub(super) info: Option<InfoReport>,
+}
+
+/// What must be known of a trace to read windows of it only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct WindowsMeta {
+    /// What is longer than 2 to the power of this, in nanoseconds, stands in SPANS.
+    pub(super) level: u32,
+    /// Whether an end closes a begin around others that are open.
+    pub(super) has_crossings: bool,
+    /// Whether an end closes a begin of another name.
+    pub(super) has_strangers: bool,
+    /// Whether there are parts of CPU profiles.
+    pub(super) has_profiles: bool,
+    /// Whether something is not JSON to the letter.
+    pub(super) has_lapses: bool,
+    /// Start, first, last and end, in nanoseconds; None without times.
+    pub(super) bounds: Option<[i64; 4]>,
 }
 
 /// What there is to say of the input.
@@ -67,7 +86,12 @@ impl Meta {
         let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
         let encoding = encoding.map(str::to_owned);
         let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
-        Meta { jump_level, left_out, input, info }
+        Meta { jump_level, left_out, input, windows: None, info }
+    }
+
+    /// With what windows need.
+    pub(super) fn with_windows(self, windows: Option<WindowsMeta>) -> Self {
+        Meta { windows, ..self }
     }
 
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.

@@ -1,6 +1,8 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
 use super::granules::{PartGranules, Seen};
+use super::lasting::{Known, Lasting};
+use super::span::NO_LANE;
 use crate::essential::{is_essential, may_be_special};
 use crate::info;
 use tracemill_core::envelope::Envelope;
@@ -8,7 +10,7 @@ use tracemill_core::order::{Record, word};
 use tracemill_core::scan::Collect;
 use tracemill_index::{event_sum, kinds};
 use tracemill_profile::Role;
-use tracemill_tokenizer::{Damage, Event};
+use tracemill_tokenizer::{Damage, Event, Member};
 
 /// The findings of a stretch of an input.
 pub(super) struct Part {
@@ -17,12 +19,13 @@ pub(super) struct Part {
     /// Least and greatest time by thread, in the order of those of `info`.
     pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) places: Vec<Listed>,
+    pub(super) lasting: Lasting,
 }
 
 impl Part {
-    pub(super) fn new(info: info::Part) -> Self {
+    pub(super) fn new(info: info::Part, lasting: Lasting) -> Self {
         let (granules, times, places) = (PartGranules::new(), Vec::new(), Vec::new());
-        Part { info, granules, times, places }
+        Part { info, granules, times, places, lasting }
     }
 
     #[inline]
@@ -42,20 +45,22 @@ pub(super) struct Listed {
     pub(super) place: u64,
     pub(super) len: u64,
     pub(super) kinds: u64,
+    pub(super) sum: u32,
 }
 
 impl Record for Listed {
-    const BYTES: usize = 24;
+    const BYTES: usize = 32;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.place, self.len, self.kinds];
+        let words = [self.place, self.len, self.kinds, u64::from(self.sum)];
         for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *chunk = word.to_le_bytes();
         }
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        Listed { place: word(bytes, 0), len: word(bytes, 8), kinds: word(bytes, 16) }
+        let [place, len, kinds, sum] = std::array::from_fn(|at| word(bytes, 8 * at));
+        Listed { place, len, kinds, sum: sum as u32 }
     }
 }
 
@@ -68,7 +73,8 @@ fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
     }
     let special = may_be_special(event);
     let essential = if special && is_essential(event) { kinds::ESSENTIAL } else { 0 };
-    let Some(ts) = event.ts() else { return (kinds::UNTIMED | essential, None) };
+    let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
+    let Some(ts) = event.ts() else { return (kinds::UNTIMED | essential | profiles, None) };
     let own = match phase {
         b'B' | b'E' => kinds::PAIRS,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => kinds::ASYNC,
@@ -76,7 +82,6 @@ fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
         b'C' => kinds::COUNTERS,
         _ => kinds::PLAIN,
     };
-    let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
     (own | essential | profiles, Some(ts.floor))
 }
 
@@ -92,11 +97,20 @@ impl Collect for Part {
         if let Some(time) = time {
             self.note_time(time);
         }
-        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
-            self.places.push(Listed { place, len, kinds });
-        }
         let sum = event_sum(place, event.bytes);
+        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
+            self.places.push(Listed { place, len, kinds, sum });
+        }
+        let lane = self.info.lane.map_or(NO_LANE, |lane| lane as u32);
+        let is_special = kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
+        self.lasting.has_profiles |= kinds & kinds::PROFILES != 0;
+        self.lasting.note(event, &Known { place, lane, sum, is_special });
         self.granules.note(&Seen { place, len, time, kinds, sum });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.lasting.note_value(member.value);
+        self.envelope().member(member);
     }
 
     fn damage(&mut self, damage: &Damage<'_>) {

@@ -18,11 +18,14 @@ pub(super) const TEXT_MOST: usize = 512 << 10;
 struct Rows<const N: usize> {
     columns: [Vec<u64>; N],
     text: Vec<u8>,
+    /// Columns behind the text.
+    behind: usize,
 }
 
 impl<const N: usize> Rows<N> {
-    fn new() -> Self {
-        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new() }
+    /// None yet; the last `behind` columns stand behind the text.
+    fn new(behind: usize) -> Self {
+        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new(), behind }
     }
 
     fn push<W: io::Write>(
@@ -48,11 +51,13 @@ impl<const N: usize> Rows<N> {
         let (Some(&first), Some(&last)) = (self.columns[0].first(), self.columns[0].last()) else {
             return Ok(());
         };
+        let (before, behind) = self.columns.split_at(N - self.behind);
         to.page(rows, (first, last), |page: &mut PageBuilder| {
-            self.columns.iter().for_each(|column| _ = page.numbers(column));
+            before.iter().for_each(|column| _ = page.numbers(column));
             page.bytes(&self.text);
+            behind.iter().for_each(|column| _ = page.numbers(column));
         })?;
-        *self = Rows::new();
+        *self = Rows::new(self.behind);
         Ok(())
     }
 }
@@ -82,7 +87,7 @@ pub(super) fn lanes_fit(built: &Built) -> bool {
 
 pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(critical(id::DOCUMENTS))?;
-    let mut rows = Rows::new();
+    let mut rows = Rows::new(0);
     for document in &built.documents {
         let form = match document.form {
             Form::Array => 0,
@@ -97,7 +102,7 @@ pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::
 
 pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(critical(id::KEYS))?;
-    let mut rows = Rows::new();
+    let mut rows = Rows::new(0);
     for (number, document) in built.documents.iter().enumerate() {
         for key in &document.keys {
             let row = [number as u64, key.offset, key.len, key.key.len() as u64];
@@ -107,9 +112,14 @@ pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Resul
     rows.end_page(to)
 }
 
-pub(super) fn lanes<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
+/// Threads; `spans` are the rows of SPANS of each.
+pub(super) fn lanes<W: io::Write>(
+    built: &Built,
+    spans: &[u64],
+    to: &mut Writer<W>,
+) -> io::Result<()> {
     to.section(critical(id::LANES))?;
-    let mut rows = Rows::new();
+    let mut rows = Rows::new(1);
     for (number, lane) in built.lanes.entries().enumerate() {
         let (pid, tid) = ids(lane.key);
         let times = built.times.get(number).copied().flatten();
@@ -123,6 +133,7 @@ pub(super) fn lanes<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Resu
             u64::from(times.is_some()),
             pid.len() as u64,
             tid.len() as u64,
+            spans.get(number).copied().unwrap_or(0),
         ];
         rows.push(row, &[pid, tid], to)?;
     }
@@ -131,9 +142,9 @@ pub(super) fn lanes<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Resu
 
 pub(super) fn places<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(critical(id::PLACES))?;
-    let mut rows = Rows::new();
-    for Listed { place, len, kinds } in built.places.iter() {
-        rows.push([place, len, kinds], &[], to)?;
+    let mut rows = Rows::new(0);
+    for Listed { place, len, kinds, sum } in built.places.iter() {
+        rows.push([place, len, kinds, u64::from(sum)], &[], to)?;
     }
     rows.end_page(to)
 }

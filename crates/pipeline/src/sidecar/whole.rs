@@ -141,7 +141,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         describe(&mut report, wanted)?;
         return Ok(report);
     }
-    let built = build(source, config)?;
+    let built = build(source, now.length, config)?;
     if built.report.inputs.iter().any(|input| input.profiles > 0) {
         return Err(refuse("a CPU profile needs no index; it is read as it is").into());
     }

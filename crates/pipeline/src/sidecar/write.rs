@@ -1,11 +1,12 @@
 //! The file, within its budget.
 
 use super::build::{Built, TOP};
-use super::meta::Meta;
-use super::tables;
+use super::meta::{Meta, WindowsMeta};
+use super::{rows, tables};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
+use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_index::{HEAD, Input, Section, Writer, id};
 
@@ -39,7 +40,7 @@ impl Step {
 
     fn leaves_out(self, id: u16) -> bool {
         let from = match id {
-            id::PLACES => 5,
+            id::PLACES | id::SPANS => 5,
             id::LANES => 6,
             id::DOCUMENTS | id::KEYS => 7,
             id::META => 8,
@@ -69,18 +70,21 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         let fits = match id {
             id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
             id::LANES => tables::lanes_fit(built),
+            id::SPANS => built.spans.as_ref().is_some_and(|spans| spans.is_complete),
             _ => true,
         };
         fits && !step.leaves_out(id)
     };
-    let left_out =
-        [id::DOCUMENTS, id::KEYS, id::LANES, id::PLACES].into_iter().filter(|&id| !keeps(id));
+    let may_go = [id::DOCUMENTS, id::KEYS, id::LANES, id::PLACES, id::SPANS];
+    let left_out = may_go.into_iter().filter(|&id| !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
+    let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
+    let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
 
     let file = tempfile::tempfile_in(tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
     to.section(Section { id: id::META, critical: true, version: 1 })?;
-    let meta = meta(built, level, keeps(id::META), left_out.clone())?;
+    let meta = meta(built, (level, look_back), keeps(id::META), left_out.clone())?;
     for part in meta.chunks(PAGE) {
         to.page(1, (0, 0), |page| _ = page.bytes(part))?;
     }
@@ -90,10 +94,14 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
     }
     built.granules.write(level, &mut to)?;
     if keeps(id::LANES) {
-        tables::lanes(built, &mut to)?;
+        let counts = spans.zip(look_back).map(|(all, level)| all.by_lane(level, built.times.len()));
+        tables::lanes(built, &counts.unwrap_or_default(), &mut to)?;
     }
     if keeps(id::PLACES) {
         tables::places(built, &mut to)?;
+    }
+    if let (Some(spans), Some(level)) = (spans, look_back) {
+        rows::write(spans, level, &mut to)?;
     }
     let bytes = to.file_len();
     let (mut body, head) = to.finish(input)?;
@@ -103,7 +111,12 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
     Ok(Made { head, body, bytes, level, left_out })
 }
 
-fn meta(built: &Built, level: u32, with_info: bool, left_out: Vec<String>) -> io::Result<Vec<u8>> {
+fn meta(
+    built: &Built,
+    (level, look_back): (u32, Option<u32>),
+    with_info: bool,
+    left_out: Vec<String>,
+) -> io::Result<Vec<u8>> {
     let [input] = &built.report.inputs[..] else {
         return Err(io::Error::other("an index is of one input"));
     };
@@ -111,5 +124,13 @@ fn meta(built: &Built, level: u32, with_info: bool, left_out: Vec<String>) -> io
     let can_answer = with_info && built.report.warnings.is_empty();
     let info = can_answer.then(|| built.report.clone());
     debug_assert!(built.report.gaps.len() <= TOP);
-    Ok(serde_json::to_vec(&Meta::of(level, left_out, input, info))?)
+    let windows = built.spans.as_ref().zip(look_back).map(|(spans, level)| WindowsMeta {
+        level,
+        has_crossings: spans.has_crossings,
+        has_strangers: spans.has_strangers,
+        has_profiles: built.has_profiles,
+        has_lapses: built.has_lapses,
+        bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
+    });
+    Ok(serde_json::to_vec(&Meta::of(level, left_out, input, info).with_windows(windows))?)
 }

@@ -14,7 +14,7 @@
 //! ```
 
 use super::keys::{self, Keys};
-use super::kinds::{Kind, Phase, is_essential, may_be_special};
+use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
 use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -168,14 +168,7 @@ impl ChunkFindings {
     /// Notes the times of an event; returns its last nanosecond, or one behind it.
     #[inline]
     fn note_times(&mut self, event: &Event<'_>, phase: Phase, ts: Nanos) -> i64 {
-        let end = match event.dur().filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
-            // rounded up: beyond an edge in doubt
-            Some(dur) => {
-                let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
-                ts.floor.saturating_add(dur.floor).saturating_add(rest)
-            }
-            None => ts.floor,
-        };
+        let end = end_of(event, phase, ts);
         self.times.note(event, ts, end);
         // 0 may be no time at all, and if it is one all is read again
         if ts.floor < self.guess.start.saturating_sub(SLACK / 4) && !is_zero(ts) {

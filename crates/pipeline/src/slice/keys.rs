@@ -23,19 +23,19 @@ use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
-    pub(super) entry: Entry,
+pub(crate) struct Part {
+    pub(crate) entry: Entry,
     /// 0 if it has no id and needs one.
     key: [u64; 2],
     /// Of its name; 0 if there is none, an empty one, or the key has it.
-    pub(super) name: u64,
-    pub(super) kind: Kind,
-    pub(super) step: Step,
+    pub(crate) name: u64,
+    pub(crate) kind: Kind,
+    pub(crate) step: Step,
 }
 
 impl Part {
     /// What it belongs to; 0 if it has no id and needs one.
-    pub(super) fn owner(&self) -> u128 {
+    pub(crate) fn owner(&self) -> u128 {
         let [high, low] = self.key;
         u128::from(high) << 64 | u128::from(low)
     }
@@ -80,12 +80,12 @@ impl Keyed for Part {
 
 /// Makes keys.
 #[derive(Default)]
-pub(super) struct Keys(Vec<u8>);
+pub(crate) struct Keys(Vec<u8>);
 
 impl Keys {
     /// The part that an event is.
     #[inline]
-    pub(super) fn part(&mut self, event: &Event<'_>, entry: Entry, kind: Kind, step: Step) -> Part {
+    pub(crate) fn part(&mut self, event: &Event<'_>, entry: Entry, kind: Kind, step: Step) -> Part {
         let key = self.of(event, kind).unwrap_or_default();
         let name = if kind == Kind::Slice { self.name(event) } else { 0 };
         Part { entry, key, name, kind, step }
@@ -260,7 +260,7 @@ fn integer(digits: &[u8]) -> Option<u64> {
 }
 
 /// Whether the time of an event has digits below a nanosecond.
-pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
+pub(crate) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
     let bytes = store.event(entry.place);
     entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)
 }

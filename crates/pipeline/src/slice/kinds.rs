@@ -1,12 +1,12 @@
 //! What an event is to a window: an interval of its own, an end of one, a moment, or something that is always kept.
 
-pub(super) use crate::essential::{is_essential, is_start, may_be_special};
-use tracemill_tokenizer::Event;
+pub(crate) use crate::essential::{is_essential, is_start, may_be_special};
+use tracemill_tokenizer::{Event, Nanos};
 
 /// A part of something that lasts, by phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// `B`, `E`: nested in a thread.
     Slice,
     /// `b`, `e`
@@ -23,12 +23,12 @@ impl Kind {
     const ALL: [Kind; 5] = [Kind::Slice, Kind::Async, Kind::Legacy, Kind::Flow, Kind::Counter];
 
     /// That of its number.
-    pub(super) fn of_number(number: u8) -> Self {
+    pub(crate) fn of_number(number: u8) -> Self {
         Kind::ALL[usize::from(number) % Kind::ALL.len()]
     }
 
     /// The phase that ends it.
-    pub(super) fn end(self) -> &'static str {
+    pub(crate) fn end(self) -> &'static str {
         match self {
             Kind::Slice | Kind::Counter => "E",
             Kind::Async => "e",
@@ -41,7 +41,7 @@ impl Kind {
 /// Which part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Begin,
     Middle,
     End,
@@ -51,14 +51,14 @@ impl Step {
     const ALL: [Step; 3] = [Step::Begin, Step::Middle, Step::End];
 
     /// That of its number.
-    pub(super) fn of_number(number: u8) -> Self {
+    pub(crate) fn of_number(number: u8) -> Self {
         Step::ALL[usize::from(number) % Step::ALL.len()]
     }
 }
 
 /// What an event is, by its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// `X`
     Complete,
     Part(Kind, Step),
@@ -70,7 +70,7 @@ pub(super) enum Phase {
 
 impl Phase {
     #[inline]
-    pub(super) fn of(event: &Event<'_>) -> Phase {
+    pub(crate) fn of(event: &Event<'_>) -> Phase {
         match event.phase() {
             b'X' => Phase::Complete,
             b'M' => Phase::Metadata,
@@ -86,6 +86,19 @@ impl Phase {
             b'C' => Phase::Part(Kind::Counter, Step::Middle),
             _ => Phase::Moment,
         }
+    }
+}
+
+/// The last nanosecond of an event that begins at `ts`, or one behind it.
+#[inline]
+pub(crate) fn end_of(event: &Event<'_>, phase: Phase, ts: Nanos) -> i64 {
+    match event.dur().filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
+        // rounded up: beyond an edge in doubt
+        Some(dur) => {
+            let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
+            ts.floor.saturating_add(dur.floor).saturating_add(rest)
+        }
+        None => ts.floor,
     }
 }
 

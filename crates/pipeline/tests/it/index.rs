@@ -17,7 +17,7 @@ use tracemill_testkit::seeds;
 const USUAL: InfoConfig = InfoConfig { top: 10, full: false, self_times: true };
 
 /// Knobs without pipes: an index is of a file.
-fn of_files(number: usize) -> Knobs {
+pub(crate) fn of_files(number: usize) -> Knobs {
     Knobs { read_size: None, ..knobs(number) }
 }
 
@@ -26,7 +26,7 @@ fn make(path: &Path, wanted: &IndexConfig, knobs: Knobs) -> Result<IndexReport, 
     Ok(reports.into_iter().next().expect("one a file"))
 }
 
-fn made(path: &Path, knobs: Knobs) -> Vec<u8> {
+pub(crate) fn made(path: &Path, knobs: Knobs) -> Vec<u8> {
     let wanted = IndexConfig { replace: true, ..IndexConfig::default() };
     let report = make(path, &wanted, knobs).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let bytes = std::fs::read(&report.path).expect("it was written");
@@ -156,7 +156,11 @@ fn traces_of_every_kind_are_indexed_within_bounds() {
             }
             Ok(report) => {
                 assert!(report.bytes <= (scanned.inputs[0].bytes / 128).max(64 << 10), "{what}");
-                let may_be = |name: &String| name == "DOCUMENTS" || name == "KEYS";
+                let is_packed = scanned.inputs[0].encoding.is_some();
+                let may_be = |name: &String| match name.as_str() {
+                    "SPANS" => is_packed,
+                    name => name == "DOCUMENTS" || name == "KEYS",
+                };
                 assert!(report.left_out.iter().all(may_be), "{what}: {:?}", report.left_out);
                 same_answer(&path, &USUAL, &what);
                 indexed += 1;
@@ -251,6 +255,8 @@ fn numbers_that_no_trace_has_are_not_told() {
     let meta: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     let mut numbers = Vec::new();
     leaves(&meta, "", &mut numbers);
+    // nothing is told of these: slices hold them against what they read
+    numbers.retain(|number| !number.starts_with("/windows/bounds"));
     // as it was, it is believed
     std::fs::write(beside(&path), forged(&good, &meta)).expect("the folder takes it");
     assert!(same_answer(&path, &USUAL, "a copy"));
@@ -319,7 +325,7 @@ fn what_was_made_is_left_alone_compared_and_made_anew() {
     let reach = report.reach.expect("it was asked for");
     assert!(!report.is_fresh && reach.median <= reach.worst && reach.worst > 0);
     let names: Vec<&str> = report.sections.iter().map(|section| section.name).collect();
-    assert_eq!(names, ["META", "DOCUMENTS", "KEYS", "GRANULES", "LANES", "PLACES"]);
+    assert_eq!(names, ["META", "DOCUMENTS", "KEYS", "GRANULES", "LANES", "PLACES", "SPANS"]);
     assert_eq!(std::fs::read(beside(&path)).expect("it was made"), good);
     // one of a trace that was cut since
     std::fs::write(&path, &std::fs::read(&path).expect("a trace")[..5000]).expect("ours");

@@ -30,6 +30,7 @@ mod quirks;
 mod run;
 mod slice_profiles;
 mod slices;
+mod spans;
 mod split;
 mod starts;
 mod trace;

@@ -1,0 +1,142 @@
+//! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
+
+use super::span::{Held, Span};
+use crate::slice::keys::{self, Keys};
+use crate::slice::kinds::{Phase, end_of};
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_core::bounds::Times;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::order::{Keyed, Order, Record};
+use tracemill_core::place::{Long, Place};
+use tracemill_index::spans;
+use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
+
+/// A part of something that lasts, with the thread it stands on and its checksum.
+#[derive(Clone, Copy)]
+pub(super) struct LastingPart {
+    pub(super) part: keys::Part,
+    /// Among the threads of the chunk, then among all.
+    pub(super) lane: u32,
+    pub(super) sum: u32,
+}
+
+impl Record for LastingPart {
+    const BYTES: usize = keys::Part::BYTES + 8;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let (part, rest) = bytes.split_at_mut(keys::Part::BYTES);
+        self.part.encode(part);
+        rest[..4].copy_from_slice(&self.lane.to_le_bytes());
+        rest[4..].copy_from_slice(&self.sum.to_le_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let (part, rest) = bytes.split_at(keys::Part::BYTES);
+        let number =
+            |at: usize| u32::from_le_bytes(rest[at..].first_chunk().copied().unwrap_or_default());
+        LastingPart { part: keys::Part::decode(part), lane: number(0), sum: number(4) }
+    }
+}
+
+impl Keyed for LastingPart {
+    type Key = (u128, i64);
+
+    fn key(&self) -> (u128, i64) {
+        self.part.key()
+    }
+
+    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        self.part.compare(&other.part, order)
+    }
+}
+
+/// What lasts in one chunk.
+pub(super) struct Lasting {
+    keys: Keys,
+    validator: Validator,
+    /// Shorter complete events are in no index: see `AllSpans`.
+    floor: Arc<AtomicU32>,
+    pub(super) parts: Vec<LastingPart>,
+    pub(super) complete: Vec<Span>,
+    pub(super) long: Vec<Long>,
+    pub(super) times: Times,
+    /// Whether there are parts of CPU profiles.
+    pub(super) has_profiles: bool,
+    /// Whether something is not JSON to the letter.
+    pub(super) has_lapses: bool,
+}
+
+/// An event with what was found out about it.
+pub(super) struct Known {
+    pub(super) place: u64,
+    pub(super) lane: u32,
+    pub(super) sum: u32,
+    /// Whether it counts wherever it stands, or is part of a CPU profile.
+    pub(super) is_special: bool,
+}
+
+impl Lasting {
+    pub(super) fn new(tier: Tier, floor: Arc<AtomicU32>) -> Self {
+        Lasting {
+            keys: Keys::default(),
+            validator: Validator::new(tier),
+            floor,
+            parts: Vec::new(),
+            complete: Vec::new(),
+            long: Vec::new(),
+            times: Times::NONE,
+            has_profiles: false,
+            has_lapses: false,
+        }
+    }
+
+    /// A value beside the events.
+    pub(super) fn note_value(&mut self, value: &[u8]) {
+        self.has_lapses |= self.validator.check_value(value).is_err();
+    }
+
+    /// An event that has a time and is no metadata, or any other.
+    #[inline]
+    pub(super) fn note(&mut self, event: &Event<'_>, known: &Known) {
+        self.has_lapses |= self.validator.check(event.bytes).is_err();
+        let len = event.bytes.len();
+        if Place::is_long(len) {
+            self.long.push((known.place, len as u64));
+        }
+        let phase = Phase::of(event);
+        let Some(ts) = event.ts().filter(|_| phase != Phase::Metadata) else { return };
+        let end = end_of(event, phase, ts);
+        self.times.note(event, ts, end);
+        if known.is_special {
+            return;
+        }
+        match phase {
+            Phase::Complete => self.complete(ts, end, known),
+            Phase::Part(kind, step) => {
+                let place = Place::new(known.place, len, rank(ts, event.dur()));
+                let entry = Entry { time: ts.floor, place };
+                let part = self.keys.part(event, entry, kind, step);
+                self.parts.push(LastingPart { part, lane: known.lane, sum: known.sum });
+            }
+            Phase::Metadata | Phase::Moment => {}
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, ts: Nanos, end: i64, known: &Known) {
+        let span = Span {
+            kind: spans::COMPLETE,
+            flags: 0,
+            lane: known.lane,
+            start: ts.floor,
+            end,
+            begin: Held { place: known.place, sum: known.sum },
+            last: Held { place: known.place, sum: known.sum },
+        };
+        if span.level() > self.floor.load(Relaxed) {
+            self.complete.push(span);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! An interval with the places of its ends.
+
+use super::granules::level;
+use std::cmp::{Ordering, Reverse};
+use tracemill_core::order::{Keyed, Order, Record, word};
+use tracemill_index::spans;
+
+/// The level of what never ends.
+pub(super) const LEVEL_OPEN: u32 = 65;
+
+/// The lane of an event that no row of LANES has.
+pub(super) const NO_LANE: u32 = u32::MAX;
+
+/// Where an event stands, and its checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) place: u64,
+    pub(super) sum: u32,
+}
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    /// One of [`spans`].
+    pub(super) kind: u8,
+    pub(super) flags: u8,
+    pub(super) lane: u32,
+    pub(super) start: i64,
+    /// [`i64::MAX`] if it never ends.
+    pub(super) end: i64,
+    pub(super) begin: Held,
+    /// What it begins with, where no event ends it.
+    pub(super) last: Held,
+}
+
+impl Span {
+    /// It is longer than T if this is more than that of T.
+    #[inline]
+    pub(super) fn level(&self) -> u32 {
+        match self.flags & spans::OPEN == 0 {
+            true => level(self.end.abs_diff(self.start)),
+            false => LEVEL_OPEN,
+        }
+    }
+}
+
+impl Record for Span {
+    const BYTES: usize = 48;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let Span { kind, flags, lane, start, end, begin, last } = *self;
+        let own = u64::from(kind) | u64::from(flags) << 8 | u64::from(lane) << 32;
+        let sums = u64::from(begin.sum) | u64::from(last.sum) << 32;
+        let words = [own, start as u64, end as u64, begin.place, last.place, sums];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let [own, start, end, begin, last, sums] = std::array::from_fn(|at| word(bytes, 8 * at));
+        Span {
+            kind: own as u8,
+            flags: (own >> 8) as u8,
+            lane: (own >> 32) as u32,
+            start: start as i64,
+            end: end as i64,
+            begin: Held { place: begin, sum: sums as u32 },
+            last: Held { place: last, sum: (sums >> 32) as u32 },
+        }
+    }
+}
+
+impl Keyed for Span {
+    /// What encloses stands before what it encloses.
+    type Key = (u32, i64, Reverse<i64>, u64);
+
+    fn key(&self) -> Self::Key {
+        (self.lane, self.start, Reverse(self.end), self.begin.place)
+    }
+
+    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
+        (self.key(), self.kind).cmp(&(other.key(), other.kind))
+    }
+}

@@ -1,0 +1,275 @@
+//! Intervals that are longer than T: those that a window cannot find by looking back for T.
+//!
+//! Of what lasts (X, pairs of B and E, b and e, S and F, flows, values of counters) all that is longer than T is listed with the places
+//! of its parts, and so is what never ends. All else that is open at a moment began less than T before it.
+//!
+//! T is the least power of two above which there are at most so many intervals as [`EACH`] of the text. Which those are is known when
+//! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
+//!
+//! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: as there.
+
+use super::lasting::LastingPart;
+use super::span::{Held, LEVEL_OPEN, NO_LANE, Span};
+use crate::slice::kinds::{Kind, Step};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_core::error::Error;
+use tracemill_core::limits::Limits;
+use tracemill_core::order::{KeyedRuns, KeyedSorter, Order, Spool};
+use tracemill_core::pairing::Begins;
+use tracemill_core::store::Store;
+use tracemill_index::spans;
+
+/// Bytes of text to an interval at least, taken over the whole text.
+const EACH: u64 = 16 << 10;
+/// So many intervals have room in any case.
+const LEAST: u64 = 1024;
+/// All intervals, as they come.
+pub(super) struct AllSpans {
+    done: Spool<Span>,
+    /// By level; those below the bound are not all there.
+    counts: [u64; LEVEL_OPEN as usize + 1],
+    most: u64,
+    /// T is no less than 2 to the power of it.
+    floor: Arc<AtomicU32>,
+    /// Parts that have yet to be paired.
+    parts: KeyedSorter<LastingPart>,
+    limits: Limits,
+    share: u64,
+}
+
+impl AllSpans {
+    /// None yet, of a file of so many bytes; those beyond `share` bytes, twice, go to disk.
+    pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits) -> Self {
+        AllSpans {
+            done: Spool::new(&limits.tmp_dir, share),
+            counts: [0; _],
+            most: (file_bytes / EACH).max(LEAST),
+            floor: Arc::default(),
+            parts: KeyedSorter::new(&limits.tmp_dir, share, limits.threads),
+            limits: limits.clone(),
+            share,
+        }
+    }
+
+    /// What workers look at.
+    pub(super) fn floor(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.floor)
+    }
+
+    /// Takes intervals.
+    pub(super) fn extend(&mut self, spans: &[Span]) -> Result<(), Error> {
+        spans.iter().try_for_each(|span| self.push(*span))
+    }
+
+    fn push(&mut self, span: Span) -> Result<(), Error> {
+        let (own, mut floor) = (span.level(), self.floor.load(Relaxed));
+        if own <= floor {
+            return Ok(());
+        }
+        self.counts[own as usize] += 1;
+        while floor < LEVEL_OPEN - 1 && self.above(floor) > self.most {
+            floor += 1;
+        }
+        self.floor.store(floor, Relaxed);
+        if own > floor { self.done.extend(&[span]) } else { Ok(()) }
+    }
+
+    fn above(&self, level: u32) -> u64 {
+        self.counts[level as usize + 1..].iter().sum()
+    }
+
+    /// Takes parts.
+    pub(super) fn extend_parts(&mut self, parts: &[LastingPart]) {
+        self.parts.extend(parts);
+    }
+
+    /// Whether parts must go to disk.
+    pub(super) fn is_full(&self) -> bool {
+        self.parts.is_full()
+    }
+
+    /// Puts parts on disk.
+    pub(super) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
+        self.parts.spill(order)
+    }
+
+    /// Pairs all parts; `order` is over all that was read.
+    pub(super) fn finish(mut self, order: Order<'_, '_>) -> Result<Spans, Error> {
+        let empty = KeyedSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        let parts = std::mem::replace(&mut self.parts, empty).finish(order)?;
+        let mut walk = Walk::new(&mut self);
+        parts.sorted(order).try_for_each(|part| walk.take(&part))?;
+        walk.end_key()?;
+        let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
+        drop(parts);
+        let floor = self.floor.load(Relaxed);
+        let mut sorter = KeyedSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        let nothing = Store::new(std::iter::empty(), Vec::new());
+        for span in self.done.take()?.iter().filter(|span| span.level() > floor) {
+            sorter.push(span, Order(&nothing))?;
+        }
+        let all = sorter.finish(Order(&nothing))?;
+        let is_complete = self.above(floor) <= self.most;
+        Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers })
+    }
+}
+
+/// Intervals longer than T, by thread and start.
+pub(super) struct Spans {
+    all: KeyedRuns<Span>,
+    /// T is 2 to the power of it.
+    pub(super) level: u32,
+    /// Whether all that never ends has room.
+    pub(super) is_complete: bool,
+    /// Whether an end closes a begin around others that are open.
+    pub(super) has_crossings: bool,
+    /// Whether an end closes a begin of another name.
+    pub(super) has_strangers: bool,
+}
+
+impl Spans {
+    /// Gives those longer than 2 to the power of a level to `visit`.
+    pub(super) fn each<E>(
+        &self,
+        level: u32,
+        mut visit: impl FnMut(Span) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let nothing = Store::new(std::iter::empty(), Vec::new());
+        let all = self.all.sorted(Order(&nothing));
+        all.filter(|span| span.level() > level).try_for_each(&mut visit)
+    }
+
+    /// How many of those each of so many threads has.
+    pub(super) fn by_lane(&self, level: u32, lanes: usize) -> Vec<u64> {
+        let mut counts = vec![0; lanes];
+        for span in self.all.iter().filter(|span| span.level() > level && span.lane != NO_LANE) {
+            if let Some(count) = counts.get_mut(span.lane as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// A part that waits for another.
+#[derive(Clone, Copy)]
+struct Waiting {
+    kind: u8,
+    lane: u32,
+    time: i64,
+    name: u64,
+    held: Held,
+}
+
+/// Steps of a flow from its begin.
+struct Chain {
+    begin: Waiting,
+    last: Waiting,
+    steps: u64,
+}
+
+/// Puts parts together, those of an owner in the order of the output.
+struct Walk<'a> {
+    to: &'a mut AllSpans,
+    owner: u128,
+    open: Begins<Waiting>,
+    flow: Option<Chain>,
+    counter: Option<Waiting>,
+    has_crossings: bool,
+    has_strangers: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(to: &'a mut AllSpans) -> Self {
+        Walk {
+            to,
+            owner: 0,
+            open: Begins::default(),
+            flow: None,
+            counter: None,
+            has_crossings: false,
+            has_strangers: false,
+        }
+    }
+
+    fn take(&mut self, LastingPart { part, lane, sum }: &LastingPart) -> Result<(), Error> {
+        if part.owner() != self.owner {
+            self.end_key()?;
+            self.owner = part.owner();
+        }
+        if self.owner == 0 {
+            return Ok(());
+        }
+        let own = Waiting {
+            kind: number_of(part.kind),
+            lane: *lane,
+            time: part.entry.time,
+            name: part.name,
+            held: Held { place: part.entry.place.offset(), sum: *sum },
+        };
+        match (part.kind, part.step) {
+            (Kind::Counter, _) => match self.counter.replace(own) {
+                Some(before) => self.to.push(between(&before, (own.time, before.held), 0)),
+                None => Ok(()),
+            },
+            (Kind::Flow, Step::Begin) => {
+                self.end_flow()?;
+                self.flow = Some(Chain { begin: own, last: own, steps: 1 });
+                Ok(())
+            }
+            (Kind::Flow, step) => {
+                if let Some(flow) = &mut self.flow {
+                    flow.last = own;
+                    flow.steps += 1;
+                }
+                if step == Step::End { self.end_flow() } else { Ok(()) }
+            }
+            (_, Step::Begin) => {
+                self.open.begin(own.name, own);
+                Ok(())
+            }
+            (_, Step::Middle) => Ok(()),
+            (_, Step::End) => self.end(&own),
+        }
+    }
+
+    fn end(&mut self, own: &Waiting) -> Result<(), Error> {
+        let innermost = self.open.innermost().map(|open| open.held.place);
+        let Some(begin) = self.open.end(own.name) else { return Ok(()) };
+        self.has_crossings |= innermost != Some(begin.held.place);
+        self.has_strangers |= own.name != 0 && begin.name != own.name;
+        self.to.push(between(&begin, (own.time, own.held), 0))
+    }
+
+    fn end_flow(&mut self) -> Result<(), Error> {
+        let Some(Chain { begin, last, steps }) = self.flow.take() else { return Ok(()) };
+        let flags = if steps > 2 { spans::STEPS } else { 0 };
+        self.to.push(between(&begin, (last.time, last.held), flags))
+    }
+
+    /// What is open here never ends.
+    fn end_key(&mut self) -> Result<(), Error> {
+        self.end_flow()?;
+        let open = std::mem::take(&mut self.open);
+        for begin in open.values().chain(self.counter.take()) {
+            self.to.push(between(&begin, (i64::MAX, begin.held), spans::OPEN))?;
+        }
+        Ok(())
+    }
+}
+
+fn between(begin: &Waiting, (end, last): (i64, Held), flags: u8) -> Span {
+    let &Waiting { kind, lane, time: start, held, .. } = begin;
+    Span { kind, flags, lane, start, end, begin: held, last }
+}
+
+fn number_of(kind: Kind) -> u8 {
+    match kind {
+        Kind::Slice => spans::PAIR,
+        Kind::Async => spans::ASYNC,
+        Kind::Legacy => spans::LEGACY,
+        Kind::Flow => spans::FLOW,
+        Kind::Counter => spans::COUNTER,
+    }
+}

@@ -1,0 +1,187 @@
+//! Intervals of an index: all that are longer than T, with the places of their ends, and nothing else.
+
+use crate::index::{made, of_files};
+use crate::run::{Folder, PLAIN};
+use std::collections::BTreeSet;
+use tracemill_index::{Index, event_sum, id, spans};
+use tracemill_testkit::{Rng, seeds};
+
+/// An interval as it was made: its end is none where there is no event for it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Made {
+    kind: u8,
+    thread: u64,
+    start: u64,
+    end: Option<u64>,
+    places: (usize, usize),
+}
+
+/// Stacks of X and of B and E by thread, async operations, and values of counters.
+struct Trace {
+    rng: Rng,
+    text: String,
+    made: Vec<Made>,
+    now: u64,
+}
+
+impl Trace {
+    fn event(&mut self, ph: char, thread: u64, rest: &str) -> usize {
+        let place = self.text.len();
+        let ts = self.now;
+        self.text +=
+            &format!("{{\"ph\":\"{ph}\",\"ts\":{ts},\"pid\":1,\"tid\":{thread}{rest}}},\n");
+        place
+    }
+
+    /// A slice of a thread with others in it.
+    fn slice(&mut self, thread: u64, depth: u64) {
+        let start = self.now;
+        let is_pair = self.rng.chance(50);
+        let begin = if is_pair { self.event('B', thread, ",\"name\":\"b\"") } else { 0 };
+        let children = self.rng.below(if depth < 4 { 4 } else { 1 });
+        for _ in 0..children {
+            self.now += 1 + self.rng.below(3);
+            self.slice(thread, depth + 1);
+        }
+        let most = 1 << self.rng.below(12);
+        self.now += 1 + self.rng.below(most);
+        let (kind, places) = match is_pair {
+            true => (spans::PAIR, (begin, self.event('E', thread, ""))),
+            false => {
+                let end = self.now;
+                self.now = start;
+                let dur = format!(",\"name\":\"x\",\"dur\":{}", end - start);
+                let place = self.event('X', thread, &dur);
+                self.now = end;
+                (spans::COMPLETE, (place, place))
+            }
+        };
+        self.made.push(Made { kind, thread, start, end: Some(self.now), places });
+    }
+
+    fn new(seed: u64) -> Self {
+        let mut trace =
+            Trace { rng: Rng::new(seed), text: "[\n".to_owned(), made: Vec::new(), now: 1 };
+        let mut open: Vec<(u64, u64, usize)> = Vec::new();
+        let mut value: Option<(u64, usize)> = None;
+        for number in 0..1500 {
+            let thread = trace.rng.below(3);
+            trace.slice(thread, 0);
+            trace.now += 1;
+            let id = format!(",\"cat\":\"c\",\"name\":\"a\",\"id\":{number}");
+            if trace.rng.chance(30) {
+                let place = trace.event('b', 7, &id);
+                open.push((number, trace.now, place));
+            }
+            if trace.rng.chance(20) && !open.is_empty() {
+                let (number, start, begin) = open.swap_remove(trace.rng.index(open.len()));
+                let id = format!(",\"cat\":\"c\",\"name\":\"a\",\"id\":{number}");
+                let places = (begin, trace.event('e', 7, &id));
+                let end = Some(trace.now);
+                trace.made.push(Made { kind: spans::ASYNC, thread: 7, start, end, places });
+            }
+            if trace.rng.chance(10) {
+                let place = trace.event('C', 9, ",\"name\":\"n\"");
+                let new = (trace.now, place);
+                if let Some((start, begin)) = value.replace(new) {
+                    let (end, places) = (Some(trace.now), (begin, begin));
+                    trace.made.push(Made { kind: spans::COUNTER, thread: 9, start, end, places });
+                }
+            }
+        }
+        let begun = open.into_iter().map(|(_, start, begin)| (spans::ASYNC, 7, start, begin));
+        let last = value.map(|(start, begin)| (spans::COUNTER, 9, start, begin));
+        trace.made.extend(begun.chain(last).map(|(kind, thread, start, place)| Made {
+            kind,
+            thread,
+            start,
+            end: None,
+            places: (place, place),
+        }));
+        trace.text.truncate(trace.text.len() - 2);
+        trace.text += "\n]\n";
+        trace
+    }
+}
+
+/// Rows of SPANS with their depths, and T.
+fn read(index: &Index<'_>, text: &[u8]) -> (Vec<(Made, u64)>, u64) {
+    let meta = index.joined(index.section(id::META).expect("there is one"), 1 << 20);
+    let meta: serde_json::Value = serde_json::from_slice(&meta.expect("sound")).expect("JSON");
+    let level = meta["windows"]["level"].as_u64().expect("a number");
+    let section = index.section(id::SPANS).expect("it has room");
+    let lanes = index.section(id::LANES).expect("it has room");
+    let mut by_lane = Vec::new();
+    let mut tids = Vec::new();
+    for entry in &lanes.pages {
+        let page = index.page(entry).expect("sound");
+        by_lane.extend(page.numbers(9).expect("numbers"));
+        let ids = String::from_utf8(page.bytes(8).expect("bytes").to_vec()).expect("text");
+        // pids and tids of one digit, without anything between
+        tids.extend(ids.as_bytes().chunks(2).map(|pair| u64::from(pair[1] - b'0')));
+    }
+    let (mut rows, mut lane_of_row) = (Vec::new(), Vec::new());
+    for (lane, count) in by_lane.iter().enumerate() {
+        (0..*count).for_each(|_| lane_of_row.push(lane as u64));
+    }
+    let sum_of = |place: usize| {
+        let end = place + text[place..].iter().position(|byte| *byte == b'}').expect("an end") + 1;
+        u64::from(event_sum(place as u64, &text[place..end]))
+    };
+    for entry in &section.pages {
+        let page = index.page(entry).expect("sound");
+        let columns: Vec<Vec<u64>> = (0..10).map(|at| page.numbers(at).expect("numbers")).collect();
+        (0..page.rows()).for_each(|row| {
+            let [kind, flags, lane, start, dur, depth, begin, rest, sum, last] =
+                std::array::from_fn(|at| columns[at][row]);
+            assert_eq!(lane, lane_of_row[rows.len()]);
+            let places = (begin as usize, (begin + rest) as usize);
+            assert_eq!(sum, sum_of(places.0));
+            assert_eq!(last, if rest == 0 { 0 } else { sum_of(places.1) });
+            let is_open = flags & u64::from(spans::OPEN) != 0;
+            let end = (!is_open).then_some((start + dur) / 1000);
+            let (kind, start) = (kind as u8, start / 1000);
+            rows.push((Made { kind, thread: tids[lane as usize], start, end, places }, depth));
+            assert!((entry.first..=entry.last).contains(&(start * 1000)));
+        });
+    }
+    assert_eq!(rows.len(), lane_of_row.len());
+    (rows, 1 << level)
+}
+
+#[test]
+fn what_is_longer_than_t_is_listed_with_the_places_of_its_ends() {
+    for seed in seeds(0, 4) {
+        let Trace { text, made: all, .. } = Trace::new(seed);
+        let folder = Folder::new();
+        let path = folder.file("a.json", text.as_bytes());
+        let bytes = made(&path, PLAIN);
+        let index = Index::open(&bytes, &id::ALL).expect("it was just made");
+        let (rows, look_back) = read(&index, text.as_bytes());
+        let is_long = |own: &&Made| own.end.is_none_or(|end| (end - own.start) * 1000 > look_back);
+        let expected: BTreeSet<Made> = all.iter().filter(is_long).cloned().collect();
+        assert!(expected.len() > 500 && expected.len() < all.len() / 2, "{}", expected.len());
+        assert_eq!(rows.iter().map(|(own, _)| own.clone()).collect::<BTreeSet<_>>(), expected);
+        let by_start = |own: &Made| (own.thread, own.start);
+        for (own, depth) in &rows {
+            let nests = |own: &Made| matches!(own.kind, spans::COMPLETE | spans::PAIR);
+            let around = |other: &&Made| {
+                nests(own)
+                    && nests(other)
+                    && other != &own
+                    && other.thread == own.thread
+                    && other.start <= own.start
+                    && other.end >= own.end
+            };
+            assert_eq!(*depth, all.iter().filter(around).count() as u64, "{own:?}");
+        }
+        let threads: Vec<u64> = rows.iter().map(|(own, _)| own.thread).collect();
+        let mut starts: Vec<_> = rows.iter().map(|(own, _)| by_start(own)).collect();
+        let groups = threads.chunk_by(|a, b| a == b).count();
+        assert_eq!(groups, threads.iter().collect::<BTreeSet<_>>().len());
+        starts.chunk_by_mut(|a, b| a.0 == b.0).for_each(|own| assert!(own.is_sorted()));
+        for corner in 0..4 {
+            assert!(made(&path, of_files(seed as usize * 4 + corner)) == bytes, "{seed} {corner}");
+        }
+    }
+}
