@@ -5,7 +5,7 @@ use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
 /// Texts, numbered in the order in which they came; number 0 is the empty one.
-pub(crate) struct Names {
+pub struct Names {
     bytes: Vec<u8>,
     /// Where each ends.
     ends: Vec<usize>,
@@ -23,7 +23,7 @@ impl Default for Names {
 impl Names {
     /// The number of a text.
     #[inline]
-    pub(crate) fn number(&mut self, text: &[u8]) -> u32 {
+    pub fn number(&mut self, text: &[u8]) -> u32 {
         let hash = FixedState::default().hash_one(text);
         let Names { bytes, ends, table } = self;
         let same = |&number: &u32| of(bytes, ends, number) == text;
@@ -41,28 +41,33 @@ impl Names {
     }
 
     /// The text of a number.
-    pub(crate) fn bytes_of(&self, number: u32) -> &[u8] {
+    pub fn bytes_of(&self, number: u32) -> &[u8] {
         of(&self.bytes, &self.ends, number)
     }
 
     /// The text of a number; what is no UTF-8 is replaced.
-    pub(crate) fn text(&self, number: u32) -> String {
+    pub fn text(&self, number: u32) -> String {
         String::from_utf8_lossy(self.bytes_of(number)).into_owned()
     }
 
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Bytes of heap.
-    pub(crate) fn heap(&self) -> u64 {
+    pub fn heap(&self) -> u64 {
         let entries = self.ends.capacity() * size_of::<usize>() + self.table.capacity() * 5;
         (self.bytes.capacity() + entries) as u64
     }
 
+    /// Whether there are none: never, there is the empty one.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
     /// Takes over the texts of another; gives their numbers here.
-    pub(crate) fn append(&mut self, other: &Names) -> Vec<u32> {
+    pub fn append(&mut self, other: &Names) -> Vec<u32> {
         (0..other.len() as u32).map(|number| self.number(other.bytes_of(number))).collect()
     }
 }

@@ -32,22 +32,23 @@ impl RowOrder {
 
 /// A call that is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct CallRow<'t> {
+pub struct CallRow<'t> {
     /// Microseconds.
-    pub(crate) ts: f64,
+    pub ts: f64,
     /// Microseconds.
-    pub(crate) dur: f64,
+    pub dur: f64,
     /// Empty if it has none.
-    pub(crate) name: &'t [u8],
-    pub(crate) url: &'t [u8],
+    pub name: &'t [u8],
+    /// Of its script; empty if it has none.
+    pub url: &'t [u8],
     /// From 0, as written.
-    pub(crate) line: Option<i64>,
+    pub line: Option<i64>,
     /// From 0, as written.
-    pub(crate) column: Option<i64>,
+    pub column: Option<i64>,
     /// The id of its node in the profile.
-    pub(crate) node: u64,
+    pub node: u64,
     /// Number among the profile's samples by time; `None` for a call that an event shows.
-    pub(crate) sample: Option<u32>,
+    pub sample: Option<u32>,
 }
 
 /// A row of the flame chart.

@@ -167,8 +167,11 @@ impl<'t> View<'t> {
         Ok(Flame { view: self, owns: owns.finish()? })
     }
 
-    /// The calls of samples among the entries drawn, in pre-order.
-    pub(crate) fn call_rows(
+    /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.
+    ///
+    /// # Errors
+    /// What `each` says.
+    pub fn call_rows(
         &self,
         mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
     ) -> Result<(), Error> {

@@ -27,6 +27,8 @@ mod texts_analysis;
 mod texts_check;
 mod texts_split;
 mod trace;
+#[cfg(feature = "view")]
+mod view;
 mod viewer;
 
 pub(crate) use analysis::{CallsArgs, FormArgs, Least, SortKey, TopArgs, TreeArgs};
@@ -49,6 +51,8 @@ pub(crate) use redact::RedactArgs;
 pub(crate) use slice::{SliceArgs, WindowArgs};
 pub(crate) use split::SplitArgs;
 pub(crate) use trace::TraceArgs;
+#[cfg(feature = "view")]
+pub(crate) use view::ViewArgs;
 pub(crate) use viewer::ViewerArgs;
 
 use crate::exit::Failure;
@@ -87,6 +91,10 @@ pub(crate) enum Verb {
     /// Write an index beside a trace, from which info answers at once
     #[command(long_about = index::ABOUT, after_long_help = index::EXAMPLES)]
     Index(IndexArgs),
+    /// Show a trace of any size in a browser, and hand windows of it on to other viewers
+    #[cfg(feature = "view")]
+    #[command(long_about = view::ABOUT, after_long_help = view::EXAMPLES)]
+    View(ViewArgs),
     /// Say where the time goes: functions and events by self time
     #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
     Top(TopArgs),
@@ -146,6 +154,8 @@ impl Verb {
             Verb::Merge(args) => &args.messages,
             Verb::Info(args) => &args.messages,
             Verb::Index(args) => &args.messages,
+            #[cfg(feature = "view")]
+            Verb::View(args) => &args.messages,
             Verb::Top(args) => &args.messages,
             Verb::Tree(args) => &args.messages,
             Verb::Calls(args) => &args.messages,

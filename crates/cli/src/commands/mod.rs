@@ -17,6 +17,8 @@ mod running;
 mod slice;
 mod split;
 mod unmatched;
+#[cfg(feature = "view")]
+mod view;
 mod viewer;
 mod writing;
 
@@ -33,6 +35,8 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
         Verb::Index(args) => index::run(args, messages),
+        #[cfg(feature = "view")]
+        Verb::View(args) => view::run(args, messages),
         Verb::Top(args) => analysis::top(args, messages),
         Verb::Tree(args) => analysis::tree(args, messages),
         Verb::Diff(args) => analysis::diff(args, messages),

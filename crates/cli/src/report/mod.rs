@@ -7,9 +7,13 @@ mod head;
 mod index;
 mod object;
 mod traces;
+#[cfg(feature = "view")]
+mod view;
 
 pub(crate) use findings::{check, profiles};
 pub(crate) use head::{Run, common, id, map};
 pub(crate) use index::index;
 pub(crate) use object::Object;
 pub(crate) use traces::{convert, filter, manifest, merge, redact, slice, split};
+#[cfg(feature = "view")]
+pub(crate) use view::view;

@@ -24,6 +24,8 @@ fn help_is_golden() {
     check("info --help", "info-long.txt");
     check("index -h", "index-short.txt");
     check("index --help", "index-long.txt");
+    check("view -h", "view-short.txt");
+    check("view --help", "view-long.txt");
     for verb in ["top", "tree", "flame", "diff", "calls"] {
         check(&format!("{verb} -h"), &format!("{verb}-short.txt"));
         check(&format!("{verb} --help"), &format!("{verb}-long.txt"));

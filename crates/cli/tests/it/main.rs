@@ -32,3 +32,4 @@ mod split;
 mod streaming;
 mod support;
 mod terminal;
+mod view;

@@ -86,6 +86,7 @@ fn a_folder_gets_a_page_of_each_verb() {
         "tracemill-split.1",
         "tracemill-top.1",
         "tracemill-tree.1",
+        "tracemill-view.1",
         "tracemill.1",
     ];
     assert_eq!(names, expected);

@@ -30,7 +30,7 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Room, Router, Streams};
-use tracemill_tokenizer::Event;
+use tracemill_tokenizer::{Cursor, Event};
 use wholes::{WholeProfile, Wholes};
 
 /// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
@@ -222,6 +222,28 @@ impl Scanned {
     /// [`tracemill_core::error::ErrorKind::Changed`] for the first that is not.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         self.inputs.check_unchanged()
+    }
+
+    /// Up to `most` bytes of the event at an offset among all inputs, and how many it has; nothing if none begins there. Cost: a
+    /// look at each of its bytes.
+    pub fn event_at(&self, offset: u64, most: usize) -> Option<(Vec<u8>, u64)> {
+        /// What is looked at to find the end of an event.
+        const LONGEST: u64 = 64 << 20;
+        let store = self.store();
+        let end = store.end().min(offset.saturating_add(LONGEST));
+        let piece = (offset < end).then(|| store.copy(offset..end.min(offset + (64 << 10))))?;
+        if piece.first() != Some(&b'{') {
+            return None;
+        }
+        // nearly all events end within the first piece
+        let mut bytes = piece;
+        let mut len = Cursor::new(&bytes).value().len();
+        if len >= bytes.len() && offset + (bytes.len() as u64) < end {
+            bytes = store.copy(offset..end);
+            len = Cursor::new(&bytes).value().len();
+        }
+        bytes.truncate(len.min(most));
+        Some((bytes, len as u64))
     }
 
     fn store(&self) -> Store<'_> {

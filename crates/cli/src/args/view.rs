@@ -1,0 +1,60 @@
+//! Flags of `view`.
+
+use super::{InputArgs, LimitArgs, MessageArgs};
+use clap::Args;
+use std::time::Duration;
+
+pub(super) const ABOUT: &str = "\
+Shows traces of any size in a browser: an overview of all of it, each process and thread with its rows, zoom to the nanosecond, search, sums of a \
+window; and hands a window on to Perfetto, the Firefox Profiler or DevTools, or as a file.
+
+The command reads the trace once, at scanning speed, and answers the page, which opens at once, from then on: what is drawn costs as much as \
+the pixels, not the events. Beyond the memory (-m) lists of 36 bytes an interval go to the folder of -T. Inputs are shown as one trace, \
+as they stand: equal pids are one process, and clocks are not moved (`tracemill merge` does that).
+
+The address, with a secret in it, goes to standard output. Only this machine is answered, and only who knows the secret; no other host is ever \
+asked. On a remote machine give --no-open --port 8080, and on your own `ssh -L 8080:127.0.0.1:8080 HOST`.
+
+Ctrl-C ends it.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  Look at a trace that no viewer opens:
+    tracemill view trace.json
+
+  On a machine without a browser; ends when nobody has asked for half an hour:
+    tracemill view trace.json.gz --no-open --port 8080 --idle 30m
+
+  In 256 MiB of memory, with lists on a fast disk:
+    tracemill view huge.json -m 256M -T /mnt/scratch";
+
+/// Flags of `view`.
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Listen on this port of 127.0.0.1 [default: any that is free]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value = "0",
+        hide_default_value = true,
+        help_heading = "Server"
+    )]
+    pub(crate) port: u16,
+    /// Open no browser: print the address only
+    #[arg(long, help_heading = "Server")]
+    pub(crate) no_open: bool,
+    /// End when nobody has asked for so long, such as 30m
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
+    pub(crate) idle: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed: tracemill_pipeline::Duration = text.parse()?;
+    Ok(Duration::from_nanos(parsed.0.unsigned_abs()))
+}

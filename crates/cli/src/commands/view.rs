@@ -1,0 +1,97 @@
+//! `tracemill view`.
+
+use super::around::report_place;
+use super::running::{Flags, Running};
+use crate::args::{OutputArgs, ViewArgs};
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, plain};
+use crate::remedies;
+use crate::report;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+use tracemill_pipeline::{InputReport, Source};
+use tracemill_view::{Bound, Site, token};
+
+/// How long the page has to hear that the inputs cannot be shown.
+const LAST_WORD: Duration = Duration::from_millis(700);
+
+/// Serves the page until it is interrupted, or nobody asks any more.
+pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let ViewArgs { input, limits, messages: said, .. } = args;
+    let running =
+        Running::new(Flags { verb: "view", input, limits, messages: said }, &[], messages)?;
+    let sources = &running.sources;
+    check(sources)?;
+    // the address has standard output
+    let place = report_place(said, &OutputArgs { output: None, force: true }, sources)?;
+    let bound = Bound::new(args.port).map_err(|error| not_bound(args.port, &error))?;
+    let port = bound.port().map_err(|error| not_bound(args.port, &error))?;
+    let secret = token().map_err(|error| system("random bytes for the address", error))?;
+    running.announce();
+    let site = Arc::new(Site::new(sources.clone(), running.config.clone(), secret, port));
+    let address = site.address();
+    let (served, idle) = (Arc::clone(&site), args.idle);
+    let serve = move || bound.serve(&served, idle);
+    let server = std::thread::Builder::new().name("server".into()).spawn(serve);
+    let server = server.map_err(|error| system("a thread", error))?;
+    tell(&address)?;
+    if !args.no_open
+        && let Err(error) = open::that_detached(&address)
+    {
+        messages.warning(&format!("no browser can be started ({error}): open the address by hand"));
+    }
+    let read = running.watch(|_, _| site.read());
+    if read.is_err() {
+        // the page says why
+        std::thread::sleep(LAST_WORD);
+    }
+    read?;
+    let inputs = site.inputs();
+    messages.inputs(&inputs);
+    remedies::warnings(&site.warnings()).iter().for_each(|text| messages.warning(text));
+    messages.losses(&inputs);
+    let lost = inputs.iter().map(InputReport::lost).sum();
+    running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
+        report::view(&inputs, lost, run)
+    })?;
+    match server.join() {
+        Ok(Ok(())) => Ok(Exit::finished(lost)),
+        Ok(Err(error)) => Err(system("the server", error)),
+        Err(_) => Err(system("the server", io::Error::other("it ended"))),
+    }
+}
+
+/// Inputs are read again whenever a window is handed on.
+fn check(sources: &[Source]) -> Result<(), Failure> {
+    let again = |source: &Source| match source {
+        Source::Path(path) => {
+            std::fs::metadata(path).map_or(true, |known| known.is_file() || known.is_dir())
+        }
+        _ => false,
+    };
+    match sources.iter().find(|source| !again(source)) {
+        None => Ok(()),
+        Some(source) => Err(Failure::usage(format!(
+            "{}: view reads its inputs again and again: name files, not a pipe",
+            plain(&source.to_string())
+        ))),
+    }
+}
+
+fn tell(address: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let written = writeln!(out, "{address}").and_then(|()| out.flush());
+    written.map_err(|source| Failure::Write { path: "standard output".into(), source })
+}
+
+fn not_bound(port: u16, error: &io::Error) -> Failure {
+    Failure::Write {
+        path: format!("to port {port} of 127.0.0.1 (--port 0 takes any that is free)"),
+        source: io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+fn system(what: &str, source: io::Error) -> Failure {
+    Failure::Write { path: what.into(), source }
+}

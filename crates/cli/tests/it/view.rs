@@ -1,0 +1,77 @@
+//! `view` as it is run: the address, and how it ends.
+
+use crate::support::{Folder, testdata};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+
+fn start(words: &[&str]) -> (Child, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tracemill"))
+        .args(["view", "--no-open"])
+        .args(words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let out = child.stdout.as_mut().expect("it is piped");
+    BufReader::new(out).read_line(&mut line).expect("the address");
+    (child, line.trim().to_owned())
+}
+
+/// Port and path of an address.
+fn parts(address: &str) -> (u16, &str) {
+    let rest = address.strip_prefix("http://127.0.0.1:").expect("loopback");
+    let (port, path) = rest.split_once('/').expect("a path");
+    assert_eq!((path.len(), path.ends_with('/')), (33, true), "{address}");
+    (port.parse().expect("a port"), path)
+}
+
+fn get(address: &str, route: &str) -> String {
+    let (port, path) = parts(address);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let head = format!(
+        "GET /{path}{route} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+#[test]
+fn a_trace_is_served_until_it_is_interrupted() {
+    let trace = testdata().join("node/trace.json").display().to_string();
+    let (mut child, address) = start(&[&trace]);
+    assert!(get(&address, "").contains("<!doctype html>"));
+    // until the trace is read
+    assert!(get(&address, "api/progress").contains(r#""state":"ready""#));
+    let answer = get(&address, "api/trace");
+    assert!(answer.contains("\"kind\":\"calls\""), "profiles have calls: {answer}");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
+#[test]
+fn it_ends_when_nobody_asks() {
+    let folder = Folder::new();
+    let trace = testdata().join("node/trace.json").display().to_string();
+    let run = folder.run(&format!("view --no-open --idle 100ms {trace} --report r.json")).ends(0);
+    parts(run.stdout.trim());
+    assert!(folder.read("r.json").contains("\"verb\": \"view\""), "{}", folder.read("r.json"));
+    let broken = testdata().join("quirks/truncated-in-args.json").display().to_string();
+    folder.run(&format!("view --no-open --idle 100ms {broken}")).ends(1);
+}
+
+#[test]
+fn what_cannot_be_shown_is_said() {
+    let folder = Folder::new();
+    folder.run("view --no-open missing.json").ends(3).says(&["missing.json"]);
+    folder.run("view --no-open -").ends(2).says(&["name files, not a pipe"]);
+    folder.run("view --no-open --idle -1 a.json").ends(2);
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("its address").port();
+    let trace = testdata().join("node/trace.json").display().to_string();
+    folder.run(&format!("view --no-open --port {port} {trace}")).ends(4).says(&["--port 0"]);
+}

@@ -1,0 +1,294 @@
+// Puts the page together: waits until the trace is read, then draws whatever changes once a frame.
+
+import { exact, grouped, bytes, short, step, visible } from './format';
+import { Handover } from './handover';
+import { Input, KEYS } from './input';
+import { Lanes } from './lanes';
+import { Minimap } from './minimap';
+import { Model, type Change, type Picked, type Trace } from './model';
+import { Names } from './names';
+import { Panel } from './panel';
+import { paint } from './raster';
+import { Tiles } from './tiles';
+
+const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const scheme = matchMedia('(prefers-color-scheme: dark)');
+
+function banner(text: string): void {
+  element('banner').textContent = text;
+  element('banner').hidden = text === '';
+}
+
+// Until the trace is read, how far that is.
+function ready(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const source = new EventSource('api/progress');
+    source.onmessage = (event: MessageEvent<string>) => {
+      const { state, error, bytes: done, expected } = JSON.parse(event.data) as { state: string; error: string | null; bytes: number; expected: number };
+      const bar = element<HTMLProgressElement>('loading-bar');
+      if (expected > 0) [bar.max, bar.value] = [expected, Math.min(done, expected)];
+      element('loading-text').textContent = done && done >= expected ? 'Sorting…' : `Reading the trace… ${bytes(done)} of ${bytes(expected)}`;
+      if (state === 'reading') return;
+      source.close();
+      if (state === 'ready') resolve();
+      else reject(new Error(error ?? 'the trace cannot be read'));
+    };
+    source.onerror = () => {
+      source.close();
+      reject(new Error('The server has ended.'));
+    };
+  });
+}
+
+async function start(): Promise<void> {
+  await ready();
+  const answer = await fetch('api/trace');
+  if (!answer.ok) throw new Error(((await answer.json()) as { error: string }).error);
+  const trace = (await answer.json()) as Trace;
+  new Page(trace).begin();
+}
+
+class Page {
+  private readonly model: Model;
+  private readonly lanes: Lanes;
+  private readonly minimap: Minimap;
+  private readonly panel: Panel;
+  private readonly input: Input;
+  private readonly handover: Handover;
+  private readonly names: Names;
+  private readonly dirty = new Set<Change>();
+  private framed = false;
+  private saved = 0;
+
+  constructor(trace: Trace) {
+    const colors = paint(scheme.matches);
+    this.model = new Model(trace);
+    this.names = new Names(() => this.ask('view'));
+    const tiles = new Tiles(this.model.duration, () => this.ask('view'), banner);
+    this.lanes = new Lanes(this.model, tiles, this.names, colors);
+    this.minimap = new Minimap(this.model, colors);
+    this.panel = new Panel(this.model, this.names);
+    this.handover = new Handover(this.model);
+    const escape = (): void => {
+      this.model.select(null);
+      this.model.pick(null);
+      this.panel.close();
+    };
+    this.input = new Input(this.model, this.lanes, this.names, { help: () => this.help(), open: () => void this.handover.show(), find: (on) => void this.find(on), escape });
+  }
+
+  begin(): void {
+    const { model } = this;
+    this.facts();
+    model.listen((change) => this.ask(change));
+    this.lanes.layout();
+    model.restore(location.hash);
+    element('loading').hidden = true;
+    element('scroll').addEventListener('scroll', () => this.ask('view'));
+    new ResizeObserver(() => this.ask('layout')).observe(element('scroll'));
+    addEventListener('resize', () => this.ask('layout'));
+    addEventListener('hashchange', () => { if (location.hash !== model.hash()) model.restore(location.hash); });
+    scheme.addEventListener('change', () => {
+      this.lanes.colors = this.minimap.colors = paint(scheme.matches);
+      this.ask('layout');
+    });
+    element('open').addEventListener('click', () => void this.handover.show());
+    element('help').addEventListener('click', () => this.help());
+    element('next').addEventListener('click', () => void this.find(true));
+    element('previous').addEventListener('click', () => void this.find(false));
+    const search = element<HTMLInputElement>('search');
+    search.addEventListener('input', () => void this.count());
+    search.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') void this.find(!event.shiftKey);
+      if (event.key === 'Escape') element('base').focus();
+    });
+    void this.minimap.load();
+    performance.mark('lanes');
+    // what tests ask, in place of pixels
+    Object.assign(globalThis, { tracemill: { model, lanes: this.lanes, tiles: this.lanes.tiles } });
+    if (!model.trace.processes.length) banner('There is nothing to draw: no event has a time and a phase that is drawn.');
+  }
+
+  private facts(): void {
+    const { trace } = this.model;
+    element('file').textContent = visible(trace.file);
+    element('file').title = visible(trace.file);
+    document.title = `${visible(trace.file.split('/').at(-1) ?? '')} – tracemill`;
+    const parts = [`${grouped(trace.events)} events`, exact(this.model.duration), bytes(trace.bytes)];
+    element('facts').textContent = parts.join(' · ');
+    const said = [
+      trace.changed,
+      trace.lost ? `The trace is damaged: ${grouped(trace.lost)} pieces are lost.` : null,
+      trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
+    ];
+    banner(said.filter((text) => text !== null).join(' '));
+    const more = [`${grouped(trace.undrawn)} are drawn nowhere (flows, objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
+    element('facts').title = more.join('\n');
+  }
+
+  private ask(change: Change): void {
+    this.dirty.add(change);
+    if (this.framed) return;
+    this.framed = true;
+    requestAnimationFrame(() => {
+      this.framed = false;
+      this.frame();
+    });
+  }
+
+  private frame(): void {
+    const changed = new Set(this.dirty);
+    this.dirty.clear();
+    if (changed.has('layout')) {
+      this.lanes.forget();
+      this.lanes.layout();
+    }
+    if (changed.has('crumbs')) this.minimap.crumbs();
+    if (changed.has('picked')) {
+      this.reveal(this.model.picked);
+      void this.panel.picked(this.model.picked);
+    }
+    if (changed.has('selection')) this.panel.selected();
+    if (changed.has('view') || changed.has('layout')) this.lanes.render();
+    if (['view', 'layout', 'crumbs', 'selection'].some((change) => changed.has(change as Change))) {
+      this.minimap.render();
+      this.ruler();
+      this.save();
+    }
+    this.over();
+  }
+
+  private save(): void {
+    clearTimeout(this.saved);
+    this.saved = window.setTimeout(() => history.replaceState(null, '', this.model.hash()), 150);
+  }
+
+  private ruler(): void {
+    const canvas = element<HTMLCanvasElement>('ruler');
+    const [width, height, ratio] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio];
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    const pen = canvas.getContext('2d');
+    if (!pen) return;
+    const { colors } = this.lanes;
+    const { from, to } = this.model.view;
+    pen.scale(ratio, ratio);
+    pen.font = `${Math.round(height * 0.45)}px system-ui, sans-serif`;
+    pen.textBaseline = 'middle';
+    const by = step(((to - from) / width) * height * 4.5);
+    for (let time = Math.floor(from / by) * by; time < to; time += by) {
+      const x = Math.round(this.lanes.x(time));
+      pen.fillStyle = colors.line;
+      pen.fillRect(x, 0, 1, height);
+      pen.fillStyle = colors.soft;
+      pen.fillText(by < 1000 ? exact(time) : short2(time, by), x + 4, height / 2);
+    }
+    const approximate = this.lanes.drawn.approximate ? '≈ where crowded' : '';
+    element('corner').textContent = `${short(to - from)} ${approximate}`;
+    element('corner').title = approximate ? 'Events shorter than two pixels are drawn as density; zoom in for each.' : 'Every event is drawn as it is.';
+  }
+
+  // What lies over the drawing: the selection, what is picked, where the mouse is.
+  private over(): void {
+    const canvas = element<HTMLCanvasElement>('over');
+    const pen = canvas.getContext('2d');
+    if (!pen) return;
+    const { lanes, model } = this;
+    pen.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    pen.clearRect(0, 0, lanes.width, lanes.height);
+    const { selection, picked } = model;
+    if (selection) {
+      const [x0, x1] = [lanes.x(selection.from), lanes.x(selection.to)];
+      pen.fillStyle = lanes.colors.shade;
+      pen.fillRect(x0, 0, Math.max(x1 - x0, 1), lanes.height);
+      pen.fillStyle = lanes.colors.accent;
+      for (const x of [x0, x1]) pen.fillRect(x - 0.5, 0, 1, lanes.height);
+    }
+    const item = picked && lanes.find(picked.lane);
+    if (picked && item) {
+      const [x0, x1] = [Math.max(lanes.x(picked.start), -4), Math.min(lanes.x(picked.start + picked.dur), lanes.width + 4)];
+      const y = item.top - element('scroll').scrollTop + 2 + picked.row * lanes.rowHeight;
+      pen.strokeStyle = lanes.colors.text;
+      pen.lineWidth = 2;
+      if (picked.row < item.rows) pen.strokeRect(x0, y, Math.max(x1 - x0, 2), lanes.rowHeight - 1);
+    }
+    if (this.input.cursor !== null) {
+      pen.fillStyle = lanes.colors.soft;
+      pen.fillRect(Math.round(lanes.x(this.input.cursor)), 0, 1, lanes.height);
+    }
+  }
+
+  // Scrolls to what is picked.
+  private reveal(picked: Picked | null): void {
+    const item = picked && this.lanes.find(picked.lane);
+    if (!picked || !item) return;
+    const scroll = element('scroll');
+    const y = item.top + picked.row * this.lanes.rowHeight;
+    if (y < scroll.scrollTop || y > scroll.scrollTop + scroll.clientHeight - 2 * this.lanes.rowHeight) scroll.scrollTop = y - scroll.clientHeight / 3;
+    const { from, to } = this.model.view;
+    if (picked.start + picked.dur < from || picked.start > to) this.model.show(picked.start - (to - from) / 2, picked.start + (to - from) / 2);
+  }
+
+  private async count(): Promise<void> {
+    const text = element<HTMLInputElement>('search').value;
+    const place = element('found');
+    if (!text) {
+      place.textContent = '';
+      return;
+    }
+    const answer = await fetch(`api/names?q=${encodeURIComponent(text)}&limit=2000`);
+    if (!answer.ok || element<HTMLInputElement>('search').value !== text) return;
+    const { count, names } = (await answer.json()) as { count: number; names: { count: number }[] };
+    const events = names.reduce((sum, name) => sum + name.count, 0);
+    place.textContent = `${grouped(events)}${count > names.length ? '+' : ''} in ${grouped(count)} ${count === 1 ? 'name' : 'names'}`;
+  }
+
+  private async find(forwards: boolean): Promise<void> {
+    const text = element<HTMLInputElement>('search').value;
+    if (!text) return element('search').focus();
+    const { picked, view } = this.model;
+    const at = Math.round(picked ? picked.start : forwards ? view.from : view.to);
+    const after = picked && picked.place >= 0 ? `&after=${picked.place}` : '';
+    const answer = await fetch(`api/find?name=${encodeURIComponent(text)}&at=${at}${after}&dir=${forwards ? 'on' : 'back'}`);
+    const found = answer.ok ? ((await answer.json()) as (Picked & { id: number; name: string }) | null) : null;
+    if (!found) {
+      element('live').textContent = 'No more matches.';
+      element('found').textContent = `no more ${forwards ? 'behind' : 'before'}`;
+      return;
+    }
+    const named = found as unknown as { id: number; name: string };
+    this.names.set(named.id, named.name);
+    this.model.pick({ ...found, name: named.id });
+  }
+
+  private help(): void {
+    const dialog = element<HTMLDialogElement>('keys');
+    const title = document.createElement('h2');
+    title.id = 'keys-title';
+    title.textContent = 'Keys and mouse';
+    const list = document.createElement('dl');
+    for (const [keys, what] of KEYS) {
+      const [term, meaning] = [document.createElement('dt'), document.createElement('dd')];
+      term.textContent = keys;
+      meaning.textContent = what;
+      list.append(term, meaning);
+    }
+    const close = document.createElement('button');
+    close.textContent = 'Close';
+    close.addEventListener('click', () => dialog.close());
+    dialog.replaceChildren(title, list, close);
+    if (!dialog.open) dialog.showModal();
+  }
+}
+
+// A tick's time with as many digits as its step needs.
+function short2(time: number, by: number): string {
+  const [unit, power] = time >= 1e9 || by >= 1e9 ? ['s', 9] : time >= 1e6 || by >= 1e6 ? ['ms', 6] : ['µs', 3];
+  const places = Math.max(0, (power as number) - Math.floor(Math.log10(by)));
+  return `${(time / 10 ** (power as number)).toFixed(places)} ${unit}`;
+}
+
+start().catch((error: unknown) => {
+  element('loading').hidden = false;
+  element('loading-bar').hidden = true;
+  element('loading-text').textContent = error instanceof Error ? error.message : String(error);
+});

@@ -1,0 +1,131 @@
+// What is looked at: the trace, the visible window, the crumbs above it, the selection. All times are nanoseconds behind the
+// start of the trace. Who changes it tells all who listen; the address says it too.
+
+export type Kind = 'thread' | 'async' | 'counter' | 'calls';
+export interface Lane { id: number; kind: Kind; name: string; rows: number; events: number; busy: number; first: number; last: number; }
+export interface Process { pid: string; name: string; labels: string | null; lanes: Lane[]; }
+export interface Trace {
+  file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
+  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; processes: Process[];
+}
+export interface Span { from: number; to: number; }
+export interface Picked { lane: number; row: number; start: number; dur: number; place: number; name: number; flags: number; }
+export type Change = 'view' | 'crumbs' | 'selection' | 'picked' | 'layout' | 'hover';
+
+const LEAST = 20;
+
+export class Model {
+  readonly duration: number;
+  readonly start: bigint;
+  readonly lanes = new Map<number, Lane>();
+  readonly processOf = new Map<number, Process>();
+  view: Span;
+  crumbs: Span[] = [];
+  selection: Span | null = null;
+  picked: Picked | null = null;
+  private readonly listeners: ((change: Change) => void)[] = [];
+
+  constructor(readonly trace: Trace) {
+    this.duration = Math.max(Number(trace.duration), 1);
+    this.start = BigInt(trace.start);
+    this.view = { from: 0, to: this.duration };
+    for (const process of trace.processes) {
+      for (const lane of process.lanes) {
+        this.lanes.set(lane.id, lane);
+        this.processOf.set(lane.id, process);
+      }
+    }
+  }
+
+  listen(listener: (change: Change) => void): void { this.listeners.push(listener); }
+
+  tell(change: Change): void { for (const listener of this.listeners) listener(change); }
+
+  // What the overview shows: the innermost crumb, or everything.
+  get outer(): Span { return this.crumbs.at(-1) ?? { from: 0, to: this.duration }; }
+
+  // What is handed on, and counted: the selection, or what is visible.
+  get chosen(): Span { return this.selection ?? this.view; }
+
+  // Shows a window, as far as it lies in the trace; a little is seen beside it.
+  show(from: number, to: number): void {
+    const least = Math.min(LEAST, this.duration);
+    const length = Math.min(Math.max(to - from, least), this.duration);
+    const middle = (from + to) / 2;
+    const start = Math.min(Math.max(middle - length / 2, 0), this.duration - length);
+    this.view = { from: start, to: start + length };
+    const { from: left, to: right } = this.outer;
+    if (this.crumbs.length && (this.view.from < left - 1 || this.view.to > right + 1)) {
+      // who leaves a crumb has done with it
+      while (this.crumbs.length && (this.view.from < this.outer.from - 1 || this.view.to > this.outer.to + 1)) this.crumbs.pop();
+      this.tell('crumbs');
+    }
+    this.tell('view');
+  }
+
+  // Zooms so that `at` stays where it is; less than 1 shows less.
+  zoom(factor: number, at: number): void {
+    const { from, to } = this.view;
+    const length = Math.min(Math.max((to - from) * factor, Math.min(LEAST, this.duration)), this.duration);
+    const share = (at - from) / (to - from);
+    const start = at - share * length;
+    this.show(start, start + length);
+  }
+
+  pan(nanos: number): void {
+    const { from, to } = this.view;
+    const by = Math.min(Math.max(nanos, -from), this.duration - to);
+    this.show(from + by, to + by);
+  }
+
+  // Narrows the overview to a window.
+  push(span: Span): void {
+    this.crumbs.push({ ...span });
+    this.tell('crumbs');
+    this.show(span.from, span.to);
+  }
+
+  // Goes back to the crumb of a number; -1 is everything.
+  pop(to: number): void {
+    this.crumbs.length = to + 1;
+    this.tell('crumbs');
+    this.show(this.outer.from, this.outer.to);
+  }
+
+  select(span: Span | null): void {
+    this.selection = span && span.to > span.from ? { from: Math.max(0, Math.floor(span.from)), to: Math.min(this.duration, Math.ceil(span.to)) } : null;
+    this.tell('selection');
+  }
+
+  pick(picked: Picked | null): void {
+    this.picked = picked;
+    this.tell('picked');
+  }
+
+  // The address of what is seen.
+  hash(): string {
+    const span = ({ from, to }: Span): string => `${Math.round(from)}-${Math.round(to)}`;
+    const parts = [`v=${span(this.view)}`];
+    if (this.crumbs.length) parts.push(`c=${this.crumbs.map(span).join(',')}`);
+    if (this.selection) parts.push(`s=${span(this.selection)}`);
+    return `#${parts.join('&')}`;
+  }
+
+  restore(hash: string): void {
+    const parts = new Map(hash.replace(/^#/, '').split('&').map((part): [string, string] => [part.slice(0, 1), part.slice(2)]));
+    const span = (text: string | undefined): Span | null => {
+      const found = /^(\d{1,19})-(\d{1,19})$/.exec(text ?? '');
+      if (!found) return null;
+      const [from, to] = [Number(found[1]), Math.min(Number(found[2]), this.duration)];
+      return from < to ? { from, to } : null;
+    };
+    const crumbs = (parts.get('c') ?? '').split(',').map(span);
+    this.crumbs = crumbs.filter((crumb): crumb is Span => crumb !== null).slice(0, 32);
+    this.selection = span(parts.get('s'));
+    const view = span(parts.get('v'));
+    if (view) this.show(view.from, view.to);
+    else this.show(0, this.duration);
+    this.tell('crumbs');
+    this.tell('selection');
+  }
+}

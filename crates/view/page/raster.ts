@@ -1,0 +1,104 @@
+// Scan lines: each row of a lane is one line of pixels, stretched when it is drawn. 100,000 intervals cost some 8 ms so, where a
+// rectangle each costs 400.
+
+import { COLUMNS, type Tile } from './tiles';
+
+// A palette that people who see no red or no green tell apart too: hues that differ in lightness.
+const LIGHT = ['#9cc9ec', '#f4c57f', '#93d5c0', '#efe08a', '#a9b8e6', '#eeae90', '#dfb5d2', '#c6ccd4', '#bcdc9c', '#8cc4d0', '#e3c9a0', '#c7c0ee'];
+const DARK = ['#3a6f97', '#8f632b', '#2d7763', '#7b6d22', '#4a5a9c', '#954f34', '#81527a', '#59626e', '#587537', '#2a6a78', '#76603c', '#635593'];
+
+export interface Paint { colors: Uint32Array; text: string; soft: string; back: string; line: string; accent: string; shade: string; styles: string[]; }
+
+function number(style: string): number {
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16));
+  return ((255 << 24) | (b! << 16) | (g! << 8) | r!) >>> 0;
+}
+
+export function paint(dark: boolean): Paint {
+  const styles = dark ? DARK : LIGHT;
+  const rest = dark
+    ? { text: '#eef2f6', soft: '#9aa5b1', back: '#16191d', line: '#32383f', accent: '#6cb2ff', shade: '#6cb2ff26' }
+    : { text: '#1b1f24', soft: '#57606a', back: '#ffffff', line: '#dfe3e8', accent: '#0b62c4', shade: '#0b62c41f' };
+  return { colors: Uint32Array.from(styles, number), styles: [...styles], ...rest };
+}
+
+// Which colour a name has: the same wherever it stands.
+export function colorOf(name: number): number {
+  return Math.imul(name + 1, 2654435761) >>> 8;
+}
+
+// What of a row is seen: pixels of one line each, 0 where there is nothing.
+export interface Lines { pixels: Uint32Array; width: number; rows: number; }
+
+export interface Mapping { from: number; perPixel: number; }
+
+// A colour with so much of it seen, in 255ths.
+function faded(color: number, alpha: number): number {
+  return ((color & 0xffffff) | (alpha << 24)) >>> 0;
+}
+
+function alphaOf(pixel: number): number {
+  return pixel >>> 24;
+}
+
+// Draws a tile between two times. What is narrower than a pixel adds to it; of what is wide the last pixel stays free, so that
+// neighbours are told apart.
+export function draw(tile: Tile, lines: Lines, map: Mapping, [least, most]: [number, number], colors: Uint32Array): void {
+  const { pixels, width, rows } = lines;
+  const { from, perPixel } = map;
+  const [left, right] = [Math.max(0, Math.floor((least - from) / perPixel)), Math.min(width, Math.ceil((most - from) / perPixel))];
+  const add = (at: number, color: number, alpha: number): void => {
+    const before = alphaOf(pixels[at]!);
+    pixels[at] = alpha >= before ? faded(color, Math.min(255, alpha + (before >> 2))) : faded(pixels[at]!, Math.min(255, before + (alpha >> 2)));
+  };
+  for (let at = 0; at < tile.column.length; at += 1) {
+    const row = tile.columnRow[at]!;
+    if (row >= rows) continue;
+    const start = tile.from + tile.column[at]! * tile.width;
+    const begin = Math.max(left, Math.floor((start - from) / perPixel));
+    const end = Math.min(right, Math.max(begin + 1, Math.floor((start + tile.width - from) / perPixel)));
+    const color = colors[colorOf(tile.columnName[at]!) % colors.length]!;
+    const alpha = 70 + ((tile.busy[at]! * 150) >> 8);
+    for (let x = begin; x < end; x += 1) add(row * width + x, color, alpha);
+  }
+  for (let at = 0; at < tile.start.length; at += 1) {
+    const row = tile.row[at]!;
+    if (row >= rows) continue;
+    const start = tile.start[at]!;
+    const x0 = (start - from) / perPixel;
+    const x1 = x0 + tile.dur[at]! / perPixel;
+    if (x1 < left || x0 >= right) continue;
+    const color = colors[colorOf(tile.name[at]!) % colors.length]!;
+    const begin = Math.max(left, Math.floor(x0));
+    let end = Math.min(right, Math.ceil(x1));
+    if (x1 - x0 < 1.5) {
+      if (begin < right) add(row * width + begin, color, 110 + Math.round(Math.min(x1 - x0, 1) * 110));
+      continue;
+    }
+    // a free pixel between neighbours
+    if (x1 - x0 >= 3 && end === Math.ceil(x1)) end -= 1;
+    pixels.fill(color, row * width + begin, row * width + Math.max(end, begin + 1));
+  }
+}
+
+// The interval of a row at a time: in tiles where it is drawn as it is.
+export function hit(tile: Tile, row: number, time: number, slack: number): number {
+  let best = -1;
+  let distance = slack;
+  for (let at = 0; at < tile.start.length; at += 1) {
+    if (tile.row[at] !== row) continue;
+    const [start, end] = [tile.start[at]!, tile.start[at]! + tile.dur[at]!];
+    const off = time < start ? start - time : time > end ? time - end : 0;
+    if (off === 0 && tile.dur[at]! > 0) return at;
+    if (off <= distance) [best, distance] = [at, off];
+  }
+  return best;
+}
+
+// The column of a row at a time: its place in the arrays, or -1.
+export function columnAt(tile: Tile, row: number, time: number): number {
+  const column = Math.floor((time - tile.from) / tile.width);
+  if (column < 0 || column >= COLUMNS) return -1;
+  for (let at = 0; at < tile.column.length; at += 1) if (tile.column[at] === column && tile.columnRow[at] === row) return at;
+  return -1;
+}

@@ -1,0 +1,269 @@
+//! From inputs to rows: one pass over the inputs, three sorts of what it finds.
+//!
+//! ```text
+//!   scan ─┬─ X, moments, counters ────────────────> by lane and time ─> rows ─> by lane and row ─> tracks
+//!         └─ B E b e S F ─> by thread or id ─> pairs ──┘
+//! ```
+//!
+//! Sorts and lists have shares of the budget, and go to disk beyond these.
+
+use crate::found::Found;
+use crate::lane::Lane;
+use crate::lanes::{LaneKey, LaneKind, LaneTable, Notes};
+use crate::model::{Model, NameSum, Told};
+use crate::record::{Mark, OPEN, Placed, Span, Timed};
+use crate::rows::{BESIDE, Rows};
+use crate::tracks::{TrackWriter, is_beside};
+use tracemill_analysis::{Entries, Names, ReadRules, TableRules, Trace, View};
+use tracemill_core::bounds::{Bounds, Times};
+use tracemill_core::error::ErrorKind;
+use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Spool};
+use tracemill_core::pairing::Begins;
+use tracemill_core::store::Store;
+use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, scan_inputs};
+
+/// A sorter whose keys say all there is to say of the order: no event is looked at.
+struct Sorter<R> {
+    records: KeyedSorter<R>,
+    none: Store<'static>,
+}
+
+impl<R: Keyed> Sorter<R> {
+    /// It may take one part in `share` of what the index of a run may take.
+    fn new(config: &Config, share: u64) -> Self {
+        // a list doubles when it is full
+        let limit = config.shares().index / share / 2;
+        let records = KeyedSorter::new(&config.tmp_dir, limit, config.threads);
+        Sorter { records, none: Store::new(std::iter::empty(), Vec::new()) }
+    }
+
+    fn push(&mut self, record: R) -> Result<(), Error> {
+        self.records.push(record, Order(&self.none))
+    }
+
+    fn finish(self) -> Result<Sorted<R>, Error> {
+        let runs = self.records.finish(Order(&self.none))?;
+        Ok(Sorted { runs, none: self.none })
+    }
+}
+
+struct Sorted<R> {
+    runs: KeyedRuns<R>,
+    none: Store<'static>,
+}
+
+impl<R: Keyed> Sorted<R> {
+    fn iter(&self) -> impl Iterator<Item = R> + '_ {
+        self.runs.sorted(Order(&self.none))
+    }
+}
+
+/// What is found in all stretches.
+struct All {
+    names: Names,
+    lanes: LaneTable,
+    notes: Notes,
+    times: Times,
+    spans: Sorter<Timed>,
+    marks: Option<Sorter<Mark>>,
+    told: Told,
+    given: u64,
+}
+
+impl All {
+    fn take(&mut self, found: Found) -> Result<(), Error> {
+        let names = self.names.append(&found.names);
+        let lanes = self.lanes.append(found.lanes);
+        self.notes.append(found.notes);
+        self.times = self.times.unite(found.times);
+        self.told.events += found.events;
+        self.told.undrawn += found.undrawn;
+        self.told.event_bytes += found.bytes;
+        for Timed(lane, span) in found.spans {
+            let span = Span { name: names[span.name as usize], ..span };
+            self.spans.push(Timed(lanes[lane as usize], span))?;
+        }
+        for mark in found.marks {
+            let (lane, name) = (lanes[mark.lane as usize], names[mark.name as usize]);
+            let is_thread = mark.group >> 63 == 0;
+            let group = if is_thread { u64::from(lane) } else { mark.group };
+            let marks = self.marks.as_mut();
+            marks.map_or(Ok(()), |marks| marks.push(Mark { group, lane, name, ..mark }))?;
+        }
+        self.check()
+    }
+
+    /// What must stay in memory has a quarter of the budget.
+    fn check(&self) -> Result<(), Error> {
+        /// Of a lane and its rows, and of a name: what stays beside the texts.
+        const LANE: u64 = 400;
+        let lanes = self.lanes.heap() + self.notes.heap() + self.lanes.all.len() as u64 * LANE;
+        let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes;
+        if bytes > self.given / 4 {
+            let what = format!("names and lanes take {} MiB", bytes >> 20);
+            return Err(ErrorKind::Exceeded { what, given: self.given }.into());
+        }
+        Ok(())
+    }
+
+    /// Intervals of what has two ends.
+    fn pair(&mut self, end: i64) -> Result<(), Error> {
+        let Some(marks) = self.marks.take() else { return Ok(()) };
+        let marks = marks.finish()?;
+        let mut open: Begins<Mark> = Begins::default();
+        let mut group = None;
+        for mark in marks.iter() {
+            if group != Some(mark.group) {
+                self.leave_open(&mut open, end)?;
+                group = Some(mark.group);
+            }
+            if matches!(mark.phase, b'B' | b'b' | b'S') {
+                open.begin(mark.pair, mark);
+                continue;
+            }
+            match open.end(mark.pair) {
+                Some(begin) => {
+                    let dur = mark.ts.saturating_sub(begin.ts);
+                    self.spans.push(interval(&begin, dur, 0))?;
+                }
+                None => self.told.lone_ends += 1,
+            }
+        }
+        self.leave_open(&mut open, end)
+    }
+
+    fn leave_open(&mut self, open: &mut Begins<Mark>, end: i64) -> Result<(), Error> {
+        for begin in open.values() {
+            self.told.unended += 1;
+            let dur = end.saturating_sub(begin.ts).max(0);
+            self.spans.push(interval(&begin, dur, OPEN))?;
+        }
+        open.clear();
+        Ok(())
+    }
+
+    /// Calls of CPU profiles, as lanes of their own. Cost: another pass over the inputs, if there are profiles.
+    fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
+        let trace = Trace::read(sources, ReadRules::default(), config)?;
+        for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
+            let (pid, own) = (thread.pid.clone(), thread.tid.clone());
+            let lane = self.lanes.add(LaneKey { kind: LaneKind::Calls, pid, own });
+            let track = trace.track(thread)?;
+            let rules = TableRules { entries: Entries::All, as_devtools: false };
+            View::new(&trace, thread, &track, rules).call_rows(|row| {
+                let text = if row.name.is_empty() { b"(anonymous)" } else { row.name };
+                let name = self.names.number(&text[..text.len().min(crate::text::NAME_MOST)]);
+                let nanos = |micros: f64| (micros * 1000.0).round() as i64;
+                let start = nanos(row.ts);
+                let dur = nanos(row.ts + row.dur).saturating_sub(start).max(0);
+                self.told.bounds = Some(match self.told.bounds {
+                    Some((first, last)) => (first.min(start), last.max(start + dur)),
+                    None => (start, start + dur),
+                });
+                let place = crate::model::NO_PLACE;
+                self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }))
+            })?;
+        }
+        self.check()
+    }
+}
+
+fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
+    let Mark { ts, place, name, lane, .. } = *begin;
+    Timed(lane, Span { start: ts, dur, place, name, row: 0, flags })
+}
+
+/// Reads the inputs and makes the model of them.
+pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
+    let mut all = All {
+        names: Names::default(),
+        lanes: LaneTable::default(),
+        notes: Notes::default(),
+        times: Times::NONE,
+        spans: Sorter::new(config, 3),
+        marks: Some(Sorter::new(config, 6)),
+        told: Told::default(),
+        given: config.memory,
+    };
+    let scanned = scan_inputs(sources, config, Found::default, |found, _| all.take(found))?;
+    if !scanned.profiles().is_empty() {
+        all.calls(sources, config)?;
+    }
+    let bounds = bounds_of(&all);
+    all.pair(bounds.end)?;
+    all.told.lost = scanned.inputs().iter().map(InputReport::lost).sum();
+    arrange(all, bounds, scanned, config)
+}
+
+/// The bounds of the events and of the calls of profiles; of nothing a nanosecond at 0.
+fn bounds_of(all: &All) -> Bounds {
+    let of_events = all.times.bounds();
+    match (of_events, all.told.bounds) {
+        (None, None) => Bounds { start: 0, first: 0, last: 1, end: 1 },
+        (Some(bounds), None) => Bounds { end: bounds.end.max(bounds.start + 1), ..bounds },
+        (None, Some((first, end))) => {
+            Bounds { start: first, first, last: end, end: end.max(first + 1) }
+        }
+        (Some(bounds), Some((first, end))) => Bounds {
+            start: bounds.start.min(first),
+            first: bounds.first.min(first),
+            last: bounds.last.max(end),
+            end: bounds.end.max(end).max(bounds.start + 1),
+        },
+    }
+}
+
+/// Gives each span its row, and writes the rows.
+fn arrange(all: All, bounds: Bounds, scanned: Scanned, config: &Config) -> Result<Model, Error> {
+    let All { names, lanes: keys, notes, spans, mut told, .. } = all;
+    let (mut placed, mut depths) = (Sorter::new(config, 3), vec![0; keys.all.len()]);
+    {
+        let spans = spans.finish()?;
+        let (mut rows, mut lane) = (Rows::default(), 0);
+        for Timed(own, mut span) in spans.iter() {
+            if own != lane {
+                told.folded += rows.folded;
+                (rows, lane) = (Rows::default(), own);
+            }
+            let kind = keys.all[own as usize].kind;
+            let nests = matches!(kind, LaneKind::Thread | LaneKind::Calls);
+            if kind == LaneKind::Counter || rows.place(&mut span, nests) {
+                depths[own as usize] = rows.depth;
+                placed.push(Placed(own, span))?;
+            }
+        }
+        told.folded += rows.folded;
+    }
+    let placed = placed.finish()?;
+    let limit = config.shares().index / 4;
+    let spool = Spool::new(&config.tmp_dir, limit);
+    let mut writer = TrackWriter::new(spool, Spool::new(&config.tmp_dir, limit / 8));
+    let mut lanes: Vec<Lane> = keys.all.iter().map(|key| Lane::new(key, &notes)).collect();
+    let (mut sums, mut current) = (vec![NameSum::default(); names.len()], None);
+    for Placed(own, mut span) in placed.iter() {
+        let lane = &mut lanes[own as usize];
+        if is_beside(&span) {
+            span.row = span.row - BESIDE + depths[own as usize];
+        }
+        if current != Some((own, span.row)) {
+            let before = writer.begin(span.row, lane.kind == LaneKind::Counter)?;
+            keep(&mut lanes, current, before);
+            current = Some((own, span.row));
+        }
+        lanes[own as usize].add(&span);
+        if lanes[own as usize].kind != LaneKind::Counter {
+            sums[span.name as usize].add(span.dur);
+        }
+        writer.push(span)?;
+    }
+    let last = writer.end()?;
+    keep(&mut lanes, current, last);
+    Ok(Model::new((names, sums), lanes, &notes, writer.finish()?, (bounds, told), scanned))
+}
+
+/// A row that is complete belongs to its lane.
+fn keep(lanes: &mut [Lane], of: Option<(u32, u16)>, track: Option<crate::tracks::Track>) {
+    if let Some(((lane, _), track)) = of.zip(track) {
+        lanes[lane as usize].tracks.push(track);
+    }
+}

@@ -1,0 +1,158 @@
+//! What the page asks for: lanes, rows, names, and what of them lies in a window.
+
+use crate::lane::{Lane, Process, processes};
+use crate::lanes::{LaneKind, Notes};
+use crate::tracks::{Drawn, Grid, Tracks};
+use serde_json::{Value, json};
+use tracemill_analysis::Names;
+use tracemill_core::bounds::Bounds;
+use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
+
+/// The place of what no event stands for.
+pub(crate) const NO_PLACE: u64 = u64::MAX;
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) events: u64,
+    pub(crate) event_bytes: u64,
+    /// Events that are drawn nowhere: flows, objects, what has no time.
+    pub(crate) undrawn: u64,
+    /// Ends that end nothing.
+    pub(crate) lone_ends: u64,
+    /// Begins without an end.
+    pub(crate) unended: u64,
+    /// What has no row, there are so many at a time.
+    pub(crate) folded: u64,
+    /// Pieces of the inputs that were lost.
+    pub(crate) lost: u64,
+    /// First and last time of calls.
+    pub(crate) bounds: Option<(i64, i64)>,
+}
+
+/// What is known of the intervals of a name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NameSum {
+    pub(crate) count: u64,
+    pub(crate) total: i64,
+    pub(crate) longest: i64,
+}
+
+impl NameSum {
+    pub(crate) fn add(&mut self, dur: i64) {
+        self.count += 1;
+        self.total = self.total.saturating_add(dur);
+        self.longest = self.longest.max(dur);
+    }
+}
+
+/// Everything that is shown.
+pub(crate) struct Model {
+    pub(crate) names: Names,
+    pub(crate) sums: Vec<NameSum>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) tracks: Tracks,
+    pub(crate) bounds: Bounds,
+    pub(crate) told: Told,
+    scanned: Scanned,
+}
+
+impl Model {
+    pub(crate) fn new(
+        (names, sums): (Names, Vec<NameSum>),
+        lanes: Vec<Lane>,
+        notes: &Notes,
+        tracks: Tracks,
+        (bounds, told): (Bounds, Told),
+        scanned: Scanned,
+    ) -> Self {
+        let processes = processes(&lanes, notes);
+        Model { names, sums, lanes, processes, tracks, bounds, told, scanned }
+    }
+
+    /// Whether every input still is what it was.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        self.scanned.check_unchanged()
+    }
+
+    pub(crate) fn inputs(&self) -> &[InputReport] {
+        self.scanned.inputs()
+    }
+
+    pub(crate) fn warnings(&self) -> &[Warning] {
+        self.scanned.warnings()
+    }
+
+    /// The text of an event, cut to `most` bytes, and how long it is.
+    pub(crate) fn event(&self, place: u64, most: usize) -> Option<(Vec<u8>, u64)> {
+        self.scanned.event_at(place, most)
+    }
+
+    /// A time of the trace as one behind its start.
+    pub(crate) fn since_start(&self, time: i64) -> f64 {
+        (i128::from(time) - i128::from(self.bounds.start)) as f64
+    }
+
+    /// What the page must know before it draws: bounds, counts, processes with their lanes.
+    pub(crate) fn described(&self, file: &str) -> Value {
+        let told = &self.told;
+        let ranges = self.bounds.end.saturating_sub(self.bounds.start);
+        json!({
+            "file": file,
+            "start": self.bounds.start.to_string(),
+            "end": self.bounds.end.to_string(),
+            "duration": ranges.to_string(),
+            "events": told.events,
+            "bytes": self.scanned.inputs().iter().map(|input| input.bytes).sum::<u64>(),
+            "event_bytes": told.event_bytes,
+            "undrawn": told.undrawn,
+            "lone_ends": told.lone_ends,
+            "unended": told.unended,
+            "folded": told.folded,
+            "lost": told.lost,
+            "names": self.names.len(),
+            "on_disk": self.tracks.spilled(),
+            "processes": self.processes.iter().map(|own| self.process_json(own)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// A process as the page takes it.
+    fn process_json(&self, process: &Process) -> Value {
+        let lanes: Vec<Value> = process.lanes.iter().map(|&lane| self.lane_json(lane)).collect();
+        let Process { pid, name, labels, .. } = process;
+        json!({ "pid": pid, "name": name, "labels": labels, "lanes": lanes })
+    }
+
+    fn lane_json(&self, number: usize) -> Value {
+        let lane = &self.lanes[number];
+        let rows = lane.tracks.iter().map(|track| track.row + 1).max().unwrap_or(0);
+        json!({
+            "id": number,
+            "kind": lane.kind.name(),
+            "name": lane.name,
+            "rows": rows,
+            "events": lane.events,
+            "busy": lane.busy,
+            "first": self.since_start(lane.first),
+            "last": self.since_start(lane.last),
+        })
+    }
+
+    /// How many spans of some lanes a window touches.
+    pub(crate) fn count(&self, lanes: &[usize], from: i64, to: i64) -> u64 {
+        let of = |lane: &Lane| {
+            let is_counter = lane.kind == LaneKind::Counter;
+            let within = |track| self.tracks.within(track, is_counter, from, to).len() as u64;
+            lane.tracks.iter().map(within).sum::<u64>()
+        };
+        lanes.iter().map(|&lane| of(&self.lanes[lane])).sum()
+    }
+
+    /// What of a lane is drawn.
+    pub(crate) fn draw(&self, lane: &Lane, grid: Grid) -> Drawn {
+        let mut drawn = Drawn::default();
+        lane.tracks.iter().for_each(|track| self.tracks.draw(track, grid, &mut drawn));
+        drawn
+    }
+}

@@ -1,0 +1,105 @@
+//! Answers, as they are before anything is sent: status, kind, body.
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::mpsc::Receiver;
+use tracemill_pipeline::{Cancel, Error, ErrorClass, ErrorKind};
+
+/// A piece of a body that is made while it is sent; what follows an error is cut off, and the client told so.
+pub(crate) type Piece = Result<Vec<u8>, ()>;
+
+/// What an answer holds.
+pub enum Content {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// The same as long as the program runs.
+    Fixed(&'static [u8]),
+    /// Pieces, as they are made.
+    Pieces(Pieces),
+    /// How far the inputs are read, until they are.
+    Progress,
+}
+
+/// Pieces of a body. Who drops them ends the work that makes them.
+pub struct Pieces {
+    pub(crate) first: Option<Vec<u8>>,
+    pub(crate) rest: Receiver<Piece>,
+    pub(crate) cancel: Cancel,
+    /// Whether a slice is being sent.
+    pub(crate) busy: Arc<AtomicBool>,
+}
+
+impl Pieces {
+    /// Waits for all of them; nothing if the slice could not be finished. For who has no socket to send them to.
+    pub fn collect(mut self) -> Option<Vec<u8>> {
+        let mut all = self.first.take().unwrap_or_default();
+        while let Some(piece) = self.rest.blocking_recv() {
+            all.extend(piece.ok()?);
+        }
+        Some(all)
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+        self.busy.store(false, Ordering::Release);
+    }
+}
+
+/// An answer.
+pub struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// `Content-Type`.
+    pub kind: &'static str,
+    /// What it holds.
+    pub content: Content,
+    /// Headers beside those that all answers have.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Reply {
+    pub(crate) fn fixed(kind: &'static str, bytes: &'static [u8]) -> Self {
+        Reply { status: 200, kind, content: Content::Fixed(bytes), headers: Vec::new() }
+    }
+
+    pub(crate) fn bytes(bytes: Vec<u8>) -> Self {
+        let (kind, content) = ("application/octet-stream", Content::Whole(bytes));
+        Reply { status: 200, kind, content, headers: Vec::new() }
+    }
+
+    pub(crate) fn json(value: &Value) -> Self {
+        let content = Content::Whole(value.to_string().into_bytes());
+        Reply { status: 200, kind: "application/json", content, headers: Vec::new() }
+    }
+
+    /// What is wrong, and what to do.
+    pub(crate) fn error(status: u16, error: impl Into<String>, hint: &str) -> Self {
+        let value = json!({ "error": error.into(), "hint": hint });
+        Reply { status, ..Reply::json(&value) }
+    }
+
+    /// What a run says.
+    pub(crate) fn failed(error: &Error) -> Self {
+        let text = error.to_string();
+        match error.kind() {
+            ErrorKind::Changed { .. } => {
+                Reply::error(409, text, "The file is not what it was: start the viewer again.")
+            }
+            ErrorKind::Read { .. } => {
+                Reply::error(409, text, "The file cannot be read any more: start the viewer again.")
+            }
+            ErrorKind::Exceeded { .. } | ErrorKind::Budget { .. } => {
+                Reply::error(503, text, "Give the viewer more memory, or choose a smaller window.")
+            }
+            _ if error.class() == ErrorClass::Usage => {
+                Reply::error(400, text, "Choose another window.")
+            }
+            _ => {
+                Reply::error(503, text, "Try again; if it stays so, look at what the command says.")
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The routes: a request becomes an answer, without a socket.
+
+use crate::ask::{Ask, Door, Query};
+use crate::build::build;
+use crate::model::Model;
+use crate::reply::{Content, Reply};
+use crate::slices::Slices;
+use crate::stats;
+use crate::tile::{EXACT, overview, tile};
+use crate::tracks::Grid;
+use serde_json::json;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
+use tracemill_pipeline::{Cancel, Config, Error, InputReport, Progress, Source, Warning};
+
+/// The page, as it was built.
+const PAGE: &[u8] = include_bytes!("../page/dist/index.html");
+const SCRIPT: &[u8] = include_bytes!("../page/dist/app.js");
+const STYLE: &[u8] = include_bytes!("../page/dist/app.css");
+
+/// Columns of pixels that a window is drawn in at most.
+const PX_MOST: u32 = 8192;
+/// Bytes of an event's text that are shown.
+const EVENT_MOST: usize = 1 << 20;
+/// Names that are told at once.
+const NAMES_MOST: usize = 2000;
+/// Processes of the overview; the last holds all others.
+const OVERVIEW: usize = 8;
+
+/// How far the inputs are read.
+#[derive(Clone)]
+enum Stage {
+    Reading,
+    Ready(Arc<Model>),
+    Failed(String),
+}
+
+/// Everything that answers are made of.
+pub struct Site {
+    door: Door,
+    stage: RwLock<Stage>,
+    sources: Vec<Source>,
+    /// As the page shows them.
+    title: String,
+    /// As a shell takes them.
+    words: String,
+    config: Config,
+    slices: Slices,
+}
+
+impl Site {
+    /// Of inputs that are not read yet, behind a token, on a port.
+    pub fn new(sources: Vec<Source>, config: Config, token: String, port: u16) -> Self {
+        let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
+        let words: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let slices = Slices::new(&sources, &config);
+        Site {
+            door: Door { token, port },
+            stage: RwLock::new(Stage::Reading),
+            sources,
+            title: names.join(", "),
+            words: words.join(" "),
+            config,
+            slices,
+        }
+    }
+
+    /// Where the page is.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.door.port, self.door.token)
+    }
+
+    /// Reads the inputs; until then what needs them is answered with 503.
+    ///
+    /// # Errors
+    /// Why they cannot be shown; the page says so too.
+    pub fn read(&self) -> Result<(), Error> {
+        let built = build(&self.sources, &self.config);
+        let (stage, done) = match built {
+            Ok(model) => (Stage::Ready(Arc::new(model)), Ok(())),
+            Err(error) => (Stage::Failed(error.to_string()), Err(error)),
+        };
+        *self.stage.write().unwrap_or_else(PoisonError::into_inner) = stage;
+        done
+    }
+
+    /// What was read, by input; nothing before it is.
+    pub fn inputs(&self) -> Vec<InputReport> {
+        self.model().map_or_else(|_| Vec::new(), |model| model.inputs().to_vec())
+    }
+
+    /// What the user should know.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.model().map_or_else(|_| Vec::new(), |model| model.warnings().to_vec())
+    }
+
+    fn model(&self) -> Result<Arc<Model>, Reply> {
+        let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
+        match &*stage {
+            Stage::Ready(model) => Ok(Arc::clone(model)),
+            Stage::Reading => {
+                Err(Reply::error(503, "the trace is being read", "api/progress says how far."))
+            }
+            Stage::Failed(why) => {
+                let (error, hint) = (why.clone(), "The command says more; start it again.");
+                Err(Reply::error(409, error, hint))
+            }
+        }
+    }
+
+    /// A line of progress, and whether it is the last.
+    pub(crate) fn progress(&self) -> (String, bool) {
+        let of = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let Progress { bytes_expected, bytes_scanned, .. } = &*self.config.progress;
+        let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
+        let (state, error) = match &*stage {
+            Stage::Reading => ("reading", None),
+            Stage::Ready(_) => ("ready", None),
+            Stage::Failed(why) => ("failed", Some(why.clone())),
+        };
+        let value = json!({ "state": state, "error": error,
+            "bytes": of(bytes_scanned), "expected": of(bytes_expected) });
+        (value.to_string(), state != "reading")
+    }
+
+    /// Whether answering takes no time worth a thread.
+    pub(crate) fn is_quick(ask: &Ask<'_>) -> bool {
+        !ask.target.contains("/api/") && !ask.target.contains("/slice")
+            || ask.target.contains("/api/progress")
+    }
+
+    /// Answers a request. What takes long ends early, with any answer, when `cancel` says so.
+    pub fn answer(&self, ask: &Ask<'_>, cancel: &Cancel) -> Reply {
+        let answered = self.door.open(ask).and_then(|(path, query)| match path {
+            "" | "index.html" => Ok(Reply::fixed("text/html; charset=utf-8", PAGE)),
+            "app.js" => Ok(Reply::fixed("text/javascript; charset=utf-8", SCRIPT)),
+            "app.css" => Ok(Reply::fixed("text/css; charset=utf-8", STYLE)),
+            "api/progress" => {
+                let (kind, content) = ("text/event-stream", Content::Progress);
+                Ok(Reply { status: 200, kind, content, headers: Vec::new() })
+            }
+            _ => self.of_model(path, &Query(query), cancel),
+        });
+        answered.unwrap_or_else(|refused| refused)
+    }
+
+    fn of_model(&self, path: &str, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
+        if !is_route(path) {
+            return Err(Reply::error(
+                404,
+                "there is nothing here",
+                "The documentation lists the routes.",
+            ));
+        }
+        let model = self.model()?;
+        let goes_on = || cancel.check().is_ok();
+        let gone = || Reply::error(503, "the request was given up", "Ask again.");
+        match path {
+            "api/trace" => {
+                let mut value = model.described(&self.title);
+                value["command"] = json!(self.words);
+                value["changed"] =
+                    json!(model.check_unchanged().err().map(|error| error.to_string()));
+                Ok(Reply::json(&value))
+            }
+            "api/overview" => {
+                let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
+                Ok(Reply::bytes(overview(&model, px, &groups(&model))))
+            }
+            "api/tile" => {
+                let (from, to) = window(&model, query)?;
+                let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
+                let lanes = query.numbers("lanes", model.lanes.len())?;
+                let grid = Grid { from, to, px, exact: false };
+                let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
+                tile(&model, &lanes, (grid, most.min(EXACT)), &goes_on)
+                    .map(Reply::bytes)
+                    .ok_or_else(gone)
+            }
+            "api/event" => event(&model, query),
+            "api/names" => names(&model, query),
+            "api/find" => {
+                let at = query.number::<i64>("at")?.saturating_add(model.bounds.start);
+                let forwards = query.get("dir").as_deref() != Some("back");
+                let after = query.get("after").and_then(|place| place.parse().ok());
+                let text = query.get("name").unwrap_or_default();
+                let found = stats::find(&model, &text, (at, forwards, after), &goes_on);
+                found.map(|found| Reply::json(&found)).ok_or_else(gone)
+            }
+            "api/stats" => {
+                let window = window(&model, query)?;
+                let lanes = query.numbers("lanes", model.lanes.len())?;
+                let found = stats::stats(&model, &lanes, window, &goes_on);
+                found.map(|found| Reply::json(&found)).ok_or_else(gone)
+            }
+            "api/size" => Ok(size(&model, window(&model, query)?)),
+            _ => self.slices.answer(path, query, &model, (window(&model, query)?, cancel)),
+        }
+    }
+}
+
+/// Whether there is such a route at all, inputs read or not.
+fn is_route(path: &str) -> bool {
+    const ROUTES: [&str; 8] = [
+        "api/trace",
+        "api/overview",
+        "api/tile",
+        "api/event",
+        "api/names",
+        "api/find",
+        "api/stats",
+        "api/size",
+    ];
+    ROUTES.contains(&path) || Slices::is_one(path)
+}
+
+/// A window in nanoseconds behind the start, as one on the trace's clock: at least a nanosecond.
+fn window(model: &Model, query: &Query<'_>) -> Result<(i64, i64), Reply> {
+    let (from, to) = (query.number::<i64>("from")?, query.number::<i64>("to")?);
+    let at = |time: i64| model.bounds.start.saturating_add(time).min(i64::MAX - 1);
+    let is_one = from < to && to.checked_sub(from).is_some() && at(from) < at(to);
+    match is_one {
+        true => Ok((at(from), at(to))),
+        false => Err(Reply::error(
+            400,
+            "the window ends before it begins",
+            "from is to be less than to.",
+        )),
+    }
+}
+
+/// The text of an event.
+fn event(model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
+    let place = query.number::<u64>("place")?;
+    let most = query.get("most").and_then(|most| most.parse().ok()).unwrap_or(EVENT_MOST);
+    model.check_unchanged().map_err(|error| Reply::failed(&error))?;
+    let (bytes, len) = model.event(place, most.min(EVENT_MOST)).ok_or_else(|| {
+        Reply::error(404, "no event begins there", "Places are those that tiles name.")
+    })?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let headers = vec![("x-event-bytes", len.to_string())];
+    let content = Content::Whole(text.into_bytes());
+    Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", content, headers })
+}
+
+/// Names by number, or by what they hold.
+fn names(model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
+    if query.get("ids").is_some() {
+        let ids = query.numbers("ids", model.names.len())?;
+        let ids = ids.iter().take(NAMES_MOST);
+        let names: Vec<_> = ids.map(|&id| stats::name_json(model, id as u32)).collect();
+        return Ok(Reply::json(&json!({ "count": names.len(), "names": names })));
+    }
+    let text = query.get("q").unwrap_or_default();
+    let most = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(50);
+    Ok(Reply::json(&stats::names(model, &text, most.min(NAMES_MOST))))
+}
+
+/// How large a slice will be, about: as many bytes an event as the trace has on average.
+fn size(model: &Model, (from, to): (i64, i64)) -> Reply {
+    let lanes: Vec<usize> = (0..model.lanes.len()).collect();
+    let events = model.count(&lanes, from, to).min(model.told.events);
+    let each = model.told.event_bytes as f64 / model.told.events.max(1) as f64;
+    let bytes = (events as f64 * (each + 2.0)) as u64;
+    Reply::json(&json!({ "events": events, "bytes": bytes, "exact": false }))
+}
+
+/// Lanes of the processes of the overview.
+fn groups(model: &Model) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for process in &model.processes {
+        match groups.get_mut(OVERVIEW - 1) {
+            Some(last) => last.extend(&process.lanes),
+            None => groups.push(process.lanes.clone()),
+        }
+    }
+    groups
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}

@@ -1,0 +1,200 @@
+//! Slices that are handed on: what `slice` writes, sent while it is written.
+
+use crate::ask::Query;
+use crate::model::Model;
+use crate::reply::{Content, Piece, Pieces, Reply};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc::{Sender, channel};
+use tracemill_pipeline::{
+    Cancel, CheckFor, Compression, Config, Edges, Error, ErrorKind, Format, Moment, OutputConfig,
+    Source, TimeWindow, slice,
+};
+
+/// Bytes of a piece.
+const PIECE: usize = 64 << 10;
+/// Pieces that wait to be sent.
+const WAITING: usize = 8;
+
+/// What slices are made of.
+pub(crate) struct Slices {
+    sources: Vec<Source>,
+    config: Config,
+    /// Whether one is being sent: one at a time has the memory.
+    busy: Arc<AtomicBool>,
+    stem: String,
+}
+
+/// The name of a route, and what it writes.
+type Form = (&'static str, Format, Compression, &'static str);
+
+const FORMS: [Form; 4] = [
+    ("slice.json", Format::Object, Compression::None, "application/json"),
+    ("slice.json.gz", Format::Object, Compression::Gzip { level: 6 }, "application/gzip"),
+    ("slice.json.zst", Format::Object, Compression::Zstd { level: 3 }, "application/zstd"),
+    ("slice.ndjson", Format::Ndjson, Compression::None, "application/x-ndjson"),
+];
+
+impl Slices {
+    pub(crate) fn new(sources: &[Source], config: &Config) -> Self {
+        let name =
+            sources.first().and_then(|source| source.path().file_stem().map(ToOwned::to_owned));
+        let name =
+            name.map_or_else(|| "trace".to_owned(), |name| name.to_string_lossy().into_owned());
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let stem: String =
+            name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
+        let mut config = config.clone();
+        // what is shown has the other half
+        config.memory = (config.memory / 2).max(Config::MEMORY_MIN);
+        config.progress = Arc::default();
+        Slices { sources: sources.to_vec(), config, busy: Arc::default(), stem }
+    }
+
+    pub(crate) fn is_one(path: &str) -> bool {
+        FORMS.iter().any(|(name, ..)| *name == path)
+    }
+
+    /// Begins a slice, and waits until there is something to send.
+    pub(crate) fn answer(
+        &self,
+        path: &str,
+        query: &Query<'_>,
+        model: &Model,
+        (window, cancel): ((i64, i64), &Cancel),
+    ) -> Result<Reply, Reply> {
+        let Some(form) = FORMS.iter().find(|(name, ..)| *name == path) else {
+            let hint = "The documentation lists the routes.";
+            return Err(Reply::error(404, "there is nothing here", hint));
+        };
+        let job = self.job(form, query, (window, cancel))?;
+        model.check_unchanged().map_err(|error| Reply::failed(&error))?;
+        if self.busy.swap(true, Ordering::AcqRel) {
+            let hint = "Wait until it is there, or give it up.";
+            return Err(Reply::error(429, "a slice is being sent", hint));
+        }
+        let mut pieces = Pieces {
+            first: None,
+            rest: channel(1).1,
+            cancel: cancel.clone(),
+            busy: Arc::clone(&self.busy),
+        };
+        let (sender, mut rest) = channel::<Piece>(WAITING);
+        let failure = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&failure);
+        let work = move || {
+            if let Err(error) = job.run(&sender) {
+                if let Ok(mut told) = told.lock() {
+                    *told = Some(error);
+                }
+                // who has gone need not be told
+                let _gone = sender.blocking_send(Err(()));
+            }
+        };
+        let spawned = std::thread::Builder::new().name("slice".into()).spawn(work);
+        spawned.map_err(|error| {
+            Reply::error(503, error.to_string(), "The system gives no thread: try again.")
+        })?;
+        pieces.first = match rest.blocking_recv() {
+            Some(Ok(piece)) => Some(piece),
+            Some(Err(())) => {
+                let error = failure.lock().ok().and_then(|mut failure| failure.take());
+                return Err(Reply::failed(&error.unwrap_or_else(|| ErrorKind::Cancelled.into())));
+            }
+            None => None,
+        };
+        pieces.rest = rest;
+        let end = path.trim_start_matches("slice");
+        let name = format!("attachment; filename=\"{}.slice{end}\"", self.stem);
+        let headers = vec![("content-disposition", name)];
+        Ok(Reply { status: 200, kind: form.3, content: Content::Pieces(pieces), headers })
+    }
+
+    /// What is asked for.
+    fn job(
+        &self,
+        &(_, format, compression, _): &Form,
+        query: &Query<'_>,
+        ((from, to), cancel): ((i64, i64), &Cancel),
+    ) -> Result<Job, Reply> {
+        let wrong = |what: &str, hint: &str| Err(Reply::error(400, what, hint));
+        let edges = match query.get("edges").as_deref() {
+            None | Some("clip") => Edges::Clip,
+            Some("keep") => Edges::Keep,
+            Some("drop") => Edges::Drop,
+            Some(_) => {
+                return wrong("edges is to be clip, keep or drop", "Leave it out for clip.");
+            }
+        };
+        let mut config = self.config.clone();
+        config.viewer.viewer = match query.get("for").as_deref() {
+            None => None,
+            Some("devtools") => Some(CheckFor::Devtools),
+            Some("perfetto") => Some(CheckFor::Perfetto),
+            Some(_) => {
+                return wrong("for is to be devtools or perfetto", "Leave it out for neither.");
+            }
+        };
+        config.cancel = cancel.clone();
+        let at = |time| Some(Moment::At(time));
+        let window = TimeWindow { from: at(from), to: at(to) };
+        Ok(Job { sources: self.sources.clone(), window, edges, format, compression, config })
+    }
+}
+
+/// A slice to be made.
+struct Job {
+    sources: Vec<Source>,
+    window: TimeWindow,
+    edges: Edges,
+    format: Format,
+    compression: Compression,
+    config: Config,
+}
+
+impl Job {
+    fn run(&self, sender: &Sender<Piece>) -> Result<(), Error> {
+        let out = Arc::new(Mutex::new(Out { sender: sender.clone(), held: Vec::new() }));
+        let output = OutputConfig {
+            format: Some(self.format),
+            compression: self.compression,
+            ..OutputConfig::writer(Arc::clone(&out))
+        };
+        slice(&self.sources, &[self.window], self.edges, &output, &self.config)?;
+        flushed(out.lock().map(|mut out| out.flush()))
+    }
+}
+
+/// What the last write says.
+fn flushed<E>(last: Result<io::Result<()>, E>) -> Result<(), Error> {
+    match last {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// Sends what is written in pieces; waits while too many are on their way.
+struct Out {
+    sender: Sender<Piece>,
+    held: Vec<u8>,
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::take(&mut self.held);
+        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        self.sender.blocking_send(Ok(piece)).map_err(gone)
+    }
+}

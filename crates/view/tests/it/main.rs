@@ -1,0 +1,9 @@
+//! The server from outside: as a function of requests, and over a socket.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod page;
+mod routes;
+mod slices;
+mod socket;
+mod support;
+mod tiles;

@@ -1,0 +1,68 @@
+//! The page that is embedded is the one that its sources make.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Bytes of script, style and frame together.
+const MOST: u64 = 120 << 10;
+
+#[test]
+fn the_page_is_small_and_asks_nobody_else() {
+    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/dist");
+    let mut bytes = 0;
+    for name in ["index.html", "app.js", "app.css"] {
+        let text = std::fs::read_to_string(dist.join(name)).unwrap();
+        bytes += text.len() as u64;
+        for word in [
+            "innerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "<script>",
+            "style=\"",
+            "onclick",
+        ] {
+            assert!(!text.contains(word), "{name}: {word}");
+        }
+        // the two that a click opens
+        let others = text.matches("https://").count();
+        assert_eq!(others, if name == "app.js" { 2 } else { 0 }, "{name}");
+    }
+    assert!(bytes < MOST, "{bytes}");
+}
+
+/// Needs Node and npm, and a registry; where one is missing it says so and tests nothing.
+#[test]
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tested")]
+fn the_page_is_that_of_its_sources() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(&page).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            std::fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    let run = |words: &[&str]| {
+        let mut command = Command::new(words[0]);
+        command
+            .args(&words[1..])
+            .current_dir(folder.path())
+            .env("npm_config_update_notifier", "false");
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    if !run(&["npm", "ci", "--no-audit", "--no-fund"]) {
+        eprintln!("SKIPPED: the page is not built again, npm cannot get what builds it");
+        return;
+    }
+    assert!(run(&["npx", "tsc"]), "the types are wrong: npx tsc in crates/view/page");
+    assert!(run(&["node", "build.mjs", "built"]), "the page cannot be built");
+    for name in ["index.html", "app.js", "app.css"] {
+        let [built, kept] = [folder.path().join("built"), page.join("dist")]
+            .map(|folder| std::fs::read(folder.join(name)).unwrap());
+        assert!(
+            built == kept,
+            "{name} is not that of its sources: npm run build in crates/view/page"
+        );
+    }
+}

@@ -1,0 +1,244 @@
+//! Who is answered at all, and what is said of what is wrong.
+
+use crate::support::{HOST, Opened, TOKEN, body, open, unread};
+use serde_json::Value;
+use std::fs;
+
+const TRACE: &[u8] = br#"[{"ph":"M","name":"process_name","pid":1,"args":{"name":"<img src=x onerror=alert(1)>"}},
+{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000.125,"dur":5000,"args":{"big":12345678901234567890}},
+{"ph":"B","name":"b","cat":"c","pid":1,"tid":1,"ts":2000},{"ph":"E","pid":1,"tid":1,"ts":3000},
+{"ph":"b","name":"op","cat":"net","id":"0x1","pid":1,"tid":1,"ts":1500},{"ph":"e","name":"op","cat":"net","id":1,"pid":1,"tid":2,"ts":2500},
+{"ph":"C","name":"heap","pid":1,"ts":1200,"args":{"used":5,"free":7}},{"ph":"C","name":"heap","pid":1,"ts":2200,"args":{"used":9,"free":1.5}},
+{"ph":"s","name":"f","cat":"c","id":1,"pid":1,"tid":1,"ts":1600},
+{"ph":"i","name":"mark","pid":2,"tid":7,"ts":6000.125,"s":"t"}]"#;
+
+fn status(opened: &Opened, method: &str, target: &str, host: Option<&str>) -> u16 {
+    opened.ask(method, target, host).status
+}
+
+#[test]
+fn only_who_knows_the_address_is_answered() {
+    let opened = open(TRACE);
+    let own = format!("/{TOKEN}/api/trace");
+    for host in [HOST, "localhost:8123", "[::1]:8123"] {
+        assert_eq!(status(&opened, "GET", &own, Some(host)), 200, "{host}");
+    }
+    for host in [
+        "",
+        "127.0.0.1",
+        "127.0.0.1:80",
+        "evil.test",
+        "evil.test:8123",
+        "127.0.0.1:8123.evil.test",
+        "127.0.0.2:8123",
+    ] {
+        assert_eq!(status(&opened, "GET", &own, Some(host)), 421, "{host}");
+    }
+    assert_eq!(status(&opened, "GET", &own, None), 421);
+    let wrong = [
+        "/".to_owned(),
+        "/api/trace".into(),
+        format!("/{TOKEN}"),
+        format!("/{}0/api/trace", &TOKEN[..31]),
+        format!("/{TOKEN}0/api/trace"),
+        format!("/{}/api/trace", &TOKEN[1..]),
+        format!("//{TOKEN}/api/trace"),
+        format!("/{TOKEN}/../{TOKEN}/api/trace"),
+        format!("/{TOKEN}/etc/passwd"),
+        format!("/{TOKEN}/api/%2e%2e/x"),
+        "*".into(),
+        String::new(),
+        format!("/{}/api/trace", TOKEN.to_uppercase()),
+    ];
+    for target in wrong {
+        assert_eq!(status(&opened, "GET", &target, Some(HOST)), 404, "{target}");
+    }
+    for method in ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "CONNECT"] {
+        let reply = opened.ask(method, &own, Some(HOST));
+        assert_eq!(reply.status, 405, "{method}");
+        assert_eq!(reply.headers, [("allow", "GET".to_owned())]);
+    }
+    // the name of the server comes first, then the token: who guesses learns nothing
+    assert_eq!(status(&opened, "POST", "/x/api/trace", Some(HOST)), 404);
+    assert_eq!(status(&opened, "POST", "/x/api/trace", Some("evil.test")), 421);
+}
+
+#[test]
+fn the_page_is_there_before_the_trace_is_read() {
+    let opened = unread(TRACE);
+    for (route, kind) in [
+        ("", "text/html"),
+        ("index.html", "text/html"),
+        ("app.js", "text/javascript"),
+        ("app.css", "text/css"),
+    ] {
+        let reply = opened.get(route);
+        assert!(reply.status == 200 && reply.kind.starts_with(kind), "{route}");
+        assert!(!body(reply).is_empty(), "{route}");
+    }
+    assert_eq!(opened.get("api/progress").kind, "text/event-stream");
+    for route in ["api/trace", "api/tile?from=0&to=1&px=1", "slice.json?from=0&to=1"] {
+        assert_eq!(opened.get(route).status, 503, "{route}");
+    }
+    assert_eq!(opened.get("api/other").status, 404);
+    opened.site.read().unwrap();
+    assert_eq!(opened.get("api/trace").status, 200);
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said() {
+    let opened = open(TRACE);
+    let wrong = [
+        "api/tile",
+        "api/tile?from=0&to=0&px=5",
+        "api/tile?from=5&to=1&px=5",
+        "api/tile?from=0&to=9&px=x",
+        "api/tile?from=0&to=9",
+        "api/tile?from=0&to=9&px=5&lanes=99999",
+        "api/tile?from=0&to=9&px=5&lanes=3-1",
+        "api/tile?from=0&to=9&px=5&lanes=a",
+        "api/tile?from=-9223372036854775808&to=9223372036854775807&px=5",
+        "api/size?from=1",
+        "api/overview",
+        "api/event",
+        "api/event?place=-1",
+        "api/find?at=x&name=a",
+        "slice.json",
+        "slice.json?from=0&to=9&for=emacs",
+        "slice.json?from=0&to=9&edges=soft",
+    ];
+    for route in wrong {
+        let reply = opened.get(route);
+        assert_eq!(reply.status, 400, "{route}");
+        let said: Value = serde_json::from_slice(&body(reply)).unwrap();
+        assert!(!said["error"].as_str().unwrap().is_empty() && said["hint"].is_string(), "{route}");
+    }
+    assert_eq!(opened.get("api/event?place=0").status, 404);
+    assert_eq!(opened.get("api/event?place=99999999999999").status, 404);
+}
+
+#[test]
+fn the_trace_is_described() {
+    let opened = open(TRACE);
+    let trace = opened.json("api/trace");
+    assert_eq!(trace["start"], "1000125");
+    assert_eq!(trace["duration"], "5000000");
+    assert_eq!(
+        (&trace["events"], &trace["undrawn"], &trace["lost"]),
+        (&10.into(), &1.into(), &0.into())
+    );
+    let processes = trace["processes"].as_array().unwrap();
+    // text is text: the page never makes elements of it
+    assert_eq!(processes[0]["name"], "<img src=x onerror=alert(1)>");
+    let lanes: Vec<(&str, &str)> = processes
+        .iter()
+        .flat_map(|process| process["lanes"].as_array().unwrap())
+        .map(|lane| (lane["kind"].as_str().unwrap(), lane["name"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        lanes,
+        [
+            ("counter", "heap · used"),
+            ("counter", "heap · free"),
+            ("async", "net"),
+            ("thread", "Thread 1"),
+            ("thread", "Thread 7")
+        ]
+    );
+}
+
+#[test]
+fn events_are_shown_to_the_byte() {
+    let opened = open(TRACE);
+    let found = opened.json("api/find?name=A&at=0");
+    assert_eq!(
+        (&found["name"], &found["start"], &found["dur"]),
+        (&"a".into(), &0.0.into(), &5_000_000.into())
+    );
+    let text = opened.bytes(&format!("api/event?place={}", found["place"].as_f64().unwrap()));
+    assert!(TRACE.windows(text.len()).any(|part| part == text));
+    assert!(String::from_utf8(text).unwrap().contains("12345678901234567890"));
+    // the only other name with that letter
+    let next =
+        opened.json(&format!("api/find?name=a&at=0&after={}", found["place"].as_f64().unwrap()));
+    assert_eq!(next["name"], "mark");
+    assert_eq!(opened.json("api/find?name=nowhere&at=0"), Value::Null);
+    let back = opened.json("api/find?name=a&at=5000001&dir=back");
+    assert_eq!(back["name"], "mark");
+}
+
+#[test]
+fn a_file_that_is_another_one_is_not_taken_for_it() {
+    let opened = open(TRACE);
+    let place = opened.json("api/find?name=a&at=0")["place"].as_f64().unwrap();
+    fs::write(&opened.path, b"[]").unwrap();
+    for route in [format!("api/event?place={place}"), "slice.json?from=0&to=9".into()] {
+        let reply = opened.get(&route);
+        assert_eq!(reply.status, 409, "{route}");
+    }
+    assert!(opened.json("api/trace")["changed"].is_string());
+    fs::remove_file(&opened.path).unwrap();
+    assert_eq!(opened.get("slice.json?from=0&to=9").status, 409);
+    // what was made of it is still drawn
+    assert_eq!(opened.get("api/tile?from=0&to=9&px=5").status, 200);
+}
+
+#[test]
+fn traces_of_nothing_and_of_next_to_nothing_are_shown() {
+    for (text, events) in [
+        ("[]", 0),
+        ("{\"traceEvents\":[]}", 0),
+        (r#"[{"ph":"X","ts":9007199254740993,"name":"one"}]"#, 1),
+        (r#"[{"name":"untimed","ph":"X"}]"#, 1),
+    ] {
+        let opened = open(text.as_bytes());
+        let trace = opened.json("api/trace");
+        assert_eq!((&trace["events"], &trace["duration"]), (&events.into(), &"1".into()), "{text}");
+        opened.bytes("api/tile?from=0&to=1&px=1000");
+        opened.bytes("api/overview?px=300");
+    }
+    let damaged = open(br#"[{"ph":"X","ts":1,"dur":5,"name":"a"},{"ph":"X","ts":2,"na"#);
+    assert!(
+        damaged.json("api/trace")["lost"].as_u64().unwrap() > 0
+            || damaged.json("api/trace")["events"] == 1
+    );
+}
+
+#[test]
+fn names_without_end_are_cut_and_their_events_are_not() {
+    let long = "é\\u202e".repeat(200_000);
+    let opened = open(format!(r#"[{{"ph":"X","ts":1,"dur":5,"name":"{long}"}}]"#).as_bytes());
+    let names = opened.json("api/names?q=");
+    let name = names["names"][0]["name"].as_str().unwrap();
+    assert!(name.len() < 300 && name.ends_with('…') && name.starts_with('é'), "{}", name.len());
+    let found = opened.json("api/find?name=&at=0");
+    let reply = opened.get(&format!("api/event?place={}", found["place"].as_f64().unwrap()));
+    let whole: usize = reply.headers[0].1.parse().unwrap();
+    assert!(whole > long.len() && body(reply).len() <= 1 << 20);
+}
+
+#[test]
+fn sums_are_those_of_the_window() {
+    let opened = open(br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":4},
+        {"ph":"X","name":"b","pid":1,"tid":1,"ts":7,"dur":1},{"ph":"X","name":"a","pid":1,"tid":2,"ts":20,"dur":2}]"#);
+    let of = |from: u32, to: u32| {
+        let stats = opened.json(&format!("api/stats?from={from}&to={to}"));
+        let row = |row: &Value| {
+            (
+                row["name"].as_str().unwrap().to_owned(),
+                row["count"].as_u64().unwrap(),
+                row["total"].as_f64().unwrap(),
+                row["self"].as_f64().unwrap(),
+            )
+        };
+        stats["names"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(0, 30_000),
+        [("a".into(), 2, 12_000.0, 7_000.0), ("b".into(), 2, 5_000.0, 5_000.0)]
+    );
+    assert_eq!(
+        of(4_000, 8_000),
+        [("b".into(), 2, 3_000.0, 3_000.0), ("a".into(), 1, 4_000.0, 1_000.0)]
+    );
+}

@@ -1,0 +1,80 @@
+//! The same over a socket: headers, many clients, clients that go.
+
+use crate::support::TOKEN;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+use tracemill_pipeline::{Config, Source};
+use tracemill_view::{Bound, Site};
+
+fn ask(port: u16, host: &str, route: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "GET /{TOKEN}/{route} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn sockets_are_answered_until_nobody_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let event = |at: u32| format!(r#"{{"ph":"X","name":"n","pid":1,"tid":1,"ts":{at},"dur":1}}"#);
+    let events: Vec<String> = (0..50_000).map(event).collect();
+    std::fs::write(&path, format!("[{}]", events.join(","))).unwrap();
+    let bound = Bound::new(0).unwrap();
+    let port = bound.port().unwrap();
+    assert!(Bound::new(port).is_err(), "the port is taken");
+    let config = Config::new(2, 64 << 20, std::env::temp_dir());
+    let site = Arc::new(Site::new(vec![Source::Path(path)], config, TOKEN.into(), port));
+    let served = Arc::clone(&site);
+    let server = std::thread::spawn(move || bound.serve(&served, Some(Duration::from_secs(2))));
+    let own = format!("127.0.0.1:{port}");
+    let progress = std::thread::spawn({
+        let own = own.clone();
+        move || ask(port, &own, "api/progress")
+    });
+    site.read().unwrap();
+    let progress = progress.join().unwrap();
+    assert!(
+        progress.contains("text/event-stream") && progress.contains(r#""state":"ready""#),
+        "{progress}"
+    );
+
+    let answer = ask(port, &own, "api/trace");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    for header in [
+        "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cross-origin-resource-policy: same-origin",
+        "cross-origin-opener-policy: same-origin-allow-popups",
+        "cache-control: no-store",
+    ] {
+        assert!(answer.contains(header), "{header}: {answer}");
+    }
+    assert!(!answer.to_lowercase().contains("access-control-allow"), "{answer}");
+    assert!(ask(port, "evil.test", "api/trace").starts_with("HTTP/1.1 421"));
+
+    // those who go before they are answered leave nothing at work
+    for _ in 0..200 {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        write!(
+            stream,
+            "GET /{TOKEN}/slice.json?from=0&to=50000000 HTTP/1.1\r\nHost: {own}\r\n\r\n"
+        )
+        .unwrap();
+    }
+    let sent = (0..100).map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        ask(port, &own, "slice.json?from=0&to=50000000")
+    });
+    let sent = sent
+        .into_iter()
+        .find(|answer| answer.starts_with("HTTP/1.1 200"))
+        .expect("a slice is sent");
+    assert!(sent.matches("\"ph\":\"X\"").count() > 49_000, "it is whole");
+    server.join().unwrap().unwrap();
+}

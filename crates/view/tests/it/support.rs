@@ -1,0 +1,73 @@
+//! A site of a trace, and what it answers.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use tracemill_pipeline::{Cancel, Config, Source};
+use tracemill_view::{Ask, Content, Reply, Site};
+
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const HOST: &str = "127.0.0.1:8123";
+
+/// A site, and the folder in which its trace stands.
+pub(crate) struct Opened {
+    pub(crate) site: Site,
+    pub(crate) path: PathBuf,
+    _folder: TempDir,
+}
+
+pub(crate) fn config() -> Config {
+    Config::new(2, 64 << 20, std::env::temp_dir())
+}
+
+/// The site of a trace that is not read yet.
+pub(crate) fn unread(text: &[u8]) -> Opened {
+    with(text, config())
+}
+
+pub(crate) fn with(text: &[u8], config: Config) -> Opened {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    std::fs::write(&path, text).unwrap();
+    let site = Site::new(vec![Source::Path(path.clone())], config, TOKEN.into(), 8123);
+    Opened { site, path, _folder: folder }
+}
+
+pub(crate) fn open(text: &[u8]) -> Opened {
+    let opened = unread(text);
+    opened.site.read().unwrap();
+    opened
+}
+
+impl Opened {
+    /// What is below the token.
+    pub(crate) fn get(&self, route: &str) -> Reply {
+        self.ask("GET", &format!("/{TOKEN}/{route}"), Some(HOST))
+    }
+
+    pub(crate) fn ask(&self, method: &str, target: &str, host: Option<&str>) -> Reply {
+        self.site.answer(&Ask { method, target, host, origin: None }, &Cancel::default())
+    }
+
+    pub(crate) fn bytes(&self, route: &str) -> Vec<u8> {
+        let reply = self.get(route);
+        let status = reply.status;
+        let bytes = body(reply);
+        assert_eq!(status, 200, "{route}: {}", String::from_utf8_lossy(&bytes));
+        bytes
+    }
+
+    pub(crate) fn json(&self, route: &str) -> Value {
+        serde_json::from_slice(&self.bytes(route)).unwrap()
+    }
+}
+
+/// All that an answer holds.
+pub(crate) fn body(reply: Reply) -> Vec<u8> {
+    match reply.content {
+        Content::Whole(bytes) => bytes,
+        Content::Fixed(bytes) => bytes.to_vec(),
+        Content::Pieces(pieces) => pieces.collect().expect("the slice is complete"),
+        Content::Progress => Vec::new(),
+    }
+}

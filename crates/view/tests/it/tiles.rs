@@ -1,0 +1,232 @@
+//! Tiles of random traces against what the traces were made of.
+
+use crate::support::{Opened, config, open, with};
+use std::collections::BTreeMap;
+use tracemill_pipeline::Shares;
+use tracemill_testkit::{Rng, seeds};
+
+/// An interval: thread, start and duration in ns, name, row.
+type Known = (u64, u64, u64, String, u16);
+
+/// What a tile says of a lane.
+#[derive(Debug, Default)]
+struct Lane {
+    is_exact: bool,
+    spans: Vec<(f64, f64, u32, u16)>,
+    columns: Vec<(u32, u32, u16, u8)>,
+}
+
+/// Reads a tile as its documentation has it.
+fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
+    struct Reader<'a>(&'a [u8], usize);
+    impl Reader<'_> {
+        fn word(&mut self) -> u32 {
+            self.1 += 4;
+            u32::from_le_bytes(self.0[self.1 - 4..self.1].try_into().unwrap())
+        }
+        fn array<const N: usize, T>(&mut self, count: usize, of: fn([u8; N]) -> T) -> Vec<T> {
+            assert_eq!(self.1 % 8, 0, "arrays are aligned");
+            let own = &self.0[self.1..self.1 + count * N];
+            self.1 = (self.1 + count * N).next_multiple_of(8);
+            own.chunks_exact(N).map(|bytes| of(bytes.try_into().unwrap())).collect()
+        }
+    }
+    assert_eq!(&bytes[..4], b"TMT1");
+    let mut reader = Reader(bytes, 4);
+    let mut lanes = BTreeMap::new();
+    for _ in 0..reader.word() {
+        let (id, state) = (reader.word(), reader.word());
+        let (n, m) = (reader.word() as usize, reader.word() as usize);
+        let (start, dur) =
+            (reader.array(n, f64::from_le_bytes), reader.array(n, f64::from_le_bytes));
+        let _places = reader.array(n, f64::from_le_bytes);
+        let (name, row) =
+            (reader.array(n, u32::from_le_bytes), reader.array(n, u16::from_le_bytes));
+        let _flags = reader.array(n, |[byte]: [u8; 1]| byte);
+        let (column, count) =
+            (reader.array(m, u32::from_le_bytes), reader.array(m, u32::from_le_bytes));
+        let _names = reader.array(m, u32::from_le_bytes);
+        let (rows, busy) =
+            (reader.array(m, u16::from_le_bytes), reader.array(m, |[byte]: [u8; 1]| byte));
+        let spans = (0..n).map(|at| (start[at], dur[at], name[at], row[at])).collect();
+        let columns = (0..m).map(|at| (column[at], count[at], rows[at], busy[at])).collect();
+        lanes.insert(id, Lane { is_exact: state & 255 == 0, spans, columns });
+    }
+    assert_eq!(reader.1, bytes.len());
+    lanes
+}
+
+/// Events that nest, as X or as B with E, and the rows that they must get.
+fn generate(rng: &mut Rng, size: u64) -> (String, Vec<Known>) {
+    let (mut lines, mut known) = (Vec::new(), Vec::new());
+    for tid in 1..=rng.range(1, 4) {
+        let mut at = 1;
+        while (known.len() as u64) < size * tid {
+            let length = if rng.chance(10) { rng.range(1, 3000) } else { rng.range(1, 30) };
+            nest(rng, tid, (at, at + length), 0, &mut lines, &mut known);
+            at += length + rng.below(20);
+        }
+    }
+    rng.shuffle(&mut lines);
+    // B and E meet in the order of time, and at one time in that of the file: E first
+    lines.sort_by_key(|line| u8::from(!line.contains("\"E\"")));
+    (
+        format!(
+            "[{{\"ph\":\"i\",\"name\":\"first\",\"pid\":1,\"tid\":0,\"ts\":0}},{}]",
+            lines.join(",\n")
+        ),
+        known,
+    )
+}
+
+fn nest(
+    rng: &mut Rng,
+    tid: u64,
+    (from, to): (u64, u64),
+    depth: u16,
+    lines: &mut Vec<String>,
+    known: &mut Vec<Known>,
+) {
+    let name = format!("n{}", rng.below(9));
+    let head = format!(r#""name":"{name}","pid":1,"tid":{tid}"#);
+    known.push((tid, from * 1000, (to - from) * 1000, name, depth));
+    if rng.chance(30) {
+        lines.push(format!(r#"{{"ph":"B",{head},"ts":{from}}}"#));
+        lines.push(format!(r#"{{"ph":"E",{head},"ts":{to}}}"#));
+    } else {
+        lines.push(format!(r#"{{"ph":"X",{head},"ts":{from},"dur":{}}}"#, to - from));
+    }
+    // strictly inside, so that there is one way to nest
+    let mut at = from + 1 + rng.below(5);
+    while at + 1 < to && depth < 6 {
+        let end = (at + 1 + rng.below(to - at)).min(to - 1);
+        if end <= at {
+            break;
+        }
+        nest(rng, tid, (at, end), depth + 1, lines, known);
+        at = end + 1 + rng.below(9);
+    }
+}
+
+/// Threads by lane, and names by number.
+fn tables(opened: &Opened) -> (BTreeMap<u64, u32>, Vec<String>) {
+    let trace = opened.json("api/trace");
+    let lanes = trace["processes"][0]["lanes"].as_array().unwrap().clone();
+    let thread = |lane: &serde_json::Value| {
+        let name = lane["name"].as_str().unwrap().trim_start_matches("Thread ").parse().unwrap();
+        (name, lane["id"].as_u64().unwrap() as u32)
+    };
+    let count = trace["names"].as_u64().unwrap();
+    let names = opened.json(&format!("api/names?ids=0-{}", count - 1));
+    let names = names["names"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name["name"].as_str().unwrap().to_owned());
+    (lanes.iter().map(thread).collect(), names.collect())
+}
+
+/// Looks at windows at random, each as it is and as density.
+fn compare(rng: &mut Rng, opened: &Opened, known: &[Known]) {
+    let (threads, names) = tables(opened);
+    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    for _ in 0..12 {
+        let from = rng.below(end);
+        let to = from + 1 + rng.below(end - from + 5000);
+        let px = rng.range(1, 900) as u32;
+        for (exact, _) in [("", 0), ("&exact=0", 1)] {
+            let route = format!("api/tile?from={from}&to={to}&px={px}{exact}");
+            let lanes = parse(&opened.bytes(&route));
+            for (&tid, lane) in &threads {
+                let own = &lanes[lane];
+                let touching =
+                    known.iter().filter(|own| own.0 == tid && own.1 < to && own.1 + own.2 > from);
+                let width = (to - from) as f64 / f64::from(px);
+                let mut wanted: Vec<(u64, u64, &str, u16)> =
+                    touching.clone().map(|own| (own.1, own.2, &*own.3, own.4)).collect();
+                let all = wanted.len() + usize::from(tid == 0 && from == 0);
+                if exact.is_empty() {
+                    assert!(own.is_exact && own.columns.is_empty());
+                } else {
+                    wanted.retain(|own| own.1 as f64 >= 2.0 * width);
+                }
+                let mut drawn: Vec<(u64, u64, &str, u16)> = own
+                    .spans
+                    .iter()
+                    .map(|own| (own.0 as u64, own.1 as u64, &*names[own.2 as usize], own.3))
+                    .filter(|own| own.2 != "first")
+                    .collect();
+                wanted.sort_unstable();
+                drawn.sort_unstable();
+                assert_eq!(drawn, wanted, "{route} thread {tid}");
+                // each is drawn once, as it is or in a column
+                let counted: u32 = own.columns.iter().map(|own| own.1).sum();
+                assert_eq!(own.spans.len() + counted as usize, all, "{route} thread {tid}");
+                check_columns(own, known, tid, (from, to, px));
+            }
+        }
+    }
+}
+
+/// Each short interval is counted in the column in which it begins, in its row.
+fn check_columns(lane: &Lane, known: &[Known], tid: u64, (from, to, px): (u64, u64, u32)) {
+    let width = (to - from) as f64 / f64::from(px);
+    let mut wanted: BTreeMap<(u32, u16), u32> = BTreeMap::new();
+    for own in known.iter().filter(|own| own.0 == tid && own.1 < to && own.1 + own.2 > from) {
+        if (own.2 as f64) < 2.0 * width {
+            let column = ((own.1.max(from) - from) as f64 / width) as u32;
+            *wanted.entry((column.min(px - 1), own.4)).or_default() += 1;
+        }
+    }
+    if tid == 0 || lane.is_exact && lane.columns.is_empty() {
+        return;
+    }
+    let drawn: BTreeMap<(u32, u16), u32> =
+        lane.columns.iter().map(|own| ((own.0, own.2), own.1)).collect();
+    assert_eq!(drawn.len(), lane.columns.len(), "a column of a row stands once");
+    assert_eq!(drawn, wanted);
+}
+
+#[test]
+fn tiles_show_what_there_is() {
+    for seed in seeds(0, 30) {
+        let mut rng = Rng::new(seed);
+        let size = rng.range(1, 400);
+        let (text, known) = generate(&mut rng, size);
+        compare(&mut rng, &open(text.as_bytes()), &known);
+    }
+}
+
+#[test]
+fn memory_changes_nothing() {
+    let mut rng = Rng::new(5);
+    let (text, known) = generate(&mut rng, 3000);
+    let mut config = config();
+    // everything goes to disk after a few events
+    config.shares = Some(Shares { payload: 0, index: 4096, chunk: 4096, segment: 4096 });
+    let opened = with(text.as_bytes(), config);
+    opened.site.read().unwrap();
+    assert!(opened.json("api/trace")["on_disk"].as_u64().unwrap() > 0);
+    compare(&mut rng, &opened, &known);
+    let usual = open(text.as_bytes());
+    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let route = format!("api/tile?from=0&to={end}&px=700&exact=0");
+    assert_eq!(opened.bytes(&route), usual.bytes(&route));
+}
+
+#[test]
+fn what_overlaps_lies_below_what_nests() {
+    let opened = open(br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":4},
+        {"ph":"X","name":"late","pid":1,"tid":1,"ts":5,"dur":10},{"ph":"B","name":"open","pid":1,"tid":2,"ts":3},
+        {"ph":"E","pid":1,"tid":3,"ts":4}]"#);
+    let lanes = parse(&opened.bytes("api/tile?from=0&to=15000&px=10"));
+    let rows: Vec<(f64, f64, u16)> =
+        lanes[&0].spans.iter().map(|own| (own.0, own.1, own.3)).collect();
+    assert_eq!(rows, [(0.0, 10_000.0, 0), (2000.0, 4000.0, 1), (5000.0, 10_000.0, 2)]);
+    assert_eq!(
+        lanes[&1].spans.iter().map(|own| (own.0, own.1)).collect::<Vec<_>>(),
+        [(3000.0, 12_000.0)]
+    );
+    let trace = opened.json("api/trace");
+    assert_eq!((&trace["unended"], &trace["lone_ends"]), (&1.into(), &1.into()));
+}
