@@ -5,38 +5,72 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Flags of other tools, and ours; the first that the verb has counts.
-const FLAGS: [(&[&str], &[&str]); 15] = [
+const FLAGS: [(&[&str], &[&str]); 21] = [
     (&["--start", "--begin", "--since", "--after"], &["--from"]),
     (&["--end", "--stop", "--until", "--before"], &["--to"]),
     (&["--length", "--len", "--for-time"], &["--duration"]),
+    (&["--time", "--range", "--region", "--interval"], &["--window"]),
     (&["--out", "--outfile", "--output-file", "--dest"], &["--output", "--dir"]),
     (&["--overwrite", "--yes"], &["--force"]),
     (&["--jobs", "--parallel", "--cpus", "--num-threads"], &["--threads"]),
     (&["--mem", "--max-memory", "--buffer-size", "--ram"], &["--memory"]),
-    (&["--exclude", "--not", "--remove", "--delete"], &["--invert"]),
-    (&["--grep", "--match", "--event", "--pattern"], &["--name"]),
-    (&["--min-duration", "--longer-than", "--min"], &["--min-dur"]),
+    (&["--exclude", "--not", "--remove", "--delete"], &["--invert", "--ignore"]),
+    (&["--grep", "--match", "--event", "--pattern", "--filter"], &["--name", "--focus"]),
+    (&["--min-duration", "--longer-than", "--min", "--threshold"], &["--min-dur", "--fail-on"]),
     (&["--max-duration", "--shorter-than"], &["--max-dur"]),
     (&["--category", "--categories"], &["--cat"]),
     (&["--phase", "--type"], &["--ph"]),
-    (&["--size", "--max-bytes", "--limit"], &["--shrink-to", "--by"]),
-    (&["--viewer", "--target", "--to-devtools"], &["--for"]),
+    (&["--rows", "--count", "--lines", "--limit"], &["--top"]),
+    (&["--max-depth", "--levels"], &["--depth"]),
+    (&["--size", "--max-bytes", "--limit", "--chunk"], &["--shrink-to", "--by"]),
+    (&["--viewer", "--target", "--to-devtools", "--devtools", "--perfetto"], &["--for"]),
+    (&["--gzip", "--gz", "--zstd", "--zip", "--packed"], &["--compress"]),
+    (&["--format", "--as"], &["--json"]),
+    (&["--user", "--secret", "--mask"], &["--also"]),
+];
+
+/// Flags of other tools that nobody needs here, and why.
+const NEEDLESS: [(&[&str], &str); 2] = [
+    (&["--input", "--in", "--file", "--infile"], "inputs need no flag: name them behind the verb"),
+    (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
 ];
 
 /// Verbs of other tools, and what to do here.
-const VERBS: [(&[&str], &str); 6] = [
+const VERBS: [(&[&str], &str); 13] = [
     (
-        &["open", "view", "show"],
+        &["open", "view", "show", "ui", "serve"],
         "to look at a trace, write it for a viewer and load that: tracemill merge TRACE --for devtools -o OUT.json.gz",
     ),
-    (&["join", "cat", "concat", "combine"], "tracemill merge does that"),
+    (
+        &["report", "summary", "summarize", "describe", "ls", "list", "stat"],
+        "tracemill info does that",
+    ),
+    (&["join", "concat", "combine"], "tracemill merge does that"),
+    (
+        &["cat", "print", "dump"],
+        "tracemill merge makes one trace of many, tracemill convert writes one as it stands",
+    ),
+    (&["head", "tail"], "tracemill slice does that, with --head 5s or --tail 5s"),
     (&["trim", "crop", "clip", "window", "range"], "tracemill slice does that"),
-    (&["grep", "select", "query"], "tracemill filter does that"),
+    (
+        &["grep", "select", "query", "sql"],
+        "tracemill filter does that; for SQL: tracemill convert TRACE -o OUT.ndjson, which DuckDB reads",
+    ),
     (
         &["validate", "lint", "verify", "repair", "fix"],
         "tracemill check says what is wrong, tracemill merge writes what can be saved",
     ),
-    (&["export", "transform", "jq"], "tracemill convert does that"),
+    (&["export", "transform", "jq", "pretty", "fmt"], "tracemill convert does that"),
+    (
+        &["shrink", "pack", "gzip", "zip", "compress"],
+        "tracemill filter TRACE --shrink-to devtools -o OUT.json.gz keeps what fits; the name of any output says how it is packed",
+    ),
+    (&["compare", "cmp"], "tracemill diff does that"),
+    (&["anonymize", "anonymise", "scrub", "sanitize", "mask"], "tracemill redact does that"),
+    (
+        &["extract", "profiles", "cpuprofile"],
+        "tracemill profile list and tracemill profile extract do that",
+    ),
 ];
 
 /// The hint for a command line that is wrong, if it has a word of another tool.
@@ -49,8 +83,14 @@ pub(crate) fn of(error: &clap::Error) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let verb = std::env::args().nth(1)?;
             let flag = word(ContextKind::InvalidArg)?;
-            let meant = flag_meant(&verb, flag.split('=').next()?)?;
-            Some(format!("did you mean {meant}? tracemill {verb} --help has all flags"))
+            let flag = flag.split('=').next()?;
+            if let Some(meant) = flag_meant(&verb, flag) {
+                return Some(format!(
+                    "did you mean {meant}? tracemill {verb} --help has all flags"
+                ));
+            }
+            let needless = NEEDLESS.iter().find(|(theirs, _)| theirs.contains(&flag));
+            needless.map(|(_, why)| (*why).to_owned())
         }
         ErrorKind::InvalidSubcommand => verb_meant(&word(ContextKind::InvalidSubcommand)?),
         _ => None,
@@ -63,8 +103,8 @@ fn flag_meant(verb: &str, flag: &str) -> Option<&'static str> {
     let verb = command.find_subcommand(verb)?;
     let has =
         |name: &str| verb.get_arguments().any(|arg| arg.get_long() == name.strip_prefix("--"));
-    let (_, ours) = FLAGS.iter().find(|(theirs, _)| theirs.contains(&flag))?;
-    ours.iter().copied().find(|name| has(name))
+    let meant = FLAGS.iter().filter(|(theirs, _)| theirs.contains(&flag));
+    meant.flat_map(|(_, ours)| ours.iter().copied()).find(|name| has(name))
 }
 
 fn verb_meant(verb: &str) -> Option<String> {
@@ -81,6 +121,9 @@ mod tests {
         assert_eq!(flag_meant("cut", "--end"), Some("--to"));
         assert_eq!(flag_meant("filter", "--size"), Some("--shrink-to"));
         assert_eq!(flag_meant("split", "--size"), Some("--by"));
+        assert_eq!(flag_meant("top", "--limit"), Some("--top"));
+        assert_eq!(flag_meant("filter", "--limit"), Some("--shrink-to"));
+        assert_eq!(flag_meant("info", "--format"), Some("--json"));
         assert_eq!(flag_meant("merge", "--start"), None);
         assert_eq!(flag_meant("merge", "--from-here"), None);
     }
@@ -101,6 +144,13 @@ mod tests {
                 assert!(verbs().any(has), "{flag}");
             }
             assert!(!theirs.is_empty());
+        }
+        for (_, hint) in VERBS.iter().chain(&NEEDLESS) {
+            // the verbs that hints name exist
+            for (_, rest) in hint.split("tracemill ").skip(1).map(|rest| ((), rest)) {
+                let verb = rest.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+                assert!(command.find_subcommand(verb).is_some(), "{hint}");
+            }
         }
         for (theirs, _) in VERBS {
             for verb in theirs {

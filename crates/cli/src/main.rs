@@ -23,6 +23,7 @@ mod report;
 mod signal;
 mod similar;
 mod size;
+mod table;
 mod times;
 mod whole_file;
 mod wrap;

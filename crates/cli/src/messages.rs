@@ -120,7 +120,11 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
             let text = match hints::of(error) {
                 Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
-                None => text.to_owned(),
+                // nobody means a value that looks like a flag
+                None => {
+                    let lines = text.lines().filter(|line| !line.contains("to pass '-"));
+                    lines.collect::<Vec<_>>().join("\n")
+                }
             };
             let text = &text;
             let color = io::stderr().is_terminal() && environment_has_color();
@@ -176,7 +180,8 @@ fn lines(level: Level, text: &str, color: bool) -> String {
 
 /// A line of an input with a caret below the place.
 fn pointer_lines(around: &Around, color: bool) -> String {
-    let [text, caret] = pointed(around);
+    let room = columns_of_messages().map(|columns| columns.saturating_sub(NAME.len() + 2));
+    let [text, caret] = pointed(around, room);
     let style = if color { AnsiColor::Red.on_default().bold() } else { Style::new() };
     format!("tracemill:   {text}\ntracemill:   {style}{caret}{style:#}\n")
 }

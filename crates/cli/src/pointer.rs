@@ -25,14 +25,17 @@ struct Cell {
     bytes: Range<usize>,
 }
 
-/// The line, and the one with the caret.
-pub(crate) fn pointed(around: &Around) -> [String; 2] {
+/// The line, and the one with the caret; neither has more than `room` columns, if that is given and 12 at least.
+pub(crate) fn pointed(around: &Around, room: Option<usize>) -> [String; 2] {
+    // two are for dots
+    let room = room.map_or(BEFORE + BEHIND, |room| room.max(12) - 2).min(BEFORE + BEHIND);
+    let before = room * BEFORE / (BEFORE + BEHIND);
     let at = place_in(around);
     let line = line_of(&around.bytes, at);
     let cells = cells(&around.bytes, line.clone());
     let place = cells.iter().position(|cell| cell.bytes.end > at).unwrap_or(cells.len());
-    let first = place - fitting(cells[..place].iter().rev(), BEFORE);
-    let last = place + fitting(cells[place..].iter(), BEHIND);
+    let first = place - fitting(cells[..place].iter().rev(), before);
+    let last = place + fitting(cells[place..].iter(), room - before);
     let cut_before = first > 0 || line.start == 0 && around.more_before;
     let cut_behind = last < cells.len() || line.end == around.bytes.len() && around.more_behind;
     let dots = |cut: bool| if cut { "…" } else { "" };
@@ -111,7 +114,8 @@ mod tests {
     use super::*;
 
     fn whole(bytes: &[u8], at: usize) -> [String; 2] {
-        pointed(&Around { bytes: bytes.to_vec(), at, more_before: false, more_behind: false })
+        let bytes = bytes.to_vec();
+        pointed(&Around { bytes, at, more_before: false, more_behind: false }, None)
     }
 
     #[track_caller]
@@ -153,13 +157,27 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_as_wide_as_there_is_room() {
+        let around =
+            Around { bytes: vec![b'x'; 500], at: 250, more_before: true, more_behind: true };
+        for room in [12, 20, 69, 78, 500] {
+            let [text, caret] = pointed(&around, Some(room));
+            assert!(
+                text.chars().count() <= room && caret.chars().count() <= room,
+                "{room}: {text}"
+            );
+            assert!(text.chars().count() >= room.min(78) - 1, "{room}: {text}");
+        }
+    }
+
+    #[test]
     fn long_lines_are_cut_around_the_place() {
         let [text, caret] = whole(&[b'x'; 500], 250);
         assert_eq!(text.chars().count(), 1 + BEFORE + BEHIND + 1);
         assert!(text.starts_with("…x") && text.ends_with("x…"));
         assert_eq!(caret, format!("{}^", " ".repeat(1 + BEFORE)));
         let cut = Around { bytes: b"ab".to_vec(), at: 1, more_before: true, more_behind: true };
-        assert_eq!(pointed(&cut), ["…ab…".to_owned(), "  ^".to_owned()]);
+        assert_eq!(pointed(&cut, None), ["…ab…".to_owned(), "  ^".to_owned()]);
     }
 
     #[test]

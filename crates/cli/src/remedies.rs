@@ -120,7 +120,7 @@ const ROWS: [(&str, &str); 77] = [
     ("crossing", "B and E must nest: tracemill merge --for devtools writes X events"),
     (
         "overlap",
-        "viewers drop it: tracemill merge --for perfetto --overlaps spill (or --for devtools) moves it to a lane of its own",
+        "viewers drop it: tracemill merge --for devtools --overlaps spill moves it to a lane of its own, and so does --for perfetto",
     ),
     ("be-threads", "tracemill merge --for devtools pairs them by thread and writes X events"),
     ("missing-id", "nothing can be paired with it: write id or id2"),

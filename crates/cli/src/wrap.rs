@@ -1,5 +1,6 @@
 //! Lines on a terminal: broken between words, what follows indented, so that labels stand alone.
 
+use crate::whole_file::Place;
 use std::io;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar;
@@ -8,13 +9,18 @@ use unicode_width::UnicodeWidthChar;
 const LEAST: usize = 40;
 
 /// How many columns the terminal on standard output has; `None` if it is none.
-pub(crate) fn columns() -> Option<usize> {
+fn columns() -> Option<usize> {
     worth(terminal_size_of(io::stdout()))
 }
 
 /// The same of standard error.
 pub(crate) fn columns_of_messages() -> Option<usize> {
     worth(terminal_size_of(io::stderr()))
+}
+
+/// The columns of a terminal that is written to; `None` if that is a file, or standard output is no terminal.
+pub(crate) fn columns_of(place: &Place) -> Option<usize> {
+    if *place == Place::Stdout { columns() } else { None }
 }
 
 fn worth(size: Option<(Width, Height)>) -> Option<usize> {

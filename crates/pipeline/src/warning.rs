@@ -293,8 +293,8 @@ impl Warning {
             }
             Warning::ChunksCut(chunks) => write!(
                 f,
-                "{chunks} chunks of CPU profiles were cut into more events, so that annotations may name earlier events \
-                 than they did: annotate the output instead"
+                "{chunks} chunks of CPU profiles were cut into several events, which shifts the numbers by which annotations \
+                 name events: some may now sit on an earlier one; annotate the output instead"
             ),
             Warning::TooLarge { bytes, .. } => {
                 let (has, most) = (bytes >> 20, DEVTOOLS_MOST >> 20);
@@ -311,7 +311,8 @@ impl Warning {
         match self {
             Warning::UnorderedStream(stream) => write!(
                 f,
-                "CPU profile of {stream}: in no order of its chunks do all refer to earlier nodes; time order was kept"
+                "CPU profile of {stream}: its chunks fit together in no order, since some name nodes that none before them \
+                 has; they stay in order of time"
             ),
             Warning::EmptyProfile([pid, tid, id]) => {
                 write!(f, "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes: left out")
@@ -355,30 +356,30 @@ impl Warning {
     fn of_windows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::WindowOutside { window, trace } => {
-                let own = micros(*window);
                 match window.1 <= trace.0 {
                     true => {
                         let before = length((window.1, trace.0));
-                        write!(f, "the window {own} µs ends {before} before the trace begins")?;
+                        write!(f, "the window ends {before} before the trace begins")?;
                     }
                     false => {
                         let behind = length((trace.1, window.0));
-                        write!(
-                            f,
-                            "the window {own} µs begins {behind} after the end of the trace"
-                        )?;
+                        write!(f, "the window begins {behind} after the end of the trace")?;
                     }
                 }
-                write!(f, ": the trace is {} µs and lasts {}", micros(*trace), length(*trace))
+                let (lasts, window) = (length(*trace), micros(*window));
+                write!(
+                    f,
+                    ", which lasts {lasts} (in µs: window {window}, trace {})",
+                    micros(*trace)
+                )
             }
             Warning::WindowEmpty { windows, trace } => {
                 let windows = Vec::from_iter(windows.iter().map(|&window| micros(window)));
+                let (lasts, windows) = (length(*trace), windows.join(", "));
+                let trace = micros(*trace);
                 write!(
                     f,
-                    "no event lies in the window: it is {} µs, the trace is {} µs and lasts {}",
-                    windows.join(", "),
-                    micros(*trace),
-                    length(*trace)
+                    "no event lies in the window; the trace lasts {lasts} (in µs: window {windows}, trace {trace})"
                 )
             }
             _ => f.write_str("the inputs have no event with a time"),

@@ -106,16 +106,24 @@ impl Collector {
     }
 }
 
-/// Of `2026-11-21T01:58:12.000Z` and `2026-11-21 1:58:12`.
+/// Of `2026-11-21T01:58:12.000Z` and `2026-11-21 1:58:12`: Chrome writes no zeros in front.
 fn date_and_time(text: &str) -> Option<(String, String)> {
-    let digits = |text: &str, separator, len| {
-        let plain: String = text.split(separator).collect();
-        (plain.len() == len && plain.bytes().all(|b| b.is_ascii_digit())).then_some(plain)
-    };
     let (date, time) = text.split_once(['T', ' '])?;
-    let pad = if time.find(':') == Some(1) { "0" } else { "" };
-    let time = format!("{pad}{time}");
-    Some((digits(date, '-', 8)?, digits(time.get(..8)?, ':', 6)?))
+    let end = time.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(time.len());
+    let three = |text: &str, separator, first: usize| {
+        let mut parts = text.split(separator);
+        let mut digits = String::new();
+        for width in [first, 2, 2] {
+            let part = parts.next()?;
+            let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            if !is_number || part.len() > width {
+                return None;
+            }
+            digits.push_str(&format!("{part:0>width$}"));
+        }
+        parts.next().is_none().then_some(digits)
+    };
+    Some((three(date, '-', 4)?, three(&time[..end], ':', 2)?))
 }
 
 /// A profile with what is known beside it.

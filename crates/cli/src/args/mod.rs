@@ -44,7 +44,7 @@ pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{Grouping, PartArgs, PerArg};
+pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg};
 pub(crate) use picks::{Asked, PickArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use redact::RedactArgs;

@@ -138,6 +138,15 @@ impl PerArg {
     }
 }
 
+/// Threads by which they were asked for: all must hold, and of each list one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chosen<'a> {
+    pub(crate) pid: &'a [IdSet],
+    pub(crate) tid: &'a [IdSet],
+    pub(crate) process: &'a [Pattern],
+    pub(crate) thread: &'a [Pattern],
+}
+
 impl PartArgs {
     fn as_panel(&self) -> bool {
         self.like == Some(Viewer::Panel)
@@ -164,6 +173,12 @@ impl PartArgs {
     }
 
     /// Which threads.
+    /// The threads asked for, as they were.
+    pub(crate) fn chosen(&self) -> Chosen<'_> {
+        let PartArgs { pid, tid, process, thread, .. } = self;
+        Chosen { pid, tid, process, thread }
+    }
+
     pub(crate) fn choice(&self) -> ThreadChoice {
         let united = |sets: &[IdSet]| {
             let mut all = sets.first()?.clone();

@@ -167,26 +167,30 @@ impl WindowArgs {
         Ok(windows)
     }
 
-    /// What to say of times without a unit in a trace that lasts so many nanoseconds: they are microseconds, and would be
-    /// sound as seconds too.
+    /// What to say of times without a unit in a trace that lasts so many nanoseconds: they are microseconds, and the first of them
+    /// would lie in the trace as seconds, or milliseconds, too.
     pub(crate) fn unit_hint(&self, lasts: u64) -> Option<String> {
-        let given = [("--from", self.from), ("--to", self.to)];
-        let mut hint = None;
-        for (flag, given) in given {
-            let Some(GivenMoment { moment: Moment::FromStart(ns), bare }) = given else { continue };
-            if !bare || u64::try_from(ns).map_or(true, |ns| ns.saturating_mul(1_000_000) > lasts) {
-                return None;
-            }
-            // microseconds are whole to the nanosecond
-            let number = format!("{}.{:03}", ns / 1000, ns % 1000);
-            let number = number.trim_end_matches('0').trim_end_matches('.');
-            if ns > 0 {
-                hint = hint.or(Some(format!(
-                    "{flag} {number} is {number} µs; for seconds write {flag} {number}s"
-                )));
-            }
+        let mut all = Vec::new();
+        for (flag, given) in [("--from", self.from), ("--to", self.to)] {
+            let Some(given) = given else { continue };
+            let (Moment::FromStart(ns), true) = (given.moment, given.bare) else { return None };
+            all.push((flag, u64::try_from(ns).ok()?));
         }
-        hint
+        all.retain(|&(_, ns)| ns > 0);
+        let &(flag, ns) = all.first()?;
+        let last = all.last()?.1;
+        // the end of a window may lie behind the trace
+        let is_within =
+            |scale| ns.saturating_mul(scale) <= lasts && last.saturating_mul(scale) / 2 <= lasts;
+        let (units, unit) = match () {
+            () if is_within(1_000_000) => ("seconds", "s"),
+            () if is_within(1_000) => ("milliseconds", "ms"),
+            () => return None,
+        };
+        // microseconds are whole to the nanosecond
+        let number = format!("{}.{:03}", ns / 1000, ns % 1000);
+        let number = number.trim_end_matches('0').trim_end_matches('.');
+        Some(format!("{flag} {number} is {number} µs; for {units} write {flag} {number}{unit}"))
     }
 
     /// What the pipeline takes.

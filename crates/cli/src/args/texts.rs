@@ -11,10 +11,11 @@ as they can be, and what is lost is reported.";
 pub(super) const AFTER_HELP: &str = "\
 Exit status:
   0  complete
-  1  finished, but something was lost (see the warnings)
+  1  finished, but something was lost, or nothing was found that was asked for (see the warnings)
   2  called wrongly
   3  an input cannot be used, or --strict met a defect
   4  the system failed, or the memory budget is impossible
+  5  a limit of diff --fail-on is broken
   130, 143  ended by SIGINT, SIGTERM
 
 `tracemill VERB --help` has examples.";

@@ -10,7 +10,7 @@ use tracemill_analysis::ExportForm;
 use tracemill_pipeline::{Compression, Format, OutputConfig};
 
 /// Endings of files that other programs write and people ask for, and what is possible instead.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     (
         "pftrace",
         "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
@@ -23,7 +23,8 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("csv", ".ndjson has one event a line, for jq and DuckDB"),
     ("parquet", ".ndjson has one event a line, for jq and DuckDB"),
     ("zip", ".json.gz and .json.zst are packed traces"),
-    ("html", "DevTools and Perfetto open .json and .json.gz"),
+    ("html", "tracemill flame draws pictures; DevTools and Perfetto open .json and .json.gz"),
+    ("svg", "tracemill flame draws pictures"),
 ];
 
 /// How a trace is written.
@@ -213,6 +214,7 @@ mod tests {
             ("a.folded", "tracemill tree"),
             ("a.csv.gz", ".ndjson has one event a line"),
             ("a.CSV", ".ndjson"),
+            ("a.svg", "tracemill flame"),
         ] {
             let text = refuse_elsewhere(Path::new(name)).expect_err(name).to_string();
             assert!(text.starts_with(name) && text.contains(instead), "{text}");

@@ -10,12 +10,14 @@ use crate::pointer::pointed;
 use crate::remedies;
 use crate::report;
 use crate::size::{grouped, plural};
+use crate::table::shortened;
 use crate::whole_file::Place;
-use crate::wrap::{self, push_line};
+use crate::wrap::{columns_of, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use tracemill_pipeline::{
     CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Severity, check,
 };
+use unicode_width::UnicodeWidthStr;
 
 /// Reads, then says what is wrong.
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -34,7 +36,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
             true => output.write_json(&json)?,
             false => {
                 let color = *output == Place::Stdout && colored_stdout(said.color);
-                let columns = if *output == Place::Stdout { wrap::columns() } else { None };
+                let columns = columns_of(output);
                 output.write(text(&report, &viewers, color, columns).as_bytes())?;
             }
         }
@@ -129,11 +131,20 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
         let input = if several { format!("{}: ", place.input) } else { String::new() };
         let offset = grouped(place.offset);
         let line = match &place.event {
-            Some(event) => format!("{input}{} (byte {offset})", known_as(event, report.start_ns)),
-            None => format!("{input}byte {offset}{}", said(place)),
+            Some(event) => {
+                let (front, name, behind) = known_as(event, report.start_ns);
+                let (front, behind) =
+                    (plain(&(input + &front)), format!("{behind} (byte {offset})"));
+                let around = 9 + front.width() + behind.width();
+                // a name gives way before the line is broken, as long as it says something
+                let room = columns.map_or(usize::MAX, |own| own.saturating_sub(around).max(SAYING));
+                format!("{front}{}{behind}", shortened(&name, room))
+            }
+            None => plain(&format!("{input}byte {offset}{}", said(place))),
         };
-        push_line(text, &format!("         {}", plain(&line)), 11, columns);
-        for line in place.around.iter().flat_map(pointed) {
+        push_line(text, &format!("         {line}"), 11, columns);
+        let room = columns.map(|columns| columns.saturating_sub(11));
+        for line in place.around.iter().flat_map(|around| pointed(around, room)) {
             text.push_str(&format!("           {line}\n"));
         }
     }
@@ -141,8 +152,12 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
     push_line(text, &format!("         -> {remedy}"), 12, columns);
 }
 
-/// An event as people know it: `X "RunTask" pid 1 tid 2 at 1.20 s`, counted from the start of the trace.
-fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> String {
+/// Columns of a name that still say which it is.
+const SAYING: usize = 20;
+
+/// An event as people know it: `X "RunTask" pid 1 tid 2 at 1.20 s`, counted from the start of the trace; what stands before the
+/// name, the name, and what stands behind it.
+fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> (String, String, String) {
     let name = match &event.name {
         Some(name) => format!("\"{}\"", short(Some(name))),
         None => "(no name)".to_owned(),
@@ -154,7 +169,8 @@ fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> String {
         }
         _ => String::new(),
     };
-    format!("{} {name}{}{}{at}", event.phase, id("pid", &event.pid), id("tid", &event.tid))
+    let behind = format!("{}{}{at}", id("pid", &event.pid), id("tid", &event.tid));
+    (format!("{} ", event.phase), plain(&name), plain(&behind))
 }
 
 /// What is said of a place behind its offset: what there is, unless a caret below points at it.
@@ -240,10 +256,13 @@ verdict: readers will fail: it is so
             tid: "2068".into(),
             ts_ns: Some(1_203_001_000),
         };
-        let known = known_as(&event, Some(1_000));
-        assert_eq!(known, "X \"RunTask\" pid 2067 tid 2068 at 1.20 s");
+        let known = |event, start| {
+            let (front, name, behind) = known_as(event, start);
+            front + &name + &behind
+        };
+        assert_eq!(known(&event, Some(1_000)), "X \"RunTask\" pid 2067 tid 2068 at 1.20 s");
         let event = FoundEvent { phase: "E".into(), ..FoundEvent::default() };
-        assert_eq!(known_as(&event, None), "E (no name)");
+        assert_eq!(known(&event, None), "E (no name)");
     }
 
     #[test]

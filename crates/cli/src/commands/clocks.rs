@@ -17,7 +17,7 @@ pub(super) fn moved(clocks: &[InputClock]) -> Option<String> {
         all.push(format!("and {}", plural((moved.len() - NAMED) as u64, "more input")));
     }
     let found = moved.iter().any(|clock| !matches!(clock.method, None | Some(ClockMethod::Given)));
-    let remedy = if found { " (--align none: nothing)" } else { "" };
+    let remedy = if found { " (--align none leaves times as they are)" } else { "" };
     (!all.is_empty()).then(|| format!("moved onto one time line: {}{remedy}", all.join("; ")))
 }
 
@@ -120,7 +120,7 @@ mod tests {
             clock("f", Some(ClockMethod::Given), 9),
         ];
         let expected = "moved onto one time line: b +1.5ms (base-time); c -7ns (marker:m); e × 1.5 +1ns; and 1 more \
-                        input (--align none: nothing)";
+                        input (--align none leaves times as they are)";
         assert_eq!(moved(&clocks).unwrap(), expected);
     }
 

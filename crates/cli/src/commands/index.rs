@@ -41,7 +41,14 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
         report::index(&reports, &inputs, run)
     })?;
-    Ok(if differs { Exit::Input } else { Exit::finished(lost) })
+    // what is no trace has no path
+    let is_empty = reports.iter().all(|report| report.path.as_os_str().is_empty());
+    if is_empty {
+        messages.warning(
+            "no trace was found, so there is no index: name a trace, or a folder that holds some",
+        );
+    }
+    Ok(if differs { Exit::Input } else { Exit::finished(lost).unless_empty(is_empty) })
 }
 
 fn say(report: &IndexReport, messages: &Messages) {

@@ -70,24 +70,24 @@ fn renamed(identity: &IdentityReport) -> Option<String> {
         .filter(|input| !input.pids.is_empty() || !input.ids.is_empty())
         .collect();
     let one = |input: &&InputIdentity| {
-        let pids = (!input.pids.is_empty()).then(|| plural(input.pids.len() as u64, "pid"));
+        let count = input.pids.len() as u64;
+        let pids = (count > 0).then(|| plural(count, "process id"));
         let ids = input.ids.iter().map(|(name, _)| match &**name {
-            "id" => "ids".to_owned(),
+            "id" => "ids of events".to_owned(),
             other => other.to_owned(),
         });
         let what: Vec<String> = pids.into_iter().chain(ids).collect();
-        format!("{} in {}", what.join(", "), input.name)
+        (input.name.clone(), what.join(", "))
     };
-    let mut all: Vec<String> = changed.iter().take(NAMED).map(one).collect();
+    let mut all = changed.iter().take(NAMED).map(one);
+    let (first, what) = all.next()?;
+    let mut text = format!("{first} uses {what} of earlier inputs");
+    all.for_each(|(name, what)| text.push_str(&format!("; {name} {what}")));
     if changed.len() > NAMED {
-        all.push(format!("and in {}", plural((changed.len() - NAMED) as u64, "more input")));
+        let more = plural((changed.len() - NAMED) as u64, "more input");
+        text.push_str(&format!("; likewise {more}"));
     }
-    (!all.is_empty()).then(|| {
-        format!(
-            "{} got new values, since earlier inputs use the same ones (--pid keep --ids keep leaves them)",
-            all.join("; ")
-        )
-    })
+    Some(format!("{text}: they got new numbers (--pid keep --ids keep leaves them)"))
 }
 
 /// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
@@ -193,7 +193,8 @@ mod tests {
             input("e", 1, &[]),
         ];
         let text = renamed(&IdentityReport { inputs, ..IdentityReport::default() }).unwrap();
-        let expected = "2 pids, ids, stackFrames in b; 1 pid in c; ids in d; and in 1 more input got new values";
-        assert!(text.contains(expected), "{text}");
+        let expected = "b uses 2 process ids, ids of events, stackFrames of earlier inputs; c 1 process id; d ids of events; likewise \
+                        1 more input: they got new numbers (--pid keep --ids keep leaves them)";
+        assert_eq!(text, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! `tracemill profile list` and `tracemill profile extract`.
 
-use super::around::report_place;
+use super::around::{note_in_folder, report_place};
 use super::info::{duration_text, micros};
 use super::reporting::Reporting;
 use super::running::{Flags, Running};
@@ -10,8 +10,10 @@ use crate::messages::{Messages, plain};
 use crate::remedies;
 use crate::report;
 use crate::size::{grouped, plural};
+use crate::table::{self, Layout, Set};
+use crate::wrap::columns_of;
 use tracemill_pipeline::{
-    ChunkOrder, Config, ProfileInfo, ProfilesReport, extract_profiles, list_profiles,
+    ChunkOrder, Config, ProfileInfo, ProfileTarget, ProfilesReport, extract_profiles, list_profiles,
 };
 
 /// Runs one of the two.
@@ -34,9 +36,15 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
     let json = report::profiles(flags.verb, &report, &running.described());
     match args.json {
         true => reporting.output.write_json(&json)?,
-        false => reporting.output.write(table(&report.profiles).as_bytes())?,
+        false => {
+            let columns = columns_of(&reporting.output);
+            reporting.output.write(table_of(&report.profiles, columns).as_bytes())?;
+        }
     }
     say(&report, &running.config, messages);
+    if report.profiles.is_empty() && !args.json {
+        messages.say("there is no CPU profile in the input");
+    }
     reporting.end((&report.inputs, report.lost()), |_| json)?;
     Ok(Exit::finished(report.lost()))
 }
@@ -51,6 +59,9 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let report =
         running.watch(|sources, config| extract_profiles(sources, &choice, &target, config))?;
 
+    if let ProfileTarget::Folder { dir, .. } = &target {
+        note_in_folder(dir, &running.sources, messages);
+    }
     for profile in &report.profiles {
         if let Some(file) = &profile.file {
             let samples = plural(profile.samples, "sample");
@@ -108,8 +119,8 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
 }
 
 /// The profiles as a table, numbers to the right.
-fn table(profiles: &[ProfileInfo]) -> String {
-    const TITLES: [&str; 11] = [
+fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
+    const TITLES: [&str; 12] = [
         "pid",
         "tid",
         "thread",
@@ -121,28 +132,20 @@ fn table(profiles: &[ProfileInfo]) -> String {
         "nodes",
         "chunks",
         "order",
+        "damage",
     ];
-    /// Columns that begin at the left.
-    const LEFT: [usize; 5] = [2, 3, 4, 10, 11];
+    const SET: [Set; 12] = {
+        let mut set = [Set::Right; 12];
+        (set[2], set[3], set[4], set[10], set[11]) =
+            (Set::Left, Set::Left, Set::Left, Set::Left, Set::Left);
+        set
+    };
+    // chunks, order, source and nodes say least
+    const SPARE: [usize; 4] = [9, 10, 4, 8];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
-    rows[0].push("damage".to_owned());
     rows.extend(profiles.iter().map(row));
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..=TITLES.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if LEFT.contains(&column) {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    let lines = table::lines(&rows, &Layout { set: &SET, spare: &SPARE, columns });
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 fn row(profile: &ProfileInfo) -> Vec<String> {
@@ -193,13 +196,15 @@ mod tests {
             flaws: Flaws::default(),
             file: None,
         };
-        let text =
-            table(&[profile("7", None, 1234), profile("", Some(ProfileSource::Internal), 5)]);
+        let both = [profile("7", None, 1234), profile("", Some(ProfileSource::Internal), 5)];
+        let text = table_of(&both, None);
         let expected = "\
 pid        tid  thread  id   source    start µs  duration  samples  nodes  chunks  order  damage
   7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234      3       2  both   -
   -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5      3       2  both   -
 ";
         assert_eq!(text, expected);
+        let narrow = table_of(&both, Some(72));
+        assert!(narrow.ends_with("… no room for: source, chunks, order\n"), "{narrow}");
     }
 }

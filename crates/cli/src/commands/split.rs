@@ -29,7 +29,8 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     {
         return Err(Failure::usage("--report and --manifest are one file: choose another name"));
     }
-    let writing = Writing::of(running, (trace, parts.compression), report_place);
+    let mut writing = Writing::of(running, (trace, parts.compression), report_place);
+    writing.folder = (!args.dry_run).then(|| parts.dir.clone());
     let running = &writing.running;
     running.announce();
     let report = running.watch(|sources, config| split(sources, &parts, config))?;

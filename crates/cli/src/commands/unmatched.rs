@@ -1,9 +1,12 @@
 //! What was asked for and nothing is: which of it, and what there is instead.
 
-use crate::args::CriteriaArgs;
+use crate::args::{Chosen, CriteriaArgs, PartArgs};
 use crate::similar::suggestion;
 use std::collections::HashSet;
-use tracemill_pipeline::{Config, FilterReport, InfoConfig, InfoReport, Source, TopList, info};
+use tracemill_analysis::Trace;
+use tracemill_pipeline::{
+    Config, FilterReport, IdSet, InfoConfig, InfoReport, Pattern, Source, TopList, info,
+};
 
 /// Names that a sentence lists.
 const LISTED: usize = 8;
@@ -67,11 +70,56 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
         _ => rows(&report.names).collect(),
     };
     if matches!(flag, "--pid" | "--tid") {
-        all.sort_by_key(|id| (id.parse::<i64>().unwrap_or(i64::MAX), *id));
+        all.sort_by_key(|id| number_of(id));
     }
+    each_once(all)
+}
+
+/// The same of threads that were chosen in a trace that has been read: a sentence for each flag of which something matches nothing.
+pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
+    let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
+        let is_there = |own: &&Pattern| names.iter().any(|name| own.is_match(name));
+        let asked: Vec<&str> =
+            patterns.iter().filter(|own| !is_there(own)).map(|own| own.as_str()).collect();
+        (!asked.is_empty())
+            .then(|| said(flag, &asked, Some(each_once(names.iter().map(String::as_str)))))
+    };
+    let by_id = |flag, sets: &[IdSet], mut ids: Vec<String>| {
+        ids.sort_by_key(|id| number_of(id));
+        let is_there = |own: &&IdSet| ids.iter().any(|id| own.contains(id.as_bytes()));
+        let asked: Vec<String> =
+            sets.iter().filter(|own| !is_there(own)).map(ToString::to_string).collect();
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        (!asked.is_empty())
+            .then(|| said(flag, &asked, Some(each_once(ids.iter().map(String::as_str)))))
+    };
+    let threads = || trace.threads.iter();
+    let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
+    let Chosen { pid, tid, process, thread } = part.chosen();
+    [
+        by_id("--pid", pid, threads().map(|own| id(&own.pid)).collect()),
+        by_id("--tid", tid, threads().map(|own| id(&own.tid)).collect()),
+        by_name(
+            "--process",
+            process,
+            threads().filter_map(|own| trace.process_name(own)).collect(),
+        ),
+        by_name("--thread", thread, threads().filter_map(|own| own.name.clone()).collect()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// By which ids are sorted: those that are no numbers stand last.
+fn number_of(id: &str) -> i64 {
+    id.parse().unwrap_or(i64::MAX)
+}
+
+/// Names in their order, each once.
+fn each_once<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let mut seen = HashSet::new();
-    all.retain(|name| !name.is_empty() && seen.insert(*name));
-    all
+    names.into_iter().filter(|name| !name.is_empty() && seen.insert(*name)).collect()
 }
 
 /// That nothing matches what was asked for with a flag, what there is, and what was meant perhaps.

@@ -13,11 +13,16 @@ pub(super) fn changed(report: &ViewerReport) -> Option<String> {
 
 /// A number in front of a sentence that begins with a plural.
 fn counted(count: u64, sentence: &str) -> String {
-    const PLURALS: [(&str, &str); 14] = [
+    const PLURALS: [(&str, &str); 16] = [
         ("empty events", "empty event"),
         ("pairs of", "pair of"),
         ("B events", "B event"),
         ("E events", "E event"),
+        (
+            "X events that overlap others left as they are: their",
+            "X event that overlaps others left as it is: its",
+        ),
+        ("X events that overlap", "X event that overlaps"),
         ("X events", "X event"),
         ("keys ", "key "),
         ("further TracingStartedInBrowser events", "further TracingStartedInBrowser event"),

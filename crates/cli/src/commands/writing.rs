@@ -1,6 +1,6 @@
 //! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
 
-use super::around::{note_disk, note_form, refuse_pouring, report_place};
+use super::around::{note_disk, note_form, note_in_folder, refuse_pouring, report_place};
 use super::running::{Flags, Running};
 use super::viewer::changed;
 use crate::args::{OutputArgs, TraceArgs, ViewerArgs};
@@ -10,7 +10,7 @@ use crate::remedies;
 use crate::report::{Object, Run};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tracemill_pipeline::{Compression, OutputConfig, RunReport};
 
 /// Flags on the trace that is written.
@@ -28,6 +28,8 @@ pub(super) struct Writing<'a> {
     trace: &'a TraceArgs,
     compression: Compression,
     report: Option<Place>,
+    /// Where the output goes, if that is a file or a folder.
+    pub(super) folder: Option<PathBuf>,
 }
 
 impl<'a> Writing<'a> {
@@ -45,7 +47,10 @@ impl<'a> Writing<'a> {
         }
         refuse_pouring(given.output, &running.sources)?;
         let report = report_place(flags.messages, given.output, &running.sources)?;
-        Ok((Self::of(running, (given.trace, output.compression), report), output))
+        let folder = given.output.file().and_then(|path| path.parent());
+        let mut writing = Self::of(running, (given.trace, output.compression), report);
+        writing.folder = folder.map(Path::to_owned);
+        Ok((writing, output))
     }
 
     /// Of any number of outputs, whose places and packing the verb has settled with `running`.
@@ -55,7 +60,7 @@ impl<'a> Writing<'a> {
         report: Option<Place>,
     ) -> Self {
         running.config.repair = trace.repair;
-        Writing { running, trace, compression, report }
+        Writing { running, trace, compression, report, folder: None }
     }
 
     /// What the inputs are and what was decided, for `-v`.
@@ -79,6 +84,13 @@ impl<'a> Writing<'a> {
         done.iter().for_each(|text| messages.say(text));
         changed(&run.viewer).iter().for_each(|text| messages.say(text));
         messages.losses(&run.inputs);
+        if let Some(folder) = &self.folder {
+            note_in_folder(folder, &self.running.sources, messages);
+        }
+        // of a selection the verb says why nothing matches
+        if run.warnings.is_empty() && run.inputs.iter().all(|input| input.events == 0) {
+            messages.warning("there are no events in the input, so the output has none either");
+        }
     }
 
     /// Says how it went, writes the report, if one is wanted, and gives the status. `lost` pieces were lost, and `copies`

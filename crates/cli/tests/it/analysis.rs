@@ -52,7 +52,13 @@ fn calls_are_rows_of_the_flame_chart() {
 #[test]
 fn what_is_not_there_is_told() {
     let folder = folder();
-    folder.run("top --tid 9 t.json").ends(1).says(&["nothing of what was asked for"]);
+    let run = folder.run("top --tid 9 t.json").ends(1);
+    assert!(
+        run.stderr.contains("nothing matches --tid 9 (in the trace are 1, 2)"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("nothing of what was asked for"), "{}", run.stderr);
     folder.run("tree --from 1s t.json").ends(2).says(&["--to is before --from"]);
     std::fs::write(folder.path("b.json"), r#"[{"ph":"B","name":"x","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2,"name":"y"},{"ph":"X","name":"n"}]"#)
         .expect("a file");
@@ -368,7 +374,9 @@ fn threads_and_times_can_be_chosen() {
     assert_eq!(rows("top --thread ^net"), rows("top --tid 2"));
     assert_eq!(rows("top --thread ^main$ --thread nobody"), rows("top --tid 1"));
     assert_eq!(rows("top --process ^serv"), rows("top"));
-    folder.run("top --process client n.json").ends(1).says(&["nothing of what was asked for"]);
+    let run = folder.run("top --process client n.json").ends(1);
+    let meant = "nothing matches --process client (in the trace are server)";
+    assert!(run.stderr.contains(meant), "{}", run.stderr);
     assert_eq!(rows("tree --head 3ms"), rows("tree --from 0 --to 3ms"));
     assert_eq!(rows("tree --tail 3ms"), rows("tree --from 6ms"));
     folder.run("top --head 3ms --tail 1ms n.json").ends(2);

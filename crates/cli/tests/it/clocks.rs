@@ -44,7 +44,9 @@ fn base_times_are_heeded_and_said() {
     let folder = folder();
     let run =
         folder.run("merge a.json b.json c.json --pid keep --report r.json --provenance").ends(0);
-    let run = run.says(&["one time line: b.json +90.9µs (base-time) (--align none: nothing)"]);
+    let run = run.says(&[
+        "one time line: b.json +90.9µs (base-time) (--align none leaves times as they are)",
+    ]);
     assert_eq!(times(&run.stdout), [time("c", "7"), time("b", 96.0), time("a", 100)]);
     assert!(run.stdout.contains("\"ts\":96.00,"));
     let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();

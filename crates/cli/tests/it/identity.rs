@@ -29,7 +29,10 @@ fn pids(trace: &str) -> Vec<Value> {
 fn what_two_inputs_have_is_renamed_and_said() {
     let folder = folder();
     let run = folder.run("merge a.json b.json --report r.json").ends(0);
-    let run = run.says(&["1 pid, ids in b.json got new values", "--pid keep"]);
+    let run = run.says(&[
+        "b.json uses 1 process id, ids of events of earlier inputs: they got new numbers",
+        "--pid keep",
+    ]);
     assert_eq!(pids(&run.stdout), [7, 10_000_007, 7, 10_000_007]);
     assert_eq!(events(&run.stdout)[3]["id"], "0x11");
     let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
@@ -63,7 +66,10 @@ fn rules_overrule() {
     let folder = folder();
     let kept = folder.run("merge a.json b.json --pid keep").ends(0).quietly();
     assert_eq!(pids(&kept.stdout), [7; 4]);
-    let kept = folder.run("merge a.json b.json --ids keep").ends(0).says(&["1 pid in b.json"]);
+    let kept = folder
+        .run("merge a.json b.json --ids keep")
+        .ends(0)
+        .says(&["b.json uses 1 process id of earlier inputs"]);
     assert_eq!(events(&kept.stdout)[3]["id"], "0x1");
     let offset = folder.run("merge a.json b.json --pid offset").ends(0);
     assert_eq!(pids(&offset.stdout), [7, 17, 7, 17]);
@@ -172,8 +178,10 @@ fn a_thousand_inputs_of_one_pid() {
     let list: String = (0..1000).map(|n| format!("{n:04}.json\n")).collect();
     let folder = Folder::new().with("list", list);
     let folder = (0..1000).fold(folder, |f, n| f.with(&format!("{n:04}.json"), trace([1])));
-    let run =
-        folder.run("merge --files-from list").ends(0).says(&["0001.json", "in 996 more inputs"]);
+    let run = folder
+        .run("merge --files-from list")
+        .ends(0)
+        .says(&["0001.json", "likewise 996 more inputs"]);
     let mut all: Vec<u64> = pids(&run.stdout).iter().map(|pid| pid.as_u64().unwrap()).collect();
     all.sort_unstable();
     all.dedup();

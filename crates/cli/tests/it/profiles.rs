@@ -253,7 +253,10 @@ fn extracted_profiles_are_dated_by_the_metadata() {
             r#"{"trace-capture-datetime":"2026-11-21 12:48:13","startTime":"2025-01-02T03:04:05.678Z"}"#,
             "20250102.030405",
         ),
+        (r#"{"trace-capture-datetime":"2024-5-3 7:8:9"}"#, "20240503.070809"),
+        (r#"{"startTime":"2024-05-03T07:08:09+02:00"}"#, "20240503.070809"),
         (r#"{"trace-capture-datetime":"yesterday"}"#, "19700101.000000"),
+        (r#"{"trace-capture-datetime":"2024-5-3 7:8"}"#, "19700101.000000"),
     ] {
         let text = format!("{{\"traceEvents\":[{events}],\"metadata\":{metadata}}}");
         let folder = Folder::new().with("a.json", text);

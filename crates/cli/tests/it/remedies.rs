@@ -81,7 +81,7 @@ fn what_a_remedy_names_is_not_found_again_once_done() {
 }
 
 /// Traces of the test data and, if it is there, of the corpus.
-fn all_traces() -> Vec<PathBuf> {
+pub(crate) fn all_traces() -> Vec<PathBuf> {
     let mut files = Vec::new();
     traces(&testdata(), &mut files);
     assert!(files.len() > 20, "{}", files.len());

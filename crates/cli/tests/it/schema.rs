@@ -42,12 +42,28 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
         format!("index {node}"),
         format!("check --for devtools {node} {broken}"),
         format!("profile list {node}"),
+        format!("profile extract {node} --pid 5389"),
+        format!("top {node}"),
+        format!("tree {node}"),
+        format!("flame {node}"),
+        format!("calls {node}"),
+        format!("diff {node} {other}"),
     ] {
         let output = if words.starts_with("split") { "" } else { " -o out" };
         folder.run(&format!("{words}{output} --report report.json -f"));
         let report: Value = serde_json::from_str(&folder.read("report.json")).expect("JSON");
         assert_eq!(report["schema"], 1, "{words}");
         keys(&report, "", &mut all);
+    }
+    for (words, schema) in [
+        (format!("top --json {node}"), "tracemill.tree/1"),
+        (format!("tree --json {node}"), "tracemill.tree/1"),
+        (format!("tree --log --json --group-by none {node}"), "tracemill.tree/1"),
+        (format!("diff --json {node} {other}"), "tracemill.diff/1"),
+    ] {
+        let table: Value = serde_json::from_str(&folder.run(&words).stdout).expect("JSON");
+        assert_eq!(table["schema"], schema, "{words}");
+        keys(&table, "", &mut all);
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let page = std::fs::read_to_string(page).expect("the page of keys");

@@ -46,3 +46,38 @@ fn no_line_of_info_and_check_is_wider_than_the_terminal() {
         assert!(more > 0, "{words}: {broken:?}");
     }
 }
+
+/// Rows of tables: what is figures stays whole, names are shortened in the middle, columns that are left out are named.
+#[test]
+fn no_line_of_a_table_is_wider_than_the_terminal() {
+    for (words, columns) in [
+        ("info --full chromium/trace.json.gz", 80),
+        ("info --full node/trace.json", 80),
+        ("check node/nasty-names.log", 80),
+        ("profile list node/trace.json chromium/trace.json.gz", 80),
+        ("profile list node-cpu-prof", 80),
+        ("top chromium/trace.json.gz", 80),
+        ("tree node/trace.json", 80),
+        ("tree --bottom-up chromium/trace.json.gz", 80),
+        ("tree --log node/trace.json", 80),
+        ("tree --heaviest node/trace.json", 80),
+        ("tree --peek Layout --main chromium/trace.json.gz", 80),
+        ("diff node/trace.json node/trace-2.json", 80),
+        ("diff node/trace.json node/trace-2.json", 200),
+        ("top chromium/trace.json.gz", 200),
+    ] {
+        let shown = lines(words, columns);
+        let too_wide = |line: &&String| line.chars().count() > usize::from(columns);
+        assert_eq!(shown.iter().find(too_wide), None, "{words}, {columns}");
+        assert!(shown.len() > 3, "{words}: {shown:?}");
+    }
+    // the figures of a row are those that a file has
+    let row = |lines: &[String]| -> Vec<String> {
+        let row = lines.iter().find(|line| line.contains("sortWords")).expect("a row");
+        row.split_whitespace().take(4).map(str::to_owned).collect()
+    };
+    let words = "diff node/trace.json node/trace-2.json";
+    assert_eq!(row(&lines(words, 80)), row(&lines(words, 1000)));
+    let narrow = lines("profile list node-cpu-prof", 80);
+    assert!(narrow.iter().any(|line| line.starts_with("… no room for: ")), "{narrow:?}");
+}

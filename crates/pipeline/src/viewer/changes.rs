@@ -14,13 +14,13 @@ macro_rules! changes {
 changes! {
     // both
     Empty "empty-events" "empty events ({}) left out";
-    Mended "mended" "events mended that were not JSON (NaN, a raw control character, text that is not UTF-8, a backslash that begins no escape, a comma too many)";
+    Mended "mended" "events mended where they were not JSON";
     MendedKeys "mended-keys" "keys beside the events mended likewise";
     // DevTools
     Pairs "pairs" "pairs of B and E written as X";
     Open "open-begins" "B events without an end written as X of no duration, as DevTools shows them";
     LoneEnds "lone-ends" "E events without a begin left out, as DevTools leaves them out";
-    EndKeys "end-keys" "keys of E events left out, because the B event has others of that name";
+    EndKeys "end-keys" "keys of E events left out: their B events have others of that name";
     Starts "starts" "further TracingStartedInBrowser events left out, their frames added to the earliest";
     BareStarts "bare-starts" "TracingStartedInBrowser events without args.data left out, for which DevTools refuses a file";
     StartMoved "start-moved" "TracingStartedInBrowser moved to the first event, where DevTools begins";
@@ -31,8 +31,8 @@ changes! {
     Args "args" "events given args";
     PageArgs "page-args" "events given the args that DevTools reads of one of their name (args.data and the like), for which it refuses a file";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
-    ProfileIds "profile-ids" "events of CPU profiles named by id2 given an id, by which DevTools tells profiles apart";
-    Around "profile-around" "X events made around CPU profiles, because nothing else that DevTools draws of the trace takes any time";
+    ProfileIds "profile-ids" "events of CPU profiles that have only id2 given an id, by which DevTools tells profiles apart";
+    Around "profile-around" "X events added around CPU profiles, because DevTools draws profiles only beside other events";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
     Parts "chunk-parts" "further ProfileChunk events written for those";
     // Perfetto
@@ -42,7 +42,7 @@ changes! {
     FlowId2 "flow-id2" "flows with id2 given an id, which is what Perfetto reads";
     Spilled "spilled" "X events that overlap others moved to a lane beside their thread";
     Lanes "lanes" "lanes beside threads";
-    Crowded "crowded" "X events that overlap others and were left, since their thread has all the lanes that it may have";
+    Crowded "crowded" "X events that overlap others left as they are: their thread has all the lanes that it may have";
     Clipped "clipped" "X events that overlap others cut at the end of those";
 }
 

@@ -4,6 +4,7 @@ use super::kept::{Copy, Kept, again};
 use super::{Job, warnings};
 use crate::args::CallsArgs;
 use crate::commands::running::{Flags, Running};
+use crate::commands::unmatched;
 use crate::commands::writing::{TraceFlags, Writing};
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -92,6 +93,7 @@ fn make(
     };
     let mut trace = running.watch(read)?;
     trace.ignore_list = args.part.ignore_list();
+    let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());
     let window = args.part.window(&trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let mut out = BufWriter::new(&copy.file);
@@ -99,19 +101,15 @@ fn make(
     let made = trace.write_calls(&threads, args.part.table_rules(), window, &mut out, failed)?;
     out.flush().map_err(failed)?;
     drop(out);
-    Ok((made, warnings(&trace)))
+    Ok((made, [unmatched, warnings(&trace)].concat()))
 }
 
 /// The flame chart of each thread.
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CallsArgs { input, part, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "calls", input, limits, messages: said };
-    let job = Job::read(
-        flags,
-        output,
-        (part.read_rules(Default::default()), part.ignore_list()),
-        messages,
-    )?;
+    let job =
+        Job::read(flags, output, (part.read_rules(Default::default()), Some(part)), messages)?;
     let threads = job.trace.choose(&part.choice());
     let window = part.window(&job.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     job.place().write_lines(|out| {

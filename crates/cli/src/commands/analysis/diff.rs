@@ -128,7 +128,7 @@ fn run<'a>(
 ) -> Result<(Run, Job<'a>), Failure> {
     let flags = Flags { verb: "diff", input, limits: &args.limits, messages: &args.messages };
     let rules = args.picks.read_rules(&args.part, Grouping::None);
-    let job = Job::read(flags, &args.output, (rules, args.part.ignore_list()), messages)?;
+    let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
     let tables = |shape| {
         let asked = Asked { shape, by: Grouping::None, per: PerArg::All };
         let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;

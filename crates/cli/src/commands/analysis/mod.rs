@@ -21,15 +21,17 @@ use crate::args::{
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
+use crate::commands::unmatched;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
 use crate::size::plural;
 use crate::whole_file::Place;
+use crate::wrap::columns_of;
 use answer::{Answer, Shown};
 use data::{csv, json};
 use text::page;
-use tracemill_analysis::{Matcher, Part, Query, ReadRules, Shape, Trace};
+use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
 use tracemill_pipeline::{Align, InputReport, PidPolicy, Warning};
 
 /// A run of one of these verbs, which has read its inputs.
@@ -42,7 +44,7 @@ impl<'a> Job<'a> {
     fn read(
         flags: Flags<'a>,
         output: &OutputArgs,
-        (rules, ignored): (ReadRules, Option<Matcher>),
+        (rules, part): (ReadRules, Option<&PartArgs>),
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
@@ -52,7 +54,10 @@ impl<'a> Job<'a> {
         running.config.clocks.align = Align::Auto;
         running.announce();
         let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
-        trace.ignore_list = ignored;
+        if let Some(part) = part {
+            trace.ignore_list = part.ignore_list();
+            unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
+        }
         Ok(Job { reporting, trace })
     }
 
@@ -64,7 +69,7 @@ impl<'a> Job<'a> {
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let rules = picks.read_rules(part, by);
-        Job::read(flags, output, (rules, part.ignore_list()), messages)
+        Job::read(flags, output, (rules, Some(part)), messages)
     }
 
     fn place(&self) -> &Place {
@@ -179,9 +184,13 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         return job.finish(is_empty(&parts));
     }
     if args.peek.is_some() || args.heaviest.is_some() {
+        let columns = columns_of(job.place());
         let text = match &args.peek {
-            Some(name) => text::peek(&job.trace, &parts, name),
-            None => text::heaviest(&job.trace, &parts, args.heaviest.iter().flatten().next()),
+            Some(name) => text::peek(&job.trace, &parts, name, columns),
+            None => {
+                let through = args.heaviest.iter().flatten().next();
+                text::heaviest(&job.trace, &parts, through, columns)
+            }
         };
         job.place().write(text.as_bytes())?;
         return job.finish(text.is_empty());
@@ -213,7 +222,10 @@ impl Job<'_> {
         match (form.json, form.csv) {
             (true, _) => self.place().write_json(&json(&answer)),
             (_, true) => self.place().write(csv(&answer).as_bytes()),
-            _ => self.place().write(page(&answer, form.markdown).as_bytes()),
+            _ => {
+                let text = page(&answer, form.markdown, columns_of(self.place()));
+                self.place().write(text.as_bytes())
+            }
         }
     }
 }

@@ -85,8 +85,12 @@ fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Screen, text: &mut Strin
             "" => "…".to_owned(),
             name => format!("{} {percent:.1} %", plain(name)),
         };
+        // one column is a gap, unless it is all there is
         let cell = fitted(&label, count - 1);
-        if screen.colours {
+        if screen.colours && count == 1 {
+            let colour = BACKGROUNDS[usize::from(own.colour) % BACKGROUNDS.len()];
+            let _ = write!(text, "\u{1b}[48;5;{colour}m \u{1b}[0m");
+        } else if screen.colours {
             let colour = BACKGROUNDS[usize::from(own.colour) % BACKGROUNDS.len()];
             let _ = write!(text, "\u{1b}[30;48;5;{colour}m{cell}\u{1b}[0m ");
         } else {

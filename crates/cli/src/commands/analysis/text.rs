@@ -3,24 +3,25 @@
 use super::answer::{Answer, self_of};
 use crate::messages::plain;
 use crate::size::{grouped, plural};
+use crate::table::{self, Layout, Set};
+use crate::wrap::push_line;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use tracemill_analysis::{Matcher, Part, Shape, Trace, TreeRow};
-use unicode_width::UnicodeWidthStr;
 
 /// All tables, each below a line that says what it is of.
-pub(super) fn page(answer: &Answer<'_>, markdown: bool) -> String {
+pub(super) fn page(answer: &Answer<'_>, markdown: bool, columns: Option<usize>) -> String {
     let mut text = String::new();
     for part in answer.parts {
         if !text.is_empty() {
             text.push('\n');
         }
         let head = head(answer.trace, part);
-        let _ = writeln!(text, "{}{}", if markdown { "### " } else { "" }, plain(&head));
-        if markdown {
-            text.push('\n');
+        match markdown {
+            true => text.push_str(&format!("### {}\n\n", plain(&head))),
+            false => push_line(&mut text, &plain(&head), 2, columns),
         }
-        text.push_str(&table(answer, part, markdown));
+        text.push_str(&table_of(answer, part, markdown, columns));
     }
     text
 }
@@ -73,8 +74,8 @@ fn label(row: &TreeRow) -> String {
     plain(row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id))
 }
 
-/// The columns of a kind of table.
-fn columns(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
+/// The figures in a row of a kind of table.
+fn figures(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
     let percent = |ms: f64| format!("{:.1}", if busy > 0.0 { 100.0 * ms / busy } else { 0.0 });
     let ms = |ms: f64| format!("{ms:.2}");
     match shape {
@@ -108,7 +109,7 @@ fn heads(shape: Shape) -> &'static [&'static str] {
     }
 }
 
-fn table(answer: &Answer<'_>, part: &Part, markdown: bool) -> String {
+fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<usize>) -> String {
     let (shape, busy) = (answer.query.shape, part.busy());
     let kept = answer.shown.keep(part);
     let branches = branches(&kept.rows);
@@ -118,7 +119,7 @@ fn table(answer: &Answer<'_>, part: &Part, markdown: bool) -> String {
     head.extend(["activity".to_owned(), last.to_owned()]);
     lines.push(head);
     for (row, branch) in kept.rows.iter().zip(branches) {
-        let mut line = columns(shape, row, busy);
+        let mut line = figures(shape, row, busy);
         line.push(format!("{branch}{}", label(row)));
         line.push(match shape {
             Shape::Log => row.key.clone().unwrap_or_default(),
@@ -126,7 +127,7 @@ fn table(answer: &Answer<'_>, part: &Part, markdown: bool) -> String {
         });
         lines.push(line);
     }
-    let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines) };
+    let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines, &[], columns) };
     if kept.small.0 > 0 {
         let share = if busy > 0.0 { 100.0 * kept.small.1 / busy } else { 0.0 };
         let rows = plural(kept.small.0, "row");
@@ -163,26 +164,12 @@ fn branches(rows: &[&TreeRow]) -> Vec<String> {
     all
 }
 
-/// Numbers to the right, texts to the left; the last column is not filled.
-pub(super) fn aligned(lines: &[Vec<String>]) -> String {
-    let columns = lines[0].len();
-    let width = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for line in lines {
-        let mut row = String::new();
-        for (column, cell) in line.iter().enumerate() {
-            let fill = " ".repeat(widths[column].saturating_sub(cell.width()));
-            match column {
-                0 => row.push_str(&format!("{fill}{cell}")),
-                _ if column + 2 < columns => row.push_str(&format!("  {fill}{cell}")),
-                _ => row.push_str(&format!("  {cell}{fill}")),
-            }
-        }
-        text.push_str(row.trim_end());
-        text.push('\n');
-    }
-    text
+/// Numbers to the right, texts to the left: the last two columns. `spare` are those that may be left out.
+pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<usize>) -> String {
+    let mut set = vec![Set::Right; lines[0].len()];
+    set.iter_mut().rev().take(2).for_each(|column| *column = Set::Left);
+    let lines = table::lines(lines, &Layout { set: &set, spare, columns });
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
@@ -199,11 +186,11 @@ pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
 }
 
 /// Callers above, callees below.
-pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str) -> String {
+pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<usize>) -> String {
     let mut text = String::new();
     for part in parts {
         let Some(peek) = part.table.peek(name) else { continue };
-        let _ = writeln!(text, "{}", plain(&head(trace, part)));
+        push_line(&mut text, &plain(&head(trace, part)), 2, columns);
         let share = |ms: f64| if peek.total > 0.0 { 100.0 * ms / peek.total } else { 0.0 };
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", ""].map(str::to_owned).to_vec()];
@@ -227,20 +214,25 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str) -> String {
         ];
         lines.push(own.to_vec());
         lines.extend(peek.callees.iter().map(|(row, ms)| line(row, *ms, "is called")));
-        text.push_str(&aligned(&lines));
+        text.push_str(&aligned(&lines, &[], columns));
     }
     text
 }
 
 /// The path on which most time is spent.
-pub(super) fn heaviest(trace: &Trace, parts: &[Part], through: Option<&Matcher>) -> String {
+pub(super) fn heaviest(
+    trace: &Trace,
+    parts: &[Part],
+    through: Option<&Matcher>,
+    columns: Option<usize>,
+) -> String {
     let mut text = String::new();
     for part in parts {
         let path = part.table.heaviest(through);
         if path.is_empty() {
             continue;
         }
-        let _ = writeln!(text, "{}", plain(&head(trace, part)));
+        push_line(&mut text, &plain(&head(trace, part)), 2, columns);
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", "location"].map(str::to_owned).to_vec()];
         lines.extend(path.iter().map(|row| {
@@ -254,7 +246,7 @@ pub(super) fn heaviest(trace: &Trace, parts: &[Part], through: Option<&Matcher>)
                 place,
             ]
         }));
-        text.push_str(&aligned(&lines));
+        text.push_str(&aligned(&lines, &[], columns));
     }
     text
 }

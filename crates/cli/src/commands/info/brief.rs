@@ -3,9 +3,12 @@
 use super::page::Page;
 use super::words::{duration_text, short};
 use crate::messages::loss_texts;
+use crate::remedies;
 use crate::size::{grouped, human, plural};
 use std::cmp::Reverse;
-use tracemill_pipeline::{InfoReport, ProcessInfo, ThreadInfo, TopRow, Usage};
+use tracemill_pipeline::{
+    CheckReport, Finding, InfoReport, ProcessInfo, Severity, ThreadInfo, TopRow, Usage,
+};
 
 /// Entries of a line.
 const LISTED: usize = 3;
@@ -13,15 +16,15 @@ const LISTED: usize = 3;
 /// 512 MiB less a little: the longest text that Chrome makes of bytes.
 const TEXT_MAX: u64 = (1 << 29) - 24;
 
-/// What everybody asks first.
-pub(super) fn brief(report: &InfoReport) -> Page {
+/// What everybody asks first. `seen` is what `check` says for DevTools, if it was asked.
+pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> Page {
     let mut page = Page::default();
     page.line("input", input(report));
     page.line("time", time(report));
     page.line("busiest", busiest(report));
     page.line("names", names(report));
     page.line("profiles", profiles(report));
-    page.line("DevTools", devtools(report));
+    page.line("DevTools", devtools(report, seen));
     page.lines("damage", loss_texts(&report.inputs));
     page
 }
@@ -152,20 +155,44 @@ fn profiles(report: &InfoReport) -> String {
     }
 }
 
-/// What keeps DevTools from opening the inputs, as far as counting shows it, and the command that mends it.
-fn devtools(report: &InfoReport) -> String {
+/// What keeps DevTools from opening the inputs, or from showing them right, and the command that mends it. Without `seen` it is what
+/// counting shows.
+fn devtools(report: &InfoReport, seen: Option<&CheckReport>) -> String {
     let name = match &report.inputs[..] {
         [input] => crate::messages::plain(&input.name),
         _ => "INPUTS".to_owned(),
     };
     let mend = format!("tracemill merge {name} --for devtools -o OUT.json.gz");
     match obstacle(report) {
-        None => "opens it, as far as counting tells (tracemill check --for devtools reads all)"
-            .to_owned(),
+        None => match seen {
+            Some(seen) => seen_in_words(seen, &mend),
+            None => "nothing that info counts speaks against it (tracemill check --for devtools looks at all of it)"
+                .to_owned(),
+        },
         Some((why, true)) => format!("does not open it: {why} -> {mend}"),
         Some((why, false)) => format!(
             "does not open it: {why} -> tracemill filter {name} --shrink-to devtools -o OUT.json"
         ),
+    }
+}
+
+/// The verdict of `check` in the words of this page.
+fn seen_in_words(seen: &CheckReport, mend: &str) -> String {
+    // the worst stands first
+    let Some(Finding { kind, severity, sentence, .. }) = seen.findings.first() else {
+        return "opens it, and shows it right".to_owned();
+    };
+    let remedy = remedies::of_finding(kind);
+    let remedy = match remedy.contains("tracemill merge") && !remedy.contains("--overlaps") {
+        true => mend,
+        false => remedy,
+    };
+    match severity {
+        Severity::Note => "opens it, and shows it right".to_owned(),
+        Severity::Warning => format!(
+            "opens it, but does not show all of it right: {sentence} (tracemill check --for devtools says where)"
+        ),
+        Severity::Error => format!("does not open it, or shows it wrong: {sentence} -> {remedy}"),
     }
 }
 
@@ -178,11 +205,10 @@ fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
     let packing = report.inputs.iter().filter_map(|input| input.encoding).find(|e| packed(e));
     let mendable = |why: String| Some((why, true));
     match () {
-        () if report.events == 0 => Some(("there are no events".to_owned(), true)),
         () if bytes >= TEXT_MAX => {
             Some((format!("{} of text, where 512 MiB is the most", human(bytes)), false))
         }
-        () if sum(|input| input.lost()) > 0 => mendable("it is damaged".to_owned()),
+        () if sum(|input| input.losses.count()) > 0 => mendable("it is damaged".to_owned()),
         () if packing.is_some() => {
             mendable(format!("it is packed as {}", packing.unwrap_or_default()))
         }
@@ -262,14 +288,14 @@ time       lasts 1.00 s; sorted
 busiest    90 % Main (Browser 10), <1 % thread 1 (Browser 10) (of 2 threads; % of the trace)
 names      by time: 100 % a; by size: 75 % b, 25 % a
 profiles   no CPU profile
-DevTools   opens it, as far as counting tells (tracemill check --for devtools reads all)
+DevTools   opens it, and shows it right
 ";
-        assert_eq!(brief(&report()).text(false, None), expected);
+        assert_eq!(brief(&report(), Some(&CheckReport::default())).text(false, None), expected);
     }
 
     #[test]
     fn nested_time_is_said_to_count_again() {
-        let text = brief(&InfoReport { has_self: false, ..report() }).text(false, None);
+        let text = brief(&InfoReport { has_self: false, ..report() }, None).text(false, None);
         let busiest = "270 % Main (Browser 10), 2 % thread 1 (Browser 10) (of 2 threads; % of the trace; calls within calls";
         assert!(text.contains(busiest), "{text}");
     }
@@ -279,7 +305,7 @@ DevTools   opens it, as far as counting tells (tracemill check --for devtools re
         let said = |change: &dyn Fn(&mut InfoReport)| {
             let mut report = report();
             change(&mut report);
-            devtools(&report)
+            devtools(&report, None)
         };
         let mend = " -> tracemill merge a.json --for devtools -o OUT.json.gz";
         let text = said(&|report| report.uncategorised = 1234);
@@ -298,17 +324,39 @@ DevTools   opens it, as far as counting tells (tracemill check --for devtools re
             |report: &mut InfoReport| report.inputs[0].encoding = Some("zstd"),
             |report: &mut InfoReport| report.nameless = 1,
             |report: &mut InfoReport| report.bare_starts = 1,
-            |report: &mut InfoReport| report.events = 0,
         ] {
             let text = said(&change);
             assert!(text.starts_with("does not open it: ") && text.ends_with(mend), "{text}");
         }
-        assert!(said(&|report| report.inputs[0].encoding = Some("gzip")).starts_with("opens it"));
+        let packed = said(&|report| report.inputs[0].encoding = Some("gzip"));
+        assert!(packed.starts_with("nothing that info counts speaks against it"), "{packed}");
+    }
+
+    #[test]
+    fn what_check_says_is_said_in_other_words() {
+        let seen = |kind: &str, severity| {
+            let (kind, sentence, places) = (kind.into(), "it is so".into(), Vec::new());
+            let finding = Finding { kind, severity, count: 1, sentence, places };
+            let seen = CheckReport { findings: vec![finding], ..CheckReport::default() };
+            devtools(&report(), Some(&seen))
+        };
+        assert_eq!(seen("unsorted", Severity::Note), "opens it, and shows it right");
+        let text = seen("missing-args", Severity::Warning);
+        assert!(
+            text.starts_with("opens it, but does not show all of it right: it is so"),
+            "{text}"
+        );
+        let text = seen("bare-args", Severity::Error);
+        let mend = "-> tracemill merge a.json --for devtools -o OUT.json.gz";
+        assert_eq!(text, format!("does not open it, or shows it wrong: it is so {mend}"));
+        for (kind, remedy) in [("overlap", "--overlaps spill"), ("many-samples", mend)] {
+            assert!(seen(kind, Severity::Error).contains(remedy), "{kind}");
+        }
     }
 
     #[test]
     fn an_empty_trace_has_six_lines_too() {
-        let text = brief(&InfoReport::default()).text(false, None);
+        let text = brief(&InfoReport::default(), None).text(false, None);
         assert_eq!(text.lines().count(), 6, "{text}");
     }
 }

@@ -11,15 +11,22 @@ pub(super) use words::{duration_text, micros, short};
 
 use crate::args::InfoArgs;
 use crate::commands::reporting::Reporting;
-use crate::commands::running::Flags;
+use crate::commands::running::{Flags, Running};
+use crate::commands::unmatched::can_be_read_again;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, colored_stdout};
 use crate::whole_file::Place;
-use crate::wrap;
+use crate::wrap::columns_of;
 use brief::brief;
 use json::json_of;
 use report::page_of;
-use tracemill_pipeline::{InputReport, info};
+use std::sync::Arc;
+use tracemill_pipeline::{
+    CheckFor, CheckReport, Config, InfoReport, InputReport, Limits, check, info,
+};
+
+/// Up to so many bytes of text are looked at once more, to say for certain whether DevTools opens them.
+const CERTAIN: u64 = 16 << 20;
 
 /// Reads, then says what there is.
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -40,8 +47,9 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
         (_, true) => output.write(page_of(&report).markdown().as_bytes())?,
         _ => {
             let color = *output == Place::Stdout && colored_stdout(said.color);
-            let columns = if *output == Place::Stdout { wrap::columns() } else { None };
-            let mut text = brief(&report).text(color, columns);
+            let columns = columns_of(output);
+            let seen = seen_by_devtools(running, &report);
+            let mut text = brief(&report, seen.as_ref()).text(color, columns);
             if args.lists() {
                 text.push('\n');
                 text.push_str(&page_of(&report).text(color, columns));
@@ -57,4 +65,15 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let lost = report.inputs.iter().map(InputReport::lost).sum();
     reporting.end((&report.inputs, lost), |_| json)?;
     Ok(Exit::finished(lost))
+}
+
+/// What `check --for devtools` says of inputs that are small and can be read again.
+fn seen_by_devtools(running: &Running<'_>, report: &InfoReport) -> Option<CheckReport> {
+    let Running { sources, config, .. } = running;
+    let bytes: u64 = report.inputs.iter().map(|input| input.bytes).sum();
+    let may_be_read = bytes <= CERTAIN && sources.iter().all(can_be_read_again);
+    // the bar has been shown
+    let limits = Limits { progress: Arc::default(), strict: false, ..config.limits.clone() };
+    let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };
+    may_be_read.then(|| check(sources, &[CheckFor::Devtools], &config).ok()).flatten()
 }

@@ -1,6 +1,7 @@
 //! The report as sections of lines and tables, and how these become text or Markdown.
 
 use crate::messages::plain;
+use crate::table::{self, Layout, Set};
 use crate::wrap::push_line;
 use clap::builder::styling::Style;
 
@@ -45,8 +46,8 @@ impl Page {
         }
     }
 
-    /// Labels on the left, in bold if `color`, columns aligned; lines are broken for a terminal of so many columns, rows of tables
-    /// are not.
+    /// Labels on the left, in bold if `color`, columns aligned; lines are broken for a terminal of so many columns, and names in
+    /// tables shortened.
     pub(super) fn text(&self, color: bool, columns: Option<usize>) -> String {
         let style = if color { Style::new().bold() } else { Style::new() };
         let mut text = String::new();
@@ -56,7 +57,7 @@ impl Page {
                 Section::Lines(label, lines) => {
                     (*label, lines.iter().map(|line| plain(line)).collect(), columns)
                 }
-                Section::Table(label, table) => (*label, aligned(table), None),
+                Section::Table(label, table) => (*label, aligned(table, columns), None),
             };
             if label == last {
                 label = "";
@@ -100,27 +101,15 @@ impl Page {
 }
 
 /// The first column to the left, figures to the right.
-fn aligned(table: &Table) -> Vec<String> {
+fn aligned(table: &Table, columns: Option<usize>) -> Vec<String> {
     let rows: Vec<Vec<String>> = std::iter::once(&table.head)
         .chain(&table.rows)
         .map(|row| row.iter().map(|cell| plain(cell)).collect())
         .collect();
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
-    let mut lines: Vec<String> = Vec::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            match column {
-                0 => line.push_str(&format!("{cell:<width$}")),
-                _ => line.push_str(&format!("  {cell:>width$}")),
-            }
-        }
-        lines.push(line);
-    }
+    let mut set = vec![Set::Right; table.head.len()];
+    set[0] = Set::Left;
+    let columns = columns.map(|columns| columns.saturating_sub(LABEL));
+    let mut lines = table::lines(&rows, &Layout { set: &set, spare: &[], columns });
     lines.extend(table.more.clone());
     lines
 }

@@ -7,6 +7,7 @@ use crate::exit::Failure;
 use crate::messages::plain;
 use crate::size::plural;
 use crate::whole_file::Place;
+use crate::wrap::{columns_of, push_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use tracemill_analysis::{Comparison, Difference, Pair};
@@ -31,20 +32,31 @@ pub(super) fn write(
     }
     let text = match csv {
         true => in_csv(shown(usize::MAX)),
-        false => page(comparison, shown(ROWS), markdown),
+        false => page(comparison, shown(ROWS), markdown, columns_of(place)),
     };
     place.write(text.as_bytes())
 }
 
-fn page(comparison: &Comparison, rows: &[Difference], markdown: bool) -> String {
-    let mut text = format!("{}\n", head(comparison));
-    if markdown {
-        text = format!("### {text}\n");
+fn page(
+    comparison: &Comparison,
+    rows: &[Difference],
+    markdown: bool,
+    columns: Option<usize>,
+) -> String {
+    let mut text = String::new();
+    match markdown {
+        true => text.push_str(&format!("### {}\n\n", head(comparison))),
+        false => push_line(&mut text, &head(comparison), 2, columns),
     }
     let heads = ["self A", "self B", "Δ", "Δ %", "95 %", "verdict", "activity", "location"];
     let mut lines = vec![heads.map(str::to_owned).to_vec()];
     lines.extend(rows.iter().map(line));
-    text.push_str(&if markdown { in_markdown(&lines) } else { aligned(&lines) });
+    // the verdict says in a word what the interval says in figures
+    const SPARE: [usize; 1] = [4];
+    text.push_str(&match markdown {
+        true => in_markdown(&lines),
+        false => aligned(&lines, &SPARE, columns),
+    });
     let more = comparison.rows.len() - rows.len();
     if more > 0 {
         let told = comparison.rows[rows.len()..].iter().filter(|row| row.significant).count();

@@ -1,0 +1,186 @@
+//! Tables of text: figures to the right, texts to the left. On a terminal texts are shortened in the middle, and columns that
+//! say least are left out, until no line is wider than it.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns of the screen between two columns of a table.
+const GAP: usize = 2;
+/// A text is not made shorter than this as long as a column can be left out instead.
+const WORTH: usize = 18;
+/// A text is not made shorter than this.
+const LEAST: usize = 6;
+
+/// How a column of a table is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Set {
+    /// A figure, which stays whole.
+    Right,
+    /// A text, which may be shortened.
+    Left,
+}
+
+/// How a table is set.
+pub(crate) struct Layout<'a> {
+    /// One for each column.
+    pub(crate) set: &'a [Set],
+    /// Columns that may be left out where there is no room, by number, those first that say least.
+    pub(crate) spare: &'a [usize],
+    /// Columns of the screen that a line may have; no limit if `None`.
+    pub(crate) columns: Option<usize>,
+}
+
+/// The lines of `rows`, the first of which is the head. Blanks at the end are left out; where columns are, a line says which.
+pub(crate) fn lines(rows: &[Vec<String>], layout: &Layout<'_>) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..layout.set.len()).map(width).collect();
+    let mut shown: Vec<usize> = (0..widths.len()).collect();
+    if let Some(columns) = layout.columns {
+        for spare in layout.spare {
+            if fits(&shown, &widths, layout.set, columns, WORTH) {
+                break;
+            }
+            shown.retain(|column| column != spare);
+        }
+        shorten_texts(&shown, &mut widths, layout.set, columns);
+    }
+    let mut lines: Vec<String> =
+        rows.iter().map(|row| line(row, &shown, &widths, layout)).collect();
+    let hidden = (0..widths.len()).filter(|column| !shown.contains(column));
+    let hidden: Vec<&str> =
+        hidden.filter_map(|column| Some(rows.first()?[column].as_str())).collect();
+    if !hidden.is_empty() {
+        lines.push(format!("… no room for: {}", hidden.join(", ")));
+    }
+    lines
+}
+
+/// Whether lines fit if no text is made shorter than `least`.
+fn fits(shown: &[usize], widths: &[usize], set: &[Set], columns: usize, least: usize) -> bool {
+    let own = |&column: &usize| match set[column] {
+        Set::Right => widths[column],
+        Set::Left => widths[column].min(least),
+    };
+    shown.iter().map(own).sum::<usize>() + GAP * shown.len().saturating_sub(1) <= columns
+}
+
+/// Makes the widest texts as narrow as each other until all fits.
+fn shorten_texts(shown: &[usize], widths: &mut [usize], set: &[Set], columns: usize) {
+    loop {
+        let all = shown.iter().map(|&column| widths[column]).sum::<usize>();
+        let over = (all + GAP * shown.len().saturating_sub(1)).saturating_sub(columns);
+        let texts = shown.iter().copied().filter(|&column| set[column] == Set::Left);
+        let Some(widest) = texts.max_by_key(|&column| widths[column]) else { return };
+        if over == 0 || widths[widest] <= LEAST {
+            return;
+        }
+        widths[widest] -= 1;
+    }
+}
+
+fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &Layout<'_>) -> String {
+    let cells = shown.iter().map(|&column| {
+        let (cell, width) = (&row[column], widths[column]);
+        let text = match layout.set[column] {
+            Set::Right => cell.clone(),
+            Set::Left => shortened(cell, width),
+        };
+        let fill = " ".repeat(width.saturating_sub(text.width()));
+        match layout.set[column] {
+            Set::Right => fill + &text,
+            Set::Left => text + &fill,
+        }
+    });
+    let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
+    line.trim_end().to_owned()
+}
+
+/// A text in at most so many columns: an ellipsis stands for its middle. Blanks and lines of a tree in front of it stay as long as
+/// they leave room for a few letters.
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let is_branch = |c: char| matches!(c, ' ' | '│' | '├' | '└' | '─');
+    let (mut branch, mut name) = text.split_at(text.find(|c| !is_branch(c)).unwrap_or(0));
+    if branch.width() + LEAST > columns {
+        (branch, name) = ("", text);
+    }
+    let room = columns.saturating_sub(branch.width() + 1);
+    let behind = room / 2;
+    let head = prefix(name.chars(), room - behind);
+    let tail: String = prefix(name.chars().rev(), behind).chars().rev().collect();
+    format!("{branch}{head}…{tail}")
+}
+
+/// The first characters, in at most so many columns.
+fn prefix(text: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= columns
+    };
+    text.take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SET: [Set; 4] = [Set::Right, Set::Left, Set::Left, Set::Right];
+
+    fn rows() -> Vec<Vec<String>> {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        vec![
+            row(["ms", "activity", "location", "count"]),
+            row(["1.5", "├─ aVeryLongNameOfAFunction", "somewhere/in/a/file.js:12:3", "12,345"]),
+            row(["22.5", "日本語日本語日本語日本語", "", "1"]),
+        ]
+    }
+
+    fn set(columns: Option<usize>) -> Vec<String> {
+        lines(&rows(), &Layout { set: &SET, spare: &[2], columns })
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_shortened() {
+        let expected = [
+            "  ms  activity                    location                      count",
+            " 1.5  ├─ aVeryLongNameOfAFunction  somewhere/in/a/file.js:12:3  12,345",
+        ];
+        let lines = set(None);
+        assert_eq!(lines[1], expected[1]);
+        assert_eq!(lines.len(), 3);
+        assert!(
+            lines[0].starts_with("  ms  activity ")
+                && lines[0].ends_with(" location                      count")
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_for_and_figures_stay() {
+        for columns in 24..90 {
+            let lines = set(Some(columns));
+            assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:#?}");
+            for figure in ["1.5", "12,345", "22.5"] {
+                assert!(lines.iter().any(|line| line.contains(figure)), "{columns}: {lines:#?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_middle_goes_first_and_branches_stay() {
+        assert_eq!(shortened("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shortened("abcdefghij", 7), "abc…hij");
+        assert_eq!(shortened("│  └─ abcdefghij", 13), "│  └─ abc…hij");
+        assert_eq!(shortened("│  └─ abcdefghij", 8), "│  └…hij");
+        assert_eq!(shortened("日本語日本語", 8), "日本…語");
+    }
+
+    #[test]
+    fn columns_that_say_least_are_left_out_by_name() {
+        let lines = set(Some(40));
+        assert!(lines.iter().all(|line| !line.contains("file.js")), "{lines:#?}");
+        assert_eq!(lines[3], "… no room for: location");
+        assert_eq!(set(Some(200)).len(), 3);
+    }
+}
