@@ -10,12 +10,12 @@ use tracemill_pipeline::{IdPolicy, IdentityRules, Pattern, PidPolicy};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Identity")]
 pub(crate) struct IdentityArgs {
-    /// Processes of several inputs with one pid
+    /// What becomes of a pid that several inputs have
     ///
     /// A renamed pid shows the old one: 4711 becomes 10004711.
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub(crate) pid: Pid,
-    /// Ids of async operations and flows in several inputs
+    /// What becomes of ids of async operations and flows that several inputs have
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub(crate) ids: Ids,
     /// Treat the values of NAME in args as ids too, such as "External id" and correlation of PyTorch
@@ -32,7 +32,7 @@ pub(crate) struct IdentityArgs {
     /// Call processes after the names of their inputs: what the first group of REGEX matches in the path
     #[arg(long, value_name = "REGEX")]
     pub(crate) label_from_name: Option<Pattern>,
-    /// Write metadata events (ph M) that are equal to the byte once
+    /// Of metadata events (ph M) that are equal to the byte write one
     #[arg(long)]
     pub(crate) dedup_metadata: bool,
     /// Say in metadata.tracemill of the output which input was what, and what was renamed

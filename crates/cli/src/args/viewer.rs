@@ -14,8 +14,8 @@ pub(crate) struct ViewerArgs {
     /// --report. The output is in order of time, as that of merge.
     #[arg(long = "for", value_name = "VIEWER")]
     viewer: Option<Viewer>,
-    /// X events that begin inside another one of their thread and end behind it [default: spill for perfetto, keep for
-    /// devtools]
+    /// What becomes of X events that begin inside another one of their thread and end behind it [default: spill for
+    /// perfetto, keep for devtools]
     #[arg(long, value_name = "RULE", requires = "viewer")]
     overlaps: Option<OverlapRule>,
 }

@@ -148,7 +148,7 @@ fn criteria_that_match_nothing_are_told() {
             .says(&plain.into_iter().collect::<Vec<_>>());
     }
     // an input without events has nothing that could match
-    folder.pipe("filter --pid 1", "[]").ends(0).quietly();
+    folder.pipe("filter --pid 1", "[]").ends(0).says(&["there are no events in the input"]);
 }
 
 /// Each by itself, though others of its kind match and there is something to write.

@@ -99,7 +99,7 @@ fn one_output_takes_one_profile() {
     }
     let empty = Folder::new().with("empty.json", "[]");
     empty.run("profile extract empty.json").ends(3).says(&["no CPU profile"]);
-    empty.run("profile list empty.json").ends(0).quietly();
+    empty.run("profile list empty.json").ends(0).says(&["there is no CPU profile in the input"]);
 }
 
 #[test]

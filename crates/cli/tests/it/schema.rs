@@ -58,7 +58,7 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
     for (words, schema) in [
         (format!("top --json {node}"), "tracemill.tree/1"),
         (format!("tree --json {node}"), "tracemill.tree/1"),
-        (format!("tree --log --json --group-by none {node}"), "tracemill.tree/1"),
+        (format!("tree --log --json {node}"), "tracemill.tree/1"),
         (format!("diff --json {node} {other}"), "tracemill.diff/1"),
     ] {
         let table: Value = serde_json::from_str(&folder.run(&words).stdout).expect("JSON");
