@@ -99,6 +99,14 @@ fn frames_are_as_wide_as_their_time() {
 }
 
 #[test]
+fn self_times_below_zero_are_told() {
+    let profiles = crate::support::testdata().join("node-cpu-prof").display().to_string();
+    let folder = folder();
+    folder.run(&format!("flame {profiles} -o p.svg")).ends(0).says(&["below zero"]);
+    folder.run("flame t.json -o t.svg").ends(0).quietly();
+}
+
+#[test]
 fn a_sandwich_has_callers_and_callees() {
     let folder = folder();
     let svg = folder.run("flame --peek b --format svg t.json").ends(0).stdout;

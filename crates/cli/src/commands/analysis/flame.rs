@@ -41,8 +41,21 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         }
         _ => job.trace.picture(&parts, rules),
     };
+    note_below_zero(&parts, messages);
     write(args, &job, form, &picture)?;
     job.finish(is_empty(&parts))
+}
+
+/// Says that no width can be below zero, where self times are: of a call whose callees end behind it.
+fn note_below_zero(parts: &[Part], messages: &Messages) {
+    let rows = parts.iter().flat_map(|part| &part.table.rows);
+    let count = rows.filter(|row| (row.own * 1e6).round() < 0.0).count() as u64;
+    if count > 0 {
+        messages.say(&format!(
+            "{} with a self time below zero, as DevTools counts them: drawn as 0 (tracemill tree has the numbers)",
+            plural(count, "row")
+        ));
+    }
 }
 
 fn tables(args: &FlameArgs, trace: &Trace, asked: Asked) -> Result<Vec<Part>, Failure> {
