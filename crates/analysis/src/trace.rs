@@ -94,6 +94,11 @@ impl Thread {
         self.model.as_ref().map_or(0, |model| model.span.len() as u64)
     }
 
+    /// When its last sample ends, in microseconds; `None` without samples.
+    pub fn last_sample(&self) -> Option<f64> {
+        self.model.as_ref()?.span.end.map(|ms| ms * 1000.0)
+    }
+
     /// Samples that name no node of the profile.
     pub fn unknown_samples(&self) -> u64 {
         self.model.as_ref().map_or(0, |model| model.span.unknown)

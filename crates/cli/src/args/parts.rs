@@ -173,6 +173,12 @@ impl PartArgs {
     }
 
     /// Which threads.
+    /// Whether a window of time was asked for.
+    pub(crate) fn has_window(&self) -> bool {
+        let PartArgs { from, to, duration, head, tail, .. } = self;
+        from.is_some() || to.is_some() || [duration, head, tail].iter().any(|own| own.is_some())
+    }
+
     /// The threads asked for, as they were.
     pub(crate) fn chosen(&self) -> Chosen<'_> {
         let PartArgs { pid, tid, process, thread, .. } = self;

@@ -1,6 +1,6 @@
-//! `scripts/newcomer`: what people want of large traces, as shell lines.
+//! `scripts/newcomer`: what people want of large traces, as shell lines; and what newcomers would miss if it were not said.
 
-use crate::support::binary;
+use crate::support::{Folder, binary};
 use std::path::Path;
 use std::process::Command;
 
@@ -11,4 +11,28 @@ fn what_people_want_is_done() {
     let table = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{table}\n{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(table.lines().filter(|line| line.contains("  done    ")).count(), 21, "{table}");
+}
+
+/// A recording whose events end early: the function that takes all the time would be missing without a word.
+#[test]
+fn samples_behind_the_last_event_are_told() {
+    let folder = Folder::new().with(
+        "a.json",
+        r#"[{"ph":"X","name":"x","cat":"c","pid":7,"tid":8,"ts":1,"dur":1000,"args":{}},
+        {"ph":"P","name":"Profile","cat":"c","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
+        {"ph":"P","name":"ProfileChunk","cat":"c","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[
+        {"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},
+        {"id":2,"parent":1,"callFrame":{"functionName":"busy","scriptId":1,"url":"a.js","lineNumber":0,"columnNumber":0}}],
+        "samples":[2,2,2]},"timeDeltas":[500,50000,49000]}}}]"#,
+    );
+    let run = folder.run("top a.json").ends(0).says(&["behind the last event", "--to "]);
+    let to = run.stderr.split("--to ").nth(1).and_then(|rest| rest.split(' ').next());
+    let to = to.expect("a time").trim_end();
+    let whole = folder.run(&format!("top a.json --to {to}")).ends(0).quietly();
+    let busy = |text: &str| {
+        let row = text.lines().find(|line| line.contains("busy ")).map(str::to_owned);
+        row.and_then(|row| row.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    assert!(busy(&whole.stdout) > 40.0, "{}", whole.stdout);
+    assert!(busy(&run.stdout) < 2.0, "{}", run.stdout);
 }

@@ -56,7 +56,9 @@ impl<'a> Job<'a> {
         let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
-            unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
+            let all = unmatched::of_threads(part, &trace).into_iter();
+            let all = all.chain(samples_behind(&trace).filter(|_| !part.has_window()));
+            all.for_each(|text| messages.warning(&text));
         }
         Ok(Job { reporting, trace })
     }
@@ -93,6 +95,22 @@ impl<'a> Job<'a> {
         }
         Ok(Exit::finished(lost).unless_empty(is_empty))
     }
+}
+
+/// That samples go on behind the last event, where tables end that no window was asked for.
+fn samples_behind(trace: &Trace) -> Option<String> {
+    let (first, end) = trace.bounds;
+    let last = trace.threads.iter().filter_map(tracemill_analysis::Thread::last_sample);
+    let last = last.fold(end, f64::max);
+    // a few samples more are how recordings end
+    let is_much = last - end > ((end - first) / 20.0).max(10_000.0);
+    is_much.then(|| {
+        format!(
+            "CPU samples go on for {:.2} ms behind the last event, where tables end as in DevTools: --to {:.0}ms has them too",
+            (last - end) / 1000.0,
+            ((last - first) / 1000.0).ceil()
+        )
+    })
 }
 
 /// What of the inputs does not count, and why.
