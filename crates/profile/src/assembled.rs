@@ -112,17 +112,18 @@ impl Profile<'_, '_> {
 
 /// The columns of samples, equally long. See [`Profile::columns`].
 pub struct Columns<'a> {
+    /// Index of each sample's node in the call tree.
     pub nodes: &'a Column<u32>,
-    /// Nanoseconds.
+    /// Nanoseconds from the sample before, or from the start of the profile, to each.
     pub steps: &'a Column<i64>,
-    /// Lines and columns, if it has them.
+    /// Lines and columns of each sample, where the profile has them.
     pub positions: [Option<&'a Column<i64>>; 2],
 }
 
 /// How many samples there are, and how far they reach.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
-    /// Samples that name a node.
+    /// Number of samples that name a node.
     pub samples: u64,
     pub(super) time: i64,
     /// The greatest time of a sample, in nanoseconds from the start on.
@@ -141,19 +142,22 @@ impl Extent {
 /// What is read beside the node of each sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
+    /// Nothing more.
     Nodes,
+    /// The time since the sample before.
     Steps,
-    /// Line (0) or column (1).
+    /// The line (0) or the column (1).
     Position(usize),
 }
 
 /// One sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
+    /// Index of its node in the call tree.
     pub node: u32,
     /// Nanoseconds since the sample before, or the start; if wanted.
     pub delta: i64,
-    /// Line or column; if wanted.
+    /// Line or column, if wanted, as the trace has it.
     pub position: i64,
 }
 

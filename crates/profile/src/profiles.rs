@@ -81,7 +81,7 @@ impl<'t> Profiles<'t> {
         Ok(Profiles { store, collector, limits })
     }
 
-    /// How many there are.
+    /// Number of profiles: one for each process and stream id.
     pub fn count(&self) -> usize {
         self.collector.streams.groups().len()
     }
@@ -106,47 +106,48 @@ pub struct CpuProfile<'c, 't> {
 }
 
 impl CpuProfile<'_, '_> {
-    /// Its process, as written.
+    /// Process id as JSON, as the trace has it: `4711`, or `"a"` with its quotes. Empty if its events have none.
     pub fn pid(&self) -> String {
         to_text(&self.group.owner.pid)
     }
 
-    /// The thread that it is of, as written.
+    /// Thread id of the profiled thread, as JSON like [`CpuProfile::pid`]. It is that of the `Profile` event, since V8 writes chunks
+    /// from a thread of its own.
     pub fn tid(&self) -> String {
         to_text(self.group.tid())
     }
 
-    /// The id of its stream, as written.
+    /// Id of the stream of its events, as JSON: `"0x1"` with its quotes.
     pub fn id(&self) -> String {
         to_text(&self.group.owner.id)
     }
 
-    /// What made it.
+    /// What asked V8 for the profile, if its events or its name say so.
     pub fn source(&self) -> Option<ProfileSource> {
         source_of(&self.whole, self.group)
     }
 
-    /// When it begins and ends.
+    /// First and last moment, in nanoseconds of the trace's clock.
     pub fn span(&self) -> (i64, i64) {
         (self.whole.start, self.whole.bounds.end)
     }
 
-    /// Samples that name a node.
+    /// Number of samples that name a node of the call tree; others are counted in [`CpuProfile::flaws`].
     pub fn samples(&self) -> u64 {
         self.whole.profile.extent.samples
     }
 
-    /// Nodes of its call tree.
+    /// Number of nodes in its call tree.
     pub fn nodes(&self) -> u64 {
         self.whole.profile.tree.len() as u64
     }
 
-    /// What is wrong with it; places are among all inputs.
+    /// Defects found in it, by kind. Offsets are bytes of all inputs behind each other.
     pub fn flaws(&self) -> &Flaws {
         &self.whole.profile.flaws
     }
 
-    /// Functions by their own time, the longest first: of each sample the time to the next, of the last to the end.
+    /// Functions by self time in nanoseconds, the longest first. A sample counts until the next one, the last until the end.
     /// Functions of one name, script and line are one.
     ///
     /// Cost: one pass over the samples; 8 bytes of heap a node.

@@ -30,7 +30,7 @@ fn samples_behind_the_last_event_are_told() {
     let to = to.expect("a time").trim_end();
     let whole = folder.run(&format!("top a.json --to {to}")).ends(0).quietly();
     let busy = |text: &str| {
-        let row = text.lines().find(|line| line.contains("busy ")).map(str::to_owned);
+        let row = text.lines().find(|line| line.contains("a.js")).map(str::to_owned);
         row.and_then(|row| row.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(0.0)
     };
     assert!(busy(&whole.stdout) > 40.0, "{}", whole.stdout);
