@@ -1,5 +1,6 @@
 //! Bytes that belong together in the output: gathered in a buffer, written at their place or when their turn has come.
 
+use super::file::AtomicFile;
 use super::{Output, SLICE, Sink, Turns, UNPLACED, lock};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Progress;
@@ -28,8 +29,8 @@ impl Output {
     /// A batch to write: the `number`th, whose first byte stands at `offset`. The buffer is for one batch after the other.
     pub fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Vec<u8>) -> Batch<'o> {
         buffer.clear();
-        let (has_turn, turns, full) = (false, None, SLICE);
-        Batch { output: self, number, offset, buffer, has_turn, turns, full }
+        let full = self.slice_at(offset);
+        Batch { output: self, number, offset, buffer, has_turn: false, turns: None, full }
     }
 
     /// As [`Output::batch`], where it shows only in the end how long batches become.
@@ -61,9 +62,10 @@ impl Batch<'_> {
         if let Sink::Placed(file) = &self.output.sink
             && self.is_placed(false)?
         {
-            self.flush(false)?;
+            self.write_placed(file, self.buffer.len())?;
             if self.output.write_at(&file.file, bytes, self.offset).is_ok() {
                 self.offset += bytes.len() as u64;
+                self.full = self.output.slice_at(self.offset);
                 return Ok(());
             }
             // an input that has shrunk is no bytes for the kernel: who copies them notices that, and says so; what else is
@@ -76,7 +78,7 @@ impl Batch<'_> {
     fn is_placed(&mut self, waits: bool) -> Result<bool, Error> {
         let Some(turns) = self.turns.filter(|_| !self.has_turn) else { return Ok(true) };
         let Some(offset) = turns.begin(self.number, waits)? else { return Ok(false) };
-        (self.offset, self.has_turn, self.full) = (offset, true, SLICE);
+        (self.offset, self.has_turn, self.full) = (offset, true, self.output.slice_at(offset));
         Ok(true)
     }
 
@@ -92,8 +94,9 @@ impl Batch<'_> {
         let failed = |e| Error::write(&self.output.name, e);
         match &self.output.sink {
             Sink::Placed(file) => {
-                self.output.write_at(&file.file, self.buffer, self.offset).map_err(failed)?;
-                self.offset += self.buffer.len() as u64;
+                let end = self.offset + self.buffer.len() as u64;
+                let upto = if last { end } else { self.offset.max(end - end % SLICE as u64) };
+                return self.write_placed(file, (upto - self.offset) as usize);
             }
             Sink::InTurn { state, turned } => {
                 let mut state = lock(state);
@@ -118,6 +121,16 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Writes the first `len` bytes of the buffer at their place.
+    fn write_placed(&mut self, file: &AtomicFile, len: usize) -> Result<(), Error> {
+        let written = self.output.write_at(&file.file, &self.buffer[..len], self.offset);
+        written.map_err(|e| Error::write(&self.output.name, e))?;
+        self.buffer.drain(..len);
+        self.offset += len as u64;
+        self.full = self.output.slice_at(self.offset);
+        Ok(())
+    }
+
     /// Writes what is left and passes the turn on.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush(true)?;
@@ -130,6 +143,14 @@ impl Batch<'_> {
 }
 
 impl Output {
+    /// Bytes to gather of what begins at `offset` before they are written.
+    fn slice_at(&self, offset: u64) -> usize {
+        match self.sink {
+            Sink::Placed(_) => SLICE - (offset % SLICE as u64) as usize,
+            Sink::InTurn { .. } => SLICE,
+        }
+    }
+
     /// Writes bytes at their place in the file.
     fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
         crate::os::write_all_at(file, bytes, offset)?;

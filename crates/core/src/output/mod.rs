@@ -8,7 +8,7 @@
 //! place when the one before has ended ([`Turns`]); the file is cut at the end.
 //!
 //! ```text
-//!   worker ─ gather ─> slice of 64 KiB ─┬─ write at its place            (new file)
+//!   worker ─ gather ─> slice of 64 KiB ─┬─ write at its place            (new file, aligned slices)
 //!                                       └─ wait for the turn, then write (anything else)
 //! ```
 
@@ -39,7 +39,8 @@ pub use turns::{Sequencer, Turns};
 use writer::Writer;
 pub use writer::packer;
 
-/// Bytes that a worker gathers before it writes them: few enough to stay in a core's own cache.
+/// Bytes that a worker gathers before it writes them: few enough to stay in a core's own cache. In a file slices begin and
+/// end at multiples of this, since the kernel takes one large page for a whole one and a dozen small ones for any other.
 pub const SLICE: usize = 64 << 10;
 
 /// Packed bytes that are written at a time.
