@@ -67,7 +67,7 @@ pub fn scan<C: Collect>(
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut scanner = Scanner::starting_at(plan.tier, plan.skip as u64);
+    let mut scanner = plan.proof.scanner(plan.tier, plan.skip as u64);
     if plan.threads == 1 || plan.bytes.len() < 2 * plan.chunk {
         return scan_alone(plan, &mut scanner, 0, new, &mut take);
     }

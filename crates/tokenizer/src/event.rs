@@ -95,6 +95,7 @@ pub struct Event<'w> {
     seen: u16,
     /// Per field, one past its colon, as an offset in the input; meaningful where `seen` has its bit.
     values: &'w [u64; Field::COUNT],
+    proved: bool,
 }
 
 impl<'w> Event<'w> {
@@ -104,7 +105,19 @@ impl<'w> Event<'w> {
         seen: u16,
         values: &'w [u64; Field::COUNT],
     ) -> Self {
-        Event { bytes, offset, seen, values }
+        Event { bytes, offset, seen, values, proved: false }
+    }
+
+    /// The same event, of which it is known that it is JSON.
+    pub(crate) fn proved(self) -> Self {
+        Event { proved: true, ..self }
+    }
+
+    /// Whether its bytes are known to be JSON in UTF-8. Of one that a scan found and did not prove
+    /// ([`Scanner::prove`](crate::Scanner::prove)) nothing is known, nor of one without a scan.
+    #[inline(always)]
+    pub fn is_proved(&self) -> bool {
+        self.proved
     }
 
     /// The value of a field as it is written, without white space around it; `None` if the key is missing.

@@ -119,7 +119,7 @@ pub fn lapses(bytes: &[u8], each: impl FnMut(Lapse, Range<usize>)) -> Result<(),
 }
 
 /// Miri does not let simdutf8 pass, which computes addresses behind its input, for prefetches only.
-fn is_utf8(bytes: &[u8]) -> bool {
+pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
     match cfg!(miri) {
         true => std::str::from_utf8(bytes).is_ok(),
         false => simdutf8::basic::from_utf8(bytes).is_ok(),

@@ -266,7 +266,7 @@ impl<'c> Spool<'c> {
             let map = self.file.as_ref().map(|file| self.map(file)).transpose()?;
             let first = self.segments.first().map_or(&[][..], Segment::bytes);
             let skip = super::byte_order_mark(map.as_deref().unwrap_or(first)) as u64;
-            self.scanner = Some(Scanner::starting_at(self.tier, skip));
+            self.scanner = Some(self.proof.scanner(self.tier, skip));
         }
         let grown = self.bytes - self.mapped;
         let map = match &self.file {

@@ -31,6 +31,7 @@ mod members;
 mod resync;
 mod walk;
 
+use crate::simd::grammar::Prove;
 use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
 use findings::Fault;
 pub use findings::{Damage, DamageKind, Form, Member, Note, Sink, Status, Stop, Window};
@@ -45,6 +46,8 @@ const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 /// A scan in progress. See the module doc.
 pub struct Scanner {
     flatten: Flatten,
+    /// What proves events on the way.
+    prove: Prove,
     carry: Carry,
     positions: Positions,
     /// Offset up to which the walk has come.
@@ -71,6 +74,7 @@ impl Scanner {
     fn at(flatten: Flatten, offset: u64, state: State) -> Self {
         Scanner {
             flatten,
+            prove: Prove::Nothing,
             carry: Carry::OUTSIDE,
             positions: Positions::new(),
             scanned: offset,
@@ -86,7 +90,14 @@ impl Scanner {
     ///
     /// Its findings hold if a scanner that comes from before stops at the border `offset` in the same [`Self::level`].
     pub fn fork(&self, offset: u64) -> Self {
-        Self::at(self.flatten, offset, self.state.fork(offset))
+        Scanner { prove: self.prove, ..Self::at(self.flatten, offset, self.state.fork(offset)) }
+    }
+
+    /// Proves events from here on, with the instructions of `tier`: one that is whole in its window and in an array is found
+    /// and proved to be JSON in one look at its bytes ([`Event::is_proved`](crate::Event::is_proved)), if it is and the tier
+    /// has a proof. The findings are the same.
+    pub fn prove(&mut self, tier: Tier) {
+        self.prove = Prove::of(tier);
     }
 
     /// Depth of what holds the events that come next: 0 NDJSON, 1 array form, 2 object form; `None` where no event is
@@ -121,6 +132,9 @@ impl Scanner {
                     Some(status) => return status,
                 }
             }
+            if let Some(status) = self.sound_events(window, stop, sink) {
+                return status;
+            }
             let rest = &window.bytes[window.index(self.scanned)..];
             let size = rest.len().min(self.window);
             let size = if window.last && size == rest.len() { size } else { size & !(BLOCK - 1) };
@@ -140,6 +154,33 @@ impl Scanner {
         }
     }
 
+    /// Takes the events that are proved at a glance, if the scan stands before any.
+    fn sound_events<S: Sink>(
+        &mut self,
+        window: Window<'_>,
+        stop: Stop,
+        sink: &mut S,
+    ) -> Option<Status> {
+        if !self.proves() {
+            return None;
+        }
+        let from = self.state.gap();
+        let walk = self.state.sound_events(window, self.prove, stop, sink);
+        if let Some(Walk::Stopped(status, offset)) = walk {
+            self.restart(offset);
+            return Some(status);
+        }
+        if self.state.gap() > from {
+            self.restart(self.state.gap());
+            self.window = WINDOW_AFTER_DAMAGE;
+        }
+        None
+    }
+
+    fn proves(&self) -> bool {
+        !matches!(self.prove, Prove::Nothing)
+    }
+
     /// One window through block scan and walk.
     fn scan_window<S: Sink>(
         &mut self,
@@ -150,8 +191,8 @@ impl Scanner {
     ) -> Option<Status> {
         let suspect = self.flatten.run(piece, &mut self.carry, &mut self.positions);
         self.classified += piece.len() as u64;
-        let walk = self.state.walk(window, self.scanned, self.positions.as_slice(), stop, sink);
-        match walk {
+        let positions = (self.scanned, self.positions.as_slice());
+        match self.state.walk(window, positions, self.proves(), stop, sink) {
             Walk::Through => {
                 if let Some(at) = suspect {
                     let noticed = self.scanned + at as u64;
@@ -166,6 +207,11 @@ impl Scanner {
             Walk::Stopped(status, offset) => {
                 self.restart(offset);
                 Some(status)
+            }
+            Walk::Paused => {
+                self.restart(self.state.gap());
+                self.window = WINDOW_AFTER_DAMAGE;
+                None
             }
             Walk::Lost(fault) => {
                 self.begin_search(window, fault, sink);

@@ -1,6 +1,6 @@
 //! The scanner on hand-written inputs, over every cut, tier and border.
 
-use crate::scanned::{in_chunks, in_pieces, tiers, whole};
+use crate::scanned::{in_chunks, in_pieces, proved, tiers, whole};
 use tracemill_tokenizer::Tier;
 
 fn text(bytes: &[u8]) -> String {
@@ -27,6 +27,8 @@ fn check_bytes(input: &[u8], expected: &[&str]) {
             assert_eq!(log, whole, "{tier} in pieces of {piece}: {}", text(input));
             let once = count == classified && count == input.len() as u64;
             assert!(!whole.is_sound() || once, "scanned twice");
+            let (log, _) = proved(input, tier, pieces(piece));
+            assert_eq!(log, whole, "{tier}, proving, in pieces of {piece}: {}", text(input));
         }
         for chunk in [1, 5, 16, 64, 200] {
             assert_eq!(in_chunks(input, tier, chunk), whole, "chunks of {chunk}: {}", text(input));
@@ -360,6 +362,55 @@ fn every_prefix_ends_and_loses_nothing_before_the_cut() {
         });
         assert_eq!(events, complete.count(), "{cut}");
     }
+}
+
+/// Among sound events, which are proved on the way, stands what is no event, or none that is proved.
+#[test]
+fn what_is_proved_on_the_way_is_what_the_walk_finds() {
+    let filler = "-".repeat(70);
+    let sound = [A.to_owned(), B.to_owned(), format!(r#"{{"ts":3,"name":"é{filler}"}}"#)];
+    let deep = format!("{{\"a\":{}1{}}}", "[".repeat(70), "]".repeat(70));
+    let others = [
+        r#"{"ts":1,}"#,
+        r#"{"ts":01}"#,
+        r#"{"ts":NaN}"#,
+        r#"{"ts" 1}"#,
+        r#"{"name":"\q"}"#,
+        r#"{"a":[}"#,
+        r#"{"a":"b"#,
+        r#"{"traceEvents":[{"ts":9}]}"#,
+        r#"{"a":{"traceEvents":[{"ts":9}]}}"#,
+        r#"{"p\u0068":"X","ts" : 7}"#,
+        "7,",
+        "]",
+        "]}",
+        "}",
+        "{",
+        "x",
+        "\u{feff}",
+        &deep,
+    ];
+    let mut count = 0;
+    for other in others {
+        for gap in [",", ",\n", " ,\n  ", "", ",,", &" ".repeat(100)] {
+            for open in ["[", "{\"traceEvents\":[", ""] {
+                let all = sound.join(gap);
+                let input = format!("{open}{all}{gap}{other}{gap}{all}{gap}{all}\n{filler}");
+                let input = input.as_bytes();
+                for tier in tiers() {
+                    let expected = whole(input, tier);
+                    for piece in [1, 64, 100, 300, input.len()] {
+                        let (log, proved) = proved(input, tier, std::iter::repeat(piece));
+                        assert_eq!(log, expected, "{tier}, pieces of {piece}: {}", text(input));
+                        count += proved;
+                    }
+                }
+            }
+        }
+    }
+    // these tiers have no proof
+    let unproved = |tier| matches!(tier, Tier::Scalar | Tier::Neon);
+    assert!(count > 10_000 || tiers().all(unproved), "{count}");
 }
 
 #[test]

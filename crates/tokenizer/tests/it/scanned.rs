@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use tracemill_tokenizer::{
     Damage, DamageKind, Event, Field, Form, Member, Nanos, Note, Scanner, Sink, Status, Stop, Tier,
-    Window, speculate,
+    Window, speculate, validate_value,
 };
 
 /// One finding; ranges are those of the input.
@@ -24,15 +24,23 @@ pub(crate) type Places = [Option<Range<usize>>; Field::COUNT];
 type Times = [Option<Nanos>; 2];
 
 /// All findings of a scan, in order. Every one is held against the bytes of the input it is said to be.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Log<'i> {
     input: &'i [u8],
     pub(crate) found: Vec<Found>,
+    /// Events that the scan proved.
+    proved: usize,
+}
+
+impl PartialEq for Log<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.input, &self.found) == (other.input, &other.found)
+    }
 }
 
 impl<'i> Log<'i> {
     fn new(input: &'i [u8]) -> Self {
-        Log { input, found: Vec::new() }
+        Log { input, found: Vec::new(), proved: 0 }
     }
 
     fn push_checked(&mut self, found: Found, span: &Range<usize>, bytes: &[u8]) {
@@ -78,6 +86,10 @@ impl Sink for Log<'_> {
         let fields = Box::new(Field::ALL.map(place));
         let found = Found::Event { span: span.clone(), fields, times: [event.ts(), event.dur()] };
         self.push_checked(found, &span, event.bytes);
+        if event.is_proved() {
+            assert_eq!(validate_value(event.bytes), Ok(()), "{}", event.bytes.escape_ascii());
+            self.proved += 1;
+        }
     }
     fn document(&mut self, form: Form) {
         self.found.push(Found::Document(form));
@@ -109,13 +121,36 @@ pub(crate) fn whole(input: &[u8], tier: Tier) -> Log<'_> {
     in_pieces(input, tier, std::iter::repeat(input.len().max(1))).0
 }
 
+/// As [`in_pieces`], proving what it finds; with the number of events that were proved.
+pub(crate) fn proved(
+    input: &[u8],
+    tier: Tier,
+    pieces: impl IntoIterator<Item = usize>,
+) -> (Log<'_>, usize) {
+    let mut scanner = Scanner::new(tier);
+    scanner.prove(tier);
+    let log = feed_in_pieces(&mut scanner, input, pieces);
+    let count = log.proved;
+    (log, count)
+}
+
 /// In pieces of these lengths, keeping no byte longer than the scanner asks; with the number of bytes classified.
 pub(crate) fn in_pieces(
     input: &[u8],
     tier: Tier,
     pieces: impl IntoIterator<Item = usize>,
 ) -> (Log<'_>, u64) {
-    let (mut scanner, mut log, mut end) = (Scanner::new(tier), Log::new(input), 0);
+    let mut scanner = Scanner::new(tier);
+    let log = feed_in_pieces(&mut scanner, input, pieces);
+    (log, scanner.classified())
+}
+
+fn feed_in_pieces<'i>(
+    scanner: &mut Scanner,
+    input: &'i [u8],
+    pieces: impl IntoIterator<Item = usize>,
+) -> Log<'i> {
+    let (mut log, mut end) = (Log::new(input), 0);
     for piece in pieces {
         end = (end + piece).min(input.len());
         let base = scanner.retain_from();
@@ -123,7 +158,7 @@ pub(crate) fn in_pieces(
         let window = Window { bytes, base, last: end == input.len() };
         match scanner.feed(window, Stop::NEVER, &mut log) {
             Status::NeedInput => assert!(end < input.len()),
-            Status::End => return (log, scanner.classified()),
+            Status::End => return log,
             status => panic!("{status:?} without a stop"),
         }
     }

@@ -4,6 +4,7 @@
 
 mod nesting;
 mod recover;
+mod sound;
 
 use super::findings::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
 use super::members::{Members, is_events_key};
@@ -15,6 +16,8 @@ use nesting::{Nesting, SPILLED};
 pub(super) enum Walk {
     Through,
     Stopped(Status, u64),
+    /// An item ended, and whoever walks wants to know.
+    Paused,
     Lost(Fault),
 }
 
@@ -100,12 +103,13 @@ impl State {
         }
     }
 
-    /// Takes the structural bytes at `start + positions` in turn.
+    /// Takes the structural bytes at `start + positions` in turn; where it `pauses`, up to the end of the first item in an
+    /// array.
     pub(super) fn walk<S: Sink>(
         &mut self,
         window: Window<'_>,
-        start: u64,
-        positions: &[u16],
+        (start, positions): (u64, &[u16]),
+        pauses: bool,
         stop: Stop,
         sink: &mut S,
     ) -> Walk {
@@ -120,7 +124,10 @@ impl State {
                         let noticed = window.base + at as u64;
                         return Walk::Lost(Fault { kind, noticed });
                     }
-                    Inside::Ended(end) => self.end_item(window, end, stop, sink),
+                    Inside::Ended(end) => match self.end_item(window, end, stop, sink) {
+                        None if pauses && self.level > 0 => Some(Walk::Paused),
+                        step => step,
+                    },
                     Inside::Array(at) => self.open_array(window, at, stop, sink),
                 };
                 if let Some(walk) = step {

@@ -1,19 +1,20 @@
 //! AVX2: two 32-byte halves a block, a comparison a class.
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
-use super::masks::{Classes, Proof, prove_with};
+use super::claims::Claim;
+use super::masks::Classes;
 use crate::simd::avx2::{Avx2, load, prefix_xor};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
-pub(super) fn prove(_: Avx2, bytes: &[u8]) -> Proof {
+pub(super) fn prove<C: Claim>(_: Avx2, claim: C) -> C::Known {
     // SAFETY: this processor has what the function needs: an `Avx2` proves it.
-    unsafe { prove_avx2(bytes) }
+    unsafe { prove_avx2(claim) }
 }
 
 #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn prove_avx2(bytes: &[u8]) -> Proof {
-    prove_with(bytes, |block| classify(block), |bits| prefix_xor(bits))
+fn prove_avx2<C: Claim>(claim: C) -> C::Known {
+    claim.prove(|block| classify(block), |bits| prefix_xor(bits))
 }
 
 #[inline]

@@ -1,7 +1,8 @@
 //! AVX-512: a comparison a class, straight into a mask.
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
-use super::masks::{Classes, Proof, prove_with};
+use super::claims::Claim;
+use super::masks::Classes;
 use crate::simd::avx512::{Avx512, load, prefix_xor, table};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
@@ -9,14 +10,14 @@ use std::arch::x86_64::*;
 /// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
 const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
-pub(super) fn prove(_: Avx512, bytes: &[u8]) -> Proof {
+pub(super) fn prove<C: Claim>(_: Avx512, claim: C) -> C::Known {
     // SAFETY: this processor has what the function needs: an `Avx512` proves it.
-    unsafe { prove_avx512(bytes) }
+    unsafe { prove_avx512(claim) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn prove_avx512(bytes: &[u8]) -> Proof {
-    prove_with(bytes, |block| classify(block), |bits| prefix_xor(bits))
+fn prove_avx512<C: Claim>(claim: C) -> C::Known {
+    claim.prove(|block| classify(block), |bits| prefix_xor(bits))
 }
 
 #[inline]

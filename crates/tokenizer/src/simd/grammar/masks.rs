@@ -46,51 +46,6 @@ impl Classes {
     }
 }
 
-/// What is known of some bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Proof {
-    /// JSON values, one after the other, in ASCII.
-    Json,
-    /// The same if they are UTF-8.
-    JsonIfUtf8,
-    /// Not JSON, or not simple enough: brackets more than 63 deep, `01` as two values.
-    Unknown,
-}
-
-/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function.
-#[inline(always)]
-pub(super) fn prove_with(
-    bytes: &[u8],
-    classify: impl Fn(&[u8; BLOCK]) -> Classes,
-    prefix_xor: impl Fn(u64) -> u64,
-) -> Proof {
-    let mut state = State::START;
-    let (blocks, tail) = bytes.as_chunks::<BLOCK>();
-    for (index, block) in blocks.iter().enumerate() {
-        let text = Text { bytes, base: index * BLOCK, live: u64::MAX };
-        if !state.block(classify(block), text, &prefix_xor) {
-            return Proof::Unknown;
-        }
-    }
-    if !tail.is_empty() {
-        // the last block again, with those bytes shifted out that were looked at: a copy would cost more
-        let count = (BLOCK - tail.len()) as u32;
-        let classes = match bytes.last_chunk::<BLOCK>() {
-            Some(block) => classify(block).skip(count),
-            None => {
-                let mut padded = [0; BLOCK];
-                padded[..tail.len()].copy_from_slice(tail);
-                classify(&padded)
-            }
-        };
-        let text = Text { bytes, base: blocks.len() * BLOCK, live: u64::MAX >> count };
-        if !state.block(classes, text, &prefix_xor) {
-            return Proof::Unknown;
-        }
-    }
-    state.end()
-}
-
 /// Where a block stands.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
@@ -145,31 +100,31 @@ impl State {
     /// No open bracket.
     pub(super) const OUTSIDE: u64 = 1;
 
-    /// Takes the next block; false if it is not known to be JSON.
+    /// Takes the next block; `None` if it is not known to be JSON. Of one object alone: up to its end.
     #[inline(always)]
-    pub(super) fn block(
+    pub(super) fn block<const OBJECT: bool>(
         &mut self,
         class: Classes,
         text: Text<'_>,
         prefix_xor: impl Fn(u64) -> u64,
-    ) -> bool {
+    ) -> Option<Block> {
         let escaped = escaped(class.backslash, &mut self.escaped);
         let quotes = class.quote & !escaped;
         // set from an opening quote up to, not including, its closing quote
         let in_string = prefix_xor(quotes) ^ self.in_string;
         self.in_string = ((in_string as i64) >> 63) as u64;
-        self.non_ascii |= class.non_ascii;
         let odd_escapes = escaped & in_string & !(class.quote | class.backslash);
         if odd_escapes != 0 && !are_escapes(text.bytes, text.base, odd_escapes) {
-            return false;
+            return None;
         }
         let outside = text.live & !(in_string | quotes);
         let (open, close) = (class.open & outside, class.close & outside);
         let (comma, colon) = (class.comma & outside, class.colon & outside);
         let space = class.space & outside;
-        let scalar = outside & !(open | close | comma | colon | space);
-        let Some(starts) = self.scalars(class, scalar, text) else { return false };
-        let Some(inner) = self.brackets(open, close, class.curly) else { return false };
+        let inner = self.brackets::<OBJECT>(open, close, class.curly)?;
+        self.non_ascii |= class.non_ascii & inner.live;
+        let scalar = outside & !(open | close | comma | colon | space) & inner.live;
+        let starts = self.scalars(class, scalar, text)?;
         let opening = quotes & in_string;
         let begins = opening | open | starts;
         let before_key = (open & class.curly) | (comma & inner.object);
@@ -187,7 +142,8 @@ impl State {
             | (begins & !(first | further | inner.none))
             | (comma & inner.none)
             | (after(key_ends, &mut self.colon) ^ colon);
-        wrong == 0
+        let colons = colon & inner.own & inner.live;
+        (wrong & inner.live == 0).then_some(Block { colons, live: inner.live })
     }
 
     /// Where numbers and words begin; `None` if one is not known to be sound.
@@ -221,13 +177,23 @@ impl State {
         Some(starts)
     }
 
-    /// Matches brackets; `None` if they do not, or are too many.
+    /// Matches brackets; `None` if they do not, or are too many. Of one object alone: up to its end.
     #[inline(always)]
-    pub(super) fn brackets(&mut self, open: u64, close: u64, curly: u64) -> Option<Innermost> {
+    pub(super) fn brackets<const OBJECT: bool>(
+        &mut self,
+        open: u64,
+        close: u64,
+        curly: u64,
+    ) -> Option<Innermost> {
         let all = |yes: bool| u64::from(yes).wrapping_neg();
         let is_outside = |open: u64| all(open == Self::OUTSIDE);
-        let mut inner =
-            Innermost { object: (self.open & 1).wrapping_sub(1), none: is_outside(self.open) };
+        let is_own = |open: u64| all(OBJECT && open == Self::OUTSIDE << 1);
+        let mut inner = Innermost {
+            object: (self.open & 1).wrapping_sub(1),
+            none: is_outside(self.open),
+            own: is_own(self.open),
+            live: u64::MAX,
+        };
         let mut brackets = open | close;
         while brackets != 0 {
             let bit = brackets & brackets.wrapping_neg();
@@ -247,17 +213,23 @@ impl State {
             let behind = bit.wrapping_neg() << 1;
             inner.object = (inner.object & !behind) | (behind & (self.open & 1).wrapping_sub(1));
             inner.none = (inner.none & !behind) | (behind & is_outside(self.open));
+            inner.own = (inner.own & !behind) | (behind & is_own(self.open));
+            if OBJECT && self.open == Self::OUTSIDE {
+                inner.live = !behind;
+                break;
+            }
         }
         Some(inner)
     }
+}
 
-    pub(super) fn end(&self) -> Proof {
-        // whatever must still follow stands in a bracket or a string that is open
-        if self.in_string != 0 || self.open != Self::OUTSIDE {
-            return Proof::Unknown;
-        }
-        if self.non_ascii == 0 { Proof::Json } else { Proof::JsonIfUtf8 }
-    }
+/// What a block that is sound has.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    /// Of one object alone: the colons behind its own keys.
+    pub(super) colons: u64,
+    /// Of one object alone: its bytes. Else all.
+    pub(super) live: u64,
 }
 
 /// For each byte of a block, a bit: whether the innermost open bracket is `{`, and whether none is open. A bracket
@@ -265,6 +237,10 @@ impl State {
 pub(super) struct Innermost {
     pub(super) object: u64,
     pub(super) none: u64,
+    /// Of one object alone: whether no other bracket than its own is open.
+    pub(super) own: u64,
+    /// Of one object alone: its bytes. Else all.
+    pub(super) live: u64,
 }
 
 /// The bytes of the block at `base` that do not stand before `place`.

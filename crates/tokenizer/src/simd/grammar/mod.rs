@@ -22,11 +22,13 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod claims;
 mod masks;
 mod scalars;
 
 use super::Tier;
-pub(crate) use masks::Proof;
+use claims::{Object, Values};
+pub(crate) use claims::{Proof, Sound};
 
 /// The proof in the instructions of one tier.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +60,28 @@ impl Prove {
     pub(crate) fn run(self, bytes: &[u8]) -> Proof {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx512(avx512) => avx512::prove(avx512, bytes),
+            Prove::Avx512(avx512) => avx512::prove(avx512, Values(bytes)),
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx2(avx2) => avx2::prove(avx2, bytes),
+            Prove::Avx2(avx2) => avx2::prove(avx2, Values(bytes)),
             Prove::Nothing => Proof::Unknown,
+        }
+    }
+
+    /// The object that begins at `start`, if it is known to be JSON; never one of which the last byte is among the last 63
+    /// of `bytes`. `colon` gets the place of each colon behind a key of its own, and says whether to go on.
+    #[inline]
+    pub(crate) fn object(
+        self,
+        bytes: &[u8],
+        start: usize,
+        colon: impl FnMut(usize) -> bool,
+    ) -> Option<Sound> {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Prove::Avx512(avx512) => avx512::prove(avx512, Object { bytes, start, colon }),
+            #[cfg(target_arch = "x86_64")]
+            Prove::Avx2(avx2) => avx2::prove(avx2, Object { bytes, start, colon }),
+            Prove::Nothing => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::grammar::Validator;
+use crate::simd::BLOCK;
 
 fn tiers() -> impl Iterator<Item = (Tier, Prove)> {
     let all = Tier::ALL.into_iter().filter(|tier| tier.is_available());
@@ -27,8 +28,23 @@ fn assert_agree(text: &[u8]) -> bool {
         if expected.is_err() {
             assert_ne!(prove.run(text), Proof::Json, "{tier}: {}", text_of());
         }
+        assert_object_agrees(prove, text);
     }
     expected.is_ok()
+}
+
+/// That an object is proved only if the reader takes it, whatever stands behind it.
+#[track_caller]
+fn assert_object_agrees(prove: Prove, text: &[u8]) {
+    let Some(start) = text.iter().position(|&b| b == b'{') else { return };
+    let behind = text.iter().cycle().take(BLOCK);
+    let long: Vec<u8> = text.iter().chain(behind).copied().collect();
+    if let Some(Sound { end, ascii }) = prove.object(&long, start, |_| true) {
+        let object = &long[start..end];
+        assert_eq!(ascii, object.is_ascii(), "{}", object.escape_ascii());
+        let known = Validator::new(Tier::Scalar).check_value(object);
+        assert!(known.is_ok() || !ascii, "{known:?}: {}", object.escape_ascii());
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The scan: tiers, cuts, the naive reader, and that nothing vanishes.
 
-use crate::scanned::{Found, Log, Places, in_chunks, in_pieces, tiers, whole};
+use crate::scanned::{Found, Log, Places, in_chunks, in_pieces, proved, tiers, whole};
 use std::ops::Range;
 use tracemill_testkit::reference::{self, RawEvent};
 use tracemill_testkit::{Rng, cut::cuts};
@@ -10,6 +10,7 @@ pub(crate) fn scan(input: &[u8]) {
     let expected = whole(input, Tier::Scalar);
     for tier in tiers() {
         assert_eq!(whole(input, tier), expected, "{tier}");
+        assert_eq!(proved(input, tier, [input.len()]).0, expected, "{tier}, proving");
         check_fields(input, tier, &expected);
     }
     check_cuts(input, &expected);
@@ -25,6 +26,8 @@ fn check_cuts(input: &[u8], expected: &Log<'_>) {
         // of nothing there are no pieces, and yet an end
         let (log, _) = in_pieces(input, tier, pieces.iter().copied().chain([0]));
         assert_eq!(log, *expected, "{tier} in pieces of {pieces:?}");
+        let (log, _) = proved(input, tier, pieces.iter().copied().chain([0]));
+        assert_eq!(log, *expected, "{tier}, proving, in pieces of {pieces:?}");
     }
     let (log, _) =
         in_pieces(input, Tier::best(), std::iter::repeat([1, 63, 65][hash as usize % 3]));

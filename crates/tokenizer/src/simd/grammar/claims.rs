@@ -1,0 +1,124 @@
+//! What is proved of bytes: that all are JSON, or that an object is. The loops over blocks that all tiers share.
+
+use super::masks::{Block, Classes, State, Text};
+use crate::simd::blocks::BLOCK;
+use crate::simd::prefetch;
+
+/// What is known of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// JSON values, one after the other, in ASCII.
+    Json,
+    /// The same if they are UTF-8.
+    JsonIfUtf8,
+    /// Not JSON, or not simple enough: brackets more than 63 deep, `01` as two values.
+    Unknown,
+}
+
+/// Something to prove, by whatever instructions there are; inlined into each tier's `#[target_feature]` function.
+pub(super) trait Claim {
+    /// What is known then.
+    type Known;
+
+    /// Looks at the blocks.
+    fn prove(
+        self,
+        classify: impl Fn(&[u8; BLOCK]) -> Classes,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) -> Self::Known;
+}
+
+/// That bytes are JSON values, one after the other.
+pub(super) struct Values<'b>(pub(super) &'b [u8]);
+
+impl Claim for Values<'_> {
+    type Known = Proof;
+
+    #[inline(always)]
+    fn prove(
+        self,
+        classify: impl Fn(&[u8; BLOCK]) -> Classes,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) -> Proof {
+        let bytes = self.0;
+        let mut state = State::START;
+        let (blocks, tail) = bytes.as_chunks::<BLOCK>();
+        for (index, block) in blocks.iter().enumerate() {
+            let text = Text { bytes, base: index * BLOCK, live: u64::MAX };
+            if state.block::<false>(classify(block), text, &prefix_xor).is_none() {
+                return Proof::Unknown;
+            }
+        }
+        if !tail.is_empty() {
+            // the last block again, with those bytes shifted out that were looked at: a copy would cost more
+            let count = (BLOCK - tail.len()) as u32;
+            let classes = match bytes.last_chunk::<BLOCK>() {
+                Some(block) => classify(block).skip(count),
+                None => {
+                    let mut padded = [0; BLOCK];
+                    padded[..tail.len()].copy_from_slice(tail);
+                    classify(&padded)
+                }
+            };
+            let text = Text { bytes, base: blocks.len() * BLOCK, live: u64::MAX >> count };
+            if state.block::<false>(classes, text, &prefix_xor).is_none() {
+                return Proof::Unknown;
+            }
+        }
+        // whatever must still follow stands in a bracket or a string that is open
+        if state.in_string != 0 || state.open != State::OUTSIDE {
+            return Proof::Unknown;
+        }
+        if state.non_ascii == 0 { Proof::Json } else { Proof::JsonIfUtf8 }
+    }
+}
+
+/// An object that is JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sound {
+    /// One past its closing brace.
+    pub(crate) end: usize,
+    /// Whether it is ASCII; if not it is JSON if it is UTF-8.
+    pub(crate) ascii: bool,
+}
+
+/// That the object that begins at `start` is JSON; not known if less than a block of bytes begins with its last ones.
+/// `colon` gets the place of each colon behind a key of its own, and says whether to go on.
+pub(super) struct Object<'b, F> {
+    pub(super) bytes: &'b [u8],
+    pub(super) start: usize,
+    pub(super) colon: F,
+}
+
+impl<F: FnMut(usize) -> bool> Claim for Object<'_, F> {
+    type Known = Option<Sound>;
+
+    #[inline(always)]
+    fn prove(
+        self,
+        classify: impl Fn(&[u8; BLOCK]) -> Classes,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) -> Option<Sound> {
+        let mut state = State::START;
+        let Object { bytes, start, mut colon } = self;
+        let (blocks, _) = bytes[start..].as_chunks::<BLOCK>();
+        for (index, block) in blocks.iter().enumerate() {
+            prefetch::ahead_of(block);
+            let base = start + index * BLOCK;
+            let text = Text { bytes, base, live: u64::MAX };
+            let Block { mut colons, live } =
+                state.block::<true>(classify(block), text, &prefix_xor)?;
+            while colons != 0 {
+                if !colon(base + colons.trailing_zeros() as usize) {
+                    return None;
+                }
+                colons &= colons - 1;
+            }
+            if state.open == State::OUTSIDE {
+                let end = base + live.count_ones() as usize;
+                return Some(Sound { end, ascii: state.non_ascii == 0 });
+            }
+        }
+        None
+    }
+}
