@@ -5,9 +5,7 @@
 
 use crate::number::{Nanos, nanos, number_text};
 use crate::swar::equal_bytes;
-use crate::text::{
-    field_end, skip_space, string_end, string_is, string_start, trim_end, unescape, value_end,
-};
+use crate::text::{field_end, skip_space, string_is, string_start, trim_end, unescape, value_end};
 
 /// The envelope keys of the Trace Event Format that the scan looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,63 +201,6 @@ impl<'w> Event<'w> {
     }
 }
 
-/// Finds the last occurrence of envelope fields in one event; for events that are visited again, out of order.
-///
-/// Finds what the scan found, also in events that brackets hold together and nothing else (`{"ts":1,,"pid":2}`). Cost: about
-/// 1 ns for each byte at the event's own level and for each nested value's byte.
-pub fn fields_of(event: &[u8]) -> FieldSpans {
-    let mut spans = FieldSpans::none();
-    let mut at = 1;
-    while let Some(&byte) = event.get(at) {
-        at = match byte {
-            b'"' => string_end(event, at).unwrap_or(event.len()),
-            b'{' | b'[' => value_end(event, at),
-            b':' => {
-                if let Key::Field(field) = key_before(event, at) {
-                    spans.note(field, at + 1);
-                }
-                at + 1
-            }
-            _ => at + 1,
-        };
-    }
-    spans
-}
-
-/// Where the fields of one event stand, detached from the scan that found them.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldSpans {
-    seen: u16,
-    values: [u64; Field::COUNT],
-}
-
-impl FieldSpans {
-    pub(crate) fn none() -> Self {
-        FieldSpans { seen: 0, values: [0; Field::COUNT] }
-    }
-
-    /// The value of a field, or white space before it, begins at `at`.
-    #[inline(always)]
-    pub(crate) fn note(&mut self, field: Field, at: usize) {
-        self.seen |= field.bit();
-        self.values[field as usize] = at as u64;
-    }
-
-    /// The event they were found in.
-    pub fn of<'w>(&'w self, bytes: &'w [u8]) -> Event<'w> {
-        Event::new(bytes, 0, self.seen, &self.values)
-    }
-
-    /// [`Event::field`] of the event they were found in.
-    pub fn field<'b>(&self, bytes: &'b [u8], field: Field) -> Option<&'b [u8]> {
-        if self.seen & field.bit() == 0 {
-            return None;
-        }
-        let at = skip_space(bytes, self.values[field as usize] as usize);
-        Some(&bytes[at..field_end(bytes, at)])
-    }
-}
-
 /// An integer of at most 15 digits and the delimiter after it: nine of ten time stamps.
 #[inline(always)]
 fn plain_integer(value: &[u8]) -> Option<Nanos> {
@@ -420,6 +361,7 @@ pub(crate) fn key_quotes(bytes: &[u8], colon: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields_of;
 
     fn keys(event: &str) -> Vec<(String, String)> {
         let spans = fields_of(event.as_bytes());

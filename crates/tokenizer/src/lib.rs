@@ -71,8 +71,8 @@ pub mod swar;
 mod text;
 
 pub use cursor::Cursor;
-pub use event::{Event, Field, FieldSpans, fields_of};
-pub use find::FieldFinder;
+pub use event::{Event, Field};
+pub use find::{FieldFinder, FieldSpans, fields_of};
 pub use grammar::{Defect, Validator, lapses, validate, validate_value};
 pub use lapse::Lapse;
 pub use mapped::{Mapped, survive_lost_pages};

@@ -18,6 +18,9 @@
 //! trailing comma) is noted, not lost. All decisions depend on the bytes alone: where the input was cut into windows,
 //! reads or chunks cannot be seen in the result.
 //!
+//! **Proof**. A scanner that proves ([`Scanner::prove`]) takes sound events by another way, in which one look at a byte serves
+//! the scan and the proof that it is JSON ([`walk`]'s `sound`); what that leaves goes the way above. The findings are the same.
+//!
 //! **Cost.** No byte is classified twice on sound input ([`Scanner::classified`] counts; a test holds it to that). Memory:
 //! 33 KiB, plus a bit a nesting level. The caller keeps the bytes from [`Scanner::retain_from`] on.
 //!
