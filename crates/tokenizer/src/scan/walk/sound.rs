@@ -4,12 +4,12 @@
 //! Nearly all are. What is not, or is not whole in the window, or stands behind something else than separators, is left to
 //! the walk, which knows what to make of it. So this decides nothing of its own: what it takes, the walk takes alike.
 
-use super::super::findings::{Sink, Stop, Window};
+use super::super::findings::{Sink, Stop, Values, Window};
 use super::super::members::is_events_key;
 use super::{State, Walk};
 use crate::event::{Event, Key, key_before};
 use crate::grammar::is_utf8;
-use crate::simd::grammar::Prove;
+use crate::simd::grammar::{Colons, Prove};
 use crate::text::is_space;
 
 /// White space and commas between two events, in bytes, over which this looks for the next one.
@@ -58,18 +58,34 @@ impl State {
     #[inline(always)]
     fn prove_item(&mut self, window: Window<'_>, prove: Prove, at: usize) -> Option<usize> {
         let bytes = window.bytes;
-        let (mut seen, values) = (0, &mut self.values);
-        let colon = |at| match key_before(bytes, at) {
+        let keys = &mut Keys { window, seen: 0, values: &mut self.values };
+        let sound = prove.object(bytes, at, keys)?;
+        self.seen = keys.seen;
+        (sound.ascii || is_utf8(&bytes[at..sound.end])).then_some(sound.end)
+    }
+}
+
+/// The keys of an item.
+struct Keys<'w, 's> {
+    window: Window<'w>,
+    seen: u16,
+    values: &'s mut Values,
+}
+
+impl Colons for Keys<'_, '_> {
+    #[inline(always)]
+    fn colon(&mut self, at: usize) -> bool {
+        match key_before(self.window.bytes, at) {
             Key::Field(field) => {
-                seen |= field.bit();
-                values[field as usize] = window.base + at as u64 + 1;
+                self.seen |= field.bit();
+                self.values[field as usize] = self.window.base + at as u64 + 1;
                 true
             }
-            Key::Other { may_be_events } => !(may_be_events && is_events_key(bytes, at)),
-        };
-        let sound = prove.object(bytes, at, colon)?;
-        self.seen = seen;
-        (sound.ascii || is_utf8(&bytes[at..sound.end])).then_some(sound.end)
+            // the start of another document
+            Key::Other { may_be_events } => {
+                !(may_be_events && is_events_key(self.window.bytes, at))
+            }
+        }
     }
 }
 

@@ -82,15 +82,20 @@ pub(crate) struct Sound {
     pub(crate) ascii: bool,
 }
 
-/// That the object that begins at `start` is JSON; not known if less than a block of bytes begins with its last ones.
-/// `colon` gets the place of each colon behind a key of its own, and says whether to go on.
-pub(super) struct Object<'b, F> {
-    pub(super) bytes: &'b [u8],
-    pub(super) start: usize,
-    pub(super) colon: F,
+/// Takes the colons behind the keys of an object: a trait, since a closure of this size is not inlined into the loop.
+pub(crate) trait Colons {
+    /// One at a place; says whether to go on.
+    fn colon(&mut self, at: usize) -> bool;
 }
 
-impl<F: FnMut(usize) -> bool> Claim for Object<'_, F> {
+/// That the object that begins at `start` is JSON; not known if less than a block of bytes begins with its last ones.
+pub(super) struct Object<'b, 'c, C> {
+    pub(super) bytes: &'b [u8],
+    pub(super) start: usize,
+    pub(super) colons: &'c mut C,
+}
+
+impl<C: Colons> Claim for Object<'_, '_, C> {
     type Known = Option<Sound>;
 
     #[inline(always)]
@@ -100,7 +105,7 @@ impl<F: FnMut(usize) -> bool> Claim for Object<'_, F> {
         prefix_xor: impl Fn(u64) -> u64,
     ) -> Option<Sound> {
         let mut state = State::START;
-        let Object { bytes, start, mut colon } = self;
+        let Object { bytes, start, colons: own } = self;
         let (blocks, _) = bytes[start..].as_chunks::<BLOCK>();
         for (index, block) in blocks.iter().enumerate() {
             prefetch::ahead_of(block);
@@ -109,7 +114,7 @@ impl<F: FnMut(usize) -> bool> Claim for Object<'_, F> {
             let Block { mut colons, live } =
                 state.block::<true>(classify(block), text, &prefix_xor)?;
             while colons != 0 {
-                if !colon(base + colons.trailing_zeros() as usize) {
+                if !own.colon(base + colons.trailing_zeros() as usize) {
                     return None;
                 }
                 colons &= colons - 1;

@@ -27,8 +27,8 @@ mod masks;
 mod scalars;
 
 use super::Tier;
+pub(crate) use claims::{Colons, Proof, Sound};
 use claims::{Object, Values};
-pub(crate) use claims::{Proof, Sound};
 
 /// The proof in the instructions of one tier.
 #[derive(Clone, Copy, Debug)]
@@ -68,19 +68,19 @@ impl Prove {
     }
 
     /// The object that begins at `start`, if it is known to be JSON; never one of which the last byte is among the last 63
-    /// of `bytes`. `colon` gets the place of each colon behind a key of its own, and says whether to go on.
+    /// of `bytes`. `colons` gets those behind the object's own keys.
     #[inline]
     pub(crate) fn object(
         self,
         bytes: &[u8],
         start: usize,
-        colon: impl FnMut(usize) -> bool,
+        colons: &mut impl Colons,
     ) -> Option<Sound> {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx512(avx512) => avx512::prove(avx512, Object { bytes, start, colon }),
+            Prove::Avx512(avx512) => avx512::prove(avx512, Object { bytes, start, colons }),
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx2(avx2) => avx2::prove(avx2, Object { bytes, start, colon }),
+            Prove::Avx2(avx2) => avx2::prove(avx2, Object { bytes, start, colons }),
             Prove::Nothing => None,
         }
     }
