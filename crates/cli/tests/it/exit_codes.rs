@@ -58,6 +58,7 @@ fn wrong_flags_are_usage() {
         "info a.json -o a.json -f",
     ] {
         let run = folder.run(words).ends(2);
+        assert!(!run.stderr.contains("as a value"), "{}", run.stderr);
         assert!(run.stderr.starts_with("tracemill: error: "), "{words}: {}", run.stderr);
         assert_eq!(run.stdout, "", "{words}");
         assert_eq!(folder.names(), ["a.json"], "{words}");

@@ -105,6 +105,13 @@ fn words_of_other_tools_get_a_hint() {
         ("split a.json --size 5M", "did you mean --by?"),
         ("open a.json", "--for devtools -o OUT.json.gz"),
         ("trim a.json", "tracemill slice does that"),
+        ("head a.json", "tracemill slice does that, with --head 5s"),
+        ("report a.json", "tracemill info does that"),
+        ("compare a.json b.json", "tracemill diff does that"),
+        ("top a.json --limit 5", "did you mean --top?"),
+        ("merge a.json --devtools", "did you mean --for?"),
+        ("merge --input a.json", "inputs need no flag"),
+        ("merge a.json --sort", "tracemill merge sorts by itself"),
     ] {
         let run = Folder::new().run(words).ends(2);
         let is_said = run.stderr.starts_with("tracemill: error: ") && run.stderr.contains(hint);

@@ -93,3 +93,14 @@ fn what_is_in_it_is_printed_and_reported() {
     assert_eq!((&index["bytes"], &index["fresh"]), (&Value::from(len), &Value::from(false)));
     assert!(len < 64 << 10, "{len}");
 }
+
+#[test]
+fn a_folder_without_traces_has_no_index_and_that_is_told() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("none")).expect("a folder");
+    folder.run("index none").ends(1).says(&["no trace was found"]);
+    std::fs::write(folder.path("none/a.txt"), "hello").expect("a file");
+    let run = folder.run("index none").ends(1);
+    assert!(run.stderr.contains("left out: none/a.txt"), "{}", run.stderr);
+    assert!(run.stderr.contains("no trace was found"), "{}", run.stderr);
+}

@@ -36,6 +36,8 @@ fn a_folder_does_not_swallow_its_output() {
     }
     folder.run("merge sub -o all.json").ends(0);
     folder.run("merge sub -f -o all.json").ends(0);
+    let note = "another run over link would read it";
+    folder.run("split link -d sub --by events=10").ends(0).says(&[note]);
 }
 
 #[test]
