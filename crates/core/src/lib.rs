@@ -54,6 +54,7 @@ pub mod os;
 pub mod output;
 pub mod pairing;
 pub mod patch;
+pub mod pieces;
 pub mod place;
 pub mod proof;
 pub mod read;

@@ -230,6 +230,11 @@ impl<T: Copy> Begins<T> {
         self.0.push([0; 2], value);
     }
 
+    /// Opens a begin that only [`Begins::end_named`] with this name closes.
+    pub fn begin_apart(&mut self, name: u64, value: T) {
+        self.0.push([0, name], value);
+    }
+
     /// Closes the begin that an end of this name ends; `None` if nothing is open.
     #[inline]
     pub fn end(&mut self, name: u64) -> Option<T> {

@@ -40,7 +40,7 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn populate(&self, from: usize, to: usize) {
+    pub(crate) fn populate(&self, from: usize, to: usize) {
         if let Some(mapped) = self.mapped {
             mapped.populate(from..to);
         }

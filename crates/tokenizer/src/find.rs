@@ -32,8 +32,8 @@ pub fn fields_of(event: &[u8]) -> FieldSpans {
 /// Where the fields of one event stand, detached from the scan that found them.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldSpans {
-    seen: u16,
-    values: [u64; Field::COUNT],
+    pub(crate) seen: u16,
+    pub(crate) values: [u64; Field::COUNT],
 }
 
 impl FieldSpans {

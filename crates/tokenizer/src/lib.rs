@@ -69,6 +69,7 @@ mod scan;
 mod simd;
 pub mod swar;
 mod text;
+mod visit;
 
 pub use cursor::Cursor;
 pub use event::{Event, Field};
@@ -84,6 +85,7 @@ pub use scan::{
 };
 pub use simd::{Tier, prefetch};
 pub use text::{members, on_one_line, parse, string_is, to_text, unescape};
+pub use visit::visit_event;
 
 /// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.
 #[cfg(test)]

@@ -1,18 +1,19 @@
 //! Flags of `slice`.
 
+use super::index::index_use;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive, window};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_pipeline::{Edges, EventName, Moment, TimeWindow};
+use tracemill_pipeline::{Edges, EventName, IndexUse, Moment, TimeWindow};
 
 pub(super) const SLICE_ABOUT: &str = "\
 Writes what of a trace lies in a window of time, as a trace that still renders.
 
 Times are microseconds, or have a unit: ns us ms s m h. They count from the start of the trace, the least ts of an event \
 that is no metadata (but for a lone 0 far before all others); with an @ they are as written in the trace. A window is half open: what happens at its end is \
-behind it. Several windows make one trace.
+behind it. Several windows make one trace. Of a trace that has an index (`tracemill index`) only what a window needs is read.
 
 What an edge cuts is cut exactly (--edges clip): a complete event (X) gets the ts and dur of what lies inside; a B whose \
 E lies behind the window gets an E at its end; an E whose B lies before it gets that B at its start; so do async pairs, \
@@ -50,6 +51,11 @@ Examples:
   Around three moments, in one trace:
     tracemill slice trace.json --window 1s..1.2s --window 7s..7.2s --window 9.9s.. -o parts.json
 
+  One second of a large trace, and another, without reading the rest of it:
+    tracemill index trace.json
+    tracemill slice trace.json --from 17s --duration 1s -o one.json
+    tracemill slice trace.json --from 40s --duration 1s -o other.json
+
   Only what lies wholly inside, as it is:
     tracemill slice trace.json --from 1s --to 2s --edges drop | tracemill info";
 
@@ -58,6 +64,11 @@ Examples:
 pub(crate) struct SliceArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Whether the index of a trace says which parts of it to read: auto (where it can), never, or FILE
+    ///
+    /// What is written is the same. -v says how much was read, or why all of it.
+    #[arg(long, value_name = "auto|never|FILE", default_value = "auto", value_parser = index_use, help_heading = "Input")]
+    pub(crate) index: IndexUse,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

@@ -21,7 +21,8 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let mut windows = window.windows()?;
     let flags = Flags { verb: "slice", input, limits, messages: said };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
-    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
+    writing.running.config.index = args.index.clone();
     let running = &writing.running;
     running.announce();
     if let Some((around, said)) = around(window, &running.sources, &running.config)? {
@@ -114,6 +115,14 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
         if count > 0 {
             texts.push(format!("{} {what}", plural(count, noun)));
         }
+    }
+    if let Some((index, bytes)) = &report.index {
+        let of: u64 = report.written.run.inputs.iter().map(|input| input.bytes).sum();
+        let (read, of) = (human(*bytes), human(of));
+        texts.push(format!("read {read} of {of}: {} says where the rest lies", index.display()));
+    }
+    if let Some(why) = report.index_unused {
+        texts.push(format!("all of the trace was read, though it has an index: {why}"));
     }
     let tmp_dir = config.tmp_dir.display();
     if report.written.spilled_runs > 0 {

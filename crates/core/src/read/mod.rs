@@ -13,5 +13,5 @@ mod warning;
 pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Doubt, Numbers};
 pub use reader::{Current, Held, Inputs, Maker, Own, Reader};
-pub use session::{read_all, read_made};
+pub use session::{read_all, read_made, read_pieces};
 pub use warning::InputWarning;

@@ -11,6 +11,7 @@ use crate::input::{self, Input, Opened};
 use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
+use crate::pieces::{Piece, scan_pieces};
 use crate::proof::{Proof, prove_keys};
 use crate::scan::{Collect, Plan, scan};
 use crate::source::Source;
@@ -27,12 +28,34 @@ pub fn read_all<R: Reader>(
     expand: &mut dyn Expand,
     reader: &mut R,
 ) -> Result<Inputs, Error> {
+    read_some(sources, None, config, expand, reader)
+}
+
+/// Reads pieces of the one file that `source` is, see [`crate::pieces`]; all of it if it is packed. Its report is of what was read, and events
+/// have no numbers.
+pub fn read_pieces<R: Reader>(
+    source: &Source,
+    pieces: &[Piece],
+    config: &Limits,
+    expand: &mut dyn Expand,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
+    read_some(std::slice::from_ref(source), Some(pieces), config, expand, reader)
+}
+
+fn read_some<R: Reader>(
+    sources: &[Source],
+    pieces: Option<&[Piece]>,
+    config: &Limits,
+    expand: &mut dyn Expand,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
     let inputs = input::expand(sources)?;
     expect_bytes(&inputs, config);
     let tier = config.tier.unwrap_or_else(Tier::best);
     expand.begin(&mut inputs.iter().map(|input| input.source.path()));
     let mut session =
-        Session { config, tier, shares: config.shares(), read: Inputs::default(), expand };
+        Session { config, tier, shares: config.shares(), read: Inputs::default(), expand, pieces };
     let mut base = R::RESERVED;
     for input in &inputs {
         base = session.read(input, base, reader)?;
@@ -93,6 +116,8 @@ pub(super) struct Session<'c> {
     shares: Shares,
     read: Inputs,
     pub(super) expand: &'c mut dyn Expand,
+    /// All of each input if `None`.
+    pieces: Option<&'c [Piece]>,
 }
 
 impl Session<'_> {
@@ -309,14 +334,16 @@ impl Session<'_> {
         let progress = &self.config.progress;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
-        let result = scan(plan, &|| make(base, chunk.min(mapped.len())), |mut part| {
+        let new = || make(base, chunk.min(mapped.len()));
+        let take = |mut part: R::Part, bytes: u64| {
             self.config.cancel.check()?;
             note_stats(&part.envelope().stats, report);
-            Progress::add(&progress.bytes_scanned, chunk.min(mapped.len()) as u64);
+            Progress::add(&progress.bytes_scanned, bytes);
             self.stop_if_strict(report, Some(mapped))?;
             let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
             take_part(reader, part, base, current, &mut numbers)
-        });
+        };
+        let result = read_plan(plan, self.pieces, &new, take);
         self.read.numbers = numbers;
         result
     }
@@ -362,6 +389,19 @@ impl Session<'_> {
         self.read.numbers = numbers;
         self.read.spooled += read.spooled;
         Ok(read)
+    }
+}
+
+/// Scans all of an input, or pieces of it.
+fn read_plan<C: Collect>(
+    plan: Plan<'_>,
+    pieces: Option<&[Piece]>,
+    new: &(dyn Fn() -> C + Sync),
+    mut take: impl FnMut(C, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    match pieces {
+        Some(pieces) => scan_pieces(plan, pieces, new, take),
+        None => scan(plan, new, |part| take(part, plan.chunk.min(plan.bytes.len()) as u64)),
     }
 }
 

@@ -6,7 +6,8 @@ use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, filter as filter_plain};
 use crate::merge::merge;
 use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
-use crate::slice::{SliceReport, slice as slice_plain};
+use crate::sidecar::slice as slice_plain;
+use crate::slice::{Job, SliceReport};
 use crate::warning::Warning;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -37,6 +38,9 @@ fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(
 /// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
 /// disk beyond another share.
 ///
+/// Where [`Config::index`] allows it and there is an index of the one input that knows all that windows need, only what may lie in them is
+/// read; [`SliceReport::index`] says so.
+///
 /// For a viewer ([`Config::viewer`]) the slice is written to the folder of temporary files, and a merge for the viewer makes the
 /// output of it.
 ///
@@ -50,10 +54,12 @@ pub fn slice(
     config: &Config,
 ) -> Result<SliceReport, Error> {
     if config.viewer.viewer.is_none() {
-        return slice_plain(sources, windows, edges, output, config);
+        return slice_plain(Job { sources, windows, edges, output }, config);
     }
     check(sources, output, config)?;
-    let write = |to: &OutputConfig, plain: &Config| slice_plain(sources, windows, edges, to, plain);
+    let write = |output: &OutputConfig, plain: &Config| {
+        slice_plain(Job { sources, windows, edges, output }, plain)
+    };
     let (mut report, draft) = draft("the slice", output, config, write)?;
     report.take(fit(draft, output, config)?);
     Ok(report)

@@ -1,13 +1,10 @@
 //! `info` from an index, where that says all of it; else from the trace.
 
 use super::build::TOP;
-use super::fresh::{Fit, beside, fit, input_of, map, open};
-use super::meta::Meta;
-use crate::config::{Config, IndexUse};
+use super::chosen::Candidate;
+use crate::config::Config;
 use crate::info::{self, InfoConfig, InfoReport, TopList, Usage};
-use crate::warning::Warning;
-use std::path::Path;
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 
 /// Counts what is in `sources`, taken together.
@@ -20,29 +17,18 @@ use tracemill_core::source::Source;
 /// are read, to see that it is still what it was.
 ///
 /// # Errors
-/// As [`crate::merge()`], but for the output. [`ErrorKind::NotATrace`] for an index that was named and cannot answer.
+/// As [`crate::merge()`], but for the output. [`crate::ErrorKind::NotATrace`] for an index that was named and cannot answer.
 pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {
     config.check()?;
-    let path = match sources {
-        [Source::Path(path)] if can_be_asked(wanted, config) && is_plain_file(path) => path,
-        _ => return info::info(sources, wanted, config),
-    };
-    let (index, is_named) = match &config.index {
-        IndexUse::Never => return info::info(sources, wanted, config),
-        IndexUse::Auto => (&beside(path), false),
-        IndexUse::File(index) => (index, true),
-    };
-    match ask(path, index, wanted, is_named) {
+    let candidate = Candidate::of(sources, config).filter(|_| can_be_asked(wanted, config));
+    let Some(candidate) = candidate else { return info::info(sources, wanted, config) };
+    match ask(&candidate, wanted) {
         Ok(Some(report)) => Ok(report),
         Ok(None) => info::info(sources, wanted, config),
-        Err(problem) if is_named => {
-            let (input, found) = (index.display().to_string(), problem);
-            Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into())
-        }
+        Err(problem) if candidate.is_named => Err(candidate.refused(problem)),
         Err(problem) => {
             let mut report = info::info(sources, wanted, config)?;
-            let (index, trace) = (index.display().to_string(), path.display().to_string());
-            report.warnings.push(Warning::IndexUnused { index, why: problem, trace });
+            report.warnings.push(candidate.unused(problem));
             Ok(report)
         }
     }
@@ -53,35 +39,12 @@ fn can_be_asked(wanted: &InfoConfig, config: &Config) -> bool {
     !wanted.full && !config.strict && config.profiles.pid_tid.is_empty()
 }
 
-/// Not a pipe, and no file of /proc, whose length says nothing.
-fn is_plain_file(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
-}
-
 /// What an index says of a file: `None` if that is not all that is wanted, or there is no index; an error says why it is none of
 /// that file.
-fn ask(
-    path: &Path,
-    index: &Path,
-    wanted: &InfoConfig,
-    is_named: bool,
-) -> Result<Option<InfoReport>, String> {
-    let bytes = match map(index).map_err(|error| error.to_string())? {
-        Some(bytes) => bytes,
-        None if is_named => return Err("there is no such file".to_owned()),
-        None => return Ok(None),
-    };
-    let opened = open(&bytes).map_err(|error| error.to_string())?;
-    let Ok(now) = input_of(path) else { return Ok(None) };
-    match fit(opened.input(), &now) {
-        Fit::Same => {}
-        // what lies between the samples may be other than it was, and nothing of the trace will be read that shows it
-        Fit::Copied if is_named => {}
-        Fit::Copied => return Ok(None),
-        Fit::Other => return Err("the trace has changed since, or it is of another one".to_owned()),
-    }
-    let meta = Meta::read(&opened)?;
-    let name = path.display().to_string();
+fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<Option<InfoReport>, String> {
+    let Some(bytes) = candidate.map()? else { return Ok(None) };
+    let Some((_, meta)) = candidate.open(&bytes)? else { return Ok(None) };
+    let name = candidate.trace.display().to_string();
     let input = meta.input(&name).ok_or("META has something that is not known here")?;
     let Some(mut report) = meta.info else { return Ok(None) };
     if !has_rows(&report, wanted.top) {
@@ -95,7 +58,7 @@ fn ask(
         forget_self_times(&mut report);
     }
     cut(&mut report, wanted.top);
-    report.index = Some(index.to_owned());
+    report.index = Some(candidate.index.clone());
     Ok(Some(report))
 }
 

@@ -10,9 +10,11 @@
 
 mod answer;
 mod build;
+mod chosen;
 mod fresh;
 mod granules;
 mod lasting;
+mod lookup;
 mod meta;
 mod part;
 mod rows;
@@ -21,7 +23,9 @@ mod span;
 mod spans;
 mod tables;
 mod whole;
+mod windows;
 mod write;
 
 pub use answer::info;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
+pub(crate) use windows::slice;

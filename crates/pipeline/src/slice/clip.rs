@@ -66,6 +66,8 @@ pub(super) struct Clip<'k, 'j, 'p> {
     next: usize,
     /// Whether what is open has yet to be re-opened in the window at hand.
     pending: bool,
+    /// See [`super::known::Known`].
+    only_by_name: bool,
 }
 
 impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
@@ -89,7 +91,13 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             current: None,
             next: 0,
             pending: false,
+            only_by_name: false,
         }
+    }
+
+    /// Says whether names alone pair.
+    pub(super) fn only_by_name(self, only_by_name: bool) -> Self {
+        Clip { only_by_name, ..self }
     }
 
     /// Takes the next part.
@@ -115,7 +123,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     /// Notes a part; false if it goes though it stands in a window.
     fn note(&mut self, part: &Part) -> Result<bool, Error> {
         let shown = self.current.is_some();
-        let &Part { entry, name, kind, step, .. } = part;
+        let &Part { entry, kind, step, .. } = part;
         let new = Open { kind, entry, own: true, number: entry, shown };
         match (kind, step) {
             (Kind::Counter, _) => self.counter = Some(new),
@@ -129,10 +137,10 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
                     self.open.clear();
                 }
             }
-            (_, Step::Begin) => self.open.begin(name, new),
+            (_, Step::Begin) => part.open_in(&mut self.open, new),
             (_, Step::Middle) => {}
             (_, Step::End) => {
-                if let Some(begin) = self.open.end(name) {
+                if let Some(begin) = part.close_in(&mut self.open, self.only_by_name) {
                     // it ends where the window begins: none of it lies inside
                     return Ok(begin.shown || !shown);
                 }

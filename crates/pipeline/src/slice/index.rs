@@ -15,6 +15,7 @@
 
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
+use super::known::{Known, Read};
 use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -29,6 +30,7 @@ use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Start, TimeWindow, Windows};
+use tracemill_index::event_sum;
 use tracemill_profile::{Detail, Role, Room, Router, Streams};
 use tracemill_tokenizer::{Event, Nanos};
 
@@ -47,6 +49,8 @@ pub(super) struct Plan {
     known: Option<i64>,
     /// The least time but 0 that any worker saw: it says nothing certain, and decides nothing but what is looked at later.
     first: AtomicI64,
+    /// Everything, if that is known: then nothing is guessed, and pieces are read.
+    all: Option<Arc<Known>>,
 }
 
 impl Plan {
@@ -58,7 +62,12 @@ impl Plan {
         known: Option<i64>,
     ) -> Self {
         let first = AtomicI64::new(known.unwrap_or(i64::MAX));
-        Plan { windows, edges, guesses, known, first }
+        Plan { windows, edges, guesses, known, first, all: None }
+    }
+
+    /// For a trace of which everything is known.
+    pub(super) fn of_known(known: &Arc<Known>, edges: Edges) -> Self {
+        Plan { all: Some(Arc::clone(known)), ..Plan::new(Vec::new(), edges, false, None) }
     }
 }
 
@@ -83,6 +92,11 @@ impl Guess {
             start: i64::MAX,
             trusted: i64::MIN,
         };
+        if let Some(known) = &plan.all {
+            let windows = known.windows.clone();
+            let (from, to) = (windows.begin(), windows.end());
+            return Guess { windows, from, to, start: i64::MIN, trusted: i64::MIN };
+        }
         match plan.first.load(Ordering::Relaxed) {
             i64::MAX => nothing,
             first => nothing.at(first, plan),
@@ -111,6 +125,8 @@ pub(super) struct ChunkFindings {
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
     streams: Router,
+    /// Of what was read where everything is known.
+    read: Read,
 }
 
 impl ChunkFindings {
@@ -127,6 +143,7 @@ impl ChunkFindings {
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
             streams: Router::default(),
+            read: Read::default(),
         }
     }
 
@@ -187,6 +204,9 @@ impl Collect for ChunkFindings {
     fn event(&mut self, event: &Event<'_>) {
         let offset = self.envelope.event(event);
         let len = event.bytes.len();
+        if self.plan.all.is_some() {
+            self.read.add(Read { events: 1, sum: event_sum(event.offset, event.bytes) });
+        }
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -219,8 +239,11 @@ impl Collect for ChunkFindings {
                 self.plain.push(entry);
             }
             Phase::Part(kind, step) => {
-                let part = self.names.part(event, entry, kind, step);
-                self.parts.push(part);
+                let mut part = self.names.part(event, entry, kind, step);
+                let all = self.plan.all.as_ref();
+                if all.is_none_or(|known| known.take(&mut part, event.offset)) {
+                    self.parts.push(part);
+                }
             }
             _ => self.plain.push(entry),
         }
@@ -251,6 +274,7 @@ pub(super) struct Index {
     times: Times,
     /// See [`Guess::trusted`].
     trusted: i64,
+    read: Read,
     /// With the lists.
     pub(super) plain: Sorter,
     pub(super) parts: KeyedSorter<keys::Part>,
@@ -268,6 +292,7 @@ impl Index {
             events: 0,
             times: Times::NONE,
             trusted: i64::MIN,
+            read: Read::default(),
             plain: Sorter::new(quarter, &config.tmp_dir),
             parts: KeyedSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
@@ -279,7 +304,23 @@ impl Index {
 
     /// The bounds of all events that have a time; `None` if there are none.
     pub(super) fn bounds(&self) -> Option<Bounds> {
-        self.times.bounds()
+        match &self.plan.all {
+            Some(known) => Some(known.bounds),
+            None => self.times.bounds(),
+        }
+    }
+
+    /// Whether names alone pair.
+    pub(super) fn only_by_name(&self) -> bool {
+        self.plan.all.as_ref().is_some_and(|known| known.only_by_name)
+    }
+
+    /// Whether what was read is what was known of it.
+    pub(super) fn was_known(&self) -> bool {
+        let Some(known) = &self.plan.all else { return false };
+        let Bounds { first, last, end, .. } = known.bounds;
+        let within = |own: Bounds| first <= own.first && own.last <= last && own.end <= end;
+        self.read == known.read && self.times.bounds().is_none_or(within)
     }
 
     /// Whether the trace begins where it was thought to; if not, events are missing.
@@ -317,6 +358,7 @@ impl Reader for Index {
         self.events += part.envelope.stats.events;
         self.times = self.times.unite(part.times);
         self.trusted = self.trusted.max(part.guess.trusted);
+        self.read.add(part.read);
         self.long.extend(part.long);
         part.envelope.append_to(&mut self.documents);
         self.streams.append(part.streams, base)?;

@@ -35,6 +35,8 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) bounds: Bounds,
     /// The windows hold the whole trace: everything is kept as it is.
     pub(super) whole: bool,
+    /// See [`super::known::Known`].
+    pub(super) only_by_name: bool,
     pub(super) config: &'j Config,
 }
 
@@ -123,7 +125,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        let Judge { store, windows, config, .. } = self;
+        let Judge { store, windows, only_by_name, config, .. } = self;
         let parts = parts.finish(self.order())?;
         report.written.spilled_runs += parts.runs();
         if self.whole {
@@ -131,7 +133,8 @@ impl<'j, 'p> Judge<'j, 'p> {
         }
         if self.edges == Edges::Clip {
             let edges = KeyedSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
-            let mut clip = Clip::new(store, windows, self.bounds, kept, edges);
+            let clip = Clip::new(store, windows, self.bounds, kept, edges);
+            let mut clip = clip.only_by_name(only_by_name);
             parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
             let edges = clip.finish()?.finish(self.order())?;
             report.written.spilled_runs += edges.runs();
@@ -141,7 +144,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             return Ok(());
         }
         let steps = Spool::new(&config.tmp_dir, self.share() / 2);
-        let mut pairs = Pairs::new(store, windows, self.edges, kept, steps);
+        let pairs = Pairs::new(store, windows, self.edges, kept, steps);
+        let mut pairs = pairs.only_by_name(only_by_name);
         parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
         pairs.end_key()
     }

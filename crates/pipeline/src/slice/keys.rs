@@ -31,7 +31,12 @@ pub(crate) struct Part {
     pub(crate) name: u64,
     pub(crate) kind: Kind,
     pub(crate) step: Step,
+    /// The name is the number of its pair, whose other part is apart too.
+    pub(crate) is_apart: bool,
 }
+
+/// Beside the step on disk: see [`Part::is_apart`].
+const APART: u8 = 0x80;
 
 impl Part {
     /// What it belongs to; 0 if it has no id and needs one.
@@ -49,7 +54,8 @@ impl Record for Part {
         for (offset, word) in [(16, self.key[0]), (24, self.key[1]), (32, self.name)] {
             bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
         }
-        bytes[40..].copy_from_slice(&[self.kind as u8, self.step as u8]);
+        let apart = if self.is_apart { APART } else { 0 };
+        bytes[40..].copy_from_slice(&[self.kind as u8, self.step as u8 | apart]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
@@ -58,7 +64,8 @@ impl Record for Part {
             key: [word(bytes, 16), word(bytes, 24)],
             name: word(bytes, 32),
             kind: Kind::of_number(bytes[40]),
-            step: Step::of_number(bytes[41]),
+            step: Step::of_number(bytes[41] & !APART),
+            is_apart: bytes[41] & APART != 0,
         }
     }
 }
@@ -88,7 +95,7 @@ impl Keys {
     pub(crate) fn part(&mut self, event: &Event<'_>, entry: Entry, kind: Kind, step: Step) -> Part {
         let key = self.of(event, kind).unwrap_or_default();
         let name = if kind == Kind::Slice { self.name(event) } else { 0 };
-        Part { entry, key, name, kind, step }
+        Part { entry, key, name, kind, step, is_apart: false }
     }
 
     /// The key of a part of something that lasts; `None` if it has no id and needs one.

@@ -29,6 +29,7 @@ mod index;
 mod judge;
 pub(crate) mod keys;
 pub(crate) mod kinds;
+pub(crate) mod known;
 mod made;
 mod pairs;
 mod report;
@@ -36,18 +37,21 @@ mod write;
 
 pub use report::SliceReport;
 
-use crate::annotations::Annotations;
+use crate::annotations::{Annotations, modifications};
 use crate::config::Config;
 use crate::inputs::of_inputs;
-use crate::inputs::read_all;
+use crate::inputs::{read_all, read_pieces};
 use index::{Index, Plan};
 use judge::Judge;
+use known::Known;
 use made::Made;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
+use tracemill_core::losses::InputReport;
 use tracemill_core::order::Spool;
 use tracemill_core::output;
 use tracemill_core::read::{Inputs, Reader};
@@ -57,18 +61,66 @@ use tracemill_core::target::OutputConfig;
 use tracemill_core::windows::{self, Edges, TimeWindow, Windows};
 use write::Beside;
 
+/// What there is to write, and in which windows.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) sources: &'a [Source],
+    pub(crate) windows: &'a [TimeWindow],
+    pub(crate) edges: Edges,
+    pub(crate) output: &'a OutputConfig,
+}
+
+impl Job<'_> {
+    /// Refuses what must be refused before anything is read.
+    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
+        config.check()?;
+        windows::check(self.windows)?;
+        output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
+    }
+}
+
 /// See [`crate::slice()`]; for no viewer.
-pub(crate) fn slice(
-    sources: &[Source],
-    windows: &[TimeWindow],
-    edges: Edges,
-    output: &OutputConfig,
+pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
+    job.check(config)?;
+    let Job { sources, windows, edges, .. } = job;
+    write(job, read(sources, windows, edges, config)?, config)
+}
+
+/// As `slice`, for a trace of which everything is known; `None` if that proves wrong, and then nothing was written.
+pub(crate) fn slice_known(
+    job: Job<'_>,
+    known: &Arc<Known>,
+    config: &Config,
+) -> Result<Option<SliceReport>, Error> {
+    job.check(config)?;
+    let [source] = job.sources else { return Ok(None) };
+    let mut index = Index::new(Plan::of_known(known, job.edges), config);
+    let Ok(mut inputs) = read_pieces(source, &known.pieces, config, &mut index) else {
+        // who reads all of it tells what is wrong
+        return config.cancel.check().map(|()| None);
+    };
+    let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
+    let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
+    if !is_one || lost > 0 || !index.was_known() || has_annotations(&index, &inputs) {
+        return Ok(None);
+    }
+    known.settle(&mut inputs);
+    write(job, (inputs, index), config).map(Some)
+}
+
+/// Whether events are named by their numbers, which pieces do not have.
+fn has_annotations(index: &Index, inputs: &Inputs) -> bool {
+    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let store = Store::new(payloads, Vec::new());
+    index.documents.iter().any(|document| modifications(document, &store).is_some())
+}
+
+/// Writes what was read.
+fn write(
+    Job { windows, edges, output, .. }: Job<'_>,
+    (inputs, mut index): (Inputs, Index),
     config: &Config,
 ) -> Result<SliceReport, Error> {
-    config.check()?;
-    windows::check(windows)?;
-    output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let (inputs, mut index) = read(sources, windows, edges, config)?;
     let found = index.bounds();
     let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
@@ -79,7 +131,9 @@ pub(crate) fn slice(
     let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = Store::new(payloads(), index.long.clone());
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
-    let judge = Judge { store: &store, windows: &windows, edges, bounds, whole, config };
+    let only_by_name = index.only_by_name();
+    let judge =
+        Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, config };
     let annotations = Annotations::read(&index.documents, &inputs, whole, &store);
     let documents = std::mem::take(&mut index.documents);
     let entries = Spool::new(&config.tmp_dir, judge.share() / 2);

@@ -30,6 +30,8 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     flow: Option<Flow>,
     /// Steps of the flow.
     steps: Spool<Entry>,
+    /// See [`super::known::Known`].
+    only_by_name: bool,
 }
 
 /// What decides on a flow.
@@ -50,12 +52,18 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         kept: &'k mut Gather<'j, 'p>,
         steps: Spool<Entry>,
     ) -> Self {
-        Pairs { store, windows, edges, kept, owner: 0, open: Begins::default(), flow: None, steps }
+        let (open, only_by_name) = (Begins::default(), false);
+        Pairs { store, windows, edges, kept, owner: 0, open, flow: None, steps, only_by_name }
+    }
+
+    /// Says whether names alone pair.
+    pub(super) fn only_by_name(self, only_by_name: bool) -> Self {
+        Pairs { only_by_name, ..self }
     }
 
     /// Takes the next part.
     pub(super) fn take(&mut self, part: &Part) -> Result<(), Error> {
-        let &Part { entry, name, kind, step, .. } = part;
+        let &Part { entry, kind, step, .. } = part;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -74,11 +82,11 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
                 if step == Step::End { self.end_flow() } else { Ok(()) }
             }
             (_, Step::Begin) => {
-                self.open.begin(name, entry);
+                part.open_in(&mut self.open, entry);
                 Ok(())
             }
             (_, Step::Middle) => Ok(()),
-            (_, Step::End) => match self.open.end(name) {
+            (_, Step::End) => match part.close_in(&mut self.open, self.only_by_name) {
                 None => self.moment(entry),
                 Some(begin) => self.pair(begin, entry),
             },

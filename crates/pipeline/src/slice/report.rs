@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::report::MergeReport;
 use crate::warning::Warning;
+use std::path::PathBuf;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::flaws::Flaws;
 use tracemill_core::read::Inputs;
@@ -41,6 +42,10 @@ pub struct SliceReport {
     pub samples: u64,
     /// What is wrong with those.
     pub flaws: Flaws,
+    /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
+    pub index: Option<(PathBuf, u64)>,
+    /// Why an index there is could not say that.
+    pub index_unused: Option<&'static str>,
 }
 
 impl SliceReport {
@@ -60,6 +65,8 @@ impl SliceReport {
             rebased: 0,
             samples: 0,
             flaws: Flaws::default(),
+            index: None,
+            index_unused: None,
         }
     }
 

@@ -1,0 +1,175 @@
+//! Pieces of one input instead of all of it, for who knows which of its events matter (an index does).
+//!
+//! ```text
+//!   head ─ to the first event │ event │ stretch │ stretch │ event … │ stretch to the end
+//! ```
+//!
+//! What stands before the first event is always scanned, and what stands behind the last one if the last piece reaches to the end: so keys
+//! beside the events are found as a scan finds them. Pieces begin at events, and the input has one document and no damage: that is
+//! what the caller knows. If it is wrong about that, findings are those of other bytes, and it must see that by itself.
+
+pub use crate::envelope::Collect;
+use crate::error::Error;
+use crate::proof::Feed;
+use crate::scan::Plan;
+use crate::threads::try_each;
+use std::ops::Range;
+use tracemill_tokenizer::{Cursor, Scanner, Status, Stop, Window, visit_event};
+
+/// A piece of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// The event that begins here.
+    Event(u64),
+    /// Events from the begin of the first to the end of the last. If it ends behind the input, what follows the last of them is read too.
+    Stretch(Range<u64>),
+}
+
+/// Events that are worth a thread's while.
+const EVENTS: usize = 4096;
+
+/// Scans the head of `plan.bytes` and its pieces, which ascend, and gives the findings to `take` in input order.
+///
+/// # Errors
+/// The first of `take`, after which nothing more is scanned.
+pub fn scan_pieces<C: Collect>(
+    plan: Plan<'_>,
+    pieces: &[Piece],
+    new: &(dyn Fn() -> C + Sync),
+    mut take: impl FnMut(C, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut scanner = Scanner::starting_at(plan.tier, plan.skip as u64);
+    let mut head = new();
+    let stop = Stop { at_events: true, ..Stop::NEVER };
+    let mut feed = Feed::new(&mut head, plan.proof);
+    let status = scanner.feed(Window::whole(plan.bytes), stop, &mut feed);
+    head.seal();
+    let Status::Events(start) = status else { return take(head, plan.bytes.len() as u64) };
+    take(head, start)?;
+    let seed = &scanner.fork(start);
+    let batches: Vec<Range<usize>> = batches(plan, pieces);
+    // findings of a few batches are in memory at a time
+    for round in batches.chunks(2 * plan.threads.max(1)) {
+        let scan = |number: usize| {
+            let mut part = new();
+            let own = &pieces[round[number].clone()];
+            own.iter().for_each(|piece| scan_piece(plan, piece, seed, &mut part));
+            part.seal();
+            Ok::<_, Error>(part)
+        };
+        let parts = try_each(plan.threads, round.len(), scan)?;
+        for (part, own) in parts.into_iter().zip(round) {
+            let bytes = pieces[own.clone()].iter().map(|piece| bytes_of(plan, piece)).sum();
+            take(part, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn bytes_of(plan: Plan<'_>, piece: &Piece) -> u64 {
+    match piece {
+        Piece::Event(_) => 0,
+        Piece::Stretch(range) => {
+            (plan.bytes.len() as u64).min(range.end).saturating_sub(range.start)
+        }
+    }
+}
+
+/// Pieces that one worker takes at a time.
+fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
+    let mut batches = Vec::new();
+    let (mut from, mut bytes) = (0, 0);
+    for (number, piece) in pieces.iter().enumerate() {
+        bytes += bytes_of(plan, piece);
+        if bytes >= plan.chunk as u64 || number - from >= EVENTS || number + 1 == pieces.len() {
+            batches.push(from..number + 1);
+            (from, bytes) = (number + 1, 0);
+        }
+    }
+    batches
+}
+
+fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &mut C) {
+    match piece {
+        &Piece::Event(place) => {
+            let rest = plan.bytes.get(place as usize..).unwrap_or_default();
+            if rest.first() == Some(&b'{') {
+                visit_event(Cursor::new(rest).value(), place, |event| part.event(event));
+            }
+        }
+        Piece::Stretch(Range { start, end }) => {
+            let len = plan.bytes.len() as u64;
+            if *start >= len {
+                return;
+            }
+            let end = len.min(*end) as usize;
+            plan.populate(*start as usize, end);
+            let mut feed = Feed::new(part, plan.proof);
+            // as if the input ended behind it: nothing else is looked at
+            let window = Window::whole(&plan.bytes[..end]);
+            _ = seed.fork(*start).feed(window, Stop::NEVER, &mut feed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::Envelope;
+    use crate::proof::Proof;
+    use tracemill_tokenizer::{Event, Field, Tier};
+
+    /// Times of events, with their places.
+    #[derive(Default)]
+    struct Found(Envelope, Vec<(i64, u64)>);
+
+    impl Collect for Found {
+        fn envelope(&mut self) -> &mut Envelope {
+            &mut self.0
+        }
+
+        fn event(&mut self, event: &Event<'_>) {
+            assert_eq!(event.field(Field::Ph), Some(&b"\"i\""[..]));
+            self.1.extend(event.ts().map(|ts| (ts.floor, event.offset)));
+        }
+    }
+
+    #[test]
+    fn pieces_have_the_events_that_begin_in_them_and_keys_are_found() {
+        let events: Vec<String> =
+            (0..1000).map(|ts| format!("{{ \"ph\":\"i\", \"ts\":{ts}}}")).collect();
+        let text = format!("{{\"a\":1,\"traceEvents\":[{}],\"b\":2}}", events.join(",\n"));
+        let place = |number: usize| text.find(&events[number]).expect("it is there") as u64;
+        let stretch = |from, to| Piece::Stretch(place(from)..place(to) - 2);
+        let pieces = [
+            Piece::Event(place(3)),
+            stretch(10, 12),
+            stretch(12, 200),
+            Piece::Event(place(500)),
+            Piece::Stretch(place(990)..u64::MAX),
+        ];
+        let numbers = [3].into_iter().chain(10..200).chain([500]).chain(990..1000);
+        let expected: Vec<_> = numbers.map(|n| (n as i64 * 1000, place(n))).collect();
+        for (threads, chunk) in [(1, 1 << 20), (2, 100), (3, 1)] {
+            let plan = Plan {
+                bytes: text.as_bytes(),
+                skip: 0,
+                mapped: None,
+                tier: Tier::best(),
+                proof: Proof::None,
+                threads,
+                chunk,
+            };
+            let (mut found, mut keys) = (Vec::new(), Vec::new());
+            let take = |mut part: Found, _| {
+                found.append(&mut part.1);
+                let own = part.0.documents.into_iter().flat_map(|document| document.keys);
+                keys.extend(own.chain(part.0.keys).map(|key| key.key));
+                Ok(())
+            };
+            scan_pieces(plan, &pieces, &Found::default, take).expect("nothing fails");
+            assert_eq!(found, expected);
+            assert_eq!(keys, [Box::from(*b"\"a\""), Box::from(*b"\"b\"")]);
+        }
+    }
+}

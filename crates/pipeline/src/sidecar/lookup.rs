@@ -1,0 +1,239 @@
+//! What of a trace a stretch of time needs, by the sections of its index.
+
+use crate::slice::known::Read;
+use std::collections::HashMap;
+use std::ops::Range;
+use tracemill_core::pieces::Piece;
+use tracemill_core::windows::Edges;
+use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
+
+/// Neighbouring granules are read as one up to so many bytes.
+const STRETCH: u64 = 1 << 20;
+
+/// Sections that say what to read.
+pub(super) struct Lookup<'i, 'b> {
+    index: &'i Index<'b>,
+    granules: &'i SectionEntry,
+    places: &'i SectionEntry,
+    spans: &'i SectionEntry,
+    /// Where the last granule begins.
+    last: u64,
+    text: u64,
+}
+
+/// Single events: places and checksums.
+pub(super) type Events = Vec<(u64, u32)>;
+
+/// What is to be read.
+pub(super) struct Granules {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) read: Read,
+    /// Bytes of granules.
+    pub(super) bytes: u64,
+    /// That of the granule behind the last one.
+    row: u64,
+}
+
+/// A granule as it stands in the index.
+struct Row {
+    /// Neighbours in the text have neighbouring numbers.
+    number: u64,
+    place: u64,
+    len: u64,
+    events: u64,
+    least: i64,
+    width: u64,
+    kinds: u64,
+    sum: u64,
+}
+
+impl<'i, 'b> Lookup<'i, 'b> {
+    /// `None` if sections are not there, or pieces of the one document do not say what stands beside its events.
+    pub(super) fn new(index: &'i Index<'b>, text: u64) -> Result<Option<Self>, IndexError> {
+        let sections = [id::DOCUMENTS, id::KEYS, id::GRANULES, id::PLACES, id::SPANS];
+        let [Some(documents), Some(keys), Some(granules), Some(places), Some(spans)] =
+            sections.map(|id| index.section(id))
+        else {
+            return Ok(None);
+        };
+        let (Some(head), Some(tail)) = (granules.pages.first(), granules.pages.last()) else {
+            return Ok(None);
+        };
+        let places_of = |entry: &PageEntry| index.page(entry)?.numbers(0);
+        let (head, tail) = (places_of(head)?, places_of(tail)?);
+        let (Some(&first), Some(&last)) = (head.first(), tail.last()) else { return Ok(None) };
+        for entry in &keys.pages {
+            if places_of_keys(index, entry)?.iter().any(|key| (first..last).contains(key)) {
+                return Ok(None);
+            }
+        }
+        let lookup = Lookup { index, granules, places, spans, last, text };
+        Ok((documents.rows == 1 && first <= last && last < text).then_some(lookup))
+    }
+
+    /// Single events of intervals longer than T that reach into `seen`. Parts of pairs, and what must be seen wherever it stands, come to
+    /// `apart`. `None` if there are some whose parts are not all known.
+    pub(super) fn spans(
+        &self,
+        seen: &Range<i64>,
+        edges: Edges,
+        apart: &mut HashMap<u64, Option<u64>>,
+    ) -> Result<Option<Events>, IndexError> {
+        let mut events = Vec::new();
+        let clips = edges == Edges::Clip;
+        for entry in pages_of(self.spans, seen) {
+            let page = self.index.page(entry)?;
+            let columns = [0, 1, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
+            let [kinds, flags, starts, durs, begins, rests, sums, last_sums] = columns;
+            let (kinds, flags, starts, durs) = (kinds?, flags?, starts?, durs?);
+            let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
+            for row in 0..page.rows() {
+                let (kind, flags, start) = (kinds[row] as u8, flags[row] as u8, starts[row] as i64);
+                let is_open = flags & spans::OPEN != 0;
+                let end = if is_open { i64::MAX } else { start.saturating_add_unsigned(durs[row]) };
+                if start >= seen.end || end < seen.start || kind == spans::COUNTER && !clips {
+                    continue;
+                }
+                if kind == spans::FLOW && flags & spans::STEPS != 0 && !clips {
+                    return Ok(None);
+                }
+                let begin = begins[row];
+                events.push((begin, sums[row] as u32));
+                let is_pair = matches!(kind, spans::PAIR | spans::ASYNC | spans::LEGACY);
+                if kind != spans::COMPLETE {
+                    apart.insert(begin, is_pair.then_some(!begin));
+                }
+                let last = begin.wrapping_add(rests[row]);
+                // what closes behind the last window is of no interest where edges close
+                if last != begin && (!clips || end < seen.end) {
+                    events.push((last, last_sums[row] as u32));
+                    apart.insert(last, is_pair.then_some(!begin));
+                }
+            }
+        }
+        Ok(Some(events))
+    }
+
+    /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
+    pub(super) fn pieces(
+        &self,
+        seen: &Range<i64>,
+        mut events: Events,
+    ) -> Result<Granules, IndexError> {
+        for entry in &self.places.pages {
+            let page = self.index.page(entry)?;
+            let sums = page.numbers(3)?.into_iter().map(|sum| sum as u32);
+            events.extend(page.numbers(0)?.into_iter().zip(sums));
+        }
+        events.sort_unstable();
+        events.dedup_by_key(|event| event.0);
+        let mut all = Granules { pieces: Vec::new(), read: Read::default(), bytes: 0, row: 0 };
+        let mut events = events.into_iter().peekable();
+        self.each_granule(seen, |row| {
+            while let Some((place, sum)) = events.next_if(|event| event.0 < row.place) {
+                all.event(place, sum);
+            }
+            let end = row.place.saturating_add(row.len);
+            while events.next_if(|event| event.0 < end).is_some() {}
+            let end = if row.place == self.last { u64::MAX } else { end };
+            all.stretch(row.place..end, row.number);
+            all.bytes += end.min(self.text).saturating_sub(row.place);
+            all.read.add(Read { events: row.events, sum: row.sum as u32 });
+        })?;
+        events.for_each(|(place, sum)| all.event(place, sum));
+        Ok(all)
+    }
+
+    fn each_granule(
+        &self,
+        seen: &Range<i64>,
+        mut visit: impl FnMut(&Row),
+    ) -> Result<(), IndexError> {
+        let last = self.granules.pages.last().map(|entry| entry.offset);
+        let is_last = |entry: &&PageEntry| Some(entry.offset) == last;
+        let touches = |entry: &&PageEntry| touches(entry, seen) || is_last(entry);
+        for (number, entry) in self.granules.pages.iter().enumerate() {
+            if !touches(&entry) {
+                continue;
+            }
+            let page = self.index.page(entry)?;
+            let columns = [0, 1, 2, 3, 4, 5, 6].map(|column| page.numbers(column));
+            let [places, lens, events, leasts, widths, kinds, sums] = columns;
+            let (places, lens, events, leasts) = (places?, lens?, events?, leasts?);
+            let (widths, kinds, sums) = (widths?, kinds?, sums?);
+            for row in 0..page.rows() {
+                let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
+                let own = Row {
+                    number: (number as u64) << 32 | row as u64,
+                    place,
+                    len,
+                    events: events[row],
+                    least,
+                    width: widths[row],
+                    kinds: kinds[row],
+                    sum: sums[row],
+                };
+                if own.touches(seen) || place == self.last {
+                    visit(&own);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn touches(&self, seen: &Range<i64>) -> bool {
+        let is_timed = self.kinds & super::granules::TIMED != 0;
+        let greatest = self.least.saturating_add_unsigned(self.width);
+        is_timed && self.least < seen.end && greatest >= seen.start
+    }
+}
+
+impl Granules {
+    fn event(&mut self, place: u64, sum: u32) {
+        self.pieces.push(Piece::Event(place));
+        self.read.add(Read { events: 1, sum });
+    }
+
+    /// Joins neighbours: nothing but a separator stands between them.
+    fn stretch(&mut self, own: Range<u64>, row: u64) {
+        let is_next = std::mem::replace(&mut self.row, row + 1) == row;
+        match self.pieces.last_mut() {
+            Some(Piece::Stretch(last)) if is_next && own.start.abs_diff(last.start) < STRETCH => {
+                last.end = own.end;
+            }
+            _ => self.pieces.push(Piece::Stretch(own)),
+        }
+    }
+
+    /// Whether each piece stands behind the one before.
+    pub(super) fn are_in_order(&self) -> bool {
+        let mut end = 0;
+        self.pieces.iter().all(|piece| {
+            let range = match piece {
+                Piece::Event(place) => *place..place.saturating_add(1),
+                Piece::Stretch(range) => range.clone(),
+            };
+            let follows = end <= range.start && range.start < range.end;
+            end = range.end;
+            follows
+        })
+    }
+}
+
+/// Pages whose keys are a least and a greatest time.
+fn pages_of<'s>(
+    section: &'s SectionEntry,
+    seen: &'s Range<i64>,
+) -> impl Iterator<Item = &'s PageEntry> {
+    section.pages.iter().filter(|entry| touches(entry, seen))
+}
+
+fn touches(entry: &PageEntry, seen: &Range<i64>) -> bool {
+    (entry.first as i64) < seen.end && entry.last as i64 >= seen.start
+}
+
+fn places_of_keys(index: &Index<'_>, entry: &PageEntry) -> Result<Vec<u64>, IndexError> {
+    index.page(entry)?.numbers(1)
+}

@@ -1,0 +1,87 @@
+//! What is known of a trace before it is read, so that little of it need be read.
+
+use super::keys::Part;
+use std::collections::HashMap;
+use std::ops::Range;
+use tracemill_core::bounds::Bounds;
+use tracemill_core::losses::InputReport;
+use tracemill_core::pairing::Begins;
+use tracemill_core::pieces::Piece;
+use tracemill_core::read::Inputs;
+use tracemill_core::windows::Windows;
+
+/// Of the one input: an undamaged document, all JSON, without parts of CPU profiles.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) bounds: Bounds,
+    pub(crate) windows: Windows,
+    /// What is read of it: everything that windows may need.
+    pub(crate) pieces: Vec<Piece>,
+    /// What these come to.
+    pub(crate) read: Read,
+    /// Its report, as if all was read.
+    pub(crate) report: InputReport,
+    /// Times from which all parts of what lasts are read, up to the second.
+    pub(crate) seen: Range<i64>,
+    /// Parts by their places that count wherever they stand, each with the number of its pair if it has one. These pair with each other,
+    /// all others without them.
+    pub(crate) apart: HashMap<u64, Option<u64>>,
+    /// An end with a name closes no begin of another one.
+    pub(crate) only_by_name: bool,
+}
+
+/// Events that were read, and the sum of their checksums modulo 2³².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) events: u64,
+    pub(crate) sum: u32,
+}
+
+impl Read {
+    /// Adds the events of another part.
+    pub(crate) fn add(&mut self, other: Read) {
+        self.events = self.events.wrapping_add(other.events);
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+impl Known {
+    /// Takes a part that matters as it belongs here; false if it does not matter.
+    #[inline]
+    pub(super) fn take(&self, part: &mut Part, place: u64) -> bool {
+        match self.apart.get(&place) {
+            Some(&Some(pair)) => {
+                (part.name, part.is_apart) = (pair, true);
+                true
+            }
+            Some(None) => true,
+            None => self.seen.contains(&part.entry.time),
+        }
+    }
+
+    /// Puts the report of all in the place of that of what was read.
+    pub(super) fn settle(&self, inputs: &mut Inputs) {
+        for report in &mut inputs.reports {
+            let InputReport { name, lapses, .. } = std::mem::take(report);
+            *report = InputReport { name, lapses, ..self.report.clone() };
+        }
+    }
+}
+
+impl Part {
+    /// Opens it.
+    pub(super) fn open_in<T: Copy>(&self, open: &mut Begins<T>, value: T) {
+        match self.is_apart {
+            true => open.begin_apart(self.name, value),
+            false => open.begin(self.name, value),
+        }
+    }
+
+    /// What it closes; `only_by_name`: see [`Known`].
+    pub(super) fn close_in<T: Copy>(&self, open: &mut Begins<T>, only_by_name: bool) -> Option<T> {
+        match self.is_apart || only_by_name && self.name != 0 {
+            true => open.end_named(self.name),
+            false => open.end(self.name),
+        }
+    }
+}

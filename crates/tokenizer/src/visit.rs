@@ -1,0 +1,11 @@
+//! Single events, as if a scan had found them.
+
+use crate::event::Event;
+use crate::find::{FieldSpans, fields_of};
+
+/// Shows an event that is these bytes, which stand at `offset` in their input, as a scan does. Cost: as [`fields_of`].
+pub fn visit_event<T>(event: &[u8], offset: u64, visit: impl FnOnce(&Event<'_>) -> T) -> T {
+    let FieldSpans { seen, mut values } = fields_of(event);
+    values.iter_mut().for_each(|value| *value += offset);
+    visit(&Event::new(event, offset, seen, &values))
+}
