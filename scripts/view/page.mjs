@@ -5,10 +5,10 @@ import { writeFileSync } from 'node:fs';
 const patience = 60_000;
 const pause = (ms) => new Promise((go) => setTimeout(go, ms));
 
-// Starts the command; resolves to { address, pid, end }.
-export function serve(tracemill, ...words) {
+// Starts the command in a folder; resolves to { address, pid, end }.
+export function serve(tracemill, cwd, ...words) {
   return new Promise((resolve, reject) => {
-    const child = spawn(tracemill, ['view', '--no-open', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(tracemill, ['view', '--no-open', ...words], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     child.stderr.on('data', (text) => { said += text; });
     child.once('exit', (status) => reject(new Error(`tracemill view has ended: ${status}\n${said}`)));

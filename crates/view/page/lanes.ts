@@ -1,9 +1,10 @@
 // Lanes below each other: which are seen, what is drawn in them, and their names beside them.
 
-import { short, visible, grouped } from './format';
+import { counter } from './counter';
+import { Labels, ROWS } from './labels';
 import type { Lane, Model, Picked, Process } from './model';
 import type { Names } from './names';
-import { colorOf, columnAt, draw, hit, type Lines, type Paint } from './raster';
+import { columnAt, draw, hit, type Lines, type Paint } from './raster';
 import { COLUMNS, levelOf, Tiles, type Tile } from './tiles';
 
 export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
@@ -11,7 +12,6 @@ export interface Under { item: Item; row: number; time: number; picked: Picked |
 
 interface Part { tile: Tile; from: number; to: number; }
 
-const ROWS = 64;
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
 export class Lanes {
@@ -23,14 +23,14 @@ export class Lanes {
   private readonly closed = new Set<string>();
   private readonly base = element<HTMLCanvasElement>('base');
   private readonly scroll = element('scroll');
-  private readonly names = element('names');
+  private readonly labels: Labels;
   private readonly offscreen = document.createElement('canvas');
   private lines: Lines | null = null;
-  private readonly rendered = new Map<string, HTMLElement>();
   drawn = { lanes: 0, spans: 0, approximate: false };
 
-  constructor(private readonly model: Model, readonly tiles: Tiles, private readonly texts: Names, colors: Paint) {
+  constructor(readonly model: Model, readonly tiles: Tiles, readonly texts: Names, colors: Paint) {
     this.colors = colors;
+    this.labels = new Labels(this.closed, (key) => this.toggle(key));
   }
 
   // Puts everything in its place.
@@ -71,8 +71,6 @@ export class Lanes {
       canvas.height = Math.round(this.height * ratio);
     }
   }
-
-  isClosed(key: string): boolean { return this.closed.has(key); }
 
   toggle(key: string): void {
     if (!this.closed.delete(key)) this.closed.add(key);
@@ -122,7 +120,7 @@ export class Lanes {
     pen.fillRect(0, 0, this.width, this.height);
     this.drawn = { lanes: 0, spans: 0, approximate: false };
     for (const item of seen) this.item(pen, item, level, indexes);
-    this.label(seen);
+    this.labels.show(seen, this.scroll.scrollTop);
   }
 
   private item(pen: CanvasRenderingContext2D, item: Item, level: number, indexes: number[]): void {
@@ -136,7 +134,10 @@ export class Lanes {
       return;
     }
     const found = this.tilesOf(item.lane.id, level, indexes);
-    if (item.lane.kind === 'counter') return this.counter(pen, item, top, found.map((part) => part.tile));
+    if (item.lane.kind === 'counter') {
+      this.drawn.lanes += 1;
+      return counter(pen, item, top, found.map((part) => part.tile), this);
+    }
     this.rows(pen, item, top, found);
   }
 
@@ -201,87 +202,7 @@ export class Lanes {
     }
   }
 
-  // A counter: the band between its least and greatest value of each column, from 0 or the least.
-  private counter(pen: CanvasRenderingContext2D, item: Item, top: number, tiles: Tile[]): void {
-    let [least, most] = [0, -Infinity];
-    for (const tile of tiles) {
-      for (const value of tile.dur) if (value < least) least = value;
-      for (const value of tile.place) if (value > most) most = value;
-    }
-    const all = tiles.flatMap((tile) => Array.from(tile.start, (start, at) => ({ start, low: tile.dur[at]!, high: tile.place[at]! })));
-    all.sort((a, b) => a.start - b.start);
-    if (!all.length) return;
-    const room = item.height - 7;
-    const y = (value: number): number => top + 3 + room - ((value - least) / (most - least || 1)) * room;
-    pen.beginPath();
-    const ends = [...all.slice(1).map((point) => point.start), item.lane!.last >= this.model.view.to ? this.model.view.to : all.at(-1)!.start];
-    all.forEach((point, at) => {
-      const [x0, x1] = [Math.max(this.x(point.start), -5), Math.min(this.x(ends[at]!), this.width + 5)];
-      if (x1 < 0 || x0 > this.width) return;
-      pen.rect(x0, y(point.high), Math.max(x1 - x0, 1), Math.max(y(least) - y(point.high), 1));
-    });
-    pen.fillStyle = this.colors.styles[colorOf(item.lane!.id) % this.colors.styles.length]!;
-    pen.fill();
-    pen.fillStyle = this.colors.soft;
-    pen.font = `${this.rowHeight * 0.56}px system-ui, sans-serif`;
-    pen.textBaseline = 'top';
-    pen.fillText(grouped(Number(most.toPrecision(6))), 3, top + 3);
-    this.drawn.lanes += 1;
-  }
-
-  // Names of the lanes that are seen, as elements: for the mouse, the keyboard and screen readers.
-  private label(seen: Item[]): void {
-    const keep = new Set(seen.map((item) => item.key));
-    for (const [key, own] of this.rendered) {
-      if (keep.has(key)) continue;
-      own.remove();
-      this.rendered.delete(key);
-    }
-    for (const item of seen) {
-      const own = this.rendered.get(item.key) ?? this.makeLabel(item);
-      own.style.top = `${item.top - this.scroll.scrollTop}px`;
-      own.style.height = `${item.height}px`;
-      const open = !this.closed.has(item.key);
-      own.setAttribute('aria-expanded', String(open));
-      own.querySelector('.twist')!.textContent = open ? '▾' : '▸';
-    }
-  }
-
-  private makeLabel(item: Item): HTMLElement {
-    const own = document.createElement('div');
-    own.className = item.lane ? 'lane' : 'lane process';
-    own.setAttribute('role', 'treeitem');
-    own.setAttribute('aria-level', item.lane ? '2' : '1');
-    own.tabIndex = 0;
-    const { process, lane } = item;
-    const title = lane ? visible(lane.name) : visible(`${process.name} ${process.pid}${process.labels ? ` · ${process.labels}` : ''}`);
-    const kind = lane && lane.kind !== 'thread' ? ` (${lane.kind})` : '';
-    for (const [name, text] of [['twist', ''], ['', title + kind], ['count', lane ? '' : grouped(process.lanes.length)]] as const) {
-      const part = document.createElement('span');
-      part.className = name;
-      part.textContent = text;
-      own.append(part);
-    }
-    const more = lane && lane.rows > ROWS ? `, ${lane.rows - ROWS} rows more than are drawn` : '';
-    own.title = lane ? `${title}${kind}\n${grouped(lane.events)} events, ${short(lane.busy)} busy, ${lane.rows} rows${more}` : `${title}\n${process.lanes.length} lanes`;
-    own.addEventListener('click', () => this.toggle(item.key));
-    own.addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter' && event.key !== ' ') return;
-      event.preventDefault();
-      event.stopPropagation();
-      this.toggle(item.key);
-    });
-    this.rendered.set(item.key, own);
-    // in the order in which they are seen, so that Tab goes down
-    const next = [...this.names.children].find((other) => parseFloat((other as HTMLElement).style.top) + this.scroll.scrollTop > item.top);
-    this.names.insertBefore(own, next ?? null);
-    return own;
-  }
-
-  forget(): void {
-    for (const own of this.rendered.values()) own.remove();
-    this.rendered.clear();
-  }
+  forget(): void { this.labels.forget(); }
 
   // The event of a row before or behind a time, of those that are drawn as they are; `beyond` leaves out one that begins there.
   beside(lane: number, row: number, time: number, forwards: boolean, beyond: boolean): Picked | null {

@@ -12,6 +12,8 @@ interface Overview { px: number; busy: Uint8Array[]; }
 export class Minimap {
   private readonly canvas = element<HTMLCanvasElement>('minimap');
   private overview: Overview | null = null;
+  private readonly still = document.createElement('canvas');
+  private drawn = '';
   private drag: { kind: 'from' | 'to' | 'window' | 'new'; at: number; view: Span } | null = null;
 
   constructor(private readonly model: Model, public colors: Paint) {
@@ -99,8 +101,17 @@ export class Minimap {
     if (!pen) return;
     pen.scale(ratio, ratio);
     const { from, to } = this.model.outer;
-    if (overview) this.busy(pen, overview, { width, height });
-    this.ticks(pen, { from, to }, { width, height });
+    const drawn = [from, to, width, height, ratio, colors.back, overview !== null].join();
+    if (drawn !== this.drawn) {
+      // it stays as it is while the window moves
+      this.drawn = drawn;
+      [this.still.width, this.still.height] = [canvas.width, canvas.height];
+      const own = this.still.getContext('2d');
+      own?.scale(ratio, ratio);
+      if (own && overview) this.busy(own, overview, { width, height });
+      if (own) this.ticks(own, { from, to }, { width, height });
+    }
+    if (this.still.width && this.still.height) pen.drawImage(this.still, 0, 0, width, height);
     const [left, right] = [this.x(this.model.view.from), this.x(this.model.view.to)];
     pen.fillStyle = colors.back;
     pen.globalAlpha = 0.62;
@@ -126,13 +137,17 @@ export class Minimap {
     const band = (height - head - 3) / Math.max(busy.length, 1);
     busy.forEach((values, group) => {
       const foot = head + (group + 1) * band;
-      pen.fillStyle = this.colors.styles[(group * 5) % this.colors.styles.length]!;
+      pen.fillStyle = this.colors.bars[(group * 5) % this.colors.bars.length]!;
       pen.beginPath();
+      const { from, to } = this.model.outer;
+      const [first, each] = [(from / this.model.duration) * px, ((to - from) / this.model.duration) * (px / width)];
       for (let x = 0; x < width; x += 1) {
-        const [first, last] = [x, x + 1].map((at) => (this.time(at) / this.model.duration) * px);
+        const begin = Math.floor(first + x * each);
         let value = 0;
-        for (let at = Math.floor(first!); at < Math.max(last!, Math.floor(first!) + 1) && at < px; at += 1) value = Math.max(value, values[at]!);
-        if (value) pen.rect(x, foot - Math.max(1, (value / 255) * (band - 1)), 1, Math.max(1, (value / 255) * (band - 1)));
+        for (let at = begin; at < Math.max(first + (x + 1) * each, begin + 1) && at < px; at += 1) value = Math.max(value, values[at]!);
+        // a little is to be seen beside much
+        const part = Math.max(1.5, Math.sqrt(value / 255) * (band - 1));
+        if (value) pen.rect(x, foot - part, 1, part);
       }
       pen.fill();
     });

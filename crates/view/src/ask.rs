@@ -38,6 +38,14 @@ impl Door {
                 "Open the address that the command printed.",
             ));
         }
+        // a page of another origin that knows the address all the same
+        let own = |origin: &str| {
+            origin.strip_prefix("http://").is_some_and(|host| Some(host) == ask.host)
+        };
+        if !ask.origin.is_none_or(own) {
+            let hint = "Open the address that the command printed.";
+            return Err(Reply::error(403, "another page is asking", hint));
+        }
         let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
         let inside = path.strip_prefix('/').and_then(|path| path.split_once('/'));
         let Some((_, rest)) =

@@ -37,6 +37,9 @@ fn the_page_is_small_and_asks_nobody_else() {
 fn the_page_is_that_of_its_sources() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
     let folder = tempfile::tempdir().unwrap();
+    let tests = "test/page.test.mjs";
+    std::fs::create_dir(folder.path().join("test")).unwrap();
+    std::fs::copy(page.join(tests), folder.path().join(tests)).unwrap();
     for entry in std::fs::read_dir(&page).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {
@@ -57,6 +60,7 @@ fn the_page_is_that_of_its_sources() {
     }
     assert!(run(&["npx", "tsc"]), "the types are wrong: npx tsc in crates/view/page");
     assert!(run(&["node", "build.mjs", "built"]), "the page cannot be built");
+    assert!(run(&["npm", "test"]), "tests of the page fail: npm test in crates/view/page");
     for name in ["index.html", "app.js", "app.css"] {
         let [built, kept] = [folder.path().join("built"), page.join("dist")]
             .map(|folder| std::fs::read(folder.join(name)).unwrap());

@@ -3,6 +3,9 @@
 use crate::support::{HOST, Opened, TOKEN, body, open, unread};
 use serde_json::Value;
 use std::fs;
+use tracemill_testkit::mutate::mutated;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_view::Ask;
 
 const TRACE: &[u8] = br#"[{"ph":"M","name":"process_name","pid":1,"args":{"name":"<img src=x onerror=alert(1)>"}},
 {"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000.125,"dur":5000,"args":{"big":12345678901234567890}},
@@ -61,6 +64,57 @@ fn only_who_knows_the_address_is_answered() {
     // the name of the server comes first, then the token: who guesses learns nothing
     assert_eq!(status(&opened, "POST", "/x/api/trace", Some(HOST)), 404);
     assert_eq!(status(&opened, "POST", "/x/api/trace", Some("evil.test")), 421);
+}
+
+#[test]
+fn other_pages_are_not_answered() {
+    let opened = open(TRACE);
+    let target = format!("/{TOKEN}/api/trace");
+    let of = |origin| {
+        opened.asked(&Ask { method: "GET", target: &target, host: Some(HOST), origin }).status
+    };
+    assert_eq!((of(None), of(Some("http://127.0.0.1:8123"))), (200, 200));
+    for origin in [
+        "null",
+        "",
+        "https://127.0.0.1:8123",
+        "http://127.0.0.1:9",
+        "http://evil.test",
+        "http://127.0.0.1:8123.evil.test",
+    ] {
+        assert_eq!(of(Some(origin)), 403, "{origin}");
+    }
+}
+
+/// Any bytes as a request: an answer, never a panic, and nothing of the trace without the token.
+#[test]
+fn any_request_has_an_answer() {
+    let opened = open(TRACE);
+    let routes = [
+        "api/tile?from=0&to=5000000&px=700&lanes=0-3&exact=0",
+        "api/find?name=a&at=5&after=9&dir=back",
+        "api/names?ids=0-2&q=a&limit=3",
+        "api/stats?from=0&to=9&lanes=1,2",
+        "api/event?place=9&most=5",
+        "api/overview?px=64",
+        "api/size?from=0&to=1",
+        "slice.json?from=0&to=9&edges=drop&for=perfetto",
+    ];
+    for seed in seeds(0, 3000) {
+        let mut rng = Rng::new(seed);
+        let route = format!("/{TOKEN}/{}", rng.pick(&routes));
+        let other = format!(
+            "/{TOKEN}/{}&px=18446744073709551616&from=-9223372036854775808&to=9223372036854775807",
+            rng.pick(&routes)
+        );
+        let target =
+            String::from_utf8_lossy(&mutated(&mut rng, route.as_bytes(), other.as_bytes()))
+                .into_owned();
+        let reply = opened.ask("GET", &target, Some(HOST));
+        let known = [200, 400, 404, 409, 429, 503].contains(&reply.status);
+        let may_answer = reply.status != 200 || target.starts_with(&format!("/{TOKEN}/"));
+        assert!(known && may_answer, "seed {seed}: {} {target}", reply.status);
+    }
 }
 
 #[test]

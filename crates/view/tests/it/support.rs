@@ -46,7 +46,11 @@ impl Opened {
     }
 
     pub(crate) fn ask(&self, method: &str, target: &str, host: Option<&str>) -> Reply {
-        self.site.answer(&Ask { method, target, host, origin: None }, &Cancel::default())
+        self.asked(&Ask { method, target, host, origin: None })
+    }
+
+    pub(crate) fn asked(&self, ask: &Ask<'_>) -> Reply {
+        self.site.answer(ask, &Cancel::default())
     }
 
     pub(crate) fn bytes(&self, route: &str) -> Vec<u8> {

@@ -1,0 +1,120 @@
+// The parts of the page that need no browser: `npm test`.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bytes, exact, short, stamp, step, visible } from './built/format.mjs';
+import { Model } from './built/model.mjs';
+import { contrasts, columnAt, draw, hit, paint } from './built/raster.mjs';
+import { COLUMNS, levelOf, parse, ranges } from './built/tiles.mjs';
+
+const random = (seed) => (below) => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+  return Math.floor((seed / 2 ** 32) * below);
+};
+
+test('times are told to the last digit', () => {
+  const cases = [[0, '0 ns'], [999, '999 ns'], [1000, '1 µs'], [1500, '1.5 µs'], [1385141000, '1.385141 s'], [-1500, '-1.5 µs'], [9007199254740993n, '9\u202f007\u202f199.254740993 s']];
+  for (const [nanos, text] of cases) assert.equal(exact(nanos), text);
+  assert.equal(stamp(9007199254740993000n, 1), '9007199254740993.001 µs');
+  assert.equal(stamp(-5n, 0), '-0.005 µs');
+  assert.deepEqual([short(1234567), short(12.4e9), short(5)], ['1.23 ms', '12.4 s', '5 ns']);
+  assert.deepEqual([bytes(5), bytes(2048), bytes(5 << 20)], ['5 B', '2.0 KiB', '5.0 MiB']);
+  for (let least = 1; least < 1e12; least *= 1.7) assert.ok(step(least) >= least && step(least) <= least * 2.51, String(least));
+});
+
+test('nothing in a name is hidden', () => {
+  assert.equal(visible('a\u202eb\u0000\u2069<b>'), 'a⟨U+202E⟩b␀⟨U+2069⟩<b>');
+});
+
+const trace = (duration) => ({ start: '5', duration: String(duration), processes: [] });
+
+test('a window stays within the trace, whatever is done', () => {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const below = random(seed);
+    const duration = [1, 7, 1000, 1e15][seed % 4];
+    const model = new Model(trace(duration));
+    for (let act = 0; act < 200; act += 1) {
+      const at = (below(1e6) / 1e6) * duration * 1.4 - duration * 0.2;
+      [() => model.zoom(0.1 + below(30) / 10, at), () => model.pan(at), () => model.show(at, at + below(1e6)), () => model.push(model.view), () => model.crumbs.length && model.pop(below(model.crumbs.length)), () => model.restore(model.hash())][below(6)]();
+      const { from, to } = model.view;
+      assert.ok(from >= 0 && to <= duration * (1 + 1e-12) && to - from > 0, `${from} ${to} of ${duration}`);
+    }
+  }
+});
+
+test('the address brings back what was seen', () => {
+  const model = new Model(trace(1e9));
+  model.push({ from: 1e8, to: 9e8 });
+  model.show(2e8, 3e8);
+  model.select({ from: 2.1e8, to: 2.2e8 });
+  const other = new Model(trace(1e9));
+  other.restore(model.hash());
+  assert.deepEqual([other.view, other.crumbs, other.selection], [model.view, model.crumbs, model.selection]);
+  for (const hash of ['', '#v=9-1', '#v=x&c=,,&s=1-', '#v=0-99999999999999999999999']) new Model(trace(50)).restore(hash);
+});
+
+// A tile of one lane, as the server writes it.
+function tile(spans, columns) {
+  const parts = [];
+  const put = (array) => parts.push(Buffer.from(array.buffer, array.byteOffset, array.byteLength), Buffer.alloc((8 - (array.byteLength % 8)) % 8));
+  const of = (Type, list, key) => put(Type.from(list, (own) => own[key]));
+  parts.push(Buffer.from('TMT1'), Buffer.from(Uint32Array.of(1, 7, columns.length ? 1 : 0, spans.length, columns.length).buffer));
+  for (const key of ['start', 'dur', 'place']) of(Float64Array, spans, key);
+  of(Uint32Array, spans, 'name');
+  of(Uint16Array, spans, 'row');
+  of(Uint8Array, spans, 'flags');
+  for (const key of ['column', 'count', 'name']) of(Uint32Array, columns, key);
+  of(Uint16Array, columns, 'row');
+  of(Uint8Array, columns, 'busy');
+  const whole = Buffer.concat(parts);
+  return whole.buffer.slice(whole.byteOffset, whole.byteOffset + whole.length);
+}
+
+test('tiles are read where they lie', () => {
+  const spans = [{ start: 3, dur: 5, place: 99, name: 4, row: 1, flags: 1 }];
+  const columns = [{ column: 8, count: 3, name: 2, row: 0, busy: 200 }, { column: 9, count: 1, name: 2, row: 2, busy: 3 }, { column: 9, count: 1, name: 2, row: 3, busy: 3 }];
+  const [read] = parse(tile(spans, columns), 0, 1);
+  assert.deepEqual([read.lane, read.exact, read.start[0], read.dur[0], read.place[0], read.name[0], read.row[0], read.flags[0]], [7, false, 3, 5, 99, 4, 1, 1]);
+  assert.deepEqual([[...read.column], [...read.count], [...read.columnRow], [...read.busy]], [[8, 9, 9], [3, 1, 1], [0, 2, 3], [200, 3, 3]]);
+  assert.equal(columnAt(read, 2, 9.5), 1);
+  assert.throws(() => parse(new ArrayBuffer(16), 0, 1));
+  assert.deepEqual([levelOf(0.2), levelOf(1), levelOf(1023), levelOf(1024)], [0, 0, 9, 10]);
+  assert.equal(ranges([5, 1, 2, 3, 9]), '1-3,5,9');
+});
+
+test('pixels are where intervals are', () => {
+  const colors = paint(false).colors;
+  for (let seed = 0; seed < 60; seed += 1) {
+    const below = random(seed + 7);
+    const [rows, width] = [3, 200];
+    const spans = [];
+    for (let row = 0; row < rows; row += 1) {
+      for (let at = below(40); at < 900; at += 1 + below(60)) {
+        const dur = below(90);
+        spans.push({ start: at, dur, place: 0, name: below(50), row, flags: 0 });
+        at += dur;
+      }
+    }
+    const [read] = parse(tile(spans, []), 0, 1);
+    const map = { from: below(300), perPixel: 0.3 + below(40) / 10 };
+    const pixels = new Uint32Array(width * rows);
+    draw(read, { pixels, width, rows }, map, [0, COLUMNS], colors);
+    for (let row = 0; row < rows; row += 1) {
+      for (let x = 0; x < width; x += 1) {
+        const [from, to] = [map.from + x * map.perPixel, map.from + (x + 1) * map.perPixel];
+        const own = spans.filter((span) => span.row === row);
+        const covered = own.some((span) => span.start <= from && span.start + span.dur >= to + map.perPixel * 1.01);
+        const touched = own.some((span) => span.start < to + 1e-9 && span.start + span.dur >= from - 1e-9);
+        const seen = pixels[row * width + x] !== 0;
+        if (covered) assert.ok(seen, `seed ${seed}: ${row} ${x} is covered`);
+        if (!touched && from < COLUMNS) assert.ok(!seen, `seed ${seed}: ${row} ${x} is free`);
+      }
+    }
+    const span = spans[below(spans.length)];
+    const found = hit(read, span.row, span.start + span.dur / 2, 0.01);
+    assert.ok(found >= 0 && read.start[found] <= span.start + span.dur / 2);
+  }
+});
+
+test('texts are read on every colour, in both schemes', () => {
+  for (const dark of [false, true]) assert.ok(Math.min(...contrasts(paint(dark))) >= 4.5, String(contrasts(paint(dark))));
+});

@@ -1,0 +1,217 @@
+// Checks the page of `tracemill view`; see scripts/view-check.
+//
+//   node check.mjs TRACEMILL CHROMIUM FOLDER
+import http from 'node:http';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { launch } from '../ui/protocol.mjs';
+import { openTab, serve } from './page.mjs';
+import { handsOn } from './viewers.mjs';
+import { hostile, nested, random } from './traces.mjs';
+
+const [tracemill, chromium, folder] = process.argv.slice(2).map((word) => path.resolve(word));
+const testdata = path.join(import.meta.dirname, '../../testdata');
+let wrong = 0;
+
+function check(what, is, told = '') {
+  console.log(`${is ? 'ok   ' : 'WRONG'} ${what}${told ? `: ${told}` : ''}`);
+  wrong += is ? 0 : 1;
+}
+
+const quantile = (numbers, share) => [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) * share)];
+
+// Events at random must be found where they were computed to be, and be drawn there.
+async function places(tab, { events }) {
+  const below = random(3);
+  let [missed, unpainted, looked] = [0, 0, 0];
+  for (let round = 0; round < 25; round += 1) {
+    const event = events[below(events.length)];
+    const room = event.dur * (0.3 + below(30) / 10);
+    await tab.run(`tracemill.model.show(${event.start - room}, ${event.start + event.dur + room}); tracemill.show(${event.tid})`);
+    await tab.still();
+    const found = await tab.run(`tracemill.probe(${JSON.stringify(event)})`);
+    looked += 1;
+    if (!found.picked || found.picked.start !== event.start || found.picked.dur !== event.dur || found.name !== event.name) {
+      missed += 1;
+      console.log(`      ! ${JSON.stringify(event)}: ${JSON.stringify(found)}`);
+    }
+    if (!found.painted) unpainted += 1;
+  }
+  check(`${looked} events are found at the places that were computed`, missed === 0, `${missed} are not`);
+  check('and are painted there', unpainted === 0, `${unpainted} are not`);
+}
+
+// What the checks ask of the page: where a lane is, what lies at a computed place.
+const probes = `
+tracemill.item = (tid) => tracemill.lanes.items.find((item) => item.lane && item.lane.kind === 'thread' && item.lane.name.endsWith(' ' + tid));
+tracemill.show = (tid) => { document.getElementById('scroll').scrollTop = Math.max(0, tracemill.item(tid).top - 50); };
+tracemill.probe = ({ tid, start, dur, row }) => {
+  const { lanes } = tracemill;
+  const item = tracemill.item(tid);
+  const x = lanes.x(start + dur / 2);
+  const y = item.top - document.getElementById('scroll').scrollTop + 2 + (row + 0.5) * lanes.rowHeight;
+  const under = lanes.under(x, y);
+  const canvas = document.getElementById('base');
+  const at = (x, y) => [...canvas.getContext('2d').getImageData(Math.round(x * devicePixelRatio), Math.round(y * devicePixelRatio), 1, 1).data].join();
+  const name = under?.picked ? lanes.texts.get(under.picked.name) : null;
+  return { picked: under?.picked ?? null, name, painted: at(x, y - lanes.rowHeight * 0.35) !== '255,255,255,255' };
+};
+0`;
+
+// How long frames take while the window moves and zooms, beside those of a page that does nothing.
+async function walk(tab) {
+  const frames = (body) => tab.run(`new Promise((done) => {
+    const times = [];
+    let [before, at] = [performance.now(), 0];
+    const frame = (now) => {
+      times.push(now - before);
+      before = now;
+      ${body}
+      if ((at += 1) < 300) requestAnimationFrame(frame); else done(times.slice(2));
+    };
+    requestAnimationFrame(frame);
+  })`);
+  const idle = await frames('');
+  const own = await frames(`
+    const { model } = tracemill;
+    const length = model.view.to - model.view.from;
+    if (at % 100 < 40) model.zoom(0.93, model.view.from + length * 0.4);
+    else if (at % 100 < 70) model.pan(length * 0.06);
+    else model.zoom(1.1, model.view.from + length * 0.6);`);
+  const told = (times) => `p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`;
+  check('300 frames of a walk', quantile(own, 0.5) <= 40 && quantile(own, 0.95) <= 120, `${told(own)}; with nothing to do ${told(idle)}`);
+}
+
+// Who is nobody's page is not answered.
+async function refusals(address) {
+  const { port, pathname } = new URL(address);
+  const status = (target, headers = {}, method = 'GET') => new Promise((resolve, reject) => {
+    http.request({ port, path: target, method, headers }, (answer) => { answer.resume(); resolve(answer); }).on('error', reject).end();
+  });
+  const page = await status(pathname);
+  check('the page forbids scripts of others', /default-src 'none'; script-src 'self'/.test(page.headers['content-security-policy']));
+  check('nobody is told the address', page.headers['referrer-policy'] === 'no-referrer');
+  check('another name: 421', (await status(pathname, { host: `evil.test:${port}` })).statusCode === 421);
+  check('another token: 404', (await status(`/${'0'.repeat(32)}/api/trace`)).statusCode === 404);
+  check('POST: 405', (await status(`${pathname}api/trace`, {}, 'POST')).statusCode === 405);
+}
+
+// Everything that can be reached by Tab has a name and is of some kind.
+async function accessible(tab) {
+  const { nodes } = await tab.send('Accessibility.getFullAXTree');
+  const reached = nodes.filter((node) => !node.ignored && node.properties?.some(({ name, value }) => name === 'focusable' && value.value));
+  const nameless = reached.filter((node) => !node.name?.value && node.role?.value !== 'RootWebArea');
+  check(`${reached.length} things that Tab reaches have names`, reached.length > 12 && nameless.length === 0, nameless.map((node) => node.role?.value).join());
+  const kinds = new Set(nodes.map((node) => node.role?.value));
+  check('tree, slider and status are there', ['tree', 'treeitem', 'slider', 'status', 'button', 'searchbox'].every((kind) => kinds.has(kind)), [...kinds].join());
+  const contrasts = await tab.run('tracemill.contrasts()');
+  check('texts are read on every colour', Math.min(...contrasts) >= 4.5, `least contrast ${Math.min(...contrasts).toFixed(1)}`);
+}
+
+// By keyboard alone: a name is searched, its event opened, a time selected, a window handed on.
+async function keyboard(tab) {
+  await tab.key('/');
+  await tab.send('Input.insertText', { text: 'work 7' });
+  await tab.key('Enter');
+  await tab.until("document.querySelector('#event dd')?.textContent?.startsWith('work 7')");
+  await tab.run("document.getElementById('base').focus()");
+  const before = await tab.run('tracemill.model.view.to - tracemill.model.view.from');
+  await tab.key('f');
+  await tab.still();
+  check('f zooms to the event', (await tab.run('tracemill.model.view.to - tracemill.model.view.from')) < before);
+  await tab.key('m');
+  await tab.until("document.querySelector('#stats td')?.textContent?.startsWith('work')");
+  check('m selects it, and its sums are told', true);
+  await tab.key('o');
+  await tab.until("document.getElementById('handover').open");
+  check('o says what a slice will be', (await tab.run("document.getElementById('handover-title').textContent")).includes('The selection'));
+  await tab.run("document.getElementById('handover').close()");
+  const hash = await tab.run('tracemill.model.hash()');
+  check('the address says what is seen', /^#v=\d+-\d+.*s=\d+-\d+/.test(hash), hash);
+  await tab.key('Escape');
+}
+
+mkdirSync(folder, { recursive: true });
+rmSync(path.join(folder, 'profile'), { recursive: true, force: true });
+const browser = launch(chromium, path.join(folder, 'profile'));
+const picture = (name) => path.join(folder, name);
+
+async function recorded() {
+  copyFileSync(path.join(testdata, 'chromium/trace.json.gz'), picture('trace.json.gz'));
+  const served = await serve(tracemill, folder, 'trace.json.gz');
+  for (const [name, options, fontSize] of [['light', {}], ['dark', { dark: true }], ['small', {}, '80%'], ['large', {}, '200%']]) {
+    const tab = await openTab(browser, options);
+    await tab.go(served.address, { fontSize });
+    await tab.run('tracemill.model.show(140e6, 260e6)');
+    await tab.run("document.getElementById('scroll').scrollTop = tracemill.lanes.items.find((item) => item.lane?.name.startsWith('CrRendererMain')).top - 10");
+    await tab.still();
+    await tab.picture(picture(`${name}.png`));
+    check(`${name}: no errors`, tab.errors.length === 0, tab.errors.join(' · '));
+    await tab.close();
+  }
+  // the picture of README
+  const tab = await openTab(browser, { width: 1200, height: 620 });
+  await tab.go(served.address);
+  await tab.run('tracemill.model.show(195e6, 246e6)');
+  await tab.run("document.getElementById('scroll').scrollTop = tracemill.lanes.items.find((item) => item.lane?.name === 'CrRendererMain 5962').top - 130");
+  await tab.still();
+  await tab.picture(picture('view.png'));
+  await tab.close();
+  await handsOn({ browser, served, check });
+  await served.end();
+}
+
+async function large() {
+  const trace = await nested(folder, { threads: 24, seconds: 8, seed: 11 });
+  const served = await serve(tracemill, folder, trace.file, '-m', '64M');
+  const tab = await openTab(browser);
+  await tab.go(served.address);
+  // once more, now that the trace is read
+  await tab.go(served.address);
+  const drawn = await tab.run("performance.getEntriesByName('drawn')[0].startTime");
+  check(`lanes of ${trace.count} events are drawn`, drawn <= 1500, `${drawn.toFixed(0)} ms after navigation`);
+  await tab.run(probes);
+  await accessible(tab);
+  await places(tab, trace);
+  await tab.run('tracemill.model.show(0, tracemill.model.duration)');
+  await walk(tab);
+  const heap = await tab.run('performance.memory.usedJSHeapSize');
+  check('heap of the page', heap < 150 << 20, `${(heap / 2 ** 20).toFixed(0)} MiB`);
+  await keyboard(tab);
+  await refusals(served.address);
+  check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+  await tab.close();
+  await served.end();
+}
+
+async function harmful() {
+  const served = await serve(tracemill, folder, hostile(folder).file);
+  const tab = await openTab(browser);
+  await tab.go(served.address);
+  await tab.run('tracemill.model.pick({ lane: tracemill.model.trace.processes[0].lanes[0].id, row: 0, start: 0, dur: 90000, place: 1, name: 1, flags: 0 })');
+  await tab.still();
+  await tab.picture(picture('hostile.png'));
+  check('names are text', await tab.run('globalThis.harmed === undefined && document.images.length === 0'));
+  check('marks that turn the direction are seen', await tab.run("document.body.textContent.includes('⟨U+202E⟩') && !document.body.textContent.includes('\\u202e')"));
+  check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+  await tab.close();
+  await served.end();
+  for (const [name, text] of [['empty', '[]'], ['one', '[{"ph":"X","name":"one","pid":1,"tid":1,"ts":1e15,"dur":0.001}]'], ['damaged', '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":5,"dur":7},{"ph":"X","na']]) {
+    writeFileSync(picture(`${name}.json`), text);
+    const served = await serve(tracemill, folder, `${name}.json`);
+    const tab = await openTab(browser);
+    await tab.go(served.address);
+    check(`${name}: no errors`, tab.errors.length === 0, tab.errors.join(' · '));
+    await tab.close();
+    await served.end();
+  }
+}
+
+try {
+  await recorded();
+  await large();
+  await harmful();
+} finally {
+  await browser.close();
+}
+process.exitCode = wrong ? 1 : 0;
