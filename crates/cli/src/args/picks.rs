@@ -92,6 +92,11 @@ pub(crate) struct Asked {
 }
 
 impl PickArgs {
+    /// Whether windows of time were asked for, or what counts by events.
+    pub(crate) fn has_window(&self) -> bool {
+        !self.window.is_empty() || self.during.is_some() || self.event.is_some()
+    }
+
     /// Whether what counts may be several stretches of time.
     pub(crate) fn is_in_pieces(&self) -> bool {
         self.window.len() > 1

@@ -56,9 +56,7 @@ impl<'a> Job<'a> {
         let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
-            let all = unmatched::of_threads(part, &trace).into_iter();
-            let all = all.chain(samples_behind(&trace).filter(|_| !part.has_window()));
-            all.for_each(|text| messages.warning(&text));
+            unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
         Ok(Job { reporting, trace })
     }
@@ -71,7 +69,13 @@ impl<'a> Job<'a> {
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let rules = picks.read_rules(part, by);
-        Job::read(flags, output, (rules, Some(part)), messages)
+        let job = Job::read(flags, output, (rules, Some(part)), messages)?;
+        let is_whole = !part.has_window() && !picks.has_window();
+        samples_behind(&job.trace)
+            .filter(|_| is_whole)
+            .iter()
+            .for_each(|text| messages.warning(text));
+        Ok(job)
     }
 
     fn place(&self) -> &Place {
