@@ -53,6 +53,9 @@ const UNPLACED: usize = 6 << 20;
 /// (3.3 MiB were seen), and as much again for what else there is.
 const GATHERER: u64 = 8 << 20;
 
+/// Bytes of the output that are worth a thread: to start one takes as long as to gather some hundred KiB.
+const THREAD: u64 = 1 << 20;
+
 /// How many bytes an output will have.
 #[derive(Clone, Copy)]
 pub enum Length {
@@ -67,6 +70,7 @@ pub struct Output {
     progress: Arc<Progress>,
     name: String,
     sink: Sink,
+    length: Length,
 }
 
 enum Sink {
@@ -178,7 +182,7 @@ impl Output {
         match (length, output.compression) {
             (Length::Exactly(len), Compression::None) => {
                 os::reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
-                Ok(Output { progress, name, sink: Sink::Placed(file) })
+                Ok(Output { progress, name, sink: Sink::Placed(file), length })
             }
             _ => {
                 let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
@@ -202,7 +206,8 @@ impl Output {
         let writer = writer.map_err(|e| Error::write(&name, e))?;
         let state = InTurn { writer, turn: 0, failed: false, atomic };
         let sink = Sink::InTurn { state: Mutex::new(state), turned: Condvar::new() };
-        Ok(Output { progress: Arc::clone(&config.progress), name, sink })
+        let progress = Arc::clone(&config.progress);
+        Ok(Output { progress, name, sink, length: Length::Unknown })
     }
 
     /// Threads that should gather and write batches.
@@ -210,7 +215,7 @@ impl Output {
         config.threads.min(config.room_for(GATHERER)).max(1)
     }
 
-    /// Has [`Output::workers`] fill it with batches, each by `work`; what they give.
+    /// Has [`Output::workers`], as far as the output is long enough, fill it with batches, each by `work`; what they give.
     ///
     /// Whoever fails gives up for all, and so does who panics: a turn that waits for another would never come. `give_up` does
     /// the same for turns of the caller.
@@ -223,7 +228,11 @@ impl Output {
         work: impl Fn() -> Result<T, Error> + Sync,
         give_up: impl Fn() + Sync,
     ) -> Result<Vec<T>, Error> {
-        let results = on_threads(Self::workers(config), || {
+        let worth = match self.length {
+            Length::Exactly(len) => usize::try_from(1 + len / THREAD).unwrap_or(usize::MAX),
+            Length::Unknown => usize::MAX,
+        };
+        let results = on_threads(Self::workers(config).min(worth), || {
             let result = catch_unwind(AssertUnwindSafe(&work));
             if !matches!(result, Ok(Ok(_))) {
                 self.give_up();
