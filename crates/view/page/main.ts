@@ -118,6 +118,7 @@ class Page {
     element('facts').textContent = parts.join(' · ');
     const said = [
       trace.changed,
+      trace.joined ? `${visible(trace.joined)}.` : null,
       trace.lost ? `The trace is damaged: ${grouped(trace.lost)} pieces are lost.` : null,
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];

@@ -6,7 +6,7 @@ export interface Lane { id: number; kind: Kind; name: string; rows: number; even
 export interface Process { pid: string; name: string; labels: string | null; lanes: Lane[]; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; processes: Process[];
+  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; joined: string | null; processes: Process[];
 }
 export interface Span { from: number; to: number; }
 export interface Picked { lane: number; row: number; start: number; dur: number; place: number; name: number; flags: number; }

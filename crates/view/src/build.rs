@@ -8,6 +8,7 @@
 //! Sorts and lists have shares of the budget, and go to disk beyond these.
 
 use crate::found::Found;
+use crate::joined::Owners;
 use crate::lane::Lane;
 use crate::lanes::{LaneKey, LaneKind, LaneTable, Notes};
 use crate::model::{Model, NameSum, Told};
@@ -20,7 +21,9 @@ use tracemill_core::error::ErrorKind;
 use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Spool};
 use tracemill_core::pairing::Begins;
 use tracemill_core::store::Store;
-use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, scan_inputs};
+use tracemill_pipeline::{
+    Align, Config, Error, IdPolicy, InputReport, PidPolicy, Scanned, Source, Stretch, scan_inputs,
+};
 
 /// A sorter whose keys say all there is to say of the order: no event is looked at.
 struct Sorter<R> {
@@ -67,11 +70,15 @@ struct All {
     spans: Sorter<Timed>,
     marks: Option<Sorter<Mark>>,
     told: Told,
+    owners: Owners,
     given: u64,
 }
 
 impl All {
-    fn take(&mut self, found: Found) -> Result<(), Error> {
+    fn take(&mut self, found: Found, stretch: Stretch) -> Result<(), Error> {
+        for lane in &found.lanes.all {
+            self.owners.note(&lane.pid, stretch.input);
+        }
         let names = self.names.append(&found.names);
         let lanes = self.lanes.append(found.lanes);
         self.notes.append(found.notes);
@@ -98,7 +105,7 @@ impl All {
         /// Of a lane and its rows, and of a name: what stays beside the texts.
         const LANE: u64 = 400;
         let lanes = self.lanes.heap() + self.notes.heap() + self.lanes.all.len() as u64 * LANE;
-        let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes;
+        let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes + self.owners.heap();
         if bytes > self.given / 4 {
             let what = format!("names and lanes take {} MiB", bytes >> 20);
             return Err(ErrorKind::Exceeded { what, given: self.given }.into());
@@ -183,9 +190,16 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
         spans: Sorter::new(config, 3),
         marks: Some(Sorter::new(config, 6)),
         told: Told::default(),
+        owners: Owners::default(),
         given: config.memory,
     };
-    let scanned = scan_inputs(sources, config, Found::default, |found, _| all.take(found))?;
+    let mut asked = config.clone();
+    // it is told what a merge would do, and not done
+    (asked.identity.pid, asked.identity.ids) = (PidPolicy::Auto, IdPolicy::Auto);
+    asked.clocks.align = Align::Auto;
+    let take = |found, stretch| all.take(found, stretch);
+    let scanned = scan_inputs(sources, &asked, Found::default, take)?;
+    all.told.joined = all.owners.said(&scanned);
     if !scanned.profiles().is_empty() {
         all.calls(sources, config)?;
     }

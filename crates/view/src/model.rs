@@ -12,7 +12,7 @@ use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
 pub(crate) const NO_PLACE: u64 = u64::MAX;
 
 /// What was counted.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) events: u64,
     pub(crate) event_bytes: u64,
@@ -26,6 +26,8 @@ pub(crate) struct Told {
     pub(crate) folded: u64,
     /// Pieces of the inputs that were lost.
     pub(crate) lost: u64,
+    /// What of several inputs is shown as one and is not.
+    pub(crate) joined: Option<String>,
     /// First and last time of calls.
     pub(crate) bounds: Option<(i64, i64)>,
 }

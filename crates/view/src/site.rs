@@ -94,6 +94,17 @@ impl Site {
         self.model().map_or_else(|_| Vec::new(), |model| model.warnings().to_vec())
     }
 
+    /// What of several inputs is shown as one and is not, or on clocks that are not one, and the command that puts it right.
+    pub fn joined(&self) -> Option<String> {
+        self.model().ok().and_then(|model| self.joined_in(&model))
+    }
+
+    fn joined_in(&self, model: &Model) -> Option<String> {
+        let words = &self.words;
+        let said = model.told.joined.as_ref();
+        said.map(|said| format!("{said}; merge them first: tracemill merge {words} -o all.json"))
+    }
+
     fn model(&self) -> Result<Arc<Model>, Reply> {
         let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
         match &*stage {
@@ -159,6 +170,7 @@ impl Site {
             "api/trace" => {
                 let mut value = model.described(&self.title);
                 value["command"] = json!(self.words);
+                value["joined"] = json!(self.joined_in(&model));
                 value["changed"] =
                     json!(model.check_unchanged().err().map(|error| error.to_string()));
                 Ok(Reply::json(&value))

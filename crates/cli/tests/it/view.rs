@@ -65,6 +65,24 @@ fn it_ends_when_nobody_asks() {
 }
 
 #[test]
+fn processes_shown_as_one_are_said() {
+    let of = |name| {
+        format!(
+            r#"[{{"ph":"M","name":"process_name","pid":7,"args":{{"name":"{name}"}}}},
+{{"ph":"X","name":"{name}","pid":7,"tid":1,"ts":1,"dur":2}}]"#
+        )
+    };
+    let folder = Folder::new().with("a.json", of("a")).with("b.json", of("b"));
+    folder.run("view --no-open --idle 100ms a.json b.json").ends(0).says(&[
+        "a.json and b.json both have pid 7: shown as one process",
+        "tracemill merge a.json b.json -o all.json",
+    ]);
+    folder.run("merge a.json b.json -o all.json").ends(0);
+    let merged = folder.run("view --no-open --idle 100ms all.json").ends(0);
+    assert!(!merged.stderr.contains("both have"), "{}", merged.stderr);
+}
+
+#[test]
 fn what_cannot_be_shown_is_said() {
     let folder = Folder::new();
     folder.run("view --no-open missing.json").ends(3).says(&["missing.json"]);

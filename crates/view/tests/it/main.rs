@@ -1,6 +1,7 @@
 //! The server from outside: as a function of requests, and over a socket.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod joined;
 mod page;
 mod routes;
 mod slices;

@@ -33,6 +33,19 @@ pub(crate) fn with(text: &[u8], config: Config) -> Opened {
     Opened { site, path, _folder: folder }
 }
 
+/// The site of several traces, read, as `0.json`, `1.json` …
+pub(crate) fn open_all(texts: &[&str]) -> Opened {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |at: usize| folder.path().join(format!("{at}.json"));
+    for (at, text) in texts.iter().enumerate() {
+        std::fs::write(path(at), text).unwrap();
+    }
+    let sources = (0..texts.len()).map(|at| Source::Path(path(at))).collect();
+    let site = Site::new(sources, config(), TOKEN.into(), 8123);
+    site.read().unwrap();
+    Opened { site, path: path(0), _folder: folder }
+}
+
 pub(crate) fn open(text: &[u8]) -> Opened {
     let opened = unread(text);
     opened.site.read().unwrap();
