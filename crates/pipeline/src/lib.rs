@@ -126,7 +126,7 @@ pub use fitted::verbs::{convert, filter, slice};
 pub use ids::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
-    TopList, TopRow, Usage,
+    TopList, TopRow, Unended, Usage,
 };
 pub use key::{FoundKey, find_key};
 pub use merge::{merge, merge_if};

@@ -185,7 +185,7 @@ impl Census {
         let top = self.wanted.top;
         let has_self = self.nests();
         let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
-        let lane_times = self_times(&self.slices.finish()?, &mut self_names)?;
+        let (lane_times, unended) = self_times(&self.slices.finish()?, &mut self_names)?;
         let of_lane = |lane: u64| {
             let at = lane_times.binary_search_by_key(&lane, |&(hash, _)| hash);
             at.map_or(0, |at| lane_times[at].1)
@@ -215,6 +215,7 @@ impl Census {
             names: names(&self.names.finish()?, &self_names.finish()?, top),
             categories: categories(&self.cats.finish()?, top, self.limit, &self.config)?,
             has_self,
+            unended,
             nameless: self.nameless,
             bare_starts: self.bare_starts,
             uncategorised: self.uncategorised,

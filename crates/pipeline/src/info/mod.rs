@@ -28,7 +28,7 @@ mod wanted;
 
 pub use report::{
     Density, Gap, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo, TopList, TopRow,
-    Usage,
+    Unended, Usage,
 };
 
 use crate::config::Config;

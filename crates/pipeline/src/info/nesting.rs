@@ -2,20 +2,25 @@
 //!
 //! Where slices nest this is what profilers call self time; where they overlap it still counts each moment once, so that
 //! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends
-//! them ([`tracemill_core::pairing`]), or to the last time of the thread's slices if there is none. An E without a B is nothing. Times are whole nanoseconds, rounded down.
+//! them ([`tracemill_core::pairing`]). One that no E ends is open to the last time of the thread's slices, and nobody knows how long it
+//! really was: what is its own is counted apart. An E without a B is nothing. Times are whole nanoseconds, rounded down.
 
 use super::ledger::Ledger;
-use super::report::Usage;
+use super::report::{Unended, Usage};
 use super::slices::{Slice, Sorted};
 use tracemill_core::error::Error;
 use tracemill_core::pairing::Begins;
 
-/// The self times of threads by hash, ascending, and those of names in `names`.
+/// The self times of threads by hash, ascending, those of names in `names`, and what never ends.
 ///
 /// Memory: what is open at one time in one thread.
-pub(super) fn self_times(slices: &Sorted, names: &mut Ledger) -> Result<Vec<(u64, u64)>, Error> {
+pub(super) fn self_times(
+    slices: &Sorted,
+    names: &mut Ledger,
+) -> Result<(Vec<(u64, u64)>, Unended), Error> {
     let mut lanes: Vec<(u64, u64)> = Vec::new();
-    let mut nest = Nest { open: Begins::default(), now: 0, last: 0, busy: 0, names };
+    let unended = Unended::default();
+    let mut nest = Nest { open: Begins::default(), now: 0, last: 0, busy: 0, unended, names };
     slices.each(|slice| {
         if lanes.last().is_none_or(|&(lane, _)| lane != slice.lane) {
             let busy = nest.end()?;
@@ -27,7 +32,7 @@ pub(super) fn self_times(slices: &Sorted, names: &mut Ledger) -> Result<Vec<(u64
     })?;
     let busy = nest.end()?;
     lanes.last_mut().into_iter().for_each(|lane| lane.1 = busy);
-    Ok(lanes)
+    Ok((lanes, nest.unended))
 }
 
 /// A slice that has begun.
@@ -36,6 +41,8 @@ struct Open {
     name: u64,
     /// When it ends; not known of a B.
     end: Option<i64>,
+    /// Its own time so far.
+    self_ns: u64,
 }
 
 /// One thread.
@@ -45,7 +52,9 @@ struct Nest<'l> {
     now: i64,
     /// The greatest time.
     last: i64,
+    /// What is of slices that have ended.
     busy: u64,
+    unended: Unended,
     names: &'l mut Ledger,
 }
 
@@ -57,28 +66,29 @@ impl Nest<'_> {
             b'X' => {
                 let end = slice.ts.saturating_add_unsigned(slice.dur);
                 self.last = self.last.max(end);
-                self.open.enclose(Open { name: slice.name, end: Some(end) });
+                self.open.enclose(Open { name: slice.name, end: Some(end), self_ns: 0 });
             }
-            b'B' => self.open.begin(slice.name, Open { name: slice.name, end: None }),
-            _ => drop(self.open.end(slice.name)),
+            b'B' => {
+                self.open.begin(slice.name, Open { name: slice.name, end: None, self_ns: 0 });
+            }
+            _ => return self.open.end(slice.name).map_or(Ok(()), |ended| self.close(ended)),
         }
         Ok(())
     }
 
     /// Gives the time up to `to` to whom it belongs, and closes what ends until then as it comes to the top.
     fn advance(&mut self, to: i64) -> Result<(), Error> {
-        while let Some(top) = self.open.innermost() {
+        while let Some(top) = self.open.innermost_mut() {
             let until = top.end.map_or(to, |end| end.min(to));
             if until > self.now {
-                let self_ns = until.abs_diff(self.now);
-                self.busy = self.busy.saturating_add(self_ns);
-                self.names.add(top.name, b"", &Usage { self_ns, ..Usage::default() })?;
+                top.self_ns = top.self_ns.saturating_add(until.abs_diff(self.now));
                 self.now = until;
             }
             if top.end.is_none_or(|end| end > to) {
                 break;
             }
-            self.open.pop_innermost();
+            let ended = self.open.pop_innermost();
+            ended.map_or(Ok(()), |ended| self.close(ended))?;
         }
         self.now = self.now.max(to);
         Ok(())
@@ -87,8 +97,20 @@ impl Nest<'_> {
     /// Ends the thread; returns its time.
     fn end(&mut self) -> Result<u64, Error> {
         self.advance(self.last)?;
-        self.open.clear();
+        while let Some(Open { self_ns, .. }) = self.open.pop_innermost() {
+            self.unended.slices += 1;
+            self.unended.self_ns = self.unended.self_ns.saturating_add(self_ns);
+        }
         Ok(std::mem::take(&mut self.busy))
+    }
+
+    /// Counts what has ended.
+    fn close(&mut self, Open { name, self_ns, .. }: Open) -> Result<(), Error> {
+        if self_ns == 0 {
+            return Ok(());
+        }
+        self.busy = self.busy.saturating_add(self_ns);
+        self.names.add(name, b"", &Usage { self_ns, ..Usage::default() })
     }
 }
 
@@ -99,6 +121,13 @@ mod tests {
 
     /// Phase, ts, dur, name; one thread a list.
     fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {
+        let (lanes, names, unended) = all_times(threads);
+        assert_eq!(unended, Unended::default());
+        (lanes, names)
+    }
+
+    /// The same, and what never ends.
+    fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
         let mut slices = Slices::new(0, &dir);
         for (lane, events) in threads.iter().enumerate() {
@@ -109,10 +138,11 @@ mod tests {
             }
         }
         let mut names = Ledger::new(0, &dir);
-        let lanes = self_times(&slices.finish().expect("room"), &mut names).expect("room");
+        let (lanes, unended) =
+            self_times(&slices.finish().expect("room"), &mut names).expect("room");
         let names = names.finish().expect("room");
         let names = names.iter().map(|entry| (entry.hash, entry.usage.self_ns)).collect();
-        (lanes.into_iter().map(|lane| lane.1).collect(), names)
+        (lanes.into_iter().map(|lane| lane.1).collect(), names, unended)
     }
 
     #[test]
@@ -129,11 +159,13 @@ mod tests {
 
     #[test]
     fn ends_that_are_missing() {
-        let no_end = times(&[&[(b'B', 0, 0, 1), (b'X', 5, 10, 2)], &[(b'E', 3, 0, 9)]]);
-        assert_eq!(no_end, (vec![15, 0], vec![(1, 5), (2, 10)]));
+        let no_end = all_times(&[&[(b'B', 0, 0, 1), (b'X', 5, 10, 2)], &[(b'E', 3, 0, 9)]]);
+        let unended = Unended { slices: 1, self_ns: 5 };
+        assert_eq!(no_end, (vec![10, 0], vec![(2, 10)], unended));
         let buried =
-            times(&[&[(b'X', 0, 4, 1), (b'B', 2, 0, 2), (b'E', 9, 0, 0), (b'B', 20, 0, 3)]]);
-        assert_eq!(buried, (vec![9], vec![(1, 2), (2, 7)]));
+            all_times(&[&[(b'X', 0, 4, 1), (b'B', 2, 0, 2), (b'E', 9, 0, 0), (b'B', 20, 0, 3)]]);
+        let unended = Unended { slices: 1, self_ns: 0 };
+        assert_eq!(buried, (vec![9], vec![(1, 2), (2, 7)], unended));
         let ends = times(&[&[(b'X', i64::MIN, u64::MAX, 1), (b'X', i64::MAX - 1, 9, 2)]]);
         assert_eq!(ends, (vec![u64::MAX], vec![(1, u64::MAX - 1), (2, 1)]));
     }

@@ -31,6 +31,9 @@ pub struct InfoReport {
     pub documents: u64,
     /// Whether self times were counted: see [`crate::InfoConfig`].
     pub has_self: bool,
+    /// Slices that are in no self time, since nobody knows how long they were.
+    #[serde(default)]
+    pub unended: Unended,
     /// Events at time 0 that are no metadata. They are none of the real events if `start_ns` is greater.
     pub at_zero: u64,
     /// Where the trace starts, in nanoseconds: see [`Times`](tracemill_core::bounds::Times).
@@ -97,6 +100,15 @@ impl Usage {
         self.time_ns = self.time_ns.saturating_add(other.time_ns);
         self.self_ns = self.self_ns.saturating_add(other.self_ns);
     }
+}
+
+/// Slices (B) that no E ends; nothing if self times were not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unended {
+    /// How many.
+    pub slices: u64,
+    /// Time in them and in nothing that they called, up to the last time of their threads' slices, in nanoseconds.
+    pub self_ns: u64,
 }
 
 /// The greatest of many names.

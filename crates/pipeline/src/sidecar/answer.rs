@@ -3,7 +3,7 @@
 use super::build::TOP;
 use super::chosen::Candidate;
 use crate::config::Config;
-use crate::info::{self, InfoConfig, InfoReport, TopList, Usage};
+use crate::info::{self, InfoConfig, InfoReport, TopList, Unended, Usage};
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 
@@ -84,6 +84,7 @@ fn cut(report: &mut InfoReport, top: usize) {
 fn forget_self_times(report: &mut InfoReport) {
     let forget = |usage: &mut Usage| usage.self_ns = 0;
     report.has_self = false;
+    report.unended = Unended::default();
     let TopList { by_bytes, by_time, by_self, .. } = &mut report.names;
     by_self.clear();
     by_bytes.iter_mut().chain(by_time).for_each(|row| forget(&mut row.usage));

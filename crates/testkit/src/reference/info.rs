@@ -259,20 +259,22 @@ fn self_times(mut slices: Vec<Slice>) -> Vec<(Key, u64)> {
     slices.sort_by_key(|slice| (slice.ts, std::cmp::Reverse(slice.dur), slice.number));
     let end = |slice: &Slice| slice.ts.saturating_add_unsigned(slice.dur);
     let last = slices.iter().map(end).max().expect("a thread has slices");
-    let mut spans: Vec<(i64, i64, &Key)> = Vec::new();
+    // of what never ends nobody counts the time
+    let mut spans: Vec<(i64, i64, Option<&Key>)> = Vec::new();
     let mut open = Vec::new();
     for slice in &slices {
         match slice.phase {
-            b'X' => spans.push((slice.ts, end(slice), &slice.name)),
+            b'X' => spans.push((slice.ts, end(slice), Some(&slice.name))),
             b'B' => {
-                open.push(spans.len());
-                spans.push((slice.ts, last, &slice.name));
+                open.push((spans.len(), &slice.name));
+                spans.push((slice.ts, last, None));
             }
             _ => {
                 let end = named(&slice.name);
-                let names: Vec<_> = open.iter().map(|&begin| named(spans[begin].2)).collect();
+                let names: Vec<_> = open.iter().map(|&(_, name)| named(name)).collect();
                 if let Some(at) = pairing::closed_by(&names, &end) {
-                    spans[open.remove(at)].1 = slice.ts;
+                    let (begin, name) = open.remove(at);
+                    (spans[begin].1, spans[begin].2) = (slice.ts, Some(name));
                 }
             }
         }
@@ -283,7 +285,8 @@ fn self_times(mut slices: Vec<Slice>) -> Vec<(Key, u64)> {
     let mut times = Vec::new();
     for edge in edges.windows(2) {
         let innermost = spans.iter().rev().find(|span| span.0 <= edge[0] && edge[1] <= span.1);
-        times.extend(innermost.map(|span| (span.2.clone(), edge[1].abs_diff(edge[0]))));
+        let name = innermost.and_then(|span| span.2.cloned());
+        times.extend(name.map(|name| (name, edge[1].abs_diff(edge[0]))));
     }
     times
 }

@@ -47,6 +47,10 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     all.set("phases", Value::Object(phases.collect()));
     all.list("processes", move || report.processes.iter().map(move |own| process(own, full)));
     all.set("names", top_list(&report.names, full));
+    if full {
+        let tracemill_pipeline::Unended { slices, self_ns } = report.unended;
+        all.set("unended", json!({"slices": slices, "self_ns": self_ns}));
+    }
     all.set("categories", top_list(&report.categories, false));
     all.set("args", json!(report.args.as_ref().map(|args| top_list(args, false))));
     all.list("profiles", || report.profiles.iter().map(profile_count));

@@ -4,7 +4,7 @@ use super::page::{Page, Table};
 use super::words::{duration_text, micros, short, sparkline, title};
 use crate::messages::loss_texts;
 use crate::size::{grouped, human, plural};
-use tracemill_pipeline::{InfoReport, RealEvent, TopList, TopRow, Usage};
+use tracemill_pipeline::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage};
 
 /// Threads that are listed.
 const THREADS: usize = 50;
@@ -29,6 +29,7 @@ pub(super) fn page_of(report: &InfoReport) -> Page {
     page.table("processes", processes(report));
     let full = report.args.is_some();
     tops("names", &report.names, (full, report), &mut page);
+    page.lines("unended", unended(report).into_iter().collect());
     tops("categories", &report.categories, (false, report), &mut page);
     report.args.iter().for_each(|args| tops("args", args, (false, report), &mut page));
     page.lines("profiles", profiles(report));
@@ -82,6 +83,17 @@ fn time(report: &InfoReport) -> String {
         }
         _ => "none".to_owned(),
     }
+}
+
+/// What begins and never ends.
+fn unended(report: &InfoReport) -> Option<String> {
+    let Unended { slices, self_ns } = report.unended;
+    let own = duration_text(self_ns.into());
+    (slices > 0 && report.args.is_some()).then(|| {
+        let begin = if slices == 1 { "begins and never ends" } else { "begin and never end" };
+        let what = plural(slices, "slice");
+        format!("{what} {begin} (B without E): {own} of their own, in no self time")
+    })
 }
 
 /// A real event and where it stands.
