@@ -97,9 +97,14 @@ impl Nest<'_> {
     /// Ends the thread; returns its time.
     fn end(&mut self) -> Result<u64, Error> {
         self.advance(self.last)?;
-        while let Some(Open { self_ns, .. }) = self.open.pop_innermost() {
+        while let Some(open) = self.open.pop_innermost() {
+            // an X ends, though a B above it never does
+            if open.end.is_some() {
+                self.close(open)?;
+                continue;
+            }
             self.unended.slices += 1;
-            self.unended.self_ns = self.unended.self_ns.saturating_add(self_ns);
+            self.unended.self_ns = self.unended.self_ns.saturating_add(open.self_ns);
         }
         Ok(std::mem::take(&mut self.busy))
     }
@@ -165,6 +170,9 @@ mod tests {
         let buried =
             all_times(&[&[(b'X', 0, 4, 1), (b'B', 2, 0, 2), (b'E', 9, 0, 0), (b'B', 20, 0, 3)]]);
         let unended = Unended { slices: 1, self_ns: 0 };
+        let below = all_times(&[&[(b'X', 0, 10, 1), (b'B', 2, 0, 2), (b'X', 3, 4, 3)]]);
+        let own = Unended { slices: 1, self_ns: 4 };
+        assert_eq!(below, (vec![6], vec![(1, 2), (3, 4)], own));
         assert_eq!(buried, (vec![9], vec![(1, 2), (2, 7)], unended));
         let ends = times(&[&[(b'X', i64::MIN, u64::MAX, 1), (b'X', i64::MAX - 1, 9, 2)]]);
         assert_eq!(ends, (vec![u64::MAX], vec![(1, u64::MAX - 1), (2, 1)]));

@@ -19,6 +19,7 @@ pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
         report.uncategorised,
         report.at_zero,
         report.inversions,
+        report.unended.slices,
     ];
     let losses = input.losses.iter().all(|(_, tally)| {
         let places = tally.examples.iter().all(|e| {
