@@ -46,6 +46,27 @@ fn full_has_self_times_and_keys_of_args() {
     assert_eq!(plain["names"].get("by_self"), None);
 }
 
+/// Nobody knows how long a B without an E was: its own time is no self time, and no row has more of it than of time.
+#[test]
+fn what_never_ends_is_counted_apart() {
+    let events = [
+        r#"{"name":"open","ph":"B","ts":0,"pid":1,"tid":1}"#,
+        r#"{"name":"work","ph":"X","ts":10,"dur":5,"pid":1,"tid":1}"#,
+        r#"{"name":"work","ph":"X","ts":20,"dur":28,"pid":1,"tid":1}"#,
+        r#"{"name":"half","ph":"B","ts":50,"pid":1,"tid":1}"#,
+    ];
+    let folder = Folder::new().with("a.json", &format!("[{}]", events.join(",")));
+    let text = folder.run("info --full a.json").ends(0).stdout;
+    let line = "\nunended    2 slices begin and never end (B without E): 17.00 µs of their own, in no self time\n";
+    assert!(text.contains(line), "{text}");
+    let report = json(&folder.run("info --full --json a.json").ends(0).stdout);
+    assert_eq!(report["unended"], json!({"slices": 2, "self_ns": 17_000}));
+    let rows = report["names"]["by_self"].as_array().expect("rows");
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0]["name"], &rows[0]["self_ns"]), (&json!("work"), &json!(33_000)));
+    assert_eq!(report["processes"][0]["self_ns"], json!(33_000));
+}
+
 #[test]
 fn top_cuts_lists() {
     let folder = Folder::new().with("a.json", NASTY);
