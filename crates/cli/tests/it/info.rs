@@ -55,7 +55,7 @@ fn what_never_ends_is_counted_apart() {
         r#"{"name":"work","ph":"X","ts":20,"dur":28,"pid":1,"tid":1}"#,
         r#"{"name":"half","ph":"B","ts":50,"pid":1,"tid":1}"#,
     ];
-    let folder = Folder::new().with("a.json", &format!("[{}]", events.join(",")));
+    let folder = Folder::new().with("a.json", format!("[{}]", events.join(",")));
     let text = folder.run("info --full a.json").ends(0).stdout;
     let line = "\nunended    2 slices begin and never end (B without E): 17.00 µs of their own, in no self time\n";
     assert!(text.contains(line), "{text}");
