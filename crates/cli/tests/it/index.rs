@@ -104,3 +104,38 @@ fn a_folder_without_traces_has_no_index_and_that_is_told() {
     assert!(run.stderr.contains("left out: none/a.txt"), "{}", run.stderr);
     assert!(run.stderr.contains("no trace was found"), "{}", run.stderr);
 }
+
+#[test]
+fn slice_says_why_it_reads_all_of_a_trace_that_has_an_index() {
+    let call =
+        |i: usize| format!(r#"{{"name":"a","ph":"X","pid":1,"tid":1,"ts":{},"dur":5}}"#, 10 * i);
+    let calls: Vec<String> = (0..20_000).map(call).collect();
+    let events = format!(r#""traceEvents":[{}]"#, calls.join(","));
+    let annotated = format!(
+        r#"{{"metadata":{{"modifications":{{"entriesModifications":{{"hiddenEntries":["r-9"]}}}}}},{events}}}"#
+    );
+    let folder = Folder::new().with("a.json", format!("{{{events}}}")).with("b.json", annotated);
+    folder.run("index a.json b.json").ends(0);
+    let (read, all) = ("where the rest lies", "all of the trace was read");
+    let rows: [(&str, &[&str]); 4] = [
+        ("a.json", &[read]),
+        ("a.json --strict", &[all, "--strict"]),
+        ("b.json", &[all, "DevTools annotations"]),
+        ("b.json --index b.json.tmi", &[all, "DevTools annotations"]),
+    ];
+    for (flags, words) in rows {
+        let window = "slice --from 100ms --to 101ms";
+        let run = folder.run(&format!("{window} -v {flags}")).ends(0);
+        assert!(!run.stderr.contains("was not used"), "{flags}: {}", run.stderr);
+        for word in words {
+            assert!(run.stderr.contains(word), "{flags}, not said: {word}: {}", run.stderr);
+        }
+        let quiet = folder.run(&format!("{window} {flags}")).ends(0).stderr;
+        assert!(!quiet.contains(all) && !quiet.contains("was not used"), "{flags}: {quiet}");
+        let trace = &flags[..6];
+        assert_eq!(run.stdout, folder.run(&format!("{window} --index never {trace}")).stdout);
+    }
+    std::fs::remove_file(folder.path("a.json.tmi")).expect("it was made");
+    let run = folder.run("slice --from 100ms --to 101ms -v --strict a.json").ends(0);
+    assert!(!run.stderr.contains(all), "{}", run.stderr);
+}

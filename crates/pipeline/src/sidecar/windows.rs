@@ -20,7 +20,7 @@ use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
 use crate::config::Config;
 use crate::slice::known::Known;
-use crate::slice::{self, Job, SliceReport};
+use crate::slice::{self, Job, SliceReport, Tried};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,23 +32,22 @@ use tracemill_core::windows::{Edges, Windows};
 /// See [`crate::slice()`]; for no viewer.
 pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
-    let candidate = Candidate::of(job.sources, config);
-    let Some(candidate) = candidate.filter(|_| !config.strict) else {
+    let Some(candidate) = Candidate::of(job.sources, config) else {
         return slice::slice(job, config);
     };
-    let problem = match plan(&candidate, &job) {
+    let problem = match plan(&candidate, &job, config) {
         Ok(Plan::None) => return slice::slice(job, config),
-        Ok(Plan::Cannot(why)) => {
-            let mut report = slice::slice(job, config)?;
-            report.index_unused = Some(why);
-            return Ok(report);
-        }
+        Ok(Plan::Cannot(why)) => return slice_all(job, config, why),
         Ok(Plan::Known(known, bytes)) => {
-            if let Some(mut report) = slice::slice_known(job, &Arc::new(*known), config)? {
+            let tried = slice::slice_known(job, &Arc::new(*known), config)?;
+            if let Tried::Written(mut report) = tried {
                 report.index = Some((candidate.index, bytes));
-                return Ok(report);
+                return Ok(*report);
             }
             config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+            if let Tried::Cannot(why) = tried {
+                return slice_all(job, config, why);
+            }
             "what it says of the trace is not what stands there".to_owned()
         }
         Err(problem) => problem,
@@ -58,6 +57,13 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
     }
     let mut report = slice::slice(job, config)?;
     report.written.run.warnings.push(candidate.unused(problem));
+    Ok(report)
+}
+
+/// Reads all; there is an index, but for this reason it is of no use.
+fn slice_all(job: Job<'_>, config: &Config, why: &'static str) -> Result<SliceReport, Error> {
+    let mut report = slice::slice(job, config)?;
+    report.index_unused = Some(why);
     Ok(report)
 }
 
@@ -72,7 +78,11 @@ enum Plan {
 }
 
 /// What is to be read; an error says why an index is none of the trace.
-fn plan(candidate: &Candidate, job: &Job<'_>) -> Result<Plan, String> {
+fn plan(candidate: &Candidate, job: &Job<'_>, config: &Config) -> Result<Plan, String> {
+    if config.strict {
+        let there = candidate.index.is_file();
+        return Ok(if there { Plan::Cannot("--strict looks at every byte") } else { Plan::None });
+    }
     let Some(bytes) = candidate.map()? else { return Ok(Plan::None) };
     let Some((index, meta)) = candidate.open(&bytes)? else {
         return Ok(Plan::Cannot("the trace was written to since, or is a copy"));

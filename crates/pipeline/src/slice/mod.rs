@@ -86,26 +86,40 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
     write(job, read(sources, windows, edges, config)?, config)
 }
 
-/// As `slice`, for a trace of which everything is known; `None` if that proves wrong, and then nothing was written.
+/// What became of a slice of what is known.
+pub(crate) enum Tried {
+    Written(Box<SliceReport>),
+    /// All must be read, for this reason. Nothing was written.
+    Cannot(&'static str),
+    /// What is known proved wrong. Nothing was written.
+    Wrong,
+}
+
+/// As `slice`, for a trace of which everything is known.
 pub(crate) fn slice_known(
     job: Job<'_>,
     known: &Arc<Known>,
     config: &Config,
-) -> Result<Option<SliceReport>, Error> {
+) -> Result<Tried, Error> {
     job.check(config)?;
-    let [source] = job.sources else { return Ok(None) };
+    let [source] = job.sources else { return Ok(Tried::Wrong) };
     let mut index = Index::new(Plan::of_known(known, job.edges), config);
     let Ok(mut inputs) = read_pieces(source, &known.pieces, config, &mut index) else {
         // who reads all of it tells what is wrong
-        return config.cancel.check().map(|()| None);
+        return config.cancel.check().map(|()| Tried::Wrong);
     };
     let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
     let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
-    if !is_one || lost > 0 || !index.was_known() || has_annotations(&index, &inputs) {
-        return Ok(None);
+    if !is_one || lost > 0 || !index.was_known() {
+        return Ok(Tried::Wrong);
+    }
+    if has_annotations(&index, &inputs) {
+        return Ok(Tried::Cannot(
+            "the trace has DevTools annotations, which name events by number",
+        ));
     }
     known.settle(&mut inputs);
-    write(job, (inputs, index), config).map(Some)
+    write(job, (inputs, index), config).map(|report| Tried::Written(Box::new(report)))
 }
 
 /// Whether events are named by their numbers, which pieces do not have.
