@@ -6,7 +6,8 @@ use crate::spans::Trace;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tracemill_pipeline::{
-    Config, Edges, Error, ErrorClass, IndexUse, Moment, SliceReport, Source, TimeWindow, slice,
+    CheckFor, Config, Edges, Error, ErrorClass, IndexUse, Moment, SliceReport, Source, TimeWindow,
+    ViewerRules, slice,
 };
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{TraceShape, trace};
@@ -31,10 +32,13 @@ fn same(
     windows: &[TimeWindow],
     edges: Edges,
     knobs: Knobs,
+    viewer: Option<CheckFor>,
 ) -> Result<u64, &'static str> {
-    let scanned =
-        sliced(path, windows, edges, &config(Knobs { budget: None, chunk: 1 << 20, ..knobs }));
-    let answered = sliced(path, windows, edges, &Config { index: IndexUse::Auto, ..config(knobs) });
+    let viewer = ViewerRules { viewer, ..ViewerRules::default() };
+    let plain = config(Knobs { budget: None, chunk: 1 << 20, ..knobs });
+    let scanned = sliced(path, windows, edges, &Config { viewer, ..plain });
+    let with = Config { index: IndexUse::Auto, viewer, ..config(knobs) };
+    let answered = sliced(path, windows, edges, &with);
     let (expected, found) = match (scanned, answered) {
         (Ok(expected), Ok(found)) => (expected, found),
         (Err(expected), Err(found)) => {
@@ -129,9 +133,14 @@ fn slices_by_an_index_are_those_without() {
             let windows = windows(&mut rng, bounds);
             let edges = EDGES[number % 3];
             let with = of_files(seed as usize * 12 + number);
-            let what = format!("seed {seed}, {number}: {windows:?} {edges:?}");
+            let viewer = match number % 8 {
+                1 => Some(CheckFor::Devtools),
+                6 => Some(CheckFor::Perfetto),
+                _ => None,
+            };
+            let what = format!("seed {seed}, {number}: {windows:?} {edges:?} {viewer:?}");
             all += 1;
-            match same(&what, &path, &windows, edges, with) {
+            match same(&what, &path, &windows, edges, with, viewer) {
                 Ok(bytes) => {
                     used += 1;
                     read += bytes;
