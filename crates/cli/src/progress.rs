@@ -110,12 +110,15 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
         let stage = Stage::of(progress);
         let kind = (stage.verb, stage.total.is_some());
         if shown != Some(kind) {
-            // each stage has its own speed; the bar learns it from the first byte on, shown or not
+            // each stage has its own speed; the bar learns it from the first look on, shown or not, and what was done before that
+            // look was not done in no time
             bar.finish_and_clear();
             bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            bar = bar.with_position(stage.done);
             bar.set_style(style(stage.total.is_some()));
             bar.set_message(stage.verb);
             shown = Some(kind);
+            continue;
         }
         if bar.is_hidden() && start.elapsed() >= PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
