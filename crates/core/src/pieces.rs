@@ -25,6 +25,16 @@ pub enum Piece {
     Stretch(Range<u64>),
 }
 
+impl Piece {
+    /// Its bytes in an input of this length; those of single events count for nothing.
+    pub(crate) fn bytes(&self, len: u64) -> u64 {
+        match self {
+            Piece::Event(_) => 0,
+            Piece::Stretch(range) => len.min(range.end).saturating_sub(range.start),
+        }
+    }
+}
+
 /// Events that are worth a thread's while.
 const EVENTS: usize = 4096;
 
@@ -46,6 +56,7 @@ pub fn scan_pieces<C: Collect>(
     head.seal();
     let Status::Events(start) = status else { return take(head, plan.bytes.len() as u64) };
     take(head, start)?;
+    let len = plan.bytes.len() as u64;
     let seed = &scanner.fork(start);
     let batches: Vec<Range<usize>> = batches(plan, pieces);
     // findings of a few batches are in memory at a time
@@ -59,20 +70,11 @@ pub fn scan_pieces<C: Collect>(
         };
         let parts = try_each(plan.threads, round.len(), scan)?;
         for (part, own) in parts.into_iter().zip(round) {
-            let bytes = pieces[own.clone()].iter().map(|piece| bytes_of(plan, piece)).sum();
+            let bytes = pieces[own.clone()].iter().map(|piece| piece.bytes(len)).sum();
             take(part, bytes)?;
         }
     }
     Ok(())
-}
-
-fn bytes_of(plan: Plan<'_>, piece: &Piece) -> u64 {
-    match piece {
-        Piece::Event(_) => 0,
-        Piece::Stretch(range) => {
-            (plan.bytes.len() as u64).min(range.end).saturating_sub(range.start)
-        }
-    }
 }
 
 /// Pieces that one worker takes at a time.
@@ -80,7 +82,7 @@ fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (number, piece) in pieces.iter().enumerate() {
-        bytes += bytes_of(plan, piece);
+        bytes += piece.bytes(plan.bytes.len() as u64);
         if bytes >= plan.chunk as u64 || number - from >= EVENTS || number + 1 == pieces.len() {
             batches.push(from..number + 1);
             (from, bytes) = (number + 1, 0);

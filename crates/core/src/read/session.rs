@@ -332,12 +332,21 @@ impl Session<'_> {
             proof: self.proof(R::PROVES),
         };
         let progress = &self.config.progress;
+        if let Some(pieces) = self.pieces {
+            let bytes = pieces.iter().map(|piece| piece.bytes(mapped.len() as u64)).sum();
+            progress.bytes_expected.store(bytes, Ordering::Relaxed);
+        }
+        // how long the head is shows when it is read
+        let mut is_head = self.pieces.is_some();
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
         let new = || make(base, chunk.min(mapped.len()));
         let take = |mut part: R::Part, bytes: u64| {
             self.config.cancel.check()?;
             note_stats(&part.envelope().stats, report);
+            if std::mem::take(&mut is_head) {
+                Progress::add(&progress.bytes_expected, bytes);
+            }
             Progress::add(&progress.bytes_scanned, bytes);
             self.stop_if_strict(report, Some(mapped))?;
             let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };

@@ -5,9 +5,10 @@ use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
 use crate::spans::Trace;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use tracemill_pipeline::{
-    CheckFor, Config, Edges, Error, ErrorClass, IndexUse, Moment, SliceReport, Source, TimeWindow,
-    ViewerRules, slice,
+    CheckFor, Config, Edges, Error, ErrorClass, IndexUse, Moment, Progress, SliceReport, Source,
+    TimeWindow, ViewerRules, slice,
 };
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{TraceShape, trace};
@@ -50,6 +51,12 @@ fn same(
     let (bytes, mut report) = found;
     let used = report.index.take().map(|(_, read)| read);
     let why = report.index_unused.take().unwrap_or("it was refused");
+    if used.is_some() && viewer.viewer.is_none() {
+        let Progress { bytes_expected, bytes_scanned, .. } = &*with.progress;
+        let [expected, scanned] =
+            [bytes_expected, bytes_scanned].map(|n| n.load(Ordering::Relaxed));
+        assert_eq!(scanned, expected, "{what}: the progress of what is read");
+    }
     // what it costs may differ
     report.written.spilled_runs = expected.1.written.spilled_runs;
     assert_eq!(format!("{report:?}"), format!("{:?}", expected.1), "{what}, used: {used:?}");
