@@ -35,12 +35,16 @@ const NEEDLESS: [(&[&str], &str); 2] = [
     (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
 ];
 
+/// How to look at a trace.
+const LOOK: &str = if cfg!(feature = "view") {
+    "tracemill view TRACE shows it in a browser; for another viewer write it and load that: tracemill merge TRACE --for devtools -o OUT.json.gz"
+} else {
+    "to look at a trace, write it for a viewer and load that: tracemill merge TRACE --for devtools -o OUT.json.gz"
+};
+
 /// Verbs of other tools, and what to do here.
 const VERBS: [(&[&str], &str); 13] = [
-    (
-        &["open", "view", "show", "ui", "serve"],
-        "to look at a trace, write it for a viewer and load that: tracemill merge TRACE --for devtools -o OUT.json.gz",
-    ),
+    (&["open", "show", "ui", "serve"], LOOK),
     (
         &["report", "summary", "summarize", "describe", "ls", "list", "stat"],
         "tracemill info does that",

@@ -48,6 +48,10 @@ pub struct Site {
     slices: Slices,
 }
 
+fn joined_in(model: &Model) -> Option<String> {
+    model.told.joined.as_ref().map(|said| format!("{said}; merge them first"))
+}
+
 impl Site {
     /// Of inputs that are not read yet, behind a token, on a port.
     pub fn new(sources: Vec<Source>, config: Config, token: String, port: u16) -> Self {
@@ -94,15 +98,14 @@ impl Site {
         self.model().map_or_else(|_| Vec::new(), |model| model.warnings().to_vec())
     }
 
-    /// What of several inputs is shown as one and is not, or on clocks that are not one, and the command that puts it right.
+    /// What of several inputs is shown as one and is not, or on clocks that are not one: a merge of them puts it right.
     pub fn joined(&self) -> Option<String> {
-        self.model().ok().and_then(|model| self.joined_in(&model))
+        self.model().ok().and_then(|model| joined_in(&model))
     }
 
-    fn joined_in(&self, model: &Model) -> Option<String> {
-        let words = &self.words;
-        let said = model.told.joined.as_ref();
-        said.map(|said| format!("{said}; merge them first: tracemill merge {words} -o all.json"))
+    /// The names of the inputs as a shell takes them.
+    pub fn words(&self) -> &str {
+        &self.words
     }
 
     fn model(&self) -> Result<Arc<Model>, Reply> {
@@ -170,7 +173,7 @@ impl Site {
             "api/trace" => {
                 let mut value = model.described(&self.title);
                 value["command"] = json!(self.words);
-                value["joined"] = json!(self.joined_in(&model));
+                value["joined"] = json!(joined_in(&model));
                 value["changed"] =
                     json!(model.check_unchanged().err().map(|error| error.to_string()));
                 Ok(Reply::json(&value))

@@ -50,7 +50,9 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     let inputs = site.inputs();
     messages.inputs(&inputs);
     remedies::warnings(&site.warnings()).iter().for_each(|text| messages.warning(text));
-    site.joined().iter().for_each(|text| messages.warning(text));
+    if let Some(said) = site.joined() {
+        messages.warning(&format!("{said}: tracemill merge {} -o all.json", site.words()));
+    }
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();
     running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
