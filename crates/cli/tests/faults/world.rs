@@ -220,8 +220,11 @@ impl World {
         if verdict.may_leave {
             // a name beside the output, under which a report, or what replaces an old file, waits to take its place
             let name = job.output.rsplit('/').next().unwrap_or_default();
-            let beside = format!(".{name}.tracemill-");
-            outputs_named.retain(|name, _| !name.starts_with(&beside));
+            let all =
+                verdict.wholes.iter().flat_map(|whole| whole.files.keys().map(|name| &**name));
+            let beside: Vec<_> =
+                all.chain([name]).map(|name| format!(".{name}.tracemill-")).collect();
+            outputs_named.retain(|name, _| !beside.iter().any(|beside| name.starts_with(beside)));
         }
         let like = |whole: &&&Whole| run.code == Some(whole.code) && outputs_named == whole.files;
         if verdict.wholes.iter().any(|whole| like(&whole)) {
