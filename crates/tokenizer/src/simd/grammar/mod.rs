@@ -28,6 +28,7 @@ mod scalars;
 
 use super::Tier;
 pub(crate) use claims::{Colons, Proof, Sound};
+#[cfg(target_arch = "x86_64")]
 use claims::{Object, Values};
 
 /// The proof in the instructions of one tier.
