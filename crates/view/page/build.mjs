@@ -1,6 +1,6 @@
-// Builds the page: `node build.mjs FOLDER` writes app.js, app.css and index.html there; `--test` makes what tests in Node import.
+// Builds the page: `node build.mjs FOLDER` writes app.js and app.css there; `--test` makes what tests in Node import.
 import { build } from 'esbuild';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 const here = import.meta.dirname;
@@ -14,5 +14,4 @@ if (process.argv[2] === '--test') {
   mkdirSync(folder, { recursive: true });
   await build({ ...common, entryPoints: ['main.ts'], outfile: path.join(folder, 'app.js'), minify: true, charset: 'utf8' });
   await build({ ...common, entryPoints: ['app.css'], outfile: path.join(folder, 'app.css'), minify: true });
-  copyFileSync(path.join(here, 'index.html'), path.join(folder, 'index.html'));
 }

@@ -1,12 +1,15 @@
 // Values over time.
 
 import { grouped } from './format';
-import type { Item, Lanes } from './lanes';
-import { colorOf } from './raster';
+import type { Item, Model } from './model';
+import { colorOf, type Paint } from './raster';
 import type { Tile } from './tiles';
 
+// What it is drawn on.
+interface Sheet { model: Model; colors: Paint; width: number; rowHeight: number; x(time: number): number; }
+
 // A counter: the band between its least and greatest value of each column, from 0 or the least.
-export function counter(pen: CanvasRenderingContext2D, item: Item, top: number, tiles: Tile[], lanes: Lanes): void {
+export function counter(pen: CanvasRenderingContext2D, item: Item, top: number, tiles: Tile[], lanes: Sheet): void {
   let [least, most] = [0, -Infinity];
   for (const tile of tiles) {
     for (const value of tile.dur) if (value < least) least = value;

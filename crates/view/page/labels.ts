@@ -1,7 +1,7 @@
 // Names of lanes, as elements beside the drawing: for the mouse, the keyboard and screen readers.
 
 import { grouped, short, visible } from './format';
-import type { Item } from './lanes';
+import type { Item } from './model';
 
 // Rows of a lane that are drawn.
 export const ROWS = 64;

@@ -2,12 +2,11 @@
 
 import { counter } from './counter';
 import { Labels, ROWS } from './labels';
-import type { Lane, Model, Picked, Process } from './model';
+import type { Item, Model, Picked } from './model';
 import type { Names } from './names';
 import { columnAt, draw, hit, type Lines, type Paint } from './raster';
 import { COLUMNS, levelOf, Tiles, type Tile } from './tiles';
 
-export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
 export interface Under { item: Item; row: number; time: number; picked: Picked | null; count: number; }
 
 interface Part { tile: Tile; from: number; to: number; }

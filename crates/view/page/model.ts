@@ -4,6 +4,8 @@
 export type Kind = 'thread' | 'async' | 'counter' | 'calls';
 export interface Lane { id: number; kind: Kind; name: string; rows: number; events: number; busy: number; first: number; last: number; }
 export interface Process { pid: string; name: string; labels: string | null; lanes: Lane[]; }
+// What stands below each other on the sheet: a process, or one of its lanes.
+export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
   undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; joined: string | null; processes: Process[];

@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tracemill_pipeline::{Cancel, Config, Error, InputReport, Progress, Source, Warning};
 
 /// The page, as it was built.
-const PAGE: &[u8] = include_bytes!("../page/dist/index.html");
+const PAGE: &[u8] = include_bytes!("../page/index.html");
 const SCRIPT: &[u8] = include_bytes!("../page/dist/app.js");
 const STYLE: &[u8] = include_bytes!("../page/dist/app.css");
 
