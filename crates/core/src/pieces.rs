@@ -48,7 +48,7 @@ pub fn scan_pieces<C: Collect>(
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut scanner = Scanner::starting_at(plan.tier, plan.skip as u64);
+    let mut scanner = plan.proof.scanner(plan.tier, plan.skip as u64);
     let mut head = new();
     let stop = Stop { at_events: true, ..Stop::NEVER };
     let mut feed = Feed::new(&mut head, plan.proof);
