@@ -2,13 +2,10 @@
 
 use crate::made::Call;
 use crate::record::Record;
-use crate::space::{double, half, put};
 use std::cmp::Ordering;
-use tracemill_core::order::{Record as Fixed, Spool, Spooled, word};
-use tracemill_pipeline::Error;
 
 /// An event or a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
     /// Microseconds.
     pub(crate) ts: f64,
@@ -76,12 +73,14 @@ impl Entry {
 
 /// Two sorted lists as one; of equal ones the first list's come first.
 pub(crate) fn merge(
-    events: impl Iterator<Item = Entry>,
-    calls: impl Iterator<Item = Entry>,
-) -> impl Iterator<Item = Entry> {
+    events: impl Iterator<Item = Placed>,
+    calls: impl Iterator<Item = Placed>,
+) -> impl Iterator<Item = Placed> {
     let (mut events, mut calls) = (events.peekable(), calls.peekable());
     std::iter::from_fn(move || match (events.peek(), calls.peek()) {
-        (Some(event), Some(call)) if event.compare(call) == Ordering::Greater => calls.next(),
+        (Some(event), Some(call)) if event.entry.compare(&call.entry) == Ordering::Greater => {
+            calls.next()
+        }
         (Some(_), _) => events.next(),
         (None, _) => calls.next(),
     })
@@ -94,68 +93,44 @@ pub(crate) struct Placed {
     pub(crate) depth: u32,
 }
 
-impl Fixed for Placed {
-    const BYTES: usize = 36;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let Entry { ts, dur, kind, details, number } = self.entry;
-        put(bytes, &[ts.to_bits(), dur.to_bits(), number], &[kind, details, self.depth]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let (ts, dur, number) = (double(bytes, 0), double(bytes, 8), word(bytes, 16));
-        let (kind, details) = (half(bytes, 24), half(bytes, 28));
-        Placed { entry: Entry { ts, dur, kind, details, number }, depth: half(bytes, 32) }
-    }
-}
-
-/// The tree of a thread's entries, in pre-order.
-pub(crate) struct Nested {
-    all: Spooled<Placed>,
-    /// Entries that begin in one but end behind it, and so have no place.
+/// The tree of a thread's entries, in pre-order: `treify` (§7.1).
+pub(crate) struct Nested<I> {
+    entries: I,
+    /// Whether entries come with their depths.
+    has_depths: bool,
+    /// When each open one ends.
+    open: Vec<f64>,
+    /// Entries so far that begin in one but end behind it, and so have no place.
     pub(crate) dropped: u64,
 }
 
-impl Nested {
-    pub(crate) fn new(all: Spooled<Placed>) -> Self {
-        Nested { all, dropped: 0 }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Placed> + '_ {
-        self.all.iter()
-    }
-
-    /// The entry of a number.
-    pub(crate) fn get(&self, number: u32) -> Option<Entry> {
-        self.all.get(number as usize).map(|own| own.entry)
+impl<I: Iterator<Item = Placed>> Nested<I> {
+    pub(crate) fn new(entries: I, has_depths: bool) -> Self {
+        Nested { entries, has_depths, open: Vec::new(), dropped: 0 }
     }
 }
 
-/// `treify` (§7.1).
-///
-/// # Errors
-/// What temporary files say.
-pub(crate) fn nest(
-    entries: impl Iterator<Item = Entry>,
-    mut all: Spool<Placed>,
-) -> Result<Nested, Error> {
-    let mut dropped = 0;
-    // when each open one ends
-    let mut open: Vec<f64> = Vec::new();
-    for entry in entries {
-        while open.last().is_some_and(|end| entry.ts >= *end) {
-            open.pop();
+impl<I: Iterator<Item = Placed>> Iterator for Nested<I> {
+    type Item = Placed;
+
+    #[inline]
+    fn next(&mut self) -> Option<Placed> {
+        loop {
+            let own = self.entries.next()?;
+            if self.has_depths {
+                return Some(own);
+            }
+            let end = own.entry.end();
+            while self.open.last().is_some_and(|end| own.entry.ts >= *end) {
+                self.open.pop();
+            }
+            if self.open.last().is_some_and(|last| end > *last) {
+                self.dropped += 1;
+                continue;
+            }
+            let depth = self.open.len() as u32;
+            self.open.push(end);
+            return Some(Placed { depth, ..own });
         }
-        if open.last().is_some_and(|end| entry.end() > *end) {
-            dropped += 1;
-            continue;
-        }
-        all.extend(&[Placed { entry, depth: open.len() as u32 }])?;
-        open.push(entry.end());
     }
-    Ok(Nested { all: all.take()?, dropped })
 }

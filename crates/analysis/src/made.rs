@@ -1,5 +1,5 @@
-//! Calls as they are made of samples: when one begins is known before what it calls, how long it lasts only later. So both stand in
-//! lists of their own, and are put together when all is known.
+//! Calls as they are made of samples: when one begins is known before what it calls, how long it lasts only later. So a call is
+//! written down when it begins and gets its duration when it ends; where it went to disk in between, that stands in a list beside it.
 
 use crate::space::{Sorted, Sorter, Space, double, half, put};
 use std::cmp::Ordering;
@@ -22,27 +22,28 @@ pub(crate) struct Call {
     pub(crate) depth: u32,
 }
 
+impl Record for Call {
+    const BYTES: usize = 36;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let Call { ts, dur, own, node, sample, depth } = *self;
+        put(bytes, &[ts, dur, own].map(f64::to_bits), &[node, sample, depth]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let [ts, dur, own] = [0, 8, 16].map(|at| double(bytes, at));
+        let [node, sample, depth] = [24, 28, 32].map(|at| half(bytes, at));
+        Call { ts, dur, own, node, sample, depth }
+    }
+}
+
 /// A call that begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Begun {
     /// Microseconds.
     pub(crate) ts: f64,
     pub(crate) node: u32,
     pub(crate) sample: u32,
     pub(crate) depth: u32,
-}
-
-impl Record for Begun {
-    const BYTES: usize = 20;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.ts.to_bits()], &[self.node, self.sample, self.depth]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [node, sample, depth] = [8, 12, 16].map(|at| half(bytes, at));
-        Begun { ts: double(bytes, 0), node, sample, depth }
-    }
 }
 
 /// How long the call of a number lasts.
@@ -81,21 +82,24 @@ impl Keyed for Lasting {
 
 /// Takes calls as they begin and end.
 pub(crate) struct Made {
-    begun: Spool<Begun>,
-    ends: Sorter<Lasting>,
+    calls: Spool<Call>,
+    /// Of calls that were on disk when they ended: those that are open when memory is full, so few.
+    late: Sorter<Lasting>,
     count: u32,
     failed: Option<Error>,
 }
 
 impl Made {
     pub(crate) fn new(space: &Space) -> Self {
-        Made { begun: space.spool(4), ends: space.sorter(4), count: 0, failed: None }
+        Made { calls: space.spool(2), late: space.sorter(4), count: 0, failed: None }
     }
 
     /// The number of a call that begins. What fails is told at the end.
     pub(crate) fn begin(&mut self, begun: Begun) -> u32 {
+        let Begun { ts, node, sample, depth } = begun;
         if self.failed.is_none() {
-            self.failed = self.begun.extend(&[begun]).err();
+            let call = Call { ts, dur: 0.0, own: 0.0, node, sample, depth };
+            self.failed = self.calls.extend(&[call]).err();
         }
         self.count += 1;
         self.count - 1
@@ -103,8 +107,10 @@ impl Made {
 
     /// The call of a number ends; each does once.
     pub(crate) fn end(&mut self, number: u32, dur: f64, own: f64) {
-        if self.failed.is_none() {
-            self.failed = self.ends.push(Lasting { number, dur, own }).err();
+        if let Some(call) = self.calls.in_memory(number as usize) {
+            (call.dur, call.own) = (dur, own);
+        } else if self.failed.is_none() {
+            self.failed = self.late.push(Lasting { number, dur, own }).err();
         }
     }
 
@@ -115,22 +121,60 @@ impl Made {
     pub(crate) fn finish(mut self) -> Result<Calls, Error> {
         match self.failed.take() {
             Some(failed) => Err(failed),
-            None => Ok(Calls { begun: self.begun.take()?, ends: self.ends.finish()? }),
+            None => Ok(Calls { all: self.calls.take()?, late: self.late.finish()? }),
         }
     }
 }
 
 /// Calls in the order in which they begin.
 pub(crate) struct Calls {
-    begun: Spooled<Begun>,
-    ends: Sorted<Lasting>,
+    all: Spooled<Call>,
+    late: Sorted<Lasting>,
 }
 
 impl Calls {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Call> + '_ {
-        self.begun.iter().zip(self.ends.iter()).map(|(begun, lasting)| {
-            let (Begun { ts, node, sample, depth }, Lasting { dur, own, .. }) = (begun, lasting);
-            Call { ts, dur, own, node, sample, depth }
+        let mut late = self.late.iter().peekable();
+        (0..).zip(self.all.iter()).map(move |(number, call)| {
+            match late.next_if(|ended| ended.number == number) {
+                Some(Lasting { dur, own, .. }) => Call { dur, own, ..call },
+                None => call,
+            }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_core::limits::Limits;
+    use tracemill_testkit::Rng;
+
+    #[test]
+    fn calls_have_their_durations_whatever_memory_there_is() {
+        let mut rng = Rng::new(3);
+        for bytes in [0, 500, 5_000, 1 << 20] {
+            let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+            let mut made = Made::new(&Space::new(&limits, bytes, 1));
+            let (mut expected, mut open): (Vec<Call>, Vec<u32>) = Default::default();
+            for time in 0..2_000 {
+                let ts = f64::from(time);
+                if rng.below(100) < 55 {
+                    let (node, depth) = (rng.below(9) as u32, open.len() as u32);
+                    open.push(made.begin(Begun { ts, node, sample: time, depth }));
+                    let call = Call { ts, dur: 0.0, own: 0.0, node, sample: time, depth };
+                    expected.push(call);
+                } else if let Some(number) = open.pop() {
+                    let call = &mut expected[number as usize];
+                    (call.dur, call.own) = (ts - call.ts, ts / 2.0);
+                    made.end(number, call.dur, call.own);
+                }
+            }
+            let calls = made.finish().expect("room on disk");
+            assert_eq!(calls.all.spilled() > 0, bytes < 1 << 20);
+            for _ in 0..2 {
+                assert_eq!(calls.iter().collect::<Vec<_>>(), expected, "{bytes}");
+            }
+        }
     }
 }

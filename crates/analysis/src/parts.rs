@@ -111,7 +111,7 @@ impl Trace {
         let of = |number: usize| -> Result<Vec<(f64, f64)>, Error> {
             let thread = &self.threads[threads[number]];
             let track = self.track(thread)?;
-            let view = View::new(self, thread, &track, rules);
+            let view = View::new(&track, rules);
             Ok(view.matching(matcher).iter().collect())
         };
         let all: Vec<Vec<(f64, f64)>> = try_each(self.limits.threads, threads.len(), of)?;
@@ -128,7 +128,7 @@ impl Trace {
         for &at in threads {
             let thread = &self.threads[at];
             let track = self.track(thread)?;
-            let view = View::new(self, thread, &track, TableRules::default());
+            let view = View::new(&track, TableRules::default());
             if let Some(window) = view.window_of(key) {
                 return Ok(Some((at, window)));
             }
@@ -140,9 +140,9 @@ impl Trace {
         self.limits.cancel.check()?;
         let thread = &self.threads[at];
         let track = self.track(thread)?;
-        let view = View::new(self, thread, &track, query.rules);
+        let view = View::new(&track, query.rules);
         let table = view.table_of(query, room)?;
-        Ok(Part { threads: vec![at], table, calls: view.calls() as u64, dropped: track.dropped() })
+        Ok(Part { threads: vec![at], table, calls: view.calls() as u64, dropped: view.dropped() })
     }
 }
 

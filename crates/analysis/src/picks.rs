@@ -4,7 +4,7 @@ use crate::entries::Entry;
 use crate::groups::Ids;
 use crate::matcher::Matcher;
 use crate::stretches::Stretches;
-use crate::walk::Window;
+use crate::walk::{Counted, Window};
 use std::collections::HashMap;
 
 /// Which events and calls count, and how; the default is all.
@@ -150,15 +150,15 @@ impl Walked<'_> {
         Walked { picks: none, is_bottom_up: false, time: None, window }
     }
 
-    /// Entries that count, with their numbers: on the clock of the time that does.
+    /// Entries that count.
     pub(crate) fn of<'w>(
         &'w self,
         drawn: impl Iterator<Item = Drawn> + 'w,
         ids: &'w Ids<'_>,
-    ) -> Box<dyn Iterator<Item = (u32, Entry)> + 'w> {
+    ) -> Box<dyn Iterator<Item = Counted> + 'w> {
         let Walked { picks, is_bottom_up, time, .. } = self;
         if time.is_none() && picks.are_none(*is_bottom_up) {
-            return Box::new(drawn.map(|own| (own.at, own.entry)));
+            return Box::new(drawn.map(|Drawn { entry, .. }| Counted { written: entry, entry }));
         }
         let answers = |matcher: &'w Option<Matcher>| {
             matcher.as_ref().map(|matcher| Answers::new(ids, matcher))
@@ -167,9 +167,12 @@ impl Walked<'_> {
         let (hide, root, text) = (answers(&picks.hide), answers(&picks.root), answers(text));
         let mut sieve = Sieve { hide, root, text, within: None };
         let kept = drawn.filter(move |own| sieve.keeps(own));
-        Box::new(kept.filter_map(move |own| match time {
-            Some(time) => Some((own.at, time.clip(&own.entry)?)),
-            None => Some((own.at, own.entry)),
+        Box::new(kept.filter_map(move |Drawn { entry: written, .. }| {
+            let entry = match time {
+                Some(time) => time.clip(&written)?,
+                None => written,
+            };
+            Some(Counted { written, entry })
         }))
     }
 }

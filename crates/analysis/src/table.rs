@@ -22,11 +22,12 @@ use tracemill_pipeline::Error;
 pub struct View<'t> {
     trace: &'t Trace,
     thread: &'t Thread,
-    track: &'t Track,
+    track: &'t Track<'t>,
     rules: TableRules,
     /// Entries drawn, and calls among them.
     len: usize,
     calls: usize,
+    dropped: u64,
 }
 
 /// The flame chart of a view.
@@ -68,15 +69,17 @@ impl Flame<'_> {
 }
 
 impl<'t> View<'t> {
-    /// Of a thread and its track. Cost: a look at each entry.
-    pub fn new(trace: &'t Trace, thread: &'t Thread, track: &'t Track, rules: TableRules) -> Self {
-        let mut view = View { trace, thread, track, rules, len: 0, calls: 0 };
+    /// Of a track. Cost: a look at each entry.
+    pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
+        let Track { trace, thread, .. } = *track;
+        let mut view = View { trace, thread, track, rules, len: 0, calls: 0, dropped: 0 };
         let (mut len, mut calls) = (0, 0);
-        for own in view.drawn(&view.ids(GroupBy::None)) {
+        let mut nested = track.nested();
+        for own in view.drawn_of(nested.by_ref(), &view.ids(GroupBy::None)) {
             len += 1;
             calls += usize::from(own.entry.is_call());
         }
-        (view.len, view.calls) = (len, calls);
+        (view.len, view.calls, view.dropped) = (len, calls, nested.dropped);
         view
     }
 
@@ -86,7 +89,11 @@ impl<'t> View<'t> {
 
     /// `#appendNodesAtLevel`: an entry that is not drawn costs no level; one on the ignore list is drawn only if its parent is
     /// not on it.
-    fn drawn<'v>(&'v self, ids: &'v Ids<'_>) -> impl Iterator<Item = Drawn> + 'v {
+    fn drawn_of<'v>(
+        &'v self,
+        nested: impl Iterator<Item = Placed> + 'v,
+        ids: &'v Ids<'_>,
+    ) -> impl Iterator<Item = Drawn> + 'v {
         let listing = matches!(self.rules.entries, Entries::Listed | Entries::Panel);
         let is_plain = !listing && (self.rules.entries == Entries::All || self.trace.is_generic);
         let is_listed = move |entry: &Entry| {
@@ -97,7 +104,7 @@ impl<'t> View<'t> {
         };
         // for each open entry how many drawn ones stand above what is below it, and whether it is ignored
         let mut open: Vec<(u32, bool)> = Vec::new();
-        (0..).zip(self.track.nested.iter()).filter_map(move |(at, Placed { entry, depth })| {
+        (0..).zip(nested).filter_map(move |(at, Placed { entry, depth })| {
             if is_plain {
                 return Some(Drawn { at, entry, depth, level: depth, is_ignored: false });
             }
@@ -108,6 +115,10 @@ impl<'t> View<'t> {
             open.push((level + u32::from(is_drawn), is_ignored));
             is_drawn.then_some(Drawn { at, entry, depth, level, is_ignored })
         })
+    }
+
+    fn drawn<'v>(&'v self, ids: &'v Ids<'_>) -> impl Iterator<Item = Drawn> + 'v {
+        self.drawn_of(self.track.nested(), ids)
     }
 
     fn draws(&self, entry: &Entry) -> bool {
@@ -135,6 +146,11 @@ impl<'t> View<'t> {
         self.calls
     }
 
+    /// Events and calls that begin in one but end behind it, and so have no place.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
     /// The whole trace as a window.
     pub fn full(&self) -> Window {
         let (from, to) = self.trace.bounds;
@@ -147,14 +163,14 @@ impl<'t> View<'t> {
     /// What temporary files say.
     pub fn flame(&self) -> Result<Flame<'_>, Error> {
         let mut owns = self.trace.space().sorter(2);
-        if let Some(model) = self.trace.stands_alone(self.thread) {
-            for (number, call) in (0..).zip(self.trace.frames(model)?.iter()) {
+        if let Some(calls) = self.track.calls.as_ref().filter(|_| self.track.is_alone()) {
+            for (number, call) in (0..).zip(calls.iter()) {
                 owns.push(Lasting { number, dur: call.dur, own: call.own })?;
             }
             return Ok(Flame { view: self, owns: owns.finish()? });
         }
         let mut open: Vec<Lasting> = Vec::new();
-        for (number, Placed { entry, depth }) in (0..).zip(self.track.nested.iter()) {
+        for (number, Placed { entry, depth }) in (0..).zip(self.track.nested()) {
             while open.len() > depth as usize {
                 open.pop().map_or(Ok(()), |own| owns.push(own))?;
             }
@@ -243,14 +259,9 @@ impl<'t> View<'t> {
     /// The window in which the entry of this key (§10) lasts.
     pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
         let ids = self.ids(GroupBy::None);
-        let mut entries = self.track.nested.iter().map(|own| own.entry);
+        let mut entries = self.track.nested().map(|own| own.entry);
         let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
         Some(Window { from: entry.ts / 1000.0, to: entry.end() / 1000.0 })
-    }
-
-    /// The group of the entry of a number.
-    fn group_of(&self, event: u32, ids: &Ids<'_>) -> u32 {
-        self.track.nested.get(event).map_or(0, |entry| ids.group(&entry))
     }
 
     /// The table of a query, of what counts. Cost: one walk; 80 bytes of heap a row.
@@ -285,7 +296,7 @@ impl<'t> View<'t> {
         self.walk((over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(window);
         if grouped {
-            rows.group(|event| self.group_of(event, &ids), false);
+            rows.group(|entry| ids.group(entry), false);
         }
         Ok(self.table(&rows, &ids, window, (By::Total, usize::MAX)))
     }
@@ -326,17 +337,16 @@ impl<'t> View<'t> {
         let grouped = by != GroupBy::None;
         let mut tree = BottomUp::new(&ids, window, levels, false, self.rules.as_devtools);
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
-            over.of(self.drawn(&ids), &ids).for_each(|(_, entry)| tree.note_cached(&entry));
+            over.of(self.drawn(&ids), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
         self.walk((over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(shared);
         if grouped {
-            rows.group(|event| self.group_of(event, &ids), true);
+            rows.group(|entry| ids.group(entry), true);
         }
         if let Some(text) = text {
             let mut answers = Answers::new(&ids, text);
-            let nested = &self.track.nested;
-            rows.keep_top(|event| nested.get(event).is_some_and(|entry| answers.of(&entry)));
+            rows.keep_top(|entry| answers.of(entry));
         }
         Ok(self.table(&rows, &ids, window, (By::Own, levels + usize::from(grouped))))
     }
@@ -345,14 +355,13 @@ impl<'t> View<'t> {
         let (by, levels) = view;
         let all = rows.depth_first(by, levels, !self.rules.as_devtools);
         let root = &rows.all[0];
-        let made = all
-            .into_iter()
-            .filter_map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids));
+        let made =
+            all.into_iter().map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids));
         Table { window, own: root.own, total: root.total, rows: made.collect() }
     }
 
-    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>) -> Option<TreeRow> {
-        let entry = &self.track.nested.get(row.event)?;
+    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>) -> TreeRow {
+        let entry = &row.entry;
         let id = match (row.is_group, row.key.group) {
             (true, _) => ids.group_id(row.key.id),
             (false, 0) => self.trace.names.text(row.key.id),
@@ -361,7 +370,7 @@ impl<'t> View<'t> {
             }
         };
         let label = if row.is_group { ids.group_label(&id, entry) } else { ids.label(entry) };
-        Some(TreeRow {
+        TreeRow {
             depth,
             start: entry.ts / 1000.0 - self.trace.bounds.0 / 1000.0,
             own: row.own,
@@ -375,7 +384,7 @@ impl<'t> View<'t> {
             category: ids.category(entry),
             location: if row.is_group { Location::default() } else { self.location(entry, ids) },
             id,
-        })
+        }
     }
 
     fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {

@@ -2,7 +2,7 @@
 
 use crate::calls::integrate;
 use crate::details::{DetailsTable, Wanted};
-use crate::entries::{Entry, Nested, Placed, merge, nest};
+use crate::entries::{Entry, Nested, Placed, merge};
 use crate::frames::frames;
 use crate::kinds::Kinds;
 use crate::made::Calls;
@@ -141,25 +141,26 @@ pub struct Trace {
     pub written_calls: u64,
 }
 
-/// A thread's flame chart: its events and calls, nested.
-pub struct Track {
-    pub(crate) nested: Nested,
+/// A thread's flame chart: its events, and the calls of its profile.
+pub struct Track<'t> {
+    pub(crate) trace: &'t Trace,
+    pub(crate) thread: &'t Thread,
+    pub(crate) calls: Option<Calls>,
 }
 
-impl Track {
-    /// Events and calls that have a place.
-    pub fn len(&self) -> usize {
-        self.nested.len()
+impl Track<'_> {
+    /// Events and calls that have a place, nested. Cost: they are merged each time.
+    pub(crate) fn nested(&self) -> Nested<impl Iterator<Item = Placed> + '_> {
+        let alone = self.is_alone();
+        let events = (!alone).then(|| self.trace.events(self.thread)).into_iter().flatten();
+        let calls = self.calls.iter().flat_map(Calls::iter);
+        let calls = calls.map(|own| Placed { entry: Entry::of_call(&own), depth: own.depth });
+        Nested::new(merge(events.map(|entry| Placed { entry, depth: 0 }), calls), alone)
     }
 
-    /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.nested.len() == 0
-    }
-
-    /// Events and calls that begin in one but end behind it, and so have no place.
-    pub fn dropped(&self) -> u64 {
-        self.nested.dropped
+    /// Whether it is that of a CPU profile that stands alone.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.trace.stands_alone(self.thread).is_some()
     }
 }
 
@@ -179,11 +180,6 @@ impl Trace {
         self.records.range(thread.records.clone()).map(|record| Entry::of_record(&record))
     }
 
-    /// The calls of a profile that stands alone.
-    pub(crate) fn frames(&self, model: &Model) -> Result<Calls, Error> {
-        frames(model, self.samples.range(model.span.range.clone()), &self.space())
-    }
-
     fn calls(&self, thread: &Thread, model: &Model, space: &Space) -> Result<Calls, Error> {
         let trace_id = |entry: &Entry| {
             let id = self.details.all[entry.details as usize].trace_id;
@@ -193,29 +189,20 @@ impl Trace {
         integrate((self.events(thread), samples), (model, &self.flags), trace_id, space)
     }
 
-    /// The flame chart of a thread. Cost: its events, samples and calls; 40 bytes for each event and call, and while it is made as
-    /// much again for each call; on disk beyond the budget.
+    /// The flame chart of a thread. Cost: its events and samples, and 36 bytes for each call, on disk beyond the budget.
     ///
     /// # Errors
     /// What temporary files say.
-    pub fn track(&self, thread: &Thread) -> Result<Track, Error> {
+    pub fn track<'t>(&'t self, thread: &'t Thread) -> Result<Track<'t>, Error> {
         let space = self.space();
-        let mut placed = space.spool(2);
-        if let Some(model) = self.stands_alone(thread) {
-            for call in self.frames(model)?.iter() {
-                placed.extend(&[Placed { entry: Entry::of_call(&call), depth: call.depth }])?;
+        let calls = match (self.stands_alone(thread), &thread.model) {
+            (Some(model), _) => {
+                Some(frames(model, self.samples.range(model.span.range.clone()), &space)?)
             }
-            return Ok(Track { nested: Nested::new(placed.take()?) });
-        }
-        let events = self.events(thread);
-        let nested = match &thread.model {
-            None => nest(events, placed)?,
-            Some(model) => {
-                let calls = self.calls(thread, model, &space)?;
-                nest(merge(events, calls.iter().map(|call| Entry::of_call(&call))), placed)?
-            }
+            (None, Some(model)) => Some(self.calls(thread, model, &space)?),
+            (None, None) => None,
         };
-        Ok(Track { nested })
+        Ok(Track { trace: self, thread, calls })
     }
 }
 

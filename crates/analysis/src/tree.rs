@@ -1,5 +1,6 @@
 //! Rows of the tree views, in columns: each row knows its parent and its first and last child.
 
+use crate::entries::Entry;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::cmp::Ordering;
@@ -39,7 +40,7 @@ pub(crate) struct Row {
     /// Events.
     pub(crate) count: u32,
     /// The entry that made the row.
-    pub(crate) event: u32,
+    pub(crate) entry: Entry,
     /// Bytes of requests.
     pub(crate) bytes: f64,
     /// Whether it says that it has children.
@@ -75,7 +76,7 @@ fn hash(parent: u32, key: Key) -> u64 {
 impl Default for Rows {
     fn default() -> Self {
         let mut rows = Rows { all: Vec::new(), index: HashTable::new(), counted: 0 };
-        rows.add(NONE, Key::of(0), NONE);
+        rows.add(NONE, Key::of(0), Entry::default());
         rows
     }
 }
@@ -88,7 +89,7 @@ impl Rows {
     }
 
     /// A new row below another.
-    pub(crate) fn add(&mut self, parent: u32, key: Key, event: u32) -> u32 {
+    pub(crate) fn add(&mut self, parent: u32, key: Key, entry: Entry) -> u32 {
         let number = self.all.len() as u32;
         self.all.push(Row {
             key,
@@ -100,7 +101,7 @@ impl Rows {
             total: 0.0,
             marker: f64::NAN,
             count: 0,
-            event,
+            entry,
             bytes: 0.0,
             expandable: false,
             is_group: false,
@@ -125,7 +126,7 @@ impl Rows {
 
     /// The row of a key below another, made if it is not there; and whether it was made.
     #[inline]
-    pub(crate) fn row(&mut self, parent: u32, key: Key, event: u32) -> (u32, bool) {
+    pub(crate) fn row(&mut self, parent: u32, key: Key, entry: Entry) -> (u32, bool) {
         let hash_of = hash(parent, key);
         let all = &self.all;
         let same = |&row: &u32| {
@@ -135,7 +136,7 @@ impl Rows {
         if let Some(&found) = self.index.find(hash_of, same) {
             return (found, false);
         }
-        let row = self.add(parent, key, event);
+        let row = self.add(parent, key, entry);
         let all = &self.all;
         self.index.insert_unique(hash_of, row, |&other| {
             let own = &all[other as usize];
@@ -186,24 +187,24 @@ impl Rows {
         rows
     }
 
-    /// Takes the rows at the top out whose first event does not stay.
-    pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(u32) -> bool) {
+    /// Takes the rows at the top out whose first entry does not stay.
+    pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(&Entry) -> bool) {
         let top: Vec<u32> = self.children(0).collect();
         for row in top {
             let row = &mut self.all[row as usize];
-            row.is_gone = !stays(row.event);
+            row.is_gone = !stays(&row.entry);
         }
     }
 
     /// Puts the rows at the top below their groups; the total of a group is the sum of its rows' `own` or `total`.
-    pub(crate) fn group(&mut self, group: impl Fn(u32) -> u32, by_own: bool) {
+    pub(crate) fn group(&mut self, group: impl Fn(&Entry) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
         let root = &mut self.all[0];
         (root.first, root.last) = (NONE, NONE);
         self.index.clear();
         for row in flat {
             let own = self.all[row as usize];
-            let (at, is_new) = self.row(0, Key::of(group(own.event)), own.event);
+            let (at, is_new) = self.row(0, Key::of(group(&own.entry)), own.entry);
             let parent = &mut self.all[at as usize];
             (parent.is_group, parent.expandable) = (true, true);
             if is_new {

@@ -3,7 +3,7 @@
 
 use crate::entries::Entry;
 use crate::tree::{Key, NONE, Rows};
-use crate::walk::{Visit, Window};
+use crate::walk::{Counted, Visit, Window};
 use std::collections::HashMap;
 
 /// What rows an event belongs to.
@@ -48,7 +48,7 @@ impl<'i, I: Identify> TopDown<'i, I> {
         TopDown { rows: Rows::default(), ids, each, grouped, as_devtools, open }
     }
 
-    fn enter(&mut self, at: u32, entry: &Entry, ms: f64) {
+    fn enter(&mut self, Counted { written, entry }: &Counted, ms: f64) {
         let (parent, matched) = self.open[self.open.len() - 1];
         if parent != NONE && parent != 0 {
             let row = &mut self.rows.all[parent as usize];
@@ -59,8 +59,8 @@ impl<'i, I: Identify> TopDown<'i, I> {
             let group = if self.grouped { self.ids.group(entry) } else { 0 };
             let key = Key { id: self.ids.id(entry), group };
             match self.each {
-                true => self.rows.add(parent, key, at),
-                false => self.rows.row(parent, key, at).0,
+                true => self.rows.add(parent, key, *written),
+                false => self.rows.row(parent, key, *written).0,
             }
         } else {
             NONE
@@ -92,20 +92,20 @@ impl<I: Identify> Visit for TopDown<'_, I> {
         self.rows.grown()
     }
 
-    fn start(&mut self, at: u32, entry: &Entry, ms: f64) {
-        if self.each && entry.dur < 0.0 && self.as_devtools {
+    fn start(&mut self, own: &Counted, ms: f64) {
+        if self.each && own.entry.dur < 0.0 && self.as_devtools {
             return self.open.push(self.open[self.open.len() - 1]);
         }
-        self.enter(at, entry, ms);
+        self.enter(own, ms);
     }
 
-    fn end(&mut self, _at: u32, _entry: &Entry, _ms: f64) {
+    fn end(&mut self, _own: &Counted, _ms: f64) {
         self.open.pop();
     }
 
-    fn instant(&mut self, at: u32, entry: &Entry) {
+    fn instant(&mut self, own: &Counted) {
         if self.each {
-            self.enter(at, entry, 0.0);
+            self.enter(own, 0.0);
             self.open.pop();
         }
     }
@@ -113,7 +113,7 @@ impl<I: Identify> Visit for TopDown<'_, I> {
 
 /// An open event.
 struct Open {
-    at: u32,
+    written: Entry,
     key: Key,
     caller: u32,
     own: f64,
@@ -188,7 +188,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
             let marker = &mut self.rows.all[row as usize].marker;
             let counted = if marker.is_nan() { self.window.from } else { *marker };
             *marker = end;
-            let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.at);
+            let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.written);
             row = next;
             let own_row = &mut self.rows.all[row as usize];
             if is_new {
@@ -227,7 +227,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         self.rows.grown()
     }
 
-    fn start(&mut self, at: u32, entry: &Entry, ms: f64) {
+    fn start(&mut self, Counted { written, entry }: &Counted, ms: f64) {
         if let Some(last) = self.own.last_mut() {
             *last -= ms;
         }
@@ -242,15 +242,15 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         }
         self.outermost.push(outermost);
         let caller = self.ids.id(entry);
-        self.open.push(Open { at, key, caller, own: ms, outermost });
+        self.open.push(Open { written: *written, key, caller, own: ms, outermost });
     }
 
-    fn end(&mut self, at: u32, entry: &Entry, end: f64) {
+    fn end(&mut self, Counted { written, entry }: &Counted, end: f64) {
         let Some(Open { key, own, outermost, .. }) = self.open.pop() else { return };
         if self.as_devtools && key == Key::of(0) {
             return;
         }
-        let (row, _) = self.rows.row(0, key, at);
+        let (row, _) = self.rows.row(0, key, *written);
         let rest = or_zero(self.own.pop());
         let is_outermost = self.outermost.pop();
         let has_caller = !self.open.is_empty();
@@ -266,10 +266,10 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         }
     }
 
-    fn instant(&mut self, at: u32, entry: &Entry) {
+    fn instant(&mut self, Counted { written, entry }: &Counted) {
         let Some(received) = self.ids.received(entry) else { return };
         let key = self.key(entry);
-        let (row, _) = self.rows.row(0, key, at);
+        let (row, _) = self.rows.row(0, key, *written);
         let is_cached = self.cached.get(&key).copied().unwrap_or(false);
         let row = &mut self.rows.all[row as usize];
         row.count += 1;

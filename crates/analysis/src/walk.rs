@@ -14,14 +14,23 @@ pub struct Window {
     pub to: f64,
 }
 
+/// An entry that counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    /// As it stands in the flame chart.
+    pub(crate) written: Entry,
+    /// On the clock of the time that counts.
+    pub(crate) entry: Entry,
+}
+
 /// What is told of each event within the window.
 pub(crate) trait Visit {
-    /// An event that lasts `ms` within the window begins; `at` is its place among the entries.
-    fn start(&mut self, at: u32, entry: &Entry, ms: f64);
+    /// An event that lasts `ms` within the window begins.
+    fn start(&mut self, own: &Counted, ms: f64);
     /// The innermost event ends, at `ms` or with the window.
-    fn end(&mut self, at: u32, entry: &Entry, ms: f64);
+    fn end(&mut self, own: &Counted, ms: f64);
     /// An event that lasts no time.
-    fn instant(&mut self, _at: u32, _entry: &Entry) {}
+    fn instant(&mut self, _own: &Counted) {}
     /// Bytes of heap that it took since this was asked for last.
     fn grown(&mut self) -> u64;
 }
@@ -53,12 +62,12 @@ impl Filter<'_> {
 /// Entries after which visitors are asked what they take.
 const ASKED_EVERY: u32 = 1 << 12;
 
-/// Walks over entries with their places, in order, within the window; `again` gives them a second time. Cost: one look at each up to
+/// Walks over entries, in order, within the window; `again` gives them a second time. Cost: one look at each up to
 /// the end of the window, and a second one at those before its start. `room` is that of the visitors.
 ///
 /// # Errors
 /// [`tracemill_pipeline::ErrorKind::Exceeded`] if what visitors make is more than there is room for.
-pub(crate) fn walk<I: Iterator<Item = (u32, Entry)>>(
+pub(crate) fn walk<I: Iterator<Item = Counted>>(
     entries: impl Fn() -> I,
     window: Window,
     filter: Filter<'_>,
@@ -69,40 +78,41 @@ pub(crate) fn walk<I: Iterator<Item = (u32, Entry)>>(
     // DevTools takes an end of 0 for none
     let end = if end == 0.0 || end.is_nan() { f64::INFINITY } else { end };
     let clipped = |entry: &Entry| js_min(entry.end() / 1000.0, window.to);
-    let mut open: Vec<(u32, Entry)> = Vec::new();
+    let mut open: Vec<Counted> = Vec::new();
     let is_open = |entry: &Entry, time: f64| {
         let ends = entry.end();
         !(ends <= time && (ends != 0.0 || !filter.as_devtools))
     };
     let mut until_asked = ASKED_EVERY;
-    for (at, entry) in entries().skip(first(entries(), start, filter)) {
+    for own in entries().skip(first(entries(), start, filter)) {
+        let entry = own.entry;
         if entry.end() < start {
             continue;
         }
         if entry.ts > end {
             break;
         }
-        while let Some((last, own)) = open.pop_if(|(_, own)| !is_open(own, entry.ts)) {
-            visits.iter_mut().for_each(|visit| visit.end(last, &own, clipped(&own)));
+        while let Some(last) = open.pop_if(|last| !is_open(&last.entry, entry.ts)) {
+            visits.iter_mut().for_each(|visit| visit.end(&last, clipped(&last.entry)));
         }
         if !filter.takes(&entry) {
             continue;
         }
         if entry.dur == 0.0 || entry.dur.is_nan() {
-            visits.iter_mut().for_each(|visit| visit.instant(at, &entry));
+            visits.iter_mut().for_each(|visit| visit.instant(&own));
             continue;
         }
         let ms = clipped(&entry) - js_max(window.from, entry.ts / 1000.0);
-        visits.iter_mut().for_each(|visit| visit.start(at, &entry, ms));
-        open.push((at, entry));
+        visits.iter_mut().for_each(|visit| visit.start(&own, ms));
+        open.push(own);
         until_asked -= 1;
         if until_asked == 0 {
             until_asked = ASKED_EVERY;
             ask(visits, room)?;
         }
     }
-    while let Some((last, own)) = open.pop() {
-        visits.iter_mut().for_each(|visit| visit.end(last, &own, clipped(&own)));
+    while let Some(last) = open.pop() {
+        visits.iter_mut().for_each(|visit| visit.end(&last, clipped(&last.entry)));
     }
     ask(visits, room)
 }
@@ -112,10 +122,10 @@ fn ask(visits: &mut [&mut dyn Visit], room: &Room) -> Result<(), Error> {
 }
 
 /// How many come before the walk begins: it does at the last entry that begins by then, and back to a `RunTask` of the timeline.
-fn first(entries: impl Iterator<Item = (u32, Entry)>, start: f64, filter: Filter<'_>) -> usize {
-    let before = entries.take_while(|(_, entry)| start - entry.ts >= 0.0).enumerate();
+fn first(entries: impl Iterator<Item = Counted>, start: f64, filter: Filter<'_>) -> usize {
+    let before = entries.take_while(|own| start - own.entry.ts >= 0.0).enumerate();
     let is_top = |entry: &Entry| filter.flags(entry) & flag::TOP_LEVEL != 0;
-    before.fold(0, |first, (at, (_, entry))| if is_top(&entry) { at } else { first })
+    before.fold(0, |first, (at, own)| if is_top(&own.entry) { at } else { first })
 }
 
 /// `Math.min`

@@ -43,7 +43,7 @@ impl Trace {
                 continue;
             }
             let track = self.track(thread)?;
-            View::new(self, thread, &track, rules).call_rows(|call| {
+            View::new(&track, rules).call_rows(|call| {
                 if window.is_some_and(|(from, to)| call.ts + call.dur < from || call.ts > to) {
                     return Ok(());
                 }

@@ -157,7 +157,7 @@ impl All {
             let lane = self.lanes.add(LaneKey { kind: LaneKind::Calls, pid, own });
             let track = trace.track(thread)?;
             let rules = TableRules { entries: Entries::All, as_devtools: false };
-            View::new(&trace, thread, &track, rules).call_rows(|row| {
+            View::new(&track, rules).call_rows(|row| {
                 let text = if row.name.is_empty() { b"(anonymous)" } else { row.name };
                 let name = self.names.number(&text[..text.len().min(crate::text::NAME_MOST)]);
                 let nanos = |micros: f64| (micros * 1000.0).round() as i64;

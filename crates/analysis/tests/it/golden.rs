@@ -208,9 +208,8 @@ fn check(name: &str, input: &Path, golden: &Path, outcome: &mut Outcome) {
         if !head["error"].is_null() || head["groupBy"] == "third-party" {
             continue;
         }
-        let view = views
-            .entry((at, entries))
-            .or_insert_with(|| View::new(&trace, &trace.threads[at], &tracks[at], table_rules));
+        let view =
+            views.entry((at, entries)).or_insert_with(|| View::new(&tracks[at], table_rules));
         for what in compare(view, head).unwrap_or_else(|| vec!["unknown table"]) {
             note(name, head, Some(what), outcome);
         }

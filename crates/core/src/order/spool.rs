@@ -66,6 +66,12 @@ impl<R: Record> Spool<R> {
         Ok(())
     }
 
+    /// The record of a number, to be changed, unless it is on disk.
+    pub fn in_memory(&mut self, number: usize) -> Option<&mut R> {
+        let on_disk = self.scratch.as_ref().map_or(0, |scratch| scratch.len() as usize / R::BYTES);
+        self.memory.get_mut(number.checked_sub(on_disk)?)
+    }
+
     /// Whether there is more than may be in memory.
     pub(super) fn is_full(&self) -> bool {
         size_of_val(&*self.memory) as u64 > self.limit

@@ -129,7 +129,7 @@ fn write_thread(
 ) -> std::io::Result<()> {
     let thread = &trace.threads[at];
     let track = trace.track(thread).map_err(io::Error::other)?;
-    let view = View::new(trace, thread, &track, rules);
+    let view = View::new(&track, rules);
     let head = json!({
         "pid": thread.pid_text(),
         "tid": thread.tid_text(),
