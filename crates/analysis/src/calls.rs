@@ -7,7 +7,7 @@
 use crate::entries::Entry;
 use crate::kinds::flag;
 use crate::made::{Begun, Calls, Made};
-use crate::model::{Model, NATIVE, NONE};
+use crate::model::{Above, Model, NATIVE, NONE};
 use crate::samples::Sample;
 use crate::space::Space;
 use std::cmp::Ordering;
@@ -45,8 +45,8 @@ struct Integrator<'m> {
     fake: bool,
     cuts: u64,
     last: f64,
-    /// Nodes of the stack that is put in.
-    stack: Vec<u32>,
+    /// Nodes of the stack that is put in, each with its class.
+    stack: Vec<(u32, u32)>,
 }
 
 /// The calls of a thread, in the order in which they are made. `entries` are its events, sorted; `trace_id` gives the
@@ -194,7 +194,8 @@ impl Integrator<'_> {
         if Some(sample.node) == self.model.gc {
             if sample.below != NONE {
                 self.push_stack(sample.below);
-                self.stack.push(sample.node);
+                let class = self.model.calls[sample.node as usize].class;
+                self.stack.push((sample.node, class));
             }
         } else {
             self.push_stack(sample.node);
@@ -207,31 +208,29 @@ impl Integrator<'_> {
 
     /// Puts a node and its ancestors on the stack that is put in; native frames are left out.
     fn push_stack(&mut self, mut node: u32) {
+        let Model { calls, frames, .. } = self.model;
+        if node != NONE && frames[node as usize].url == NATIVE {
+            node = calls[node as usize].parent;
+        }
         while node != 0 && node != NONE {
-            self.stack.push(node);
-            node = self.model.parents[node as usize];
+            let Above { parent, class } = calls[node as usize];
+            self.stack.push((node, class));
+            node = parent;
         }
         self.stack.reverse();
-        let frames = &self.model.frames;
-        self.stack.retain(|&node| frames[node as usize].url != NATIVE);
     }
 
     /// Makes the stack that was put in the current one: what is equal stays, what is not ends at `time`.
     fn extract(&mut self, time: f64, sample: u32) {
         let mut same = self.locked.last().copied().unwrap_or(0);
-        let class = |node: u32| self.model.frames[node as usize].class;
-        while same < self.stack.len().min(self.js.len())
-            && class(self.stack[same]) == self.js[same].class
-        {
-            same += 1;
-        }
+        let both = self.stack.iter().zip(&self.js).skip(same);
+        same += both.take_while(|((_, class), open)| *class == open.class).count();
         self.cut(same, time);
         for at in same..self.stack.len() {
-            let node = self.stack[at];
+            let (node, class) = self.stack[at];
             if self.model.is_no_call(node) {
                 continue;
             }
-            let class = self.model.frames[node as usize].class;
             let index = self.out.begin(Begun { ts: time, node, sample, depth: 0 });
             self.js.push(Open { index, ts: time, class, cuts: self.cuts });
         }

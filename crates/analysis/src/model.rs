@@ -4,7 +4,8 @@
 //! nanoseconds; a microsecond with up to three decimals is the same double either way.
 
 use crate::names::Names;
-use crate::value::{is_true, member, number, string, template};
+use crate::value::{is_true, member, named, number, string, template};
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::ops::Range;
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
@@ -40,6 +41,9 @@ pub(crate) struct Frame {
     pub(crate) class: u32,
 }
 
+/// Nodes by their ids.
+pub(crate) type NodesById = HashMap<u64, u32, FixedState>;
+
 /// Nodes of a profile, put together as they come.
 #[derive(Default)]
 pub(crate) struct Raw {
@@ -73,6 +77,14 @@ impl Span {
     }
 }
 
+/// What a walk up the stack of a node needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Above {
+    /// The next node above that is no function of V8 itself; 0 or [`NONE`] at the top.
+    pub(crate) parent: u32,
+    pub(crate) class: u32,
+}
+
 /// See the module doc.
 #[derive(Default)]
 pub(crate) struct Model {
@@ -82,6 +94,8 @@ pub(crate) struct Model {
     /// −1 for the root.
     pub(crate) depths: Vec<i32>,
     pub(crate) frames: Vec<Frame>,
+    /// Of each node.
+    pub(crate) calls: Vec<Above>,
     /// Whether a node is below the root, or the root itself.
     known: Vec<bool>,
     pub(crate) gc: Option<u32>,
@@ -107,6 +121,17 @@ impl Raw {
         }
     }
 
+    /// Its texts have other numbers: those in `numbers`.
+    pub(crate) fn rename(&mut self, numbers: &[u32]) {
+        for frame in &mut self.frames {
+            let Frame { function, script, url, line, column, row, class } = frame;
+            for text in [function, script, url, line, column, row, class] {
+                *text = numbers[*text as usize];
+            }
+        }
+        self.trace_ids.iter_mut().for_each(|(key, _)| *key = numbers[*key as usize]);
+    }
+
     fn add_node(&mut self, node: PieceNode<'_>, is_whole: bool, names: &mut Names) {
         let children = node.children.map(|ids| {
             let start = self.children.len();
@@ -118,11 +143,11 @@ impl Raw {
     }
 
     /// Makes the model, without samples, and what finds its nodes by their ids; `end` is in microseconds.
-    pub(crate) fn model(self, end: f64) -> (Model, HashMap<u64, u32>) {
+    pub(crate) fn model(self, end: f64) -> (Model, NodesById) {
         if self.nodes.is_empty() {
             return Default::default();
         }
-        let by_id: HashMap<u64, u32> = (0..).zip(&self.nodes).map(|(at, n)| (n.id, at)).collect();
+        let by_id: NodesById = (0..).zip(&self.nodes).map(|(at, n)| (n.id, at)).collect();
         let lists = self.lists(&by_id);
         let count = self.nodes.len();
         let mut model = Model {
@@ -130,6 +155,7 @@ impl Raw {
             parents: vec![NONE; count],
             depths: vec![-1; count],
             known: vec![false; count],
+            calls: self.frames.iter().map(|own| Above { parent: NONE, class: own.class }).collect(),
             frames: self.frames,
             end: end / 1000.0,
             ..Model::default()
@@ -144,6 +170,11 @@ impl Raw {
                 }
                 model.parents[child as usize] = parent;
                 model.depths[child as usize] = model.depths[parent as usize] + 1;
+                let is_native = model.frames[parent as usize].url == NATIVE && parent != 0;
+                model.calls[child as usize].parent = match is_native {
+                    true => model.calls[parent as usize].parent,
+                    false => parent,
+                };
                 open.push(child);
             }
             if parent == 0 {
@@ -161,7 +192,7 @@ impl Raw {
     }
 
     /// Children of each node: as listed, if the first node has a list, else by parents (§4.2).
-    fn lists(&self, by_id: &HashMap<u64, u32>) -> Lists {
+    fn lists(&self, by_id: &NodesById) -> Lists {
         let listed = self.nodes[0].children.is_some();
         let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(self.nodes.len());
         for (at, node) in (0..).zip(&self.nodes) {
@@ -253,21 +284,21 @@ pub(crate) fn meta_names() -> Names {
 /// The frame of a node: `callFrame`, or the node itself in the old form.
 fn frame_of(text: &[u8], is_whole: bool, names: &mut Names) -> Frame {
     let frame = member(text, b"callFrame").unwrap_or(text);
-    let value = |key: &[u8]| member(frame, key);
-    let function = template(value(b"functionName"));
-    let url = value(b"url").and_then(string).unwrap_or_default();
-    let script_id = value(b"scriptId");
+    let [name, url, script_id, line, column] =
+        named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
+    let function = template(name);
+    let url = url.and_then(string).unwrap_or_default();
     // a trace's are made texts first, so that 0 is a condition there
     let script = match is_whole {
         true if !is_true(script_id) => Vec::new(),
         _ => template(script_id),
     };
-    let position = |key: &[u8]| match value(key) {
+    let position = |value: Option<&[u8]>| match value {
         None if is_whole => b"undefined".to_vec(),
         None => b"-1".to_vec(),
         own => template(own),
     };
-    let (line, column) = (position(b"lineNumber"), position(b"columnNumber"));
+    let (line, column) = (position(line), position(column));
     let place: &[u8] = if script.is_empty() { &url } else { &script };
     let is_native = url == b"native V8Runtime";
     let title = if is_native { native_group(&function).as_bytes() } else { &*function };
@@ -275,7 +306,7 @@ fn frame_of(text: &[u8], is_whole: bool, names: &mut Names) -> Frame {
     let class = [&*script, b"\0", &*function, b"\0", &*line].concat();
     Frame {
         // rows and classes say `undefined`, labels do not
-        function: if value(b"functionName").is_some() { names.number(&function) } else { 0 },
+        function: if name.is_some() { names.number(&function) } else { 0 },
         script: names.number(&script),
         url: names.number(&url),
         line: names.number(&line),

@@ -11,6 +11,7 @@ use crate::space::{Room, Space};
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::collections::{HashMap, HashSet};
 use tracemill_core::order::Spooled;
+use tracemill_core::threads::try_each;
 use tracemill_pipeline::{
     Config, Error, ProfileFacts, ProfileSource, Scanned, Source, scan_inputs,
 };
@@ -59,7 +60,7 @@ impl Trace {
         let meta = facts.meta(place);
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(&scanned, rules, tables, &space)?;
+        let profiles = read_profiles(&scanned, rules, tables, (&space, config.threads))?;
         let says_profile = scanned.members().any(|(key, value)| {
             let origin = crate::value::member(&value, b"dataOrigin");
             string_is(key, b"metadata") && origin.is_some_and(|own| string_is(own, b"CPUProfile"))
@@ -283,28 +284,58 @@ struct Chosen {
     model: Option<Model>,
 }
 
-/// The samples of all profiles go to `samples`.
+/// What the pieces of a profile say, and the texts that they say it by.
+struct Decoded {
+    facts: ProfileFacts,
+    raw: Raw,
+    samples: RawSamples,
+    names: Names,
+}
+
+/// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads.
 fn read_profiles(
     scanned: &Scanned,
     rules: ReadRules,
     (names, samples): (&mut Names, &mut Samples),
-    space: &Space,
+    (space, threads): (&Space, usize),
 ) -> Result<Vec<Read>, Error> {
     let mut all = Vec::new();
-    let pieces = scanned.pieces();
-    for (number, mut facts) in scanned.profiles().into_iter().enumerate() {
-        let (mut raw, mut raw_samples) = (Raw::default(), RawSamples::new(space));
-        let mut added = Ok(());
-        pieces.each(number, rules.as_devtools, |piece| {
-            raw.add(piece, facts.is_whole, names);
-            if added.is_ok() {
-                added = raw_samples.add(piece.samples, piece.steps);
-            }
-            if raw_samples.are_complete() {
-                raw.source = piece.source.or(raw.source);
-            }
+    let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
+    let threads = threads.max(1);
+    let space = space.divided(threads as u64);
+    for first in (0..profiles.len()).step_by(threads) {
+        let decoded = try_each(threads, threads.min(profiles.len() - first), |at| {
+            let (mut raw, mut raw_samples) = (Raw::default(), RawSamples::new(&space));
+            let (facts, mut names) = (profiles[first + at].clone(), meta_names());
+            let mut added = Ok(());
+            pieces.each(first + at, rules.as_devtools, |piece| {
+                raw.add(piece, facts.is_whole, &mut names);
+                if added.is_ok() {
+                    added = raw_samples.add(piece.samples, piece.steps);
+                }
+                if raw_samples.are_complete() {
+                    raw.source = piece.source.or(raw.source);
+                }
+            })?;
+            added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
         })?;
-        added?;
+        for own in decoded {
+            all.push(own.read(scanned, rules, (names, samples))?);
+        }
+    }
+    Ok(all)
+}
+
+impl Decoded {
+    /// Its model, with the texts of `names`.
+    fn read(
+        self,
+        scanned: &Scanned,
+        rules: ReadRules,
+        (names, samples): (&mut Names, &mut Samples),
+    ) -> Result<Read, Error> {
+        let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
+        raw.rename(&names.append(&own));
         let source = raw.source.or(facts.source);
         if facts.input.is_some() && rules.as_devtools {
             facts.pid = b"1"[..].into();
@@ -325,9 +356,8 @@ fn read_profiles(
             model.end = end;
         }
         model.span = span;
-        all.push(Read { facts, source, model });
+        Ok(Read { facts, source, model })
     }
-    Ok(all)
 }
 
 /// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.

@@ -34,18 +34,21 @@ struct Timed {
     /// Microseconds.
     time: f64,
     number: u64,
-    node: u32,
+    /// Of its node, if it names one.
+    id: Option<u64>,
 }
 
 impl Fixed for Timed {
-    const BYTES: usize = 20;
+    const BYTES: usize = 28;
 
     fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.time.to_bits(), self.number], &[self.node]);
+        let id = self.id.unwrap_or_default();
+        put(bytes, &[self.time.to_bits(), self.number, id], &[u32::from(self.id.is_some())]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        Timed { time: double(bytes, 0), number: word(bytes, 8), node: half(bytes, 16) }
+        let id = (half(bytes, 24) != 0).then(|| word(bytes, 16));
+        Timed { time: double(bytes, 0), number: word(bytes, 8), id }
     }
 }
 
@@ -102,17 +105,15 @@ impl Raw {
             return Ok(Span::default());
         }
         let count = steps.len();
-        let node = &node;
         let timed = || {
             let mut time = start;
             let mut ids = ids.iter();
             (0..).zip(steps.iter()).map(move |(number, Word(step))| {
                 time += step as i64 as f64 / 1000.0;
-                let node = ids.next().and_then(|Word(id)| node(id)).unwrap_or(NONE);
-                Timed { time, number, node }
+                Timed { time, number, id: ids.next().map(|Word(id)| id) }
             })
         };
-        let rules = Rules { start: start / 1000.0, weights, count, model };
+        let rules = Rules { start: start / 1000.0, weights, count, model, node };
         // most are in order: nothing to sort then
         if timed().is_sorted_by(|a, b| a.time <= b.time) {
             return rules.write(timed, all);
@@ -146,15 +147,17 @@ impl Samples {
 }
 
 /// How sorted samples are written.
-struct Rules<'m> {
+struct Rules<'m, F> {
     /// Milliseconds.
     start: f64,
     weights: Weights,
     count: usize,
     model: &'m Model,
+    /// Finds nodes by ids.
+    node: F,
 }
 
-impl Rules<'_> {
+impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
     fn write<I: Iterator<Item = Timed>>(
         &self,
         sorted: impl Fn() -> I,
@@ -178,8 +181,9 @@ impl Rules<'_> {
                 Weights::Delta => std::mem::replace(&mut before, ms),
                 Weights::Hits => self.start + at as f64 * step,
             };
-            unknown += u64::from(own.node == NONE);
-            if let Some(done) = bridge.next(Sample { ms, node: own.node }) {
+            let node = own.id.and_then(&self.node).unwrap_or(NONE);
+            unknown += u64::from(node == NONE);
+            if let Some(done) = bridge.next(Sample { ms, node }) {
                 all.push(done)?;
             }
         }

@@ -24,6 +24,11 @@ impl Space {
         Space { tmp_dir: limits.tmp_dir.clone(), threads, bytes }
     }
 
+    /// Room for one of so many that work side by side.
+    pub(crate) fn divided(&self, parts: u64) -> Self {
+        Space { bytes: self.bytes / parts.max(1), ..self.clone() }
+    }
+
     /// A list that may take one part in `share`.
     pub(crate) fn spool<R: Record>(&self, share: u64) -> Spool<R> {
         // a list doubles when it is full

@@ -46,6 +46,20 @@ pub(crate) fn member<'v>(object: &'v [u8], name: &[u8]) -> Option<&'v [u8]> {
     found.map(|(_, value)| value)
 }
 
+/// The last members of an object that have these names.
+pub(crate) fn named<'v, const N: usize>(
+    object: &'v [u8],
+    names: [&[u8]; N],
+) -> [Option<&'v [u8]>; N] {
+    let mut found = [None; N];
+    for (key, value) in members(object) {
+        if let Some(at) = names.iter().position(|name| string_is(key, name)) {
+            found[at] = Some(value);
+        }
+    }
+    found
+}
+
 /// The value at the end of a path of names.
 pub(crate) fn at<'v>(object: &'v [u8], path: &[&[u8]]) -> Option<&'v [u8]> {
     path.iter().try_fold(object, |object, name| member(object, name))

@@ -4,7 +4,9 @@
 use crate::entries::Entry;
 use crate::tree::{Key, NONE, Rows};
 use crate::walk::{Counted, Visit, Window};
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Place;
 
 /// What rows an event belongs to.
 pub(crate) trait Identify {
@@ -136,7 +138,7 @@ pub(crate) struct BottomUp<'i, I> {
     own: Vec<f64>,
     outermost: Vec<bool>,
     /// Durations of the outermost open events of each row.
-    totals: HashMap<Key, f64>,
+    totals: HashMap<Key, f64, FixedState>,
     /// Requests that the cache answered.
     cached: HashMap<Key, bool>,
 }
@@ -159,7 +161,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
             open: Vec::new(),
             own: vec![window.to - window.from],
             outermost: Vec::new(),
-            totals: HashMap::new(),
+            totals: HashMap::default(),
             cached: HashMap::new(),
         }
     }
@@ -236,10 +238,9 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
             parent.own -= ms;
         }
         let key = self.key(entry);
-        let outermost = !self.totals.contains_key(&key);
-        if outermost {
-            self.totals.insert(key, ms);
-        }
+        let total = self.totals.entry(key);
+        let outermost = matches!(total, Place::Vacant(_));
+        total.or_insert(ms);
         self.outermost.push(outermost);
         let caller = self.ids.id(entry);
         self.open.push(Open { written: *written, key, caller, own: ms, outermost });
