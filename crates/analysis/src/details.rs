@@ -15,6 +15,8 @@ pub struct Wanted {
     pub frames: bool,
     /// Types of dispatched events and names of time stamps, for labels.
     pub titles: bool,
+    /// The greatest values of counters, for reports.
+    pub counters: bool,
 }
 
 /// The details of one event, as texts.

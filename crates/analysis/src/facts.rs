@@ -3,6 +3,7 @@
 //! A record keeps what every tree needs. What only some rows need (trace ids of samples, requests, URLs, frames) stands in
 //! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
 
+use crate::counters::Counters;
 use crate::details::{Details, DetailsTable, Wanted};
 use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable, ThreadId};
@@ -12,7 +13,7 @@ use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
 use std::collections::HashMap;
 use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
-use tracemill_tokenizer::{Event, Field, unescape};
+use tracemill_tokenizer::{Event, Field};
 
 /// A thread, and its events of a stretch.
 pub(crate) struct Lane {
@@ -69,6 +70,8 @@ pub(crate) struct Facts {
     pub(crate) is_web: bool,
     /// Events of threads that have no time.
     pub(crate) untimed: u64,
+    /// What counters tell, if that is wanted.
+    pub(crate) counters: Counters,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
     scratch: Vec<u8>,
@@ -129,17 +132,7 @@ impl Facts {
 
     /// The number of a text field's content.
     fn text(&mut self, value: Option<&[u8]>) -> Option<u32> {
-        let value = value?;
-        let content = match value {
-            [b'"', content @ .., b'"'] => content,
-            _ => value,
-        };
-        if !content.contains(&b'\\') {
-            return Some(self.names.number(content));
-        }
-        self.scratch.clear();
-        unescape(content, &mut self.scratch);
-        Some(self.names.number(&self.scratch))
+        value.map(|value| self.names.written(value))
     }
 
     /// Takes over what a later stretch found; its records go to `sorting`.
@@ -169,6 +162,7 @@ impl Facts {
         let (bounds, call_bounds) = &mut self.by_input[stretch.input];
         bounds.add(later.bounds.min, later.bounds.max);
         call_bounds.add(later.call_bounds.min, later.call_bounds.max);
+        self.counters.append(&later.counters, stretch.input, &texts);
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         Ok(())
@@ -179,6 +173,7 @@ impl Facts {
         /// Of a lane, its name in the table, and its thread.
         const LANE: u64 = 400;
         let tables = self.names.heap() + self.kinds.heap() + self.details.heap();
+        let tables = tables + self.counters.heap();
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
@@ -231,6 +226,9 @@ impl Findings for Facts {
         }
         let phase = event.phase();
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
+            if phase == b'C' && self.wanted.counters {
+                self.counters.note(event, &mut self.names);
+            }
             return;
         }
         let Some(ts) = event.field(Field::Ts).and_then(number) else {

@@ -41,13 +41,15 @@
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
-//! `written` (calls as events), `export` (trees for other programs), `picture` (trees to be looked at), `compare` (runs against runs).
+//! `written` (calls as events), `export` (trees for other programs), `picture` (trees to be looked at), `compare` (runs against runs),
+//! `report` (what is slow; of the scan `counters`).
 //! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
 mod calls;
 mod choose;
 mod compare;
+mod counters;
 mod details;
 mod entries;
 mod export;
@@ -67,6 +69,7 @@ mod picture;
 mod query;
 mod read;
 mod record;
+mod report;
 mod rows;
 mod samples;
 mod sorting;
@@ -99,6 +102,9 @@ pub use peek::Peek;
 pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
+pub use report::{
+    Blocks, Counted, HotPath, Producer, Report, ReportRules, Spread, Stretch, Tasks, ThreadSums,
+};
 pub use rows::{CallRow, FlameRow, Location, RowOrder, Table, TreeRow};
 pub use sorting::Pairs;
 pub use table::{Flame, View};

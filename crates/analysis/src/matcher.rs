@@ -18,6 +18,11 @@ impl FromStr for Matcher {
 }
 
 impl Matcher {
+    /// As it was written; of a text that is looked for as it stands, an expression that finds it.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
     /// Whether it matches a text.
     pub(crate) fn finds(&self, text: &[u8]) -> bool {
         self.is_match(&String::from_utf8_lossy(text))

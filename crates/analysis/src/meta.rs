@@ -1,7 +1,7 @@
 //! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
 
 use crate::value::{elements, is_true, member, number, string, template};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 
@@ -109,6 +109,8 @@ pub(crate) struct Meta {
     pub(crate) started: Option<f64>,
     /// URLs of requests by their ids.
     pub(crate) requests: HashMap<Vec<u8>, Vec<u8>>,
+    /// Threads of workers that have a session of DevTools.
+    pub(crate) workers: HashSet<ThreadId>,
     /// Of each frame the processes and their URLs, in order.
     frames: Vec<(Vec<u8>, Vec<Shown>)>,
     /// Where each of them stands.
@@ -180,7 +182,12 @@ impl Meta {
                     };
                 }
             }
-            Role::StartedInPage | Role::SessionForWorker | Role::CpuProfile => {}
+            Role::SessionForWorker => {
+                if let Some(tid) = data.and_then(|data| member(data, b"workerThreadId")) {
+                    self.workers.insert((pid.into(), tid.into()));
+                }
+            }
+            Role::StartedInPage | Role::CpuProfile => {}
         }
     }
 

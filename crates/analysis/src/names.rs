@@ -3,6 +3,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use tracemill_tokenizer::unescape;
 
 /// Texts, numbered in the order in which they came; number 0 is the empty one.
 pub struct Names {
@@ -38,6 +39,20 @@ impl Names {
             FixedState::default().hash_one(of(bytes, ends, other))
         });
         number
+    }
+
+    /// The number of a string's content as JSON writes it; what is no string is taken as it is written.
+    pub(crate) fn written(&mut self, value: &[u8]) -> u32 {
+        let content = match value {
+            [b'"', content @ .., b'"'] => content,
+            _ => value,
+        };
+        if !content.contains(&b'\\') {
+            return self.number(content);
+        }
+        let mut plain = Vec::with_capacity(content.len());
+        unescape(content, &mut plain);
+        self.number(&plain)
     }
 
     /// The text of a number.

@@ -188,6 +188,13 @@ fn drop_empty(rows: &mut Vec<TreeRow>, levels: u32) {
     });
 }
 
+/// The bottom-up tables of several threads as one, as [`Trace::parts`] makes it of all.
+pub(crate) fn bottom_up_of_all(parts: Vec<Part>) -> Option<Part> {
+    let mut part = united(parts, Shape::BottomUp { levels: 1 }, None)?;
+    drop_empty(&mut part.table.rows, 1);
+    Some(part)
+}
+
 /// Several tables as one.
 fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Part> {
     if parts.len() <= 1 && key.is_none() || shape == Shape::Log {

@@ -119,6 +119,7 @@ impl Trace {
             names: facts.names,
             kinds: facts.kinds,
             details: facts.details,
+            counters: facts.counters,
         })
     }
 

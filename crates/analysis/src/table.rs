@@ -83,7 +83,7 @@ impl<'t> View<'t> {
         view
     }
 
-    fn ids(&self, by: GroupBy) -> Ids<'t> {
+    pub(crate) fn ids(&self, by: GroupBy) -> Ids<'t> {
         Ids::new(self.trace, self.thread, by, self.rules.as_devtools)
     }
 
@@ -117,7 +117,7 @@ impl<'t> View<'t> {
         })
     }
 
-    fn drawn<'v>(&'v self, ids: &'v Ids<'_>) -> impl Iterator<Item = Drawn> + 'v {
+    pub(crate) fn drawn<'v>(&'v self, ids: &'v Ids<'_>) -> impl Iterator<Item = Drawn> + 'v {
         self.drawn_of(self.track.nested(), ids)
     }
 
@@ -235,14 +235,14 @@ impl<'t> View<'t> {
         }
     }
 
-    fn walk(
+    pub(crate) fn walk(
         &self,
         (over, ids): (&Walked<'_>, &Ids<'_>),
-        visit: &mut dyn Visit,
+        visits: &mut [&mut dyn Visit],
         room: &Room,
     ) -> Result<(), Error> {
         let entries = || over.of(self.drawn(ids), ids);
-        walk(entries, over.window, self.filter(), &mut [visit], room)
+        walk(entries, over.window, self.filter(), visits, room)
     }
 
     /// Room for the rows of tables.
@@ -293,7 +293,7 @@ impl<'t> View<'t> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let mut tree = TopDown::new(&ids, false, grouped, self.rules.as_devtools);
-        self.walk((over, &ids), &mut tree, room)?;
+        self.walk((over, &ids), &mut [&mut tree], room)?;
         let mut rows = tree.finish(window);
         if grouped {
             rows.group(|entry| ids.group(entry), false);
@@ -312,7 +312,7 @@ impl<'t> View<'t> {
     fn log_of(&self, over: &Walked<'_>, room: &Room) -> Result<Table, Error> {
         let (ids, window) = (self.ids(GroupBy::None), over.window);
         let mut log = TopDown::new(&ids, true, false, self.rules.as_devtools);
-        self.walk((over, &ids), &mut log, room)?;
+        self.walk((over, &ids), &mut [&mut log], room)?;
         Ok(self.table(&log.finish(window), &ids, window, (By::Start, usize::MAX)))
     }
 
@@ -339,7 +339,7 @@ impl<'t> View<'t> {
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(&ids), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
-        self.walk((over, &ids), &mut tree, room)?;
+        self.walk((over, &ids), &mut [&mut tree], room)?;
         let mut rows = tree.finish(shared);
         if grouped {
             rows.group(|entry| ids.group(entry), true);
@@ -351,7 +351,13 @@ impl<'t> View<'t> {
         Ok(self.table(&rows, &ids, window, (By::Own, levels + usize::from(grouped))))
     }
 
-    fn table(&self, rows: &Rows, ids: &Ids<'_>, window: Window, view: (By, usize)) -> Table {
+    pub(crate) fn table(
+        &self,
+        rows: &Rows,
+        ids: &Ids<'_>,
+        window: Window,
+        view: (By, usize),
+    ) -> Table {
         let (by, levels) = view;
         let all = rows.depth_first(by, levels, !self.rules.as_devtools);
         let root = &rows.all[0];

@@ -1,6 +1,7 @@
 //! A trace, or several, or CPU profiles, read: its threads with their events and samples.
 
 use crate::calls::integrate;
+use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
 use crate::entries::{Entry, Nested, Placed, merge};
 use crate::frames::frames;
@@ -113,6 +114,7 @@ pub struct Trace {
     pub(crate) flags: Vec<u16>,
     pub(crate) details: DetailsTable,
     pub(crate) meta: Meta,
+    pub(crate) counters: Counters,
     /// Of all threads, thread by thread.
     pub(crate) records: Spooled<Record>,
     /// Of all profiles, one after the other.

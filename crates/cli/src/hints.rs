@@ -45,10 +45,7 @@ const LOOK: &str = if cfg!(feature = "view") {
 /// Verbs of other tools, and what to do here.
 const VERBS: [(&[&str], &str); 13] = [
     (&["open", "show", "ui", "serve"], LOOK),
-    (
-        &["report", "summary", "summarize", "describe", "ls", "list", "stat"],
-        "tracemill info does that",
-    ),
+    (&["summary", "summarize", "describe", "ls", "list", "stat"], "tracemill info does that"),
     (&["join", "concat", "combine"], "tracemill merge does that"),
     (
         &["cat", "print", "dump"],

@@ -17,6 +17,8 @@ pub(crate) enum Set {
     Right,
     /// A text, which may be shortened.
     Left,
+    /// A text that means nothing unless it is whole, such as a command.
+    Whole,
 }
 
 /// How a table is set.
@@ -57,7 +59,7 @@ pub(crate) fn lines(rows: &[Vec<String>], layout: &Layout<'_>) -> Vec<String> {
 /// Whether lines fit if no text is made shorter than `least`.
 fn fits(shown: &[usize], widths: &[usize], set: &[Set], columns: usize, least: usize) -> bool {
     let own = |&column: &usize| match set[column] {
-        Set::Right => widths[column],
+        Set::Right | Set::Whole => widths[column],
         Set::Left => widths[column].min(least),
     };
     shown.iter().map(own).sum::<usize>() + GAP * shown.len().saturating_sub(1) <= columns
@@ -81,13 +83,13 @@ fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &Layout<'_>) 
     let cells = shown.iter().map(|&column| {
         let (cell, width) = (&row[column], widths[column]);
         let text = match layout.set[column] {
-            Set::Right => cell.clone(),
+            Set::Right | Set::Whole => cell.clone(),
             Set::Left => shortened(cell, width),
         };
         let fill = " ".repeat(width.saturating_sub(text.width()));
         match layout.set[column] {
             Set::Right => fill + &text,
-            Set::Left => text + &fill,
+            Set::Left | Set::Whole => text + &fill,
         }
     });
     let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));

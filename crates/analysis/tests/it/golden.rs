@@ -19,13 +19,13 @@ use tracemill_analysis::{
 use tracemill_pipeline::{Config, Source};
 
 /// What lies beside the checkout.
-fn shared() -> PathBuf {
+pub(crate) fn shared() -> PathBuf {
     let own = std::env::var("CARGO_MANIFEST_DIR");
     let own = own.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
     Path::new(&own).join("../../../shared")
 }
 
-fn hex(number: f64) -> String {
+pub(crate) fn hex(number: f64) -> String {
     // which NaN it is says only what processor made it: those of the goldens have a sign
     let bits = if number.is_nan() { 0xFFF8_0000_0000_0000 } else { number.to_bits() };
     format!("{bits:016x}")
@@ -73,7 +73,7 @@ fn tree_row(row: &TreeRow, table: &str) -> Value {
 }
 
 /// Traces with times in quotes. DevTools adds them up as texts (`"10" + 5` is `"105"`); to us they are the numbers that they hold.
-const TIMES_IN_QUOTES: [&str; 7] = [
+pub(crate) const TIMES_IN_QUOTES: [&str; 7] = [
     "hermes/hermes-cli-0.12-sample-profiling.json",
     "perfetto/inline-invalid_string_ts_and_dur.json",
     "perfetto/inline-string_ts_and_dur.json",
@@ -160,7 +160,7 @@ fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
     Some(wrong)
 }
 
-fn lines(golden: &Path) -> Vec<Value> {
+pub(crate) fn lines(golden: &Path) -> Vec<Value> {
     let mut text = String::new();
     let file = File::open(golden).expect("a golden file");
     MultiGzDecoder::new(file).read_to_string(&mut text).expect("packed text");
@@ -173,7 +173,7 @@ fn check(name: &str, input: &Path, golden: &Path, outcome: &mut Outcome) {
         return;
     }
     let config = Config::new(2, 256 << 20, std::env::temp_dir());
-    let wanted = Wanted { urls: true, frames: true, titles: true };
+    let wanted = Wanted { urls: true, frames: true, titles: true, ..Wanted::default() };
     let rules = ReadRules { wanted, as_devtools: true, ..ReadRules::default() };
     let trace = Trace::read(&[Source::Path(input.to_owned())], rules, &config).expect("a trace");
     let tracks: Vec<_> =
@@ -231,7 +231,7 @@ fn note(name: &str, head: &Value, wrong: Option<&str>, outcome: &mut Outcome) {
 }
 
 /// All files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -239,6 +239,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The trace that a golden file is of.
+pub(crate) fn input_of(name: &str) -> PathBuf {
+    match name.strip_prefix("samples/") {
+        Some(sample) => shared().join("oracle/samples").join(sample),
+        None => shared().join("corpus").join(name),
+    }
 }
 
 #[test]
@@ -254,11 +262,7 @@ fn tables_are_those_of_devtools() {
         if TIMES_IN_QUOTES.contains(&name) {
             continue;
         }
-        let input = match name.strip_prefix("samples/") {
-            Some(sample) => shared().join("oracle/samples").join(sample),
-            None => shared().join("corpus").join(name),
-        };
-        check(name, &input, &golden, &mut outcome);
+        check(name, &input_of(name), &golden, &mut outcome);
     }
     let mut files: Vec<&str> =
         outcome.examples.iter().filter_map(|e| e.split(':').next()).collect();

@@ -6,3 +6,4 @@ mod export;
 mod fuzzed;
 mod golden;
 mod random;
+mod report;

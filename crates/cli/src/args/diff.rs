@@ -1,7 +1,7 @@
 //! Flags of `diff`.
 
 use super::analysis::FormArgs;
-use super::gate::Gate;
+use super::gate_diff::Gate;
 use super::parts::PartArgs;
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};

@@ -1,75 +1,83 @@
-//! Limits that a comparison may not break: `self>5%&self>2ms`, `total:^run$>10%`, `busy>3%`.
+//! Limits that may not be broken, as `diff` and `report` have them: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
 
-use tracemill_analysis::{Comparison, Difference, Pair};
+use std::fmt;
 use tracemill_pipeline::Pattern;
 
-/// Terms that must all be so of one row.
-#[derive(Clone, Debug)]
-pub(crate) struct Gate {
-    text: String,
-    terms: Vec<Term>,
-}
-
-#[derive(Clone, Debug)]
-struct Term {
-    metric: Metric,
-    pattern: Option<Pattern>,
-    value: Value,
-}
-
+/// What the values of a metric are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Metric {
-    Own,
-    Total,
+pub(crate) enum Unit {
+    /// Times: a limit has a unit.
+    Time,
+    /// Numbers.
     Count,
-    Busy,
 }
 
+/// What can be limited.
+pub(crate) trait Metric: Copy + fmt::Debug + 'static {
+    /// Of each its name, itself, its unit, and whether a pattern may choose rows.
+    const ALL: &'static [(&'static str, Self, Unit, bool)];
+    /// Whether a limit may be a share of a base.
+    const HAS_BASE: bool;
+    /// An example, for what is wrong.
+    const EXAMPLE: &'static str;
+}
+
+/// A limit, or the part of one that stands between `&`.
+#[derive(Clone, Debug)]
+pub(crate) struct Term<M> {
+    pub(crate) metric: M,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) value: Value,
+}
+
+/// What may not be exceeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value {
+pub(crate) enum Value {
     /// Of the base.
     Percent(f64),
     /// Milliseconds, or events.
     Plain(f64),
 }
 
-impl std::str::FromStr for Gate {
+/// Terms that must all be so of one row.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms<M> {
+    pub(crate) text: String,
+    pub(crate) all: Vec<Term<M>>,
+}
+
+impl<M: Metric> std::str::FromStr for Terms<M> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let terms: Vec<Term> = text.split('&').map(term).collect::<Result<_, _>>()?;
-        let whole = terms.iter().filter(|term| term.metric == Metric::Busy).count();
-        if whole > 0 && whole < terms.len() {
-            return Err("busy is of the whole run: it has a --fail-on of its own".to_owned());
-        }
-        Ok(Gate { text: text.to_owned(), terms })
+        let all = text.split('&').map(term).collect::<Result<_, _>>()?;
+        Ok(Terms { text: text.to_owned(), all })
     }
 }
 
-fn term(text: &str) -> Result<Term, String> {
+fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
     let expected = || {
+        let names: Vec<&str> = M::ALL.iter().map(|own| own.0).collect();
+        let (last, others) = names.split_last().expect("metrics");
         format!(
-            "expected METRIC[:PATTERN]>VALUE with self, total, count or busy, such as self>5% or total:^run$>2ms: {text}"
+            "expected METRIC[:PATTERN]>VALUE with {} or {last}, such as {}: {text}",
+            others.join(", "),
+            M::EXAMPLE
         )
     };
     let (head, value) = text.rsplit_once('>').ok_or_else(expected)?;
-    let (metric, pattern) = match head.split_once(':') {
-        Some((metric, pattern)) => (metric, Some(pattern.parse::<Pattern>()?)),
+    let (name, pattern) = match head.split_once(':') {
+        Some((name, pattern)) => (name, Some(pattern.parse::<Pattern>()?)),
         None => (head, None),
     };
-    let metric = match metric.trim() {
-        "self" => Metric::Own,
-        "total" => Metric::Total,
-        "count" => Metric::Count,
-        "busy" if pattern.is_none() => Metric::Busy,
-        _ => return Err(expected()),
-    };
+    let known = M::ALL.iter().find(|own| own.0 == name.trim() && (own.3 || pattern.is_none()));
+    let &(_, metric, unit, _) = known.ok_or_else(expected)?;
     let value = value.trim();
     let number = |text: &str| text.parse::<f64>().ok().filter(|own| own.is_finite() && *own >= 0.0);
-    let value = match (value.strip_suffix('%'), metric) {
+    let value = match (value.strip_suffix('%').filter(|_| M::HAS_BASE), unit) {
         (Some(percent), _) => Value::Percent(number(percent).ok_or_else(expected)?),
-        (None, Metric::Count) => Value::Plain(number(value).ok_or_else(expected)?),
-        (None, _) => {
+        (None, Unit::Count) => Value::Plain(number(value).ok_or_else(expected)?),
+        (None, Unit::Time) => {
             let has_unit = value.ends_with('s');
             let nanos = tracemill_pipeline::parse_time(value).ok().filter(|_| has_unit);
             Value::Plain(nanos.ok_or_else(expected)? as f64 / 1e6)
@@ -78,79 +86,9 @@ fn term(text: &str) -> Result<Term, String> {
     Ok(Term { metric, pattern, value })
 }
 
-impl Term {
-    fn is_broken(&self, name: &str, pair: Pair) -> bool {
-        let is_meant = self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(name));
-        is_meant
-            && match self.value {
-                Value::Percent(percent) => pair.percent() > percent,
-                Value::Plain(value) => pair.change() > value,
-            }
-    }
-}
-
-impl Gate {
-    /// What breaks it, said in a line; `any` counts what may be chance too.
-    pub(crate) fn broken(&self, comparison: &Comparison, any: bool) -> Option<String> {
-        if self.terms.iter().all(|term| term.metric == Metric::Busy) {
-            let sure = any || comparison.busy_judged.is_some_and(|judged| judged.p <= 0.05);
-            let broken = self.terms.iter().all(|term| term.is_broken("", comparison.busy));
-            return (sure && broken)
-                .then(|| told(&self.text, "the whole run", comparison.busy, " ms busy"));
-        }
-        let breaks = |row: &&Difference| {
-            (any || row.significant)
-                && self.terms.iter().all(|term| term.is_broken(&row.name, pair(row, term.metric)))
-        };
-        let row = comparison.rows.iter().find(breaks)?;
-        let metric = self.terms[0].metric;
-        let unit = if metric == Metric::Count { " events" } else { " ms" };
-        Some(told(&self.text, &row.name, pair(row, metric), unit))
-    }
-}
-
-fn pair(row: &Difference, metric: Metric) -> Pair {
-    match metric {
-        Metric::Total => row.total,
-        Metric::Count => row.count,
-        Metric::Own | Metric::Busy => row.own,
-    }
-}
-
-fn told(gate: &str, name: &str, pair: Pair, unit: &str) -> String {
-    let percent = match pair.percent() {
-        percent if percent.is_finite() => format!(" ({percent:+.1} %)"),
-        _ => String::new(),
-    };
-    format!("{gate}: {name} went from {:.2} to {:.2}{unit}{percent}", pair.base, pair.new)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_are_read() {
-        let of = |text: &str| text.parse::<Gate>().map(|gate| gate.terms);
-        let terms = of("self>5%&self>2ms").expect("sound");
-        assert_eq!((terms[0].metric, terms[0].value), (Metric::Own, Value::Percent(5.0)));
-        assert_eq!(terms[1].value, Value::Plain(2.0));
-        let terms = of("total:^run$>1.5s").expect("sound");
-        assert!(terms[0].is_broken("run", Pair { base: 1000.0, new: 2600.0 }));
-        assert!(!terms[0].is_broken("runs", Pair { base: 1000.0, new: 2600.0 }));
-        assert!(!terms[0].is_broken("run", Pair { base: 1000.0, new: 2400.0 }));
-        assert_eq!(of("count>10").expect("sound")[0].value, Value::Plain(10.0));
-        for wrong in
-            ["self", "self>", "self>5", "speed>5%", "busy:x>5%", "busy>1%&self>1%", "self:[>1%"]
-        {
-            assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn what_is_new_is_more_than_any_percent() {
-        let term = &"self>1000%".parse::<Gate>().expect("sound").terms[0];
-        assert!(term.is_broken("x", Pair { base: 0.0, new: 0.1 }));
-        assert!(!term.is_broken("x", Pair::default()));
+impl<M> Term<M> {
+    /// Whether a row of a name is meant.
+    pub(crate) fn means(&self, name: &str) -> bool {
+        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(name))
     }
 }

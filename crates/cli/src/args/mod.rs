@@ -12,6 +12,8 @@ mod export;
 mod filter;
 mod flame;
 mod gate;
+mod gate_diff;
+mod gate_report;
 mod identity;
 mod index;
 mod info;
@@ -20,6 +22,7 @@ mod parts;
 mod picks;
 mod profile;
 mod redact;
+mod report;
 mod slice;
 mod split;
 mod texts;
@@ -40,6 +43,7 @@ pub(crate) use diff::DiffArgs;
 pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use flame::{FlameArgs, PictureForm};
+pub(crate) use gate_report::{Figure, Row as GateRow};
 pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
@@ -48,6 +52,7 @@ pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg};
 pub(crate) use picks::{Asked, PickArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use redact::RedactArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use slice::{SliceArgs, WindowArgs};
 pub(crate) use split::SplitArgs;
 pub(crate) use trace::TraceArgs;
@@ -95,6 +100,9 @@ pub(crate) enum Verb {
     #[cfg(feature = "view")]
     #[command(long_about = view::ABOUT, after_long_help = view::EXAMPLES)]
     View(ViewArgs),
+    /// Say what is slow: one page, with the command for the next step in each row
+    #[command(long_about = report::ABOUT, after_long_help = report::EXAMPLES)]
+    Report(ReportArgs),
     /// Say where the time goes: functions and events by self time
     #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
     Top(TopArgs),
@@ -161,6 +169,7 @@ impl Verb {
             Verb::Calls(args) => &args.messages,
             Verb::Flame(args) => &args.messages,
             Verb::Diff(args) => &args.messages,
+            Verb::Report(args) => &args.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
             Verb::Check(args) => &args.messages,

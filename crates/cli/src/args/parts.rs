@@ -1,4 +1,4 @@
-//! Flags of `top`, `tree`, `flame`, `diff` and `calls`: which part of the inputs, and what is put together.
+//! Flags of `top`, `tree`, `flame`, `diff`, `report` and `calls`: which part of the inputs, and what is put together.
 
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive};
@@ -156,7 +156,8 @@ impl PartArgs {
     pub(crate) fn read_rules(&self, by: Grouping) -> ReadRules {
         use Grouping::{Domain, File, Package, Subdomain, Url};
         let urls = matches!(by, Domain | Subdomain | Url | File | Package);
-        let wanted = Wanted { urls, frames: by == Grouping::Frame, titles: true };
+        let wanted =
+            Wanted { urls, frames: by == Grouping::Frame, titles: true, ..Wanted::default() };
         let fold_numbers = self.fold_numbers;
         ReadRules { wanted, fold_numbers, as_devtools: self.as_panel(), ..ReadRules::default() }
     }
@@ -172,7 +173,6 @@ impl PartArgs {
         TableRules { entries, as_devtools: self.as_panel() }
     }
 
-    /// Which threads.
     /// Whether a window of time was asked for.
     pub(crate) fn has_window(&self) -> bool {
         let PartArgs { from, to, duration, head, tail, .. } = self;
@@ -185,6 +185,35 @@ impl PartArgs {
         Chosen { pid, tid, process, thread }
     }
 
+    /// Words of a command line that asks for the same threads and events.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
+        self.pid.iter().for_each(|own| add("--pid", &own.to_string()));
+        self.tid.iter().for_each(|own| add("--tid", &own.to_string()));
+        self.process.iter().for_each(|own| add("--process", own.as_str()));
+        self.thread.iter().for_each(|own| add("--thread", own.as_str()));
+        words.extend(self.main.then(|| "--main".to_owned()));
+        words.extend(self.rule_words());
+        words
+    }
+
+    /// The same for what counts as an event.
+    pub(crate) fn rule_words(&self) -> Vec<String> {
+        let ignored = self.ignore_list.as_ref().map(|list| match list {
+            Some(list) => format!("--ignore-list={}", list.as_str()),
+            None => "--ignore-list".to_owned(),
+        });
+        let flags = [
+            ("--fold-numbers", self.fold_numbers),
+            ("--all-events", self.all_events),
+            ("--like=panel", self.as_panel()),
+        ];
+        let flags = flags.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag.to_owned());
+        ignored.into_iter().chain(flags).collect()
+    }
+
+    /// Which threads.
     pub(crate) fn choice(&self) -> ThreadChoice {
         let united = |sets: &[IdSet]| {
             let mut all = sets.first()?.clone();

@@ -40,6 +40,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Top(args) => analysis::top(args, messages),
         Verb::Tree(args) => analysis::tree(args, messages),
         Verb::Diff(args) => analysis::diff(args, messages),
+        Verb::Report(args) => analysis::report(args, messages),
         Verb::Flame(args) => analysis::flame(args, messages),
         Verb::Calls(args) => analysis::calls(args, messages),
         Verb::Profile(verb) => profile::run(verb, messages),

@@ -26,7 +26,7 @@ fn help_is_golden() {
     check("index --help", "index-long.txt");
     check("view -h", "view-short.txt");
     check("view --help", "view-long.txt");
-    for verb in ["top", "tree", "flame", "diff", "calls"] {
+    for verb in ["report", "top", "tree", "flame", "diff", "calls"] {
         check(&format!("{verb} -h"), &format!("{verb}-short.txt"));
         check(&format!("{verb} --help"), &format!("{verb}-long.txt"));
     }
@@ -106,7 +106,7 @@ fn words_of_other_tools_get_a_hint() {
         ("open a.json", "--for devtools -o OUT.json.gz"),
         ("trim a.json", "tracemill slice does that"),
         ("head a.json", "tracemill slice does that, with --head 5s"),
-        ("report a.json", "tracemill info does that"),
+        ("summary a.json", "tracemill info does that"),
         ("compare a.json b.json", "tracemill diff does that"),
         ("top a.json --limit 5", "did you mean --top?"),
         ("merge a.json --devtools", "did you mean --for?"),

@@ -26,6 +26,7 @@ mod profiles;
 mod progress;
 mod redact;
 mod remedies;
+mod report;
 mod schema;
 mod slices;
 mod split;

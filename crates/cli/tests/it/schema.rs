@@ -28,6 +28,8 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
     let node = testdata().join("node/trace.json").display().to_string();
     let other = testdata().join("node/trace-2.json").display().to_string();
     let broken = testdata().join("quirks/truncated-in-args.json").display().to_string();
+    let chrome = testdata().join("chromium/trace.json.gz").display().to_string();
+    let profiles = testdata().join("node-cpu-prof").display().to_string();
     let folder = Folder::new();
     let mut all = BTreeSet::new();
     for words in [
@@ -43,6 +45,7 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
         format!("check --for devtools {node} {broken}"),
         format!("profile list {node}"),
         format!("profile extract {node} --pid 5389"),
+        format!("report {node}"),
         format!("top {node}"),
         format!("tree {node}"),
         format!("flame {node}"),
@@ -60,6 +63,9 @@ fn every_key_is_on_the_page_and_every_report_has_a_schema() {
         (format!("tree --json {node}"), "tracemill.tree/1"),
         (format!("tree --log --json {node}"), "tracemill.tree/1"),
         (format!("diff --json {node} {other}"), "tracemill.diff/1"),
+        (format!("report --json {node}"), "tracemill.report/1"),
+        (format!("report --json {chrome}"), "tracemill.report/1"),
+        (format!("report --json {profiles}"), "tracemill.report/1"),
     ] {
         let table: Value = serde_json::from_str(&folder.run(&words).stdout).expect("JSON");
         assert_eq!(table["schema"], schema, "{words}");

@@ -1,4 +1,4 @@
-//! `tracemill top`, `tree`, `flame`, `diff` and `calls`.
+//! `tracemill top`, `tree`, `flame`, `diff`, `report` and `calls`.
 
 mod answer;
 mod calls;
@@ -7,6 +7,7 @@ mod diff;
 mod export;
 mod flame;
 mod kept;
+mod report;
 mod stored;
 mod terminal;
 mod text;
@@ -15,6 +16,7 @@ pub(super) use calls::calls;
 pub(super) use diff::diff;
 pub(super) use export::convert;
 pub(super) use flame::flame;
+pub(super) use report::report;
 
 use crate::args::{
     Asked, FormArgs, Grouping, Least, OutputArgs, PartArgs, PickArgs, SortKey, TopArgs, TreeArgs,

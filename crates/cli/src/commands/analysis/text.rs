@@ -166,21 +166,40 @@ fn branches(rows: &[&TreeRow]) -> Vec<String> {
 
 /// Numbers to the right, texts to the left: the last two columns. `spare` are those that may be left out.
 pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<usize>) -> String {
+    aligned_as(lines, &usual(lines), spare, columns)
+}
+
+/// Figures, and two texts behind them.
+fn usual(lines: &[Vec<String>]) -> Vec<Set> {
     let mut set = vec![Set::Right; lines[0].len()];
     set.iter_mut().rev().take(2).for_each(|column| *column = Set::Left);
-    let lines = table::lines(lines, &Layout { set: &set, spare, columns });
+    set
+}
+
+/// The same with columns as they are set.
+pub(super) fn aligned_as(
+    lines: &[Vec<String>],
+    set: &[Set],
+    spare: &[usize],
+    columns: Option<usize>,
+) -> String {
+    let lines = table::lines(lines, &Layout { set, spare, columns });
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
 pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
+    in_markdown_as(lines, &usual(lines))
+}
+
+/// The same with columns as they are set.
+pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[Set]) -> String {
     let cell = |text: &String| text.replace('|', "\\|");
     let row = |line: &Vec<String>| {
         format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))
     };
-    let columns = lines[0].len();
-    let rule = |column| if column + 2 < columns { "--:|" } else { "---|" };
+    let rule = |own: &Set| if *own == Set::Right { "--:|" } else { "---|" };
     let mut text = row(&lines[0]);
-    text.push_str(&format!("|{}\n", (0..columns).map(rule).collect::<String>()));
+    text.push_str(&format!("|{}\n", set.iter().map(rule).collect::<String>()));
     lines[1..].iter().for_each(|line| text.push_str(&row(line)));
     text
 }

@@ -103,6 +103,7 @@ fn examples_of_the_help_work() {
         "merge",
         "info",
         "index",
+        "report",
         "top",
         "tree",
         "flame",

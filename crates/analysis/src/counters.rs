@@ -1,0 +1,72 @@
+//! What counters (ph C) tell: how often each value was told, and the greatest of it.
+
+use crate::names::Names;
+use crate::value::number;
+use std::collections::HashMap;
+use tracemill_tokenizer::{Event, Field, members};
+
+/// A value of a counter.
+#[derive(Clone, Debug)]
+pub(crate) struct Counter {
+    /// Texts: the counter's name, and the key of the value in `args`.
+    pub(crate) name: u32,
+    pub(crate) key: u32,
+    /// As written.
+    pub(crate) pid: Box<[u8]>,
+    pub(crate) input: usize,
+    pub(crate) count: u64,
+    pub(crate) most: f64,
+}
+
+/// Of an input, a process, a name and a key.
+type Id = (usize, Box<[u8]>, u32, u32);
+
+/// In the order in which they came.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) all: Vec<Counter>,
+    numbers: HashMap<Id, usize>,
+    bytes: u64,
+}
+
+impl Counters {
+    /// Takes an event.
+    pub(crate) fn note(&mut self, event: &Event<'_>, names: &mut Names) {
+        let Some(args) = event.field(Field::Args) else { return };
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        let name = names.written(event.field(Field::Name).unwrap_or_default());
+        for (key, value) in members(args) {
+            let Some(value) = number(value).filter(|value| value.is_finite()) else { continue };
+            let key = names.written(key);
+            let one = Counter { name, key, pid: pid.into(), input: 0, count: 1, most: value };
+            self.add(one);
+        }
+    }
+
+    fn add(&mut self, other: Counter) {
+        let Counter { name, key, input, .. } = other;
+        let next = self.all.len();
+        let id = (input, other.pid.clone(), name, key);
+        let at = *self.numbers.entry(id).or_insert(next);
+        if at == next {
+            self.bytes += (size_of::<Counter>() + size_of::<(Id, usize)>() + 80) as u64;
+            return self.all.push(other);
+        }
+        let own = &mut self.all[at];
+        own.count += other.count;
+        own.most = own.most.max(other.most);
+    }
+
+    /// Takes over those of a later stretch of an input, whose texts became `texts`.
+    pub(crate) fn append(&mut self, later: &Counters, input: usize, texts: &[u32]) {
+        for own in &later.all {
+            let (name, key) = (texts[own.name as usize], texts[own.key as usize]);
+            self.add(Counter { name, key, input, ..own.clone() });
+        }
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,49 @@
+//! Blocks: stretches of a CPU profile without a sample that is idle. In a server they are what keeps requests waiting.
+
+use super::found::{Blocks, LONG, Stretch, keep_longest};
+use crate::model::Model;
+use crate::trace::Trace;
+use crate::walk::Window;
+
+impl Trace {
+    /// Those of a CPU profile that stands alone, of 50 ms and more within the window, still without their paths. Cost: a look at each
+    /// sample; heap: that of `rows` blocks.
+    pub(super) fn blocks(&self, at: usize, model: &Model, rows: usize, window: Window) -> Blocks {
+        let mut blocks = Blocks::default();
+        let Some(idle) = model.idle else {
+            blocks.without_idle = 1;
+            return blocks;
+        };
+        let mut since: Option<f64> = None;
+        let mut finish = |from: f64, to: f64| {
+            let (from, to) = (from.max(window.from), to.min(window.to));
+            if to - from < LONG {
+                return;
+            }
+            blocks.count += 1;
+            blocks.total += to - from;
+            let (ts, dur, until) = (from * 1000.0, (to - from) * 1000.0, to * 1000.0);
+            let (key, paths) = (None, Vec::new());
+            let window = Window { from, to };
+            blocks.longest.push(Stretch { thread: at, window, ts, dur, until, key, paths });
+            if blocks.longest.len() >= 2 * rows + 64 {
+                keep_longest(&mut blocks.longest, rows);
+            }
+        };
+        let mut last = 0.0;
+        for sample in self.samples.range(model.span.range.clone()) {
+            last = sample.ms;
+            if sample.node != idle {
+                since = since.or(Some(sample.ms));
+            } else if let Some(from) = since.take() {
+                finish(from, sample.ms);
+            }
+        }
+        if let Some(from) = since {
+            let end = model.span.end.filter(|end| end.is_finite()).unwrap_or(last);
+            finish(from, end);
+        }
+        keep_longest(&mut blocks.longest, rows);
+        blocks
+    }
+}

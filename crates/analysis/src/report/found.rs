@@ -1,0 +1,155 @@
+//! What a report is, section by section.
+
+use super::producer::Producer;
+use super::spread::Spread;
+use crate::parts::Part;
+use crate::query::TableRules;
+use crate::rows::TreeRow;
+use crate::walk::Window;
+
+/// What a report is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportRules {
+    /// Rows of a section.
+    pub rows: usize,
+    /// Which sections; if `None` those of the producer that the content tells.
+    pub producer: Option<Producer>,
+    /// Which entries count.
+    pub tables: TableRules,
+    /// Which time, in milliseconds on the trace's clock; the whole trace if `None`.
+    pub window: Option<Window>,
+}
+
+/// What is slow.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Who wrote the trace.
+    pub producer: Producer,
+    /// Which time, in milliseconds on the trace's clock.
+    pub window: Window,
+    /// All functions and events of all threads as one table, by self time; without those that are idle.
+    pub hot: Option<Part>,
+    /// Milliseconds in which CPU profiles say that nothing ran.
+    pub idle: f64,
+    /// Milliseconds of garbage collection, as rows of their own have them.
+    pub gc: f64,
+    /// The thread that is busiest, and the path of its call tree on which most time is spent.
+    pub heaviest: Option<(usize, Vec<TreeRow>)>,
+    /// Of each thread, the busiest first.
+    pub threads: Vec<ThreadSums>,
+    /// Tasks of more than 50 ms; `None` if the trace has no tasks.
+    pub tasks: Option<Tasks>,
+    /// Stretches of CPU profiles that are not idle; `None` if there is none that stands alone.
+    pub blocks: Option<Blocks>,
+    /// How long single events last, of the names with most self time; `None` for producers of which other sections tell more.
+    pub spread: Option<Vec<Spread>>,
+    /// The greatest values of counters, by process, in the order of the trace.
+    pub counters: Vec<Counted>,
+}
+
+/// What a thread did.
+#[derive(Clone, Debug)]
+pub struct ThreadSums {
+    /// Its number.
+    pub thread: usize,
+    /// Milliseconds in which anything was open but a CPU that is idle.
+    pub busy: f64,
+    /// Events and calls that last.
+    pub events: u64,
+    /// The longest stretch in which nothing was open.
+    pub gap: Option<Window>,
+    /// Self time in milliseconds of each category of DevTools, the greatest first.
+    pub categories: Vec<(&'static str, f64)>,
+}
+
+/// Stretches of time in which a thread was taken.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// The number of the thread.
+    pub thread: usize,
+    /// In milliseconds on the trace's clock.
+    pub window: Window,
+    /// Microseconds, as the event has them.
+    pub ts: f64,
+    /// Microseconds.
+    pub dur: f64,
+    /// Where it ends, to the bit: what begins there is not in it. Microseconds.
+    pub(super) until: f64,
+    /// DevTools' key of the event, if it is one.
+    pub key: Option<String>,
+    /// What took most of it, at most three.
+    pub paths: Vec<HotPath>,
+}
+
+/// A row of a call tree with much self time.
+#[derive(Clone, Debug)]
+pub struct HotPath {
+    /// It, and the rows above it, the outermost first.
+    pub rows: Vec<TreeRow>,
+}
+
+impl HotPath {
+    /// Its self time in milliseconds.
+    pub fn own(&self) -> f64 {
+        self.rows.last().map_or(0.0, |row| row.own)
+    }
+}
+
+/// Long tasks.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks {
+    /// How many last more than 50 ms.
+    pub count: u64,
+    /// Milliseconds beyond the 50 of each.
+    pub blocking: f64,
+    /// The longest of them.
+    pub longest: Vec<Stretch>,
+}
+
+/// Stretches in which a CPU profile is not idle.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    /// Profiles in which no sample is idle: of those nothing can be told.
+    pub without_idle: u64,
+    /// How many last 50 ms or more.
+    pub count: u64,
+    /// Milliseconds of all of them.
+    pub total: f64,
+    /// The longest of them.
+    pub longest: Vec<Stretch>,
+}
+
+/// A value of a counter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    /// Of the process, as written.
+    pub pid: String,
+    /// Of the counter.
+    pub name: String,
+    /// Of the value.
+    pub key: String,
+    /// How often it was told.
+    pub count: u64,
+    /// The greatest.
+    pub most: f64,
+}
+
+/// A task or block is long from here on, in milliseconds.
+pub(super) const LONG: f64 = 50.0;
+
+/// Labels of functions that stand for a CPU that does nothing.
+pub(super) const IDLE: &str = "(idle)";
+
+/// Whether a row is garbage collection.
+pub(super) fn is_gc(row: &TreeRow) -> bool {
+    const EVENTS: [&str; 4] = ["MinorGC", "MajorGC", "GCEvent", "BlinkGC.AtomicPhase"];
+    EVENTS.contains(&&*row.id)
+        || row.id.starts_with("V8.GC")
+        || row.label.as_deref() == Some("(garbage collector)")
+}
+
+/// The longest first; of equal ones as they are.
+pub(super) fn keep_longest(all: &mut Vec<Stretch>, rows: usize) {
+    all.sort_by(|a, b| b.dur.total_cmp(&a.dur));
+    all.truncate(rows);
+}

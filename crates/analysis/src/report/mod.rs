@@ -1,0 +1,107 @@
+//! What is slow: sections that suit the producer of a trace, each from the same scan and one walk over each thread.
+
+mod blocks;
+mod found;
+mod producer;
+mod spread;
+mod survey;
+mod tasks;
+mod visits;
+
+pub use found::{Blocks, Counted, HotPath, Report, ReportRules, Stretch, Tasks, ThreadSums};
+pub use producer::Producer;
+pub use spread::Spread;
+
+use crate::parts::bottom_up_of_all;
+use crate::rows::TreeRow;
+use crate::space::Room;
+use crate::trace::Trace;
+use crate::walk::Window;
+use found::{IDLE, is_gc, keep_longest};
+use survey::Survey;
+use tracemill_core::threads::try_each;
+use tracemill_pipeline::Error;
+
+impl Trace {
+    /// What is slow on threads, given by their numbers. Threads are worked on side by side, and what they share is added in their order.
+    ///
+    /// Cost: the flame chart of each thread and one walk over it; 20 bytes for each event of the names that are listed where single events
+    /// are looked at, on disk beyond the budget; 420 bytes of heap for each row of a call tree.
+    ///
+    /// # Errors
+    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+    pub fn report(&self, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
+        let producer = rules.producer.unwrap_or_else(|| self.producer());
+        let room = Room::new(&self.limits, self.limits.memory);
+        let (from, to) = self.bounds;
+        let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
+        let survey = |number: usize| self.survey(threads[number], (rules, window), &room);
+        let surveys: Vec<Survey> = try_each(self.limits.threads, threads.len(), survey)?;
+        let mut report = Report {
+            producer,
+            window,
+            hot: None,
+            idle: 0.0,
+            gc: 0.0,
+            heaviest: None,
+            threads: Vec::new(),
+            tasks: self.has_tasks().then(Tasks::default),
+            blocks: None,
+            spread: None,
+            counters: self.counted(),
+        };
+        let mut parts = Vec::with_capacity(surveys.len());
+        let mut busiest = f64::NEG_INFINITY;
+        for own in surveys {
+            if own.sums.busy > busiest && !own.heaviest.is_empty() {
+                busiest = own.sums.busy;
+                report.heaviest = Some((own.sums.thread, own.heaviest));
+            }
+            report.threads.push(own.sums);
+            parts.push(own.table);
+            if let (Some(all), Some(tasks)) = (&mut report.tasks, own.tasks) {
+                all.count += tasks.count;
+                all.blocking += tasks.blocking;
+                all.longest.extend(tasks.longest);
+            }
+            if let Some(blocks) = own.blocks {
+                let all = report.blocks.get_or_insert_with(Blocks::default);
+                all.without_idle += blocks.without_idle;
+                all.count += blocks.count;
+                all.total += blocks.total;
+                all.longest.extend(blocks.longest);
+            }
+        }
+        report.threads.sort_by(|a, b| b.busy.total_cmp(&a.busy));
+        let longest = [
+            report.tasks.as_mut().map(|own| &mut own.longest),
+            report.blocks.as_mut().map(|own| &mut own.longest),
+        ];
+        longest.into_iter().flatten().for_each(|all| keep_longest(all, rules.rows));
+        report.hot = bottom_up_of_all(parts);
+        if let Some(part) = &mut report.hot {
+            let rows = &mut part.table.rows;
+            let is_idle = |row: &TreeRow| row.label.as_deref() == Some(IDLE);
+            report.idle = rows.iter().filter(|row| is_idle(row)).map(|row| row.own).sum();
+            report.gc = rows.iter().filter(|row| is_gc(row)).map(|row| row.own).sum();
+            rows.retain(|row| !is_idle(row));
+            if producer.is_of_slices() {
+                let names = rows.iter().take(rules.rows).map(|row| &*row.id);
+                report.spread = Some(self.spread(threads, names, window)?);
+            }
+        }
+        Ok(report)
+    }
+
+    fn counted(&self) -> Vec<Counted> {
+        let text = |number: u32| self.names.text(number);
+        let of = |own: &crate::counters::Counter| Counted {
+            pid: crate::trace::id_text(&own.pid),
+            name: text(own.name),
+            key: text(own.key),
+            count: own.count,
+            most: own.most,
+        };
+        self.counters.all.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! How long single events of a name last: the median, what one in a hundred exceeds, and the longest.
+
+use crate::space::{double, half, put, rank};
+use crate::trace::Trace;
+use crate::walk::Window;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Keyed, Order, Record as Fixed, word};
+
+/// Of the events of a name; times are microseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The name.
+    pub name: String,
+    /// How many begin within the window.
+    pub count: u64,
+    /// What half of them do not exceed.
+    pub p50: f64,
+    /// What 99 of 100 do not exceed.
+    pub p99: f64,
+    /// The longest.
+    pub most: f64,
+}
+
+/// How long one event lasts.
+#[derive(Clone, Copy)]
+struct Lasted {
+    /// Microseconds.
+    dur: f64,
+    number: u64,
+    name: u32,
+}
+
+impl Fixed for Lasted {
+    const BYTES: usize = 20;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.dur.to_bits(), self.number], &[self.name]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Lasted { dur: double(bytes, 0), number: word(bytes, 8), name: half(bytes, 16) }
+    }
+}
+
+impl Keyed for Lasted {
+    type Key = (u32, u64, u64);
+
+    fn key(&self) -> Self::Key {
+        (self.name, rank(self.dur), self.number)
+    }
+
+    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+/// Which of `count` sorted values a share does not exceed: the least for which that holds.
+fn place(count: u64, percent: u64) -> u64 {
+    (count * percent).div_ceil(100).saturating_sub(1)
+}
+
+impl Trace {
+    /// Of events (X, and B with their E) of these names on threads, given by their numbers, that begin within the window. Cost: a look at
+    /// each event, and a sort of those of the names: 20 bytes each, on disk beyond the budget.
+    pub(super) fn spread<'n>(
+        &self,
+        threads: &[usize],
+        names: impl Iterator<Item = &'n str>,
+        window: Window,
+    ) -> Result<Vec<Spread>, Error> {
+        let mut all: Vec<Spread> = Vec::new();
+        let mut numbers: HashMap<&'n str, u32> = HashMap::new();
+        for name in names {
+            numbers.insert(name, all.len() as u32);
+            all.push(Spread { name: name.to_owned(), ..Spread::default() });
+        }
+        let number = |kind: &crate::kinds::Kind| {
+            let name = std::str::from_utf8(self.names.bytes_of(kind.name)).ok()?;
+            numbers.get(name).copied()
+        };
+        let of_kinds: Vec<Option<u32>> = self.kinds.all.iter().map(number).collect();
+        let mut sorter = self.space().sorter(1);
+        for &at in threads {
+            for own in self.records.range(self.threads[at].records.clone()) {
+                let starts = own.ts / 1000.0;
+                let is_in = starts >= window.from && starts <= window.to;
+                let is_event = matches!(own.phase(), b'X' | b'B') && is_in;
+                let Some(name) = of_kinds[own.kind as usize].filter(|_| is_event) else { continue };
+                all[name as usize].count += 1;
+                sorter.push(Lasted { dur: own.dur, number: own.number(), name })?;
+            }
+        }
+        let mut before: Option<(u32, u64)> = None;
+        for Lasted { dur, name, .. } in sorter.finish()?.iter() {
+            let own = &mut all[name as usize];
+            let at = before.filter(|(last, _)| *last == name).map_or(0, |(_, at)| at + 1);
+            before = Some((name, at));
+            if at == place(own.count, 50) {
+                own.p50 = dur;
+            }
+            if at == place(own.count, 99) {
+                own.p99 = dur;
+            }
+            own.most = dur;
+        }
+        all.retain(|own| own.count > 0);
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn places_are_those_of_the_nearest_rank() {
+        assert_eq!([place(1, 50), place(2, 50), place(3, 50), place(4, 50)], [0, 0, 1, 1]);
+        assert_eq!(
+            [place(1, 99), place(100, 99), place(101, 99), place(1000, 99)],
+            [0, 98, 99, 989]
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
+
+use super::found::{Blocks, HotPath, IDLE, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
+use super::visits::{Between, Within};
+use crate::entries::Entry;
+use crate::groups::GroupBy;
+use crate::model;
+use crate::parts::Part;
+use crate::picks::{Picks, Walked};
+use crate::rows::{Table, TreeRow};
+use crate::space::Room;
+use crate::table::View;
+use crate::trace::Trace;
+use crate::tree::By;
+use crate::views::{BottomUp, TopDown};
+use crate::walk::Window;
+use tracemill_pipeline::Error;
+
+/// Paths that are told of a task or a block.
+const PATHS: usize = 3;
+
+/// What one thread gives to the report.
+pub(super) struct Survey {
+    pub(super) sums: ThreadSums,
+    /// Bottom up, to be added to those of other threads.
+    pub(super) table: Part,
+    pub(super) heaviest: Vec<TreeRow>,
+    pub(super) tasks: Option<Tasks>,
+    pub(super) blocks: Option<Blocks>,
+}
+
+impl Trace {
+    pub(super) fn survey(
+        &self,
+        at: usize,
+        (rules, window): (&ReportRules, Window),
+        room: &Room,
+    ) -> Result<Survey, Error> {
+        self.limits.cancel.check()?;
+        let thread = &self.threads[at];
+        let mut tasks = self.has_tasks().then(|| self.tasks((at, thread), rules.rows, window));
+        let alone = self.stands_alone(thread);
+        let mut blocks = alone.map(|own| self.blocks(at, own, rules.rows, window));
+        let lists = [
+            tasks.as_mut().map(|own| &mut own.longest),
+            blocks.as_mut().map(|own| &mut own.longest),
+        ];
+        let mut stretches: Vec<&mut Stretch> = lists.into_iter().flatten().flatten().collect();
+        stretches.sort_by(|a, b| a.ts.total_cmp(&b.ts));
+
+        let track = self.track(thread)?;
+        let view = View::new(&track, rules.tables);
+        let ids = view.ids(GroupBy::None);
+        let picks = Picks::default();
+        let over = Walked::whole(window, &picks);
+        let as_devtools = rules.tables.as_devtools;
+        let mut bottom_up = BottomUp::new(&ids, window, 1, false, as_devtools);
+        let mut calls = TopDown::new(&ids, false, false, as_devtools);
+        let is_idle =
+            |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == model::IDLE);
+        let mut between = Between::new(window, &is_idle);
+        let spans = stretches.iter().map(|own| (own.ts, own.until)).collect();
+        let mut within = Within::new(&ids, spans);
+        let visits: &mut [&mut dyn crate::walk::Visit] =
+            &mut [&mut bottom_up, &mut calls, &mut between, &mut within];
+        view.walk((&over, &ids), visits, room)?;
+
+        let table = view.table(&bottom_up.finish(true), &ids, window, (By::Own, 1));
+        let tree = view.table(&calls.finish(window), &ids, window, (By::Total, usize::MAX));
+        let heaviest = tree.heaviest(None).into_iter().cloned().collect();
+        drop(tree);
+        for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
+            let tree = view.table(&rows, &ids, stretch.window, (By::Total, usize::MAX));
+            stretch.paths = paths(&tree);
+        }
+        let (busy, events) = (between.busy, between.events);
+        let (gap, categories) = (between.finish(), categories(&table));
+        let sums = ThreadSums { thread: at, busy, events, gap, categories };
+        let (calls, dropped) = (view.calls() as u64, view.dropped());
+        let table = Part { threads: vec![at], table, calls, dropped };
+        Ok(Survey { sums, table, heaviest, tasks, blocks })
+    }
+}
+
+/// Self times of the rows of a table by category; those below zero are left out, as tables do.
+fn categories(table: &Table) -> Vec<(&'static str, f64)> {
+    let mut categories: Vec<(&'static str, f64)> = Vec::new();
+    for row in table.rows.iter().filter(|row| row.own > 0.0) {
+        if row.label.as_deref() == Some(IDLE) {
+            continue;
+        }
+        let category = if is_gc(row) { "gc" } else { row.category };
+        match categories.iter_mut().find(|(name, _)| *name == category) {
+            Some((_, ms)) => *ms += row.own,
+            None => categories.push((category, row.own)),
+        }
+    }
+    categories.sort_by(|a, b| b.1.total_cmp(&a.1));
+    categories
+}
+
+/// The rows of a call tree with most self time, each with those above it.
+fn paths(tree: &Table) -> Vec<HotPath> {
+    let mut order: Vec<usize> = (0..tree.rows.len()).collect();
+    order.sort_by(|&a, &b| tree.rows[b].own.total_cmp(&tree.rows[a].own));
+    let mut paths = Vec::new();
+    for at in order.into_iter().take(PATHS) {
+        let mut rows = vec![tree.rows[at].clone()];
+        for above in tree.rows[..at].iter().rev() {
+            if rows.last().is_some_and(|last| above.depth < last.depth) {
+                rows.push(above.clone());
+            }
+        }
+        rows.reverse();
+        if rows.last().is_some_and(|row| row.own > 0.0) {
+            paths.push(HotPath { rows });
+        }
+    }
+    paths
+}

@@ -1,0 +1,48 @@
+//! Long tasks: `LONG_TASK` of DevTools' `WarningsHandler`.
+
+use super::found::{LONG, Stretch, Tasks, keep_longest};
+use crate::kinds::flag;
+use crate::trace::{Thread, Trace};
+use crate::walk::Window;
+
+impl Trace {
+    /// Whether any event is a task.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.flags.iter().any(|flags| flags & flag::RUN_TASK != 0)
+    }
+
+    /// The tasks of a thread of more than 50 ms that begin within the window, still without their paths. Workers have none: nobody waits
+    /// for them. Cost: a look at each event of the thread; heap: that of `rows` tasks.
+    pub(super) fn tasks(
+        &self,
+        (at, thread): (usize, &Thread),
+        rows: usize,
+        window: Window,
+    ) -> Tasks {
+        let mut tasks = Tasks::default();
+        if self.meta.workers.contains(&(thread.pid.clone(), thread.tid.clone())) {
+            return tasks;
+        }
+        let is_task = |kind: u32| self.flags[kind as usize] & flag::RUN_TASK != 0;
+        for own in self.records.range(thread.records.clone()) {
+            let starts = own.ts / 1000.0;
+            if own.dur <= LONG * 1000.0 || !is_task(own.kind) {
+                continue;
+            }
+            if starts < window.from || starts > window.to {
+                continue;
+            }
+            tasks.count += 1;
+            tasks.blocking += own.dur / 1000.0 - LONG;
+            let key = (own.phase() == b'X').then(|| format!("r-{}", own.number()));
+            let window = Window { from: starts, to: (own.ts + own.dur) / 1000.0 };
+            let (ts, dur, until, paths) = (own.ts, own.dur, own.ts + own.dur, Vec::new());
+            tasks.longest.push(Stretch { thread: at, window, ts, dur, until, key, paths });
+            if tasks.longest.len() >= 2 * rows + 64 {
+                keep_longest(&mut tasks.longest, rows);
+            }
+        }
+        keep_longest(&mut tasks.longest, rows);
+        tasks
+    }
+}

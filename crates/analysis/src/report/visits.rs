@@ -1,0 +1,129 @@
+//! Visitors of the walk that only reports have: what is between events, and call trees of stretches of time.
+
+use crate::entries::Entry;
+use crate::tree::Rows;
+use crate::views::{Identify, TopDown};
+use crate::walk::{Counted, Visit, Window};
+
+/// How long any event was open, and what lies between.
+pub(super) struct Between<'i> {
+    is_idle: &'i dyn Fn(&Entry) -> bool,
+    window: Window,
+    /// How many are open that count.
+    depth: u32,
+    /// Milliseconds: where the last outermost one ended.
+    until: f64,
+    longest: Option<Window>,
+    /// Where the outermost one began that is open.
+    since: f64,
+    /// Milliseconds in which any was open.
+    pub(super) busy: f64,
+    pub(super) events: u64,
+}
+
+impl<'i> Between<'i> {
+    /// `is_idle` says which calls stand for a CPU that does nothing; nothing is below them.
+    pub(super) fn new(window: Window, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
+        let (until, since, longest) = (window.from, window.from, None);
+        Between { is_idle, window, depth: 0, until, longest, since, busy: 0.0, events: 0 }
+    }
+
+    fn gap(&mut self, to: f64) {
+        let length = self.longest.map_or(0.0, |own| own.to - own.from);
+        if to - self.until > length {
+            self.longest = Some(Window { from: self.until, to });
+        }
+    }
+
+    /// The longest gap, those at both ends of the window included.
+    pub(super) fn finish(mut self) -> Option<Window> {
+        self.gap(self.window.to);
+        self.longest
+    }
+}
+
+impl Visit for Between<'_> {
+    fn start(&mut self, Counted { entry, .. }: &Counted, _ms: f64) {
+        if (self.is_idle)(entry) {
+            return;
+        }
+        self.events += 1;
+        if self.depth == 0 {
+            self.gap(entry.ts / 1000.0);
+            self.since = self.until.max(entry.ts / 1000.0);
+        }
+        self.depth += 1;
+    }
+
+    fn end(&mut self, Counted { entry, .. }: &Counted, ms: f64) {
+        if (self.is_idle)(entry) {
+            return;
+        }
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 0 {
+            self.busy += (ms - self.since).max(0.0);
+            self.until = self.until.max(ms);
+        }
+    }
+
+    fn grown(&mut self) -> u64 {
+        0
+    }
+}
+
+/// The call trees of stretches, each of what begins within it: nothing that does goes on behind it.
+pub(super) struct Within<'i, I> {
+    /// In microseconds, by their starts.
+    stretches: Vec<(f64, f64)>,
+    trees: Vec<TopDown<'i, I>>,
+    /// The first that no event has reached.
+    next: usize,
+    /// Those that were reached and may go on.
+    active: Vec<usize>,
+    /// The trees that each open event is in, and where those of each begin.
+    open: Vec<usize>,
+    starts: Vec<usize>,
+}
+
+impl<'i, I: Identify> Within<'i, I> {
+    pub(super) fn new(ids: &'i I, stretches: Vec<(f64, f64)>) -> Self {
+        let trees = stretches.iter().map(|_| TopDown::new(ids, false, false, false)).collect();
+        let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());
+        Within { stretches, trees, next: 0, active, open, starts }
+    }
+
+    /// The rows of each stretch.
+    pub(super) fn finish(self) -> impl Iterator<Item = Rows> {
+        let windows = self.stretches.into_iter();
+        let windows = windows.map(|(from, to)| Window { from: from / 1000.0, to: to / 1000.0 });
+        self.trees.into_iter().zip(windows).map(|(tree, window)| tree.finish(window))
+    }
+}
+
+impl<I: Identify> Visit for Within<'_, I> {
+    fn start(&mut self, counted: &Counted, ms: f64) {
+        let entry = &counted.entry;
+        while self.stretches.get(self.next).is_some_and(|(from, _)| *from <= entry.ts) {
+            self.active.push(self.next);
+            self.next += 1;
+        }
+        let stretches = &self.stretches;
+        self.active.retain(|&own| stretches[own].1 > entry.ts);
+        self.starts.push(self.open.len());
+        for &own in &self.active {
+            self.trees[own].start(counted, ms);
+            self.open.push(own);
+        }
+    }
+
+    fn end(&mut self, counted: &Counted, ms: f64) {
+        let from = self.starts.pop().unwrap_or(0);
+        for own in self.open.drain(from..) {
+            self.trees[own].end(counted, ms);
+        }
+    }
+
+    fn grown(&mut self) -> u64 {
+        self.trees.iter_mut().map(Visit::grown).sum()
+    }
+}

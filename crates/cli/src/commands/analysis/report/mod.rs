@@ -1,0 +1,99 @@
+//! `tracemill report`.
+
+mod figures;
+mod next;
+mod section;
+mod sections;
+mod write;
+
+use super::Job;
+use crate::args::{Grouping, ReportArgs};
+use crate::commands::running::Flags;
+use crate::exit::{Exit, Failure};
+use crate::messages::Messages;
+use crate::size::plural;
+use crate::wrap::columns_of;
+use figures::{gate_rows, value};
+use next::{Next, window_words};
+use sections::Made;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted};
+use write::Head;
+
+/// Says what is slow.
+pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let ReportArgs { input, part, output, limits, messages: said, .. } = args;
+    let flags = Flags { verb: "report", input, limits, messages: said };
+    let rules = part.read_rules(Grouping::None);
+    let wanted = Wanted { counters: true, ..rules.wanted };
+    let job = Job::read(flags, output, (ReadRules { wanted, ..rules }, Some(part)), messages)?;
+    let window = part.window(&job.trace)?;
+    let threads = job.trace.choose(&part.choice());
+    let rules = ReportRules {
+        rows: args.rows as usize,
+        producer: args.producer,
+        tables: part.table_rules(),
+        window,
+    };
+    let report = job.trace.report(&threads, &rules)?;
+    let next = Next {
+        inputs: args.input_words(),
+        part: part.words(),
+        rules: part.rule_words(),
+        window: window.map(window_words).unwrap_or_default(),
+    };
+    let rows = args.rows as usize;
+    let sections = Made { trace: &job.trace, report: &report, next: &next, rows }.all();
+    let head = head(&job.trace, &report, &threads);
+    let place = job.place();
+    match args.form.json {
+        true => place.write_json(&write::json(&head, &sections))?,
+        false => {
+            let columns = columns_of(place);
+            place.write(write::page(&head, &sections, args.form.markdown, columns).as_bytes())?;
+        }
+    }
+    let exit = job.finish(threads.is_empty())?;
+    let mut broken = false;
+    for gate in &args.fail_on {
+        if let Some(text) = gate.broken(gate_rows(&report), |figure| value(&report, figure)) {
+            messages.warning(&format!("broken: {text}"));
+            broken = true;
+        }
+    }
+    Ok(if broken { Exit::Broken } else { exit })
+}
+
+fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
+    let pids: BTreeSet<&[u8]> = threads.iter().map(|&at| &*trace.threads[at].pid).collect();
+    let length = report.window.to - report.window.from;
+    let duration = if length.is_finite() { length.max(0.0) } else { 0.0 };
+    let processes = match pids.len() as u64 {
+        1 => "1 process".to_owned(),
+        count => format!("{} processes", crate::size::grouped(count)),
+    };
+    let inputs = match &trace.inputs[..] {
+        [one] => one.name.clone(),
+        all => plural(all.len() as u64, "input"),
+    };
+    let text = format!(
+        "{}: {inputs}, {duration:.2} ms, {processes}, {}",
+        report.producer.name(),
+        plural(threads.len() as u64, "thread"),
+    );
+    let names: Value = trace.inputs.iter().map(|own| json!(own.name)).collect();
+    let members = vec![
+        ("producer", json!(report.producer.name())),
+        ("rules", json!("1705227")),
+        ("times", json!("devtools")),
+        ("unit", json!("ms")),
+        ("self", json!(super::answer::self_of(trace.weights))),
+        ("inputs", names),
+        ("window", json!([report.window.from, report.window.to])),
+        ("duration_ms", json!(duration)),
+        ("processes", json!(pids.len())),
+        ("threads", json!(threads.len())),
+    ];
+    Head { text: crate::messages::plain(&text), members }
+}

@@ -1,0 +1,88 @@
+//! Reports as text, Markdown and JSON.
+
+use super::super::text::{aligned_as, in_markdown_as};
+use super::section::Section;
+use crate::table::Set;
+use crate::wrap::push_line;
+use serde_json::{Map, Value, json};
+
+/// What the page begins with.
+pub(super) struct Head {
+    /// A line.
+    pub(super) text: String,
+    /// Keys of the object.
+    pub(super) members: Vec<(&'static str, Value)>,
+}
+
+/// The page: as wide as the terminal, but for commands.
+pub(super) fn page(
+    head: &Head,
+    sections: &[Section],
+    markdown: bool,
+    columns: Option<usize>,
+) -> String {
+    let mut text = String::new();
+    push_line(&mut text, &format!("# {}", head.text), 2, columns.filter(|_| !markdown));
+    for section in sections {
+        text.push('\n');
+        let said = section.why.iter().map(|why| format!("cannot tell: {why}"));
+        let said: Vec<String> = Some(section.head.clone())
+            .filter(|head| !head.is_empty())
+            .into_iter()
+            .chain(said)
+            .collect();
+        if markdown {
+            text.push_str(&format!("## {}\n\n", section.id));
+            said.iter().for_each(|line| text.push_str(&format!("{line}\n\n")));
+        } else {
+            let line = format!("## {}  {}", section.id, said.join("; "));
+            push_line(&mut text, line.trim_end(), 3, columns);
+        }
+        if !section.rows.is_empty() {
+            text.push_str(&table(section, markdown, columns));
+        }
+    }
+    text
+}
+
+fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
+    let shown: Vec<usize> =
+        (0..section.columns.len()).filter(|&at| !section.columns[at].head.is_empty()).collect();
+    let mut set: Vec<Set> = shown.iter().map(|&at| section.columns[at].set).collect();
+    set.push(Set::Whole);
+    let heads = shown.iter().map(|&at| section.columns[at].head.to_owned());
+    let mut lines: Vec<Vec<String>> = vec![heads.chain(["next".to_owned()]).collect()];
+    for (row, next) in section.rows.iter().zip(&section.next) {
+        let next = if markdown { format!("`{next}`") } else { next.clone() };
+        lines.push(shown.iter().map(|&at| row[at].shown()).chain([next]).collect());
+    }
+    match markdown {
+        true => in_markdown_as(&lines, &set),
+        false => aligned_as(&lines, &set, &[], columns),
+    }
+}
+
+/// Schema `tracemill.report/1`: additions keep its number.
+pub(super) fn json(head: &Head, sections: &[Section]) -> Value {
+    let mut all = Map::new();
+    all.insert("schema".to_owned(), json!("tracemill.report/1"));
+    all.extend(head.members.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    all.insert("sections".to_owned(), sections.iter().map(section_json).collect());
+    Value::Object(all)
+}
+
+fn section_json(section: &Section) -> Value {
+    let figures: Map<String, Value> =
+        section.figures.iter().map(|(key, cell)| ((*key).to_owned(), cell.json())).collect();
+    let columns = section.columns.iter().map(|own| own.key).chain(["next"]);
+    let rows = section.rows.iter().zip(&section.next).map(|(row, next)| {
+        row.iter().map(super::section::Cell::json).chain([json!(next)]).collect::<Value>()
+    });
+    json!({
+        "id": section.id,
+        "figures": figures,
+        "why": section.why,
+        "columns": columns.collect::<Vec<_>>(),
+        "rows": rows.collect::<Vec<_>>(),
+    })
+}

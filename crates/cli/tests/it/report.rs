@@ -1,0 +1,194 @@
+//! `report` as users run it: one page, whose commands run; limits; the same answer whatever a run may take.
+
+use crate::support::{Folder, STACKS, binary, testdata};
+use serde_json::Value;
+use std::process::Command;
+
+/// Chrome tasks of 60 and 200 ms, one of a worker, and one that DevTools does not draw anything of.
+const TASKS: &str = r#"[
+{"ph":"M","name":"thread_name","cat":"__metadata","pid":1,"tid":1,"ts":0,"args":{"name":"CrRendererMain"}},
+{"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":1,"ts":1000,"args":{"data":{"frames":[{"frame":"F","url":"http://a.test/","name":"","processId":1}]}}},
+{"ph":"I","name":"TracingSessionIdForWorker","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":2,"ts":1001,"args":{"data":{"workerThreadId":2,"workerId":"w","url":"w.js"}}},
+{"ph":"X","name":"RunTask","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":1,"ts":2000,"dur":60000,"args":{}},
+{"ph":"X","name":"FunctionCall","cat":"devtools.timeline","pid":1,"tid":1,"ts":3000,"dur":50000,"args":{}},
+{"ph":"X","name":"Layout","cat":"devtools.timeline","pid":1,"tid":1,"ts":4000,"dur":30000,"args":{}},
+{"ph":"X","name":"RunTask","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":1,"ts":100000,"dur":50000,"args":{}},
+{"ph":"X","name":"RunTask","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":2,"ts":100000,"dur":90000,"args":{}},
+{"ph":"X","name":"RunTask","cat":"toplevel","pid":1,"tid":3,"ts":200000,"dur":200000,"args":{}}]"#;
+
+fn folder() -> Folder {
+    let node = std::fs::read(testdata().join("node/trace.json")).expect("a trace");
+    let chrome = std::fs::read(testdata().join("chromium/trace.json.gz")).expect("a trace");
+    let folder = Folder::new()
+        .with("stacks of two.json", STACKS)
+        .with("tasks.json", TASKS)
+        .with("node.json", node)
+        .with("chrome.json.gz", chrome);
+    std::fs::create_dir(folder.path("profiles")).expect("a folder");
+    for entry in std::fs::read_dir(testdata().join("node-cpu-prof")).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let target = folder.path("profiles").join(path.file_name().expect("a name"));
+        std::fs::copy(&path, target).expect("a copy");
+    }
+    folder
+}
+
+const INPUTS: [&str; 4] = ["tasks.json", "node.json", "chrome.json.gz", "profiles"];
+
+fn json(folder: &Folder, words: &str) -> Value {
+    let said = folder.run(&format!("report --json {words}")).ends(0).stdout;
+    serde_json::from_str(&said).expect("JSON")
+}
+
+/// Commands for the next step, each with the section and the number of its row.
+fn commands(report: &Value) -> Vec<(String, String)> {
+    let sections = report["sections"].as_array().expect("sections");
+    let mut all = Vec::new();
+    for section in sections {
+        for row in section["rows"].as_array().expect("rows") {
+            let next = row.as_array().and_then(|row| row.last()).and_then(Value::as_str);
+            let id = section["id"].as_str().expect("an id").to_owned();
+            all.push((id, next.expect("a command").to_owned()));
+        }
+    }
+    all
+}
+
+#[test]
+fn each_row_names_a_command_that_runs_and_says_something() {
+    let folder = folder();
+    let programs = binary().parent().expect("a folder").display().to_string();
+    let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut runs = 0;
+    let mut of = |report: &Value| {
+        for (section, command) in commands(report) {
+            let mut bash = Command::new("bash");
+            let run = bash.args(["-c", &command]).current_dir(folder.path("")).env("PATH", &path);
+            let output = run.output().expect("bash");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{section}: {command}\n{said}");
+            assert!(output.stdout.len() > 20, "{section}: {command}\n{said}");
+            runs += 1;
+        }
+    };
+    for words in [
+        "tasks.json",
+        "node.json",
+        "profiles",
+        "-n 2 chrome.json.gz",
+        "-n 2 node.json profiles",
+        "-n 2 --main --from 60ms --to 160ms node.json",
+        "-n 2 --tid 5401 --fold-numbers node.json",
+        "-n 2 --like panel tasks.json",
+        "-n 2 --ignore-list=node_modules --pid 19500 profiles",
+    ] {
+        of(&json(&folder, words));
+    }
+    // a name that no shell takes as it is
+    let mut command = folder.command("report --json");
+    let output = command.arg("stacks of two.json").output().expect("it runs");
+    of(&serde_json::from_slice(&output.stdout).expect("JSON"));
+    assert!(runs > 60, "{runs}");
+}
+
+#[test]
+fn a_page_has_at_most_120_lines() {
+    let folder = folder();
+    for input in INPUTS.into_iter().chain(["node.json profiles chrome.json.gz"]) {
+        for form in ["", "--markdown"] {
+            let said = folder.run(&format!("report {form} {input}")).ends(0).stdout;
+            assert!(said.lines().count() <= 120 && said.lines().count() > 5, "{input}: {said}");
+        }
+        // the same commands in each form
+        let markdown = folder.run(&format!("report --markdown {input}")).ends(0).stdout;
+        let text = folder.run(&format!("report {input}")).ends(0).stdout;
+        for (section, command) in commands(&json(&folder, input)) {
+            assert!(text.contains(&format!("  {command}\n")), "{section}: {command}\n{text}");
+            let shown = format!("`{}` |", command.replace('|', "\\|"));
+            assert!(markdown.contains(&shown), "{section}: {command}\n{markdown}");
+        }
+    }
+}
+
+#[test]
+fn tasks_are_of_threads_for_which_somebody_waits() {
+    let folder = folder();
+    let report = json(&folder, "tasks.json");
+    assert_eq!(
+        (&report["schema"], &report["producer"]),
+        (&"tracemill.report/1".into(), &"chrome".into())
+    );
+    let tasks =
+        report["sections"].as_array().expect("sections").iter().find(|own| own["id"] == "tasks");
+    let tasks = tasks.expect("tasks");
+    // that of exactly 50 ms is not long, that of the worker does not count
+    assert_eq!(tasks["figures"]["count"], 2);
+    assert_eq!(tasks["figures"]["blocking_ms"], 160.0);
+    assert_eq!((&tasks["rows"][0][1], &tasks["rows"][0][3]), (&200.0.into(), &"r-8".into()));
+    let paths = &tasks["rows"][1][4];
+    assert_eq!(paths[0]["self_ms"], 30.0);
+    assert_eq!(paths[0]["path"][0]["name"], "Function call");
+    let said = folder.run("report tasks.json").ends(0).stdout;
+    assert!(said.contains("## tasks  2 longer than 50 ms, 160.00 ms beyond these"), "{said}");
+    assert!(said.contains("Function call > Layout (30.00 ms)"), "{said}");
+    let few = folder.run("report -n 1 tasks.json").ends(0).stdout;
+    assert!(few.contains("r-8") && !few.contains("r-3"), "{few}");
+}
+
+#[test]
+fn limits_of_reports_end_with_five() {
+    let folder = folder();
+    folder
+        .run("report tasks.json --fail-on blocking>159ms")
+        .ends(5)
+        .says(&["broken: blocking>159ms: 160.00"]);
+    folder.run("report tasks.json --fail-on blocking>160ms --fail-on tasks>2").ends(0).quietly();
+    folder
+        .run("report tasks.json --fail-on self:Layout>29ms")
+        .ends(5)
+        .says(&["Layout takes 30.00 ms"]);
+    folder.run("report tasks.json --fail-on self:Layout>29ms&count>1").ends(0).quietly();
+    // what cannot be told is no success
+    folder
+        .run("report node.json --fail-on blocking>3600s")
+        .ends(5)
+        .says(&["cannot tell: the trace has no tasks"]);
+    folder.run("report profiles --fail-on longest-block>10ms -o r.txt").ends(5);
+    assert!(folder.read("r.txt").contains("## blocks"));
+    let wrong = folder.run("report tasks.json --fail-on self>5%").ends(2);
+    assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
+}
+
+#[test]
+fn reports_are_the_same_whatever_a_run_may_take() {
+    let folder = folder();
+    for input in INPUTS {
+        let said = folder.run(&format!("report --json {input}")).ends(0).stdout;
+        for knobs in ["-@1", "-@3 -m64M"] {
+            let other = folder.run(&format!("report --json {knobs} {input}")).ends(0).stdout;
+            assert_eq!(said, other, "{knobs} {input}");
+        }
+    }
+    let piped = folder.pipe("report --json -", TASKS).ends(0).stdout;
+    let read = folder.run("report --json tasks.json").stdout.replace("tasks.json", "-");
+    let [piped, read] = [piped, read].map(|text| text.replace("standard input", "-"));
+    assert_eq!(piped.lines().count(), read.lines().count(), "{piped}");
+}
+
+#[test]
+fn producers_may_be_given_and_nothing_is_told_as_nothing() {
+    let folder = folder();
+    let report = json(&folder, "--as generic tasks.json");
+    assert_eq!(report["producer"], "generic");
+    assert!(report.to_string().contains("\"slices\""), "{report}");
+    folder.run("report --as emacs tasks.json").ends(2);
+    let run = folder.run("report --tid 77 tasks.json").ends(1);
+    assert!(run.stderr.contains("nothing matches --tid 77"), "{}", run.stderr);
+    let folder = folder.with("empty.json", "[]");
+    folder.run("report empty.json").ends(1);
+    // a profile without idle samples says nothing of who waits
+    let profile = std::fs::read_to_string(testdata().join("quirks/cpuprofile-minimal.cpuprofile"));
+    let folder = folder.with("p.cpuprofile", profile.expect("a profile"));
+    let said = folder.run("report p.cpuprofile").ends(0).stdout;
+    assert!(said.contains("cannot tell: of 1 CPU profile no sample is (idle)"), "{said}");
+}
