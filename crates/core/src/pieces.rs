@@ -19,17 +19,17 @@ use tracemill_tokenizer::{Cursor, Scanner, Status, Stop, Window, visit_event};
 /// A piece of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// The event that begins here.
-    Event(u64),
+    /// The event that begins here, and its bytes, or 0 where these are not known and few.
+    Event(u64, u64),
     /// Events from the begin of the first to the end of the last. If it ends behind the input, what follows the last of them is read too.
     Stretch(Range<u64>),
 }
 
 impl Piece {
-    /// Its bytes in an input of this length; those of single events count for nothing.
+    /// Its bytes in an input of this length, as far as they are known.
     pub(crate) fn bytes(&self, len: u64) -> u64 {
         match self {
-            Piece::Event(_) => 0,
+            Piece::Event(place, bytes) => len.saturating_sub(*place).min(*bytes),
             Piece::Stretch(range) => len.min(range.end).saturating_sub(range.start),
         }
     }
@@ -93,7 +93,7 @@ fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
 
 fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &mut C) {
     match piece {
-        &Piece::Event(place) => {
+        &Piece::Event(place, _) => {
             let rest = plan.bytes.get(place as usize..).unwrap_or_default();
             if rest.first() == Some(&b'{') {
                 visit_event(Cursor::new(rest).value(), place, |event| part.event(event));
@@ -144,10 +144,10 @@ mod tests {
         let place = |number: usize| text.find(&events[number]).expect("it is there") as u64;
         let stretch = |from, to| Piece::Stretch(place(from)..place(to) - 2);
         let pieces = [
-            Piece::Event(place(3)),
+            Piece::Event(place(3), 0),
             stretch(10, 12),
             stretch(12, 200),
-            Piece::Event(place(500)),
+            Piece::Event(place(500), 40),
             Piece::Stretch(place(990)..u64::MAX),
         ];
         let numbers = [3].into_iter().chain(10..200).chain([500]).chain(990..1000);

@@ -14,8 +14,13 @@ pub const LANES: u16 = 5;
 pub const PLACES: u16 = 6;
 /// Intervals longer than a bound, and those that never end.
 pub const SPANS: u16 = 7;
+/// CPU profile streams: when they have samples.
+pub const STREAMS: u16 = 8;
+/// Events of those.
+pub const STREAM_EVENTS: u16 = 9;
 /// All of these.
-pub const ALL: [u16; 7] = [META, DOCUMENTS, KEYS, GRANULES, LANES, PLACES, SPANS];
+pub const ALL: [u16; 9] =
+    [META, DOCUMENTS, KEYS, GRANULES, LANES, PLACES, SPANS, STREAMS, STREAM_EVENTS];
 
 /// The name of a section, if it is known here.
 pub fn name(id: u16) -> Option<&'static str> {
@@ -27,6 +32,8 @@ pub fn name(id: u16) -> Option<&'static str> {
         LANES => "LANES",
         PLACES => "PLACES",
         SPANS => "SPANS",
+        STREAMS => "STREAMS",
+        STREAM_EVENTS => "STREAM_EVENTS",
         _ => return None,
     })
 }

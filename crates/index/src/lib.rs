@@ -84,12 +84,18 @@
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) |
 //!
+//! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · whether times are known · least time of an event or a sample · greatest less least |
+//! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] |
+//!
 //! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
 //!
 //! **Look-back T**: META has its level k, T being 2ᵏ ns. All that lasts longer stands in SPANS, and so does what never ends; so what is open at a
 //! moment began less than T before it, or stands there. Pages of SPANS have 8192 rows, but for the last; their keys are
 //! the least start and the greatest end. The rows of a thread stand behind those of the threads before it in LANES.
+//!
+//! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream. The times of a stream are
+//! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, and all its events have a time.
 //!
 //! What cannot be said exactly, or has no room, is left out: a section is then not there, and META names it. Who needs it reads the
 //! trace.

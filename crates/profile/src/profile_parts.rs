@@ -58,12 +58,15 @@ impl AddAssign for Sums {
 /// where it was skimmed: there may be millions.
 #[derive(Default)]
 pub struct ProfileParts {
+    /// `Profile` events.
     pub heads: Vec<Head>,
+    /// `ProfileChunk` events, or the one `CpuProfile` event.
     pub chunks: Series<Entry>,
     /// Beside each chunk, with [`super::router::Detail::Times`]; nothing otherwise.
     pub skims: Series<Skim>,
     /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
     pub whole: Option<Origin>,
+    /// How much there is in them.
     pub sums: Sums,
 }
 
@@ -82,6 +85,7 @@ impl ProfileParts {
         self.chunks.heap() + self.skims.heap()
     }
 
+    /// Writes the lists that may be long to the shelf's file.
     pub fn spill(&mut self, shelf: &mut SpillLists) -> Result<(), Error> {
         shelf.spill(&mut self.chunks)?;
         shelf.spill(&mut self.skims)

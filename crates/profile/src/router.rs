@@ -109,8 +109,8 @@ impl Router {
         }
     }
 
-    /// As [`Router::note`], of an event whose role is known.
-    pub fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) {
+    /// As [`Router::note`], of an event whose role is known. Returns the number of its stream in [`Router::found`].
+    pub fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) -> usize {
         let len = event.bytes.len();
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
@@ -130,15 +130,16 @@ impl Router {
         }
     }
 
-    fn head(&mut self, event: &Event<'_>, entry: Entry) {
+    fn head(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         let tid = event.field(Field::Tid).unwrap_or_default().into();
         let at = self.number_of(event);
         self.found[at].2.heads.push(Head { entry, tid, origin });
+        at
     }
 
     /// Each is a profile of its own.
-    fn whole(&mut self, event: &Event<'_>, entry: Entry) {
+    fn whole(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         self.keep(entry);
         let mut key = stream_key(event);
@@ -146,9 +147,10 @@ impl Router {
         let at = self.stream(key, || Owner::of(event));
         self.found[at].2.whole = Some(origin);
         self.add(at, entry, Sums::of(&self.scratch, event));
+        at
     }
 
-    fn chunk(&mut self, event: &Event<'_>, entry: Entry) {
+    fn chunk(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         self.decode(event, entry);
         self.keep(entry);
         let at = self.number_of(event);
@@ -160,10 +162,11 @@ impl Router {
         if samples.len() != deltas.len() {
             self.odd.uneven.add(entry.place.offset());
         }
+        at
     }
 
     /// A chunk that is decoded only where it must be.
-    fn skimmed(&mut self, event: &Event<'_>, entry: Entry) {
+    fn skimmed(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let (skim, sums) = match Skim::of(event) {
             Some(skim) => {
                 let (samples, bytes) = (skim.samples(), event.bytes.len() as u64);
@@ -178,6 +181,7 @@ impl Router {
         let at = self.number_of(event);
         self.found[at].2.skims.push(skim);
         self.add(at, entry, sums);
+        at
     }
 
     /// Decodes what an event holds, into the scratch.

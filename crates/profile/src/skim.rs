@@ -29,13 +29,14 @@ pub struct Skim {
     /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
     /// are no samples.
     pub low: i64,
+    /// See `low`.
     pub high: i64,
     /// Ids of all nodes lie between these; the first is greater if there are no nodes. The second may stand for all that
     /// are greater still.
     ids: (u32, u32),
     /// Whether it has lines, and columns.
     pub positions: [bool; 2],
-    /// Whether it is another than those read here: then only count and duration are known.
+    /// Whether it is another than those read here: then only its steps are known.
     pub is_other: bool,
     /// Whether there are as many steps as samples.
     pub is_even: bool,
@@ -130,11 +131,19 @@ impl Skim {
 
     /// Of a chunk that had to be decoded.
     pub fn of_decoded(chunk: &Chunk) -> Skim {
+        let mut sum = 0_i64;
+        let (mut low, mut high) = (0, 0);
+        for (number, &delta) in chunk.deltas.iter().enumerate() {
+            sum = sum.saturating_add(delta);
+            let first = number == 0;
+            low = if first { sum } else { sum.min(low) };
+            high = if first { sum } else { sum.max(high) };
+        }
         Skim {
             count: chunk.samples.len() as u32,
-            duration: chunk.duration(),
-            low: 0,
-            high: 0,
+            duration: sum,
+            low,
+            high,
             ids: (u32::MAX, 0),
             positions: [false; 2],
             is_other: true,

@@ -146,6 +146,19 @@ impl Streams {
         Ok(())
     }
 
+    /// Forgets streams whose first events do not stand at places that `keeps` has.
+    pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
+        let file = self.file.as_deref().unwrap_or_default();
+        self.all.retain(|(_, stream)| {
+            let heads = stream.profiles.iter().flat_map(|own| own.heads.iter().map(|h| h.entry));
+            let chunks = stream.profiles.iter().filter_map(|own| own.chunks.records(file).first());
+            let first = heads.chain(chunks).map(|entry| entry.place.offset()).min();
+            first.is_some_and(&keeps)
+        });
+        let keys = self.all.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
+        self.numbers = keys.collect();
+    }
+
     /// All profiles, in the order in which their streams and they begin in the inputs.
     pub fn groups(&self) -> Vec<Group<'_>> {
         self.all.iter().flat_map(|(key, stream)| self.groups_of(key, stream)).collect()

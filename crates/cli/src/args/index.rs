@@ -70,6 +70,16 @@ impl IndexArgs {
     }
 }
 
+/// Whether an index says what to read.
+#[derive(Debug, Args)]
+pub(crate) struct IndexFlag {
+    /// Whether the index of a trace says which parts of it to read: auto (where it can), never, or FILE
+    ///
+    /// What is written is the same. -v says how much was read, or why all of it.
+    #[arg(long, value_name = "auto|never|FILE", default_value = "auto", value_parser = index_use, help_heading = "Input")]
+    pub(crate) index: IndexUse,
+}
+
 /// `auto`, `never`, or a file.
 pub(super) fn index_use(text: &str) -> Result<IndexUse, Infallible> {
     Ok(match text {

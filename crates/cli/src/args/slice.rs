@@ -1,12 +1,12 @@
 //! Flags of `slice`.
 
-use super::index::index_use;
+use super::index::IndexFlag;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive, window};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_pipeline::{Edges, EventName, IndexUse, Moment, TimeWindow};
+use tracemill_pipeline::{Edges, EventName, Moment, TimeWindow};
 
 pub(super) const SLICE_ABOUT: &str = "\
 Writes what of a trace lies in a window of time, as a trace that still renders.
@@ -64,11 +64,8 @@ Examples:
 pub(crate) struct SliceArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Whether the index of a trace says which parts of it to read: auto (where it can), never, or FILE
-    ///
-    /// What is written is the same. -v says how much was read, or why all of it.
-    #[arg(long, value_name = "auto|never|FILE", default_value = "auto", value_parser = index_use, help_heading = "Input")]
-    pub(crate) index: IndexUse,
+    #[command(flatten)]
+    pub(crate) index: IndexFlag,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

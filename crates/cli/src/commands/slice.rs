@@ -10,6 +10,7 @@ use crate::messages::Messages;
 use crate::report;
 use crate::similar::suggestion;
 use crate::size::{grouped, human, plural};
+use std::path::PathBuf;
 use tracemill_pipeline::{
     Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, info,
     slice,
@@ -22,7 +23,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let flags = Flags { verb: "slice", input, limits, messages: said };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
-    writing.running.config.index = args.index.clone();
+    writing.running.config.index = args.index.index.clone();
     let running = &writing.running;
     running.announce();
     if let Some((around, said)) = around(window, &running.sources, &running.config)? {
@@ -100,6 +101,15 @@ fn around(
     Ok(Some((TimeWindow { from, to }, said)))
 }
 
+/// What was read by an index, and how many of so many bytes; or why none was used.
+fn of_index(used: Option<&(PathBuf, u64)>, unused: Option<&str>, of: u64) -> Option<String> {
+    if let Some((index, bytes)) = used {
+        let (read, of) = (human(*bytes), human(of));
+        return Some(format!("read {read} of {of}: {} says where the rest lies", index.display()));
+    }
+    unused.map(|why| format!("all of the trace was read, though it has an index: {why}"))
+}
+
 /// What the run decided and did, for `-v`.
 fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
@@ -116,14 +126,8 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
             texts.push(format!("{} {what}", plural(count, noun)));
         }
     }
-    if let Some((index, bytes)) = &report.index {
-        let of: u64 = report.written.run.inputs.iter().map(|input| input.bytes).sum();
-        let (read, of) = (human(*bytes), human(of));
-        texts.push(format!("read {read} of {of}: {} says where the rest lies", index.display()));
-    }
-    if let Some(why) = report.index_unused {
-        texts.push(format!("all of the trace was read, though it has an index: {why}"));
-    }
+    let of = report.written.run.inputs.iter().map(|input| input.bytes).sum();
+    texts.extend(of_index(report.index.as_ref(), report.index_unused, of));
     let tmp_dir = config.tmp_dir.display();
     if report.written.spilled_runs > 0 {
         let runs = plural(report.written.spilled_runs, "sorted run");

@@ -95,6 +95,42 @@ fn what_is_in_it_is_printed_and_reported() {
 }
 
 #[test]
+fn an_index_that_is_named_must_be_that_of_the_trace_also_where_all_is_read() {
+    let folder = folder();
+    folder.run("index a.json cut.json").ends(1);
+    for verb in
+        ["info", "info --full", "info --strict", "slice --to 1ms", "slice --to 1ms --strict"]
+    {
+        folder.run(&format!("{verb} --index none.tmi a.json")).ends(3).says(&["none.tmi"]);
+        folder.run(&format!("{verb} --index cut.json.tmi a.json")).ends(3).says(&["another one"]);
+        folder.run(&format!("{verb} --index a.json.tmi a.json")).ends(0);
+        let several = folder.run(&format!("{verb} --index a.json.tmi a.json cut.json"));
+        several.ends(2).says(&["of one file"]);
+    }
+}
+
+#[test]
+fn of_several_inputs_no_index_is_asked_and_that_is_told() {
+    let folder = folder();
+    let told = "there are several inputs";
+    for verb in ["info", "slice --to 1ms"] {
+        let run = folder.run(&format!("{verb} -v a.json cut.json"));
+        assert!(!run.stderr.contains(told), "none has one: {}", run.stderr);
+    }
+    folder.run("index a.json").ends(0);
+    for verb in ["info", "slice --to 1ms"] {
+        let run = folder.run(&format!("{verb} -v a.json cut.json"));
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+        let never = folder.run(&format!("{verb} --index never a.json cut.json"));
+        assert_eq!(run.stdout, never.stdout);
+        for flags in ["", "--index never -v"] {
+            let run = folder.run(&format!("{verb} {flags} a.json cut.json"));
+            assert!(!run.stderr.contains(told), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_folder_without_traces_has_no_index_and_that_is_told() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("none")).expect("a folder");

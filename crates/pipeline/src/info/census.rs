@@ -227,6 +227,7 @@ impl Census {
             warnings: of_inputs(&inputs).collect(),
             inputs: inputs.reports,
             index: None,
+            index_unused: None,
         };
         Ok((report, self.lanes, self.documents))
     }

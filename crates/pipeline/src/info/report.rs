@@ -74,6 +74,9 @@ pub struct InfoReport {
     /// The index that had all of this, if the trace was not read.
     #[serde(skip)]
     pub index: Option<PathBuf>,
+    /// Why indexes there are could not say that, if inputs are several.
+    #[serde(skip)]
+    pub index_unused: Option<&'static str>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
     pub keys: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! `info` from an index, where that says all of it; else from the trace.
 
 use super::build::TOP;
-use super::chosen::Candidate;
+use super::chosen::{Candidate, unused_of_several};
 use crate::config::Config;
 use crate::info::{self, InfoConfig, InfoReport, TopList, Unended, Usage};
 use tracemill_core::error::Error;
@@ -20,9 +20,17 @@ use tracemill_core::source::Source;
 /// As [`crate::merge()`], but for the output. [`crate::ErrorKind::NotATrace`] for an index that was named and cannot answer.
 pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {
     config.check()?;
-    let candidate = Candidate::of(sources, config).filter(|_| can_be_asked(wanted, config));
-    let Some(candidate) = candidate else { return info::info(sources, wanted, config) };
-    match ask(&candidate, wanted) {
+    let Some(candidate) = Candidate::of(sources, config)? else {
+        let mut report = info::info(sources, wanted, config)?;
+        report.index_unused = unused_of_several(sources, config);
+        return Ok(report);
+    };
+    let answer = match can_be_asked(wanted, config) {
+        true => ask(&candidate, wanted),
+        false if candidate.is_named => candidate.check().map(|()| None),
+        false => Ok(None),
+    };
+    match answer {
         Ok(Some(report)) => Ok(report),
         Ok(None) => info::info(sources, wanted, config),
         Err(problem) if candidate.is_named => Err(candidate.refused(problem)),

@@ -5,6 +5,7 @@ use super::lasting::Lasting;
 use super::part::{Listed, Part};
 use super::span::NO_LANE;
 use super::spans::{AllSpans, Spans};
+use super::streams::{AllStreams, Streams};
 use crate::config::Config;
 use crate::info::{Census, InfoConfig, InfoReport, Table};
 use crate::inputs::read_all;
@@ -33,6 +34,8 @@ pub(super) struct Built {
     pub(super) places: Spooled<Listed>,
     /// None of what is packed: windows of that are no part of the file.
     pub(super) spans: Option<Spans>,
+    /// None of what is packed.
+    pub(super) streams: Option<Streams>,
     /// Of events that are no metadata.
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
@@ -45,6 +48,7 @@ struct Build {
     times: Vec<Option<(i64, i64)>>,
     places: Spool<Listed>,
     spans: AllSpans,
+    streams: AllStreams,
     long: Vec<Long>,
     bounds: Times,
     tier: Tier,
@@ -64,6 +68,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         times: Vec::new(),
         places: Spool::new(&config.tmp_dir, share),
         spans: AllSpans::new(file_bytes, share, config),
+        streams: AllStreams::new(Spool::new(&config.tmp_dir, share)),
         long: Vec::new(),
         bounds: Times::NONE,
         tier: config.tier.unwrap_or_else(Tier::best),
@@ -82,6 +87,10 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
             Some(build.spans.finish(Order(&store))?)
         }
     };
+    let streams = match build.is_packed {
+        true => None,
+        false => Some(build.streams.finish()?),
+    };
     let (report, lanes, documents) = build.census.report_and_rest(inputs)?;
     Ok(Built {
         report,
@@ -91,6 +100,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         documents,
         places: build.places.take()?,
         spans,
+        streams,
         bounds: build.bounds.bounds(),
         has_profiles: build.has_profiles,
         has_lapses: build.has_lapses,
@@ -172,6 +182,7 @@ impl Reader for Build {
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
+        self.streams.append(std::mem::take(&mut part.streams))?;
         self.append_lasting(&mut part.lasting, &rows, current)?;
         self.census.take(part.info, base, current)
     }

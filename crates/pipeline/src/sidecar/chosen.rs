@@ -6,6 +6,7 @@ use crate::config::{Config, IndexUse};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::input;
 use tracemill_core::source::Source;
 use tracemill_index::Index;
 use tracemill_tokenizer::Mapped;
@@ -20,17 +21,33 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// The one of a run over `sources`, if there may be one.
-    pub(super) fn of(sources: &[Source], config: &Config) -> Option<Candidate> {
-        let [Source::Path(path)] = sources else { return None };
-        if !is_plain_file(path) {
-            return None;
-        }
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if one is named for anything but one file.
+    pub(super) fn of(sources: &[Source], config: &Config) -> Result<Option<Candidate>, Error> {
+        let path = match sources {
+            [Source::Path(path)] if is_plain_file(path) => path,
+            [Source::Path(path)] if !path.exists() => return Ok(None), // who reads it says so
+            _ if matches!(config.index, IndexUse::File(_)) => {
+                let problem = "an index is of one file, and that is not what is read".to_owned();
+                return Err(ErrorKind::Usage { problem, remedy: None }.into());
+            }
+            _ => return Ok(None),
+        };
         let (index, is_named) = match &config.index {
-            IndexUse::Never => return None,
+            IndexUse::Never => return Ok(None),
             IndexUse::Auto => (beside(path), false),
             IndexUse::File(index) => (index.clone(), true),
         };
-        Some(Candidate { trace: path.clone(), index, is_named })
+        Ok(Some(Candidate { trace: path.clone(), index, is_named }))
+    }
+
+    /// For who reads all in any case: one that was named must be that of the trace nevertheless.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.map()? {
+            Some(bytes) if self.is_named => self.open(&bytes).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Its bytes; `None` if there is none. An error says what is wrong.
@@ -69,6 +86,18 @@ impl Candidate {
         let (index, trace) = (self.index.display().to_string(), self.trace.display().to_string());
         Warning::IndexUnused { index, why, trace }
     }
+}
+
+/// Why indexes are not asked in a run over several inputs, if any of these has one.
+pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<&'static str> {
+    if config.index != IndexUse::Auto {
+        return None;
+    }
+    let inputs = input::expand(sources).ok()?;
+    let has_index =
+        |source: &Source| matches!(source, Source::Path(path) if beside(path).is_file());
+    let any = inputs.len() > 1 && inputs.iter().any(|input| has_index(&input.source));
+    any.then_some("there are several inputs, and what begins in one may end in another")
 }
 
 /// Not a pipe, and no file of /proc, whose length says nothing.

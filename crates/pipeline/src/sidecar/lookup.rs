@@ -1,10 +1,10 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
 use crate::slice::known::Read;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tracemill_core::pieces::Piece;
-use tracemill_core::windows::Edges;
+use tracemill_core::windows::{Edges, Windows};
 use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
 
 /// Neighbouring granules are read as one up to so many bytes.
@@ -21,14 +21,28 @@ pub(super) struct Lookup<'i, 'b> {
     text: u64,
 }
 
-/// Single events: places and checksums.
-pub(super) type Events = Vec<(u64, u32)>;
+/// An event that is read by itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Single {
+    place: u64,
+    sum: u32,
+    /// 0 where that is not known: then it is one of few.
+    bytes: u64,
+}
+
+/// CPU profiles that windows may need.
+pub(super) struct Profiles {
+    /// Places of the first events of their streams.
+    pub(super) first: HashSet<u64>,
+    /// All of their events.
+    pub(super) events: Vec<Single>,
+}
 
 /// What is to be read.
 pub(super) struct Granules {
     pub(super) pieces: Vec<Piece>,
     pub(super) read: Read,
-    /// Bytes of granules.
+    /// Bytes of granules, and of profiles.
     pub(super) bytes: u64,
     /// That of the granule behind the last one.
     row: u64,
@@ -78,8 +92,9 @@ impl<'i, 'b> Lookup<'i, 'b> {
         seen: &Range<i64>,
         edges: Edges,
         apart: &mut HashMap<u64, Option<u64>>,
-    ) -> Result<Option<Events>, IndexError> {
+    ) -> Result<Option<Vec<Single>>, IndexError> {
         let mut events = Vec::new();
+        let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
         let clips = edges == Edges::Clip;
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
@@ -98,7 +113,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                     return Ok(None);
                 }
                 let begin = begins[row];
-                events.push((begin, sums[row] as u32));
+                events.push(single(begin, sums[row]));
                 let is_pair = matches!(kind, spans::PAIR | spans::ASYNC | spans::LEGACY);
                 if kind != spans::COMPLETE {
                     apart.insert(begin, is_pair.then_some(!begin));
@@ -106,7 +121,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 let last = begin.wrapping_add(rests[row]);
                 // what closes behind the last window is of no interest where edges close
                 if last != begin && (!clips || end < seen.end) {
-                    events.push((last, last_sums[row] as u32));
+                    events.push(single(last, last_sums[row]));
                     apart.insert(last, is_pair.then_some(!begin));
                 }
             }
@@ -114,33 +129,67 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(Some(events))
     }
 
+    /// CPU profiles with an event or a sample in a window, and those whose times are not known. `None` if the index has no list of them.
+    pub(super) fn profiles(&self, windows: &Windows) -> Result<Option<Profiles>, IndexError> {
+        let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| self.index.section(id));
+        let [Some(streams), Some(members)] = sections else { return Ok(None) };
+        // of each stream that may be needed, whether an event of it was seen
+        let mut needed: Vec<Option<bool>> = Vec::new();
+        for entry in &streams.pages {
+            let page = self.index.page(entry)?;
+            let [known, leasts, widths] = [2, 3, 4].map(|column| page.numbers(column));
+            let (known, leasts, widths) = (known?, leasts?, widths?);
+            needed.extend((0..page.rows()).map(|row| {
+                let least = leasts[row] as i64;
+                let greatest = least.saturating_add_unsigned(widths[row]);
+                (known[row] == 0 || windows.touch(least, greatest)).then_some(false)
+            }));
+        }
+        let mut found = Profiles { first: HashSet::new(), events: Vec::new() };
+        for entry in &members.pages {
+            let page = self.index.page(entry)?;
+            let [places, lens, rows, sums] = [0, 1, 2, 3].map(|column| page.numbers(column));
+            let (places, lens, rows, sums) = (places?, lens?, rows?, sums?);
+            for row in 0..page.rows() {
+                let own = usize::try_from(rows[row]).ok().and_then(|row| needed.get_mut(row));
+                let Some(Some(is_begun)) = own else { continue };
+                let (place, sum) = (places[row], sums[row] as u32);
+                if !std::mem::replace(is_begun, true) {
+                    found.first.insert(place);
+                }
+                found.events.push(Single { place, sum, bytes: lens[row] });
+            }
+        }
+        Ok(Some(found))
+    }
+
     /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
     pub(super) fn pieces(
         &self,
         seen: &Range<i64>,
-        mut events: Events,
+        mut events: Vec<Single>,
     ) -> Result<Granules, IndexError> {
         for entry in &self.places.pages {
             let page = self.index.page(entry)?;
-            let sums = page.numbers(3)?.into_iter().map(|sum| sum as u32);
-            events.extend(page.numbers(0)?.into_iter().zip(sums));
+            let both = page.numbers(0)?.into_iter().zip(page.numbers(3)?);
+            events.extend(both.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 }));
         }
         events.sort_unstable();
-        events.dedup_by_key(|event| event.0);
+        events.dedup_by_key(|event| event.place);
         let mut all = Granules { pieces: Vec::new(), read: Read::default(), bytes: 0, row: 0 };
         let mut events = events.into_iter().peekable();
         self.each_granule(seen, |row| {
-            while let Some((place, sum)) = events.next_if(|event| event.0 < row.place) {
-                all.event(place, sum);
+            while let Some(event) = events.next_if(|event| event.place < row.place) {
+                all.event(event);
             }
             let end = row.place.saturating_add(row.len);
-            while events.next_if(|event| event.0 < end).is_some() {}
+            while events.next_if(|event| event.place < end).is_some() {}
             let end = if row.place == self.last { u64::MAX } else { end };
             all.stretch(row.place..end, row.number);
             all.bytes += end.min(self.text).saturating_sub(row.place);
             all.read.add(Read { events: row.events, sum: row.sum as u32 });
         })?;
-        events.for_each(|(place, sum)| all.event(place, sum));
+        events.for_each(|event| all.event(event));
         Ok(all)
     }
 
@@ -191,9 +240,10 @@ impl Row {
 }
 
 impl Granules {
-    fn event(&mut self, place: u64, sum: u32) {
-        self.pieces.push(Piece::Event(place));
+    fn event(&mut self, Single { place, sum, bytes }: Single) {
+        self.pieces.push(Piece::Event(place, bytes));
         self.read.add(Read { events: 1, sum });
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
     /// Joins neighbours: nothing but a separator stands between them.
@@ -212,7 +262,7 @@ impl Granules {
         let mut end = 0;
         self.pieces.iter().all(|piece| {
             let range = match piece {
-                Piece::Event(place) => *place..place.saturating_add(1),
+                Piece::Event(place, bytes) => *place..place.saturating_add(1.max(*bytes)),
                 Piece::Stretch(range) => range.clone(),
             };
             let follows = end <= range.start && range.start < range.end;

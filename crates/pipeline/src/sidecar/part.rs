@@ -3,6 +3,7 @@
 use super::granules::{PartGranules, Seen};
 use super::lasting::{Known, Lasting};
 use super::span::NO_LANE;
+use super::streams::PartStreams;
 use crate::essential::{is_essential, may_be_special};
 use crate::info;
 use tracemill_core::envelope::Envelope;
@@ -20,12 +21,13 @@ pub(super) struct Part {
     pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) places: Vec<Listed>,
     pub(super) lasting: Lasting,
+    pub(super) streams: PartStreams,
 }
 
 impl Part {
     pub(super) fn new(info: info::Part, lasting: Lasting) -> Self {
         let (granules, times, places) = (PartGranules::new(), Vec::new(), Vec::new());
-        Part { info, granules, times, places, lasting }
+        Part { info, granules, times, places, lasting, streams: PartStreams::default() }
     }
 
     #[inline]
@@ -103,7 +105,12 @@ impl Collect for Part {
         }
         let lane = self.info.lane.map_or(NO_LANE, |lane| lane as u32);
         let is_special = kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
-        self.lasting.has_profiles |= kinds & kinds::PROFILES != 0;
+        if kinds & kinds::PROFILES != 0
+            && let Some(role) = Role::of(event)
+        {
+            self.lasting.has_profiles = true;
+            self.streams.note(event, role, sum);
+        }
         self.lasting.note(event, &Known { place, lane, sum, is_special });
         self.granules.note(&Seen { place, len, time, kinds, sum });
     }

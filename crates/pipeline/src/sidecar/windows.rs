@@ -6,7 +6,10 @@
 //!               └─ granules that touch ─┘                     all that began less than T before the window, or in it
 //!   SPANS ├──────────────────────────────────────┤            the ends of what lasts longer and reaches in
 //!   PLACES  ·            ·                          ·         what is kept wherever it stands
+//!   STREAMS   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─                 all events of CPU profiles with samples in the window
 //! ```
+//!
+//! Of CPU profiles the whole stream is read if any of its events or samples lies in a window, and else nothing.
 //!
 //! Ends of intervals in SPANS are paired by their places, all others among those that were read from a − T on. Which B an E closes is
 //! then what it is in the whole trace, if in that every end closes the innermost begin, or every end with a name one of its own
@@ -15,13 +18,13 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::chosen::Candidate;
-use super::lookup::{Granules, Lookup};
-use super::meta::WindowsMeta;
+use super::chosen::{Candidate, unused_of_several};
+use super::lookup::Granules;
+use super::plan::{Opened, Plan, plan, too_many};
 use crate::config::Config;
 use crate::slice::known::Known;
 use crate::slice::{self, Job, SliceReport, Tried};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::bounds::Bounds;
@@ -32,13 +35,16 @@ use tracemill_core::windows::{Edges, Windows};
 /// See [`crate::slice()`]; for no viewer.
 pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
-    let Some(candidate) = Candidate::of(job.sources, config) else {
-        return slice::slice(job, config);
+    let Some(candidate) = Candidate::of(job.sources, config)? else {
+        return match unused_of_several(job.sources, config) {
+            Some(why) => slice_all(job, config, why),
+            None => slice::slice(job, config),
+        };
     };
-    let problem = match plan(&candidate, &job, config) {
+    let problem = match plan(&candidate, config, |opened| pieces(opened, &job, config)) {
         Ok(Plan::None) => return slice::slice(job, config),
         Ok(Plan::Cannot(why)) => return slice_all(job, config, why),
-        Ok(Plan::Known(known, bytes)) => {
+        Ok(Plan::Known((known, bytes))) => {
             let tried = slice::slice_known(job, &Arc::new(*known), config)?;
             if let Tried::Written(mut report) = tried {
                 report.index = Some((candidate.index, bytes));
@@ -67,31 +73,14 @@ fn slice_all(job: Job<'_>, config: &Config, why: &'static str) -> Result<SliceRe
     Ok(report)
 }
 
-/// What an index is good for.
-enum Plan {
-    /// There is none.
-    None,
-    /// It does not know enough, for this reason.
-    Cannot(&'static str),
-    /// So many bytes of granules are to be read.
-    Known(Box<Known>, u64),
-}
-
-/// What is to be read; an error says why an index is none of the trace.
-fn plan(candidate: &Candidate, job: &Job<'_>, config: &Config) -> Result<Plan, String> {
-    if config.strict {
-        let there = candidate.index.is_file();
-        return Ok(if there { Plan::Cannot("--strict looks at every byte") } else { Plan::None });
-    }
-    let Some(bytes) = candidate.map()? else { return Ok(Plan::None) };
-    let Some((index, meta)) = candidate.open(&bytes)? else {
-        return Ok(Plan::Cannot("the trace was written to since, or is a copy"));
-    };
-    let Some(input) = meta.input("") else { return Ok(Plan::None) };
-    let Some(of_windows) = &meta.windows else {
-        return Ok(Plan::Cannot("it has no list of what lasts"));
-    };
-    if let Some(why) = refusal(of_windows, &input) {
+/// What is to be read, and how many bytes of it are events; an error says why the index is none of the trace.
+fn pieces(
+    Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
+    job: &Job<'_>,
+    config: &Config,
+) -> Result<Plan<(Box<Known>, u64)>, String> {
+    if of_windows.has_crossings && of_windows.has_strangers {
+        let why = "ends close begins of other names, around others that are open";
         return Ok(Plan::Cannot(why));
     }
     let Some([start, first, last, end]) = of_windows.bounds else {
@@ -108,19 +97,26 @@ fn plan(candidate: &Candidate, job: &Job<'_>, config: &Config) -> Result<Plan, S
     if windows.hold(bounds) {
         return Ok(Plan::Cannot("all of the trace is wanted"));
     }
-    let lookup = Lookup::new(&index, input.bytes);
-    let lookup = lookup.map_err(|error| error.to_string())?;
-    let Some(lookup) = lookup else {
-        return Ok(Plan::Cannot("it does not know where the events begin and end"));
-    };
     let look = 1_i64.checked_shl(of_windows.level).filter(|look| *look > 0).unwrap_or(i64::MAX);
     let behind = if job.edges == Edges::Clip { 0 } else { look };
     let seen = windows.begin().saturating_sub(look)..windows.end().saturating_add(behind);
     let mut apart = HashMap::new();
     let events = lookup.spans(&seen, job.edges, &mut apart).map_err(|error| error.to_string())?;
-    let Some(events) = events else {
+    let Some(mut events) = events else {
         return Ok(Plan::Cannot("flows with several steps stay whole"));
     };
+    let mut streams = HashSet::new();
+    if of_windows.has_profiles {
+        let profiles = lookup.profiles(&windows).map_err(|error| error.to_string())?;
+        let Some(profiles) = profiles else {
+            return Ok(Plan::Cannot("it has no list of the CPU profiles"));
+        };
+        streams = profiles.first;
+        events.extend(profiles.events);
+    }
+    if let Some(why) = too_many(events.len(), config) {
+        return Ok(Plan::Cannot(why));
+    }
     let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
     if !granules.are_in_order() {
         return Err("places that are not in order".to_owned());
@@ -131,23 +127,6 @@ fn plan(candidate: &Candidate, job: &Job<'_>, config: &Config) -> Result<Plan, S
     }
     let report = InputReport { span: Some((first, last)), ..input };
     let only_by_name = of_windows.has_crossings;
-    let known = Known { bounds, windows, pieces, read, report, seen, apart, only_by_name };
-    Ok(Plan::Known(Box::new(known), bytes))
-}
-
-/// Why windows of a trace cannot be read by themselves.
-fn refusal(windows: &WindowsMeta, input: &InputReport) -> Option<&'static str> {
-    if input.lost() > 0 || windows.has_lapses {
-        return Some("the trace is damaged, or not JSON to the letter");
-    }
-    if input.encoding.is_some() {
-        return Some("the trace is packed");
-    }
-    if windows.has_profiles {
-        return Some("the trace has CPU profiles");
-    }
-    if windows.has_crossings && windows.has_strangers {
-        return Some("ends close begins of other names, around others that are open");
-    }
-    None
+    let known = Known { bounds, windows, pieces, read, report, seen, apart, streams, only_by_name };
+    Ok(Plan::Known((Box::new(known), bytes)))
 }

@@ -40,7 +40,7 @@ impl Step {
 
     fn leaves_out(self, id: u16) -> bool {
         let from = match id {
-            id::PLACES | id::SPANS => 5,
+            id::PLACES | id::SPANS | id::STREAMS => 5,
             id::LANES => 6,
             id::DOCUMENTS | id::KEYS => 7,
             id::META => 8,
@@ -70,13 +70,15 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         let fits = match id {
             id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
             id::LANES => tables::lanes_fit(built),
+            id::STREAMS => built.has_profiles && built.streams.is_some(),
             id::SPANS => built.spans.as_ref().is_some_and(|spans| spans.is_complete),
             _ => true,
         };
         fits && !step.leaves_out(id)
     };
-    let may_go = [id::DOCUMENTS, id::KEYS, id::LANES, id::PLACES, id::SPANS];
-    let left_out = may_go.into_iter().filter(|&id| !keeps(id));
+    let may_go = [id::DOCUMENTS, id::KEYS, id::LANES, id::PLACES, id::SPANS, id::STREAMS];
+    let is_there = |id: u16| id != id::STREAMS || built.has_profiles;
+    let left_out = may_go.into_iter().filter(|&id| is_there(id) && !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
     let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
@@ -102,6 +104,9 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
     }
     if let (Some(spans), Some(level)) = (spans, look_back) {
         rows::write(spans, level, &mut to)?;
+    }
+    if let Some(streams) = built.streams.as_ref().filter(|_| keeps(id::STREAMS)) {
+        streams.write(&mut to)?;
     }
     let bytes = to.file_len();
     let (mut body, head) = to.finish(input)?;

@@ -225,7 +225,8 @@ impl Collect for ChunkFindings {
         let entry = Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, dur)) };
         if special {
             if let Some(role) = Role::of(event) {
-                return self.streams.take(event, offset, role, self.detail());
+                self.streams.take(event, offset, role, self.detail());
+                return;
             }
             if is_essential(event) {
                 return self.essential.push(entry);
@@ -321,6 +322,16 @@ impl Index {
         let Bounds { first, last, end, .. } = known.bounds;
         let within = |own: Bounds| first <= own.first && own.last <= last && own.end <= end;
         self.read == known.read && self.times.bounds().is_none_or(within)
+    }
+
+    /// Forgets CPU profiles that were read in part, since windows do not need them.
+    pub(super) fn settle_streams(&mut self) -> Result<(), Error> {
+        self.streams.finish()?;
+        if let Some(known) = &self.plan.all {
+            let own = |offset: u64| offset.wrapping_sub(Self::RESERVED);
+            self.streams.retain(|offset| known.streams.contains(&own(offset)));
+        }
+        Ok(())
     }
 
     /// Whether the trace begins where it was thought to; if not, events are missing.

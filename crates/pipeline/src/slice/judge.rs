@@ -57,13 +57,13 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Decides on everything; what is cut goes to `made`.
     pub(super) fn choose(
         self,
-        index: Index,
+        mut index: Index,
         inputs: &Inputs,
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<Chosen, Error> {
-        let Index { mut plain, parts, mut essential, mut streams, .. } = index;
-        streams.finish()?;
+        index.settle_streams()?;
+        let Index { mut plain, parts, mut essential, streams, .. } = index;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;

@@ -1,7 +1,7 @@
 //! What is known of a trace before it is read, so that little of it need be read.
 
 use super::keys::Part;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::losses::InputReport;
@@ -10,7 +10,7 @@ use tracemill_core::pieces::Piece;
 use tracemill_core::read::Inputs;
 use tracemill_core::windows::Windows;
 
-/// Of the one input: an undamaged document, all JSON, without parts of CPU profiles.
+/// Of the one input: an undamaged document, all JSON.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) bounds: Bounds,
@@ -26,6 +26,8 @@ pub(crate) struct Known {
     /// Parts by their places that count wherever they stand, each with the number of its pair if it has one. These pair with each other,
     /// all others without them.
     pub(crate) apart: HashMap<u64, Option<u64>>,
+    /// Where the first events of the CPU profiles stand that windows may need, all of whose events are read. Of others some may be.
+    pub(crate) streams: HashSet<u64>,
     /// An end with a name closes no begin of another one.
     pub(crate) only_by_name: bool,
 }
@@ -58,13 +60,13 @@ impl Known {
             None => self.seen.contains(&part.entry.time),
         }
     }
+}
 
-    /// Puts the report of all in the place of that of what was read.
-    pub(super) fn settle(&self, inputs: &mut Inputs) {
-        for report in &mut inputs.reports {
-            let InputReport { name, lapses, .. } = std::mem::take(report);
-            *report = InputReport { name, lapses, ..self.report.clone() };
-        }
+/// Puts the report of all in the place of that of what was read.
+pub(crate) fn settle(inputs: &mut Inputs, all: &InputReport) {
+    for report in &mut inputs.reports {
+        let InputReport { name, lapses, .. } = std::mem::take(report);
+        *report = InputReport { name, lapses, ..all.clone() };
     }
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn slice_known(
             "the trace has DevTools annotations, which name events by number",
         ));
     }
-    known.settle(&mut inputs);
+    known::settle(&mut inputs, &known.report);
     write(job, (inputs, index), config).map(|report| Tried::Written(Box::new(report)))
 }
 

@@ -27,7 +27,7 @@ fn sliced(path: &Path, windows: &[TimeWindow], edges: Edges, config: &Config) ->
 
 /// What was found by an index, and the bytes it read, if it was asked.
 #[track_caller]
-fn same(
+pub(crate) fn same(
     what: &str,
     path: &Path,
     windows: &[TimeWindow],
@@ -75,7 +75,7 @@ fn same(
 }
 
 /// Up to three windows, mostly short, within times of a trace and beside them.
-fn windows(rng: &mut Rng, (first, last): (i64, i64)) -> Vec<TimeWindow> {
+pub(crate) fn windows(rng: &mut Rng, (first, last): (i64, i64)) -> Vec<TimeWindow> {
     let range = last.saturating_sub(first);
     let most = (range / [200, 50, 10][rng.index(3)]).max(2);
     let count = [1, 1, 1, 2, 3][rng.index(5)];
@@ -97,15 +97,14 @@ fn windows(rng: &mut Rng, (first, last): (i64, i64)) -> Vec<TimeWindow> {
     (0..count).map(|_| one(rng)).collect()
 }
 
-const EDGES: [Edges; 3] = [Edges::Clip, Edges::Keep, Edges::Drop];
+pub(crate) const EDGES: [Edges; 3] = [Edges::Clip, Edges::Keep, Edges::Drop];
 
 /// A trace: stacks and what else there is, of the generator, or damaged.
 fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
     let text = match seed % 4 {
         0 | 1 => Trace::new(seed, 500, true).text.into_bytes(),
         2 => {
-            let shape =
-                TraceShape { profile_streams: 0, documents: 1, ..TraceShape::arbitrary(rng) };
+            let shape = TraceShape { documents: 1, ..TraceShape::arbitrary(rng) };
             let odd = if rng.chance(70) { 0 } else { shape.odd };
             trace(seed, &TraceShape { events: 1500, odd, ..shape })
         }

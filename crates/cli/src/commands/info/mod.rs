@@ -63,6 +63,9 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     if let Some(index) = &report.index {
         messages.note(&format!("answered by {}, not by reading the trace", index.display()));
     }
+    if let Some(why) = report.index_unused {
+        messages.note(&format!("all was read, though there is an index: {why}"));
+    }
     reporting.tell(&report.inputs, &report.warnings);
     messages.losses(&report.inputs);
     let lost = report.inputs.iter().map(InputReport::lost).sum();

@@ -1,0 +1,210 @@
+//! CPU profiles by an index: slices of traces that have some read no more of these than they need, and are those without an index.
+
+use crate::index::{made, of_files};
+use crate::indexed_slices::{EDGES, same, windows};
+use crate::run::{Folder, PLAIN};
+use crate::spans::Trace;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use tracemill_index::{Index, id};
+use tracemill_testkit::generate::{ProfileShape, profile_trace};
+use tracemill_testkit::{Rng, seeds};
+
+/// A stream: where its events go, before lines of a trace, each with its text but for the time.
+struct Stream {
+    id: u64,
+    nodes: u64,
+    events: Vec<(usize, String)>,
+}
+
+impl Stream {
+    /// From a random line on; `odd` ones are not as V8 writes them.
+    fn new(rng: &mut Rng, id: u64, lines: usize, odd: bool) -> Self {
+        let mut stream = Stream { id, nodes: 0, events: Vec::new() };
+        let first = rng.index(lines);
+        let end = (first + 1 + lines / [2, 5, 20][rng.index(3)]).min(lines);
+        let mut places: Vec<usize> =
+            (0..rng.index(40)).map(|_| first + rng.index(end - first)).collect();
+        places.sort_unstable();
+        if !odd || rng.chance(80) {
+            let head = format!("\"name\":\"Profile\",\"args\":{{\"data\":{{\"startTime\":{id}}}}}");
+            stream.push(first, &head);
+        }
+        for place in places {
+            let chunk = stream.chunk(rng, odd);
+            stream.push(place, &chunk);
+        }
+        if odd && rng.chance(30) {
+            rng.shuffle(&mut stream.events);
+        }
+        if rng.chance(50) {
+            stream.push(end - 1, "\"name\":\"ProfileChunk\",\"args\":{\"data\":{\"endTime\":5}}");
+        }
+        stream
+    }
+
+    fn push(&mut self, line: usize, rest: &str) {
+        let id = self.id;
+        let own = format!("{{\"pid\":1,\"tid\":{id},\"id\":\"0x{id}\",\"ph\":\"P\",{rest}");
+        self.events.push((line, own));
+    }
+
+    fn chunk(&mut self, rng: &mut Rng, odd: bool) -> String {
+        let mut nodes = String::new();
+        for _ in 0..rng.below(if self.nodes == 0 { 3 } else { 2 }) + u64::from(self.nodes == 0) {
+            self.nodes += 1;
+            let comma = if nodes.is_empty() { "" } else { "," };
+            let parent = match self.nodes {
+                1 => String::new(),
+                own => format!(",\"parent\":{}", 1 + rng.below(own - 1)),
+            };
+            let frame = "\"callFrame\":{\"functionName\":\"f\",\"scriptId\":0}";
+            _ = write!(nodes, "{comma}{{\"id\":{},{frame}{parent}}}", self.nodes);
+        }
+        let count = rng.below(6) as usize;
+        let uneven = usize::from(odd && rng.chance(5));
+        let number = |numbers: Vec<u64>| {
+            let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            texts.join(",")
+        };
+        let samples = number((0..count).map(|_| 1 + rng.below(self.nodes)).collect());
+        let most = [1, 40, 400][rng.index(3)];
+        let steps = number((0..count + uneven).map(|_| rng.below(most)).collect());
+        let nodes = if nodes.is_empty() { nodes } else { format!("\"nodes\":[{nodes}],") };
+        let space = if odd && rng.chance(20) { " " } else { "" };
+        format!(
+            "\"name\":\"ProfileChunk\",\"args\":{{{space}\"data\":{{\"cpuProfile\":{{{nodes}\
+             \"samples\":[{samples}]}},\"timeDeltas\":[{steps}]}}}}"
+        )
+    }
+}
+
+/// A trace with streams among its events, at their times. Some events of odd ones have another time, or none.
+fn with_streams(text: &str, rng: &mut Rng, odd: bool) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut inserted: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for id in 1..2 + rng.below(6) {
+        let odd = odd && rng.chance(40);
+        for (line, event) in Stream::new(rng, id, lines.len() - 2, odd).events {
+            let time_of = |line: &&str| {
+                let behind = line.split_once("\"ts\":")?.1;
+                behind.split([',', '}']).next()?.parse::<u64>().ok()
+            };
+            let time = lines[1..=line + 1].iter().rev().find_map(time_of).unwrap_or(1);
+            let time = match rng.below(60) {
+                0 if odd => String::new(),
+                1 if odd => format!(",\"ts\":{}.5", time + 7),
+                _ => format!(",\"ts\":{time}"),
+            };
+            inserted.entry(line + 1).or_default().push(format!("{event}{time}}},"));
+        }
+    }
+    let mut out = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        for event in inserted.get(&number).into_iter().flatten() {
+            out = out + event + "\n";
+        }
+        out = out + line + "\n";
+    }
+    out
+}
+
+/// First and last time of the events of a trace, in nanoseconds.
+fn bounds(text: &str) -> (i64, i64) {
+    let times = text.split("\"ts\":").skip(1).filter_map(|behind| {
+        let digits = behind.split([',', '}', '.']).next()?;
+        digits.parse::<i64>().ok().map(|micros| micros * 1000)
+    });
+    times.fold((i64::MAX, i64::MIN), |(low, high), time| (low.min(time), high.max(time)))
+}
+
+#[test]
+fn slices_of_profiles_by_an_index_are_those_without() {
+    let (mut used, mut all) = (0, 0);
+    let mut unused = BTreeMap::new();
+    for seed in seeds(0, 16) {
+        let mut rng = Rng::new(seed);
+        let text = match seed % 4 {
+            3 => {
+                let shape = ProfileShape { others: 2000, ..ProfileShape::arbitrary(&mut rng) };
+                String::from_utf8(profile_trace(seed, &shape)).expect("it is JSON")
+            }
+            odd => {
+                let text = Trace::new(seed, 500, odd == 1).text;
+                with_streams(&text, &mut rng, odd > 0)
+            }
+        };
+        let folder = Folder::new();
+        let path = folder.file("a.json", text.as_bytes());
+        made(&path, PLAIN);
+        for number in 0..12 {
+            let windows = windows(&mut rng, bounds(&text));
+            let edges = EDGES[number % 3];
+            let with = of_files(seed as usize * 12 + number);
+            let what = format!("seed {seed}, {number}: {windows:?} {edges:?}");
+            all += 1;
+            match same(&what, &path, &windows, edges, with, None) {
+                Ok(_) => used += 1,
+                Err(why) => *unused.entry(why).or_insert(0) += 1,
+            }
+        }
+    }
+    let said = format!("{used} of {all}; {unused:?}");
+    assert!(used * 3 > all, "{said}");
+    assert_eq!(unused.get("it was refused"), None, "{said}");
+    assert_eq!(unused.get("it has no list of the CPU profiles"), None, "{said}");
+}
+
+/// The sections of streams, counted by hand.
+#[test]
+fn streams_have_the_times_of_their_events_and_samples() {
+    let chunk = |id: u64, ts: u64, steps: &str, samples: &str| {
+        format!(
+            "{{\"name\":\"ProfileChunk\",\"ph\":\"P\",\"pid\":1,\"tid\":2,\"id\":{id},\"ts\":{ts},\
+             \"args\":{{\"data\":{{\"cpuProfile\":{{\"nodes\":[{{\"id\":1}}],\"samples\":[{samples}]}},\
+             \"timeDeltas\":[{steps}]}}}}}}"
+        )
+    };
+    let head = |id: u64, ts: u64| {
+        let rest = "\"pid\":1,\"tid\":2,\"args\":{\"data\":{\"startTime\":1}}";
+        format!("{{\"name\":\"Profile\",\"ph\":\"P\",\"id\":{id},\"ts\":{ts},{rest}}}")
+    };
+    let events = [
+        head(1, 100),
+        chunk(1, 120, "5,900", "1,1"),
+        head(2, 110),
+        chunk(3, 130, "5", "1"),
+        chunk(2, 200, "-50,10", "1,1"),
+        chunk(1, 150, "7", "1"),
+        chunk(2, 190, "1", "1"),
+        chunk(4, 130, "5,6", "1"),
+        head(4, 100),
+        chunk(5, 300, "-250, 8", "1,1"),
+        head(5, 100),
+    ];
+    let text = format!("[{}]", events.join(",\n"));
+    let folder = Folder::new();
+    let path = folder.file("a.json", text.as_bytes());
+    let bytes = made(&path, PLAIN);
+    let index = Index::open(&bytes, &id::ALL).expect("it was just made");
+    let rows = |id: u16| -> Vec<Vec<u64>> {
+        let entry = &index.section(id).expect("it is there").pages[0];
+        let page = index.page(entry).expect("sound");
+        (0..5).map_while(|column| page.numbers(column).ok()).collect()
+    };
+    let [of, bytes, known, least, width] = &rows(id::STREAMS)[..] else { panic!("five columns") };
+    // 2 is not in order, 3 has no head, 4 has more steps than samples
+    assert_eq!(of, &[3, 3, 1, 2, 2]);
+    assert_eq!(known, &[1, 0, 0, 0, 1]);
+    assert_eq!((least[0], width[0]), (100_000, 1_012_000 - 100_000), "the last sample is behind");
+    assert_eq!((least[4] as i64, width[4]), (-150_000, 450_000), "the first sample is before");
+    let lens = |numbers: &[usize]| numbers.iter().map(|&n| events[n].len() as u64).sum::<u64>();
+    assert_eq!(
+        bytes,
+        &[lens(&[0, 1, 5]), lens(&[2, 4, 6]), lens(&[3]), lens(&[7, 8]), lens(&[9, 10])]
+    );
+    let members = rows(id::STREAM_EVENTS);
+    assert_eq!(members[2], [0, 0, 1, 2, 1, 0, 1, 3, 3, 4, 4]);
+    let places = events.iter().map(|event| text.find(event).expect("it is there") as u64);
+    assert_eq!(members[0], places.collect::<Vec<_>>());
+}
