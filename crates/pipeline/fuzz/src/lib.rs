@@ -67,6 +67,11 @@ pub fn profiles(input: &[u8]) {
     within_budget(|| fuzzed::profiles(input));
 }
 
+/// See `fuzzed::sidecar`.
+pub fn sidecar(input: &[u8]) {
+    within_budget(|| fuzzed::sidecar(input));
+}
+
 /// See `fuzzed::arguments`.
 pub fn arguments(input: &[u8]) {
     within_budget(|| fuzzed::arguments(input));

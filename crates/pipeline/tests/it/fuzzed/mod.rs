@@ -7,6 +7,7 @@
 //! | [`damaged()`] | the same, with a seed and a shape of the generator, and damage | the same |
 //! | [`stories()`] | events, a few bytes each ([`story`]), and a verb | what the naive reference says, byte for byte |
 //! | [`profiles()`] | chunks of CPU profiles, a few bytes each | what the naive reassembler says; else one answer |
+//! | [`sidecar()`] | a seed of a trace, what becomes of its index, and bytes of one | what is changed is refused and the answer that of a scan; what is forged does no harm |
 //! | [`arguments()`] | what a user may write after a flag | no panic; times are exact |
 
 mod arguments;
@@ -15,12 +16,14 @@ mod ask;
 mod found;
 mod laws;
 mod profiles;
+mod sidecar;
 mod stories;
 mod story;
 
 pub(crate) use arguments::arguments;
 pub(crate) use laws::{damaged, verbs};
 pub(crate) use profiles::profiles;
+pub(crate) use sidecar::sidecar;
 pub(crate) use stories::stories;
 
 use arbitrary::Unstructured;
@@ -67,6 +70,11 @@ mod tests {
     #[test]
     fn kept_and_changed_profiles() {
         try_out("profiles", profiles, 150);
+    }
+
+    #[test]
+    fn kept_and_changed_indexes() {
+        try_out("sidecar", sidecar, 400);
     }
 
     #[test]
