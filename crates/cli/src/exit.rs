@@ -8,24 +8,25 @@ use tracemill_pipeline::{Around, Error, ErrorClass, InputReport};
 
 /// The status a run ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Exit {
     /// Everything was done and nothing lost, or the reader of the output wanted no more.
-    Complete = 0,
+    Complete,
     /// Finished, but something was lost, or written that is not JSON, or nothing was found that was asked for.
-    Lossy = 1,
+    Lossy,
     /// Called wrongly; nothing was read or written.
-    Usage = 2,
+    Usage,
     /// An input cannot be used, or `--strict` met a defect.
-    Input = 3,
+    Input,
     /// The system failed, or the memory budget is impossible.
-    System = 4,
+    System,
     /// A limit of `--fail-on` is broken.
-    Broken = 5,
+    Broken,
     /// SIGINT.
-    Interrupted = 130,
+    Interrupted,
     /// SIGTERM.
-    Terminated = 143,
+    Terminated,
+    /// What a program that was recorded ended with.
+    Program(u8),
 }
 
 impl Exit {
@@ -39,6 +40,11 @@ impl Exit {
                 Exit::Complete
             }
             Failure::Write { .. } => Exit::System,
+            // as shells have it
+            Failure::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Exit::Program(127)
+            }
+            Failure::Start { .. } => Exit::Program(126),
             Failure::Run(error) => match error.class() {
                 ErrorClass::Usage => Exit::Usage,
                 ErrorClass::Input => Exit::Input,
@@ -66,7 +72,17 @@ impl Exit {
 
     /// The number that the shell sees.
     pub(crate) fn code(self) -> u8 {
-        self as u8
+        match self {
+            Exit::Complete => 0,
+            Exit::Lossy => 1,
+            Exit::Usage => 2,
+            Exit::Input => 3,
+            Exit::System => 4,
+            Exit::Broken => 5,
+            Exit::Interrupted => 130,
+            Exit::Terminated => 143,
+            Exit::Program(code) => code,
+        }
     }
 }
 
@@ -92,6 +108,13 @@ pub(crate) enum Failure {
     Write {
         /// Its name.
         path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A program cannot be started.
+    Start {
+        /// Its name.
+        program: String,
         /// What the system said.
         source: io::Error,
     },
@@ -128,6 +151,7 @@ impl fmt::Display for Failure {
                 write!(f, "cannot read the list of files {path}: {source}")
             }
             Failure::Write { path, source } => write!(f, "cannot write {path}: {source}"),
+            Failure::Start { program, source } => write!(f, "cannot start {program}: {source}"),
             Failure::Run(error) => {
                 let remedy = error.remedy().map_or_else(String::new, remedies::of);
                 write!(f, "{error}{remedy}")

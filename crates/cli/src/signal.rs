@@ -1,15 +1,23 @@
-//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect. SIGXFSZ: nothing, so
+//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect. While a program runs under this one
+//! they are that program's. SIGXFSZ: nothing, so
 //! that a file which may not become that large is an error of the write, like a full disk, and no sudden end.
 
 use crate::exit::Exit;
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+/// The program that signals are for; 0 if there is none.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+
+/// Folders that go with this process.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Starts the thread that waits for signals. It does its work as ordinary code: nothing runs inside a handler.
 ///
@@ -21,8 +29,18 @@ pub(crate) fn watch() -> io::Result<()> {
     let (hand_over, handed) = mpsc::channel::<Signals>();
     let wait = move || {
         let Ok(mut signals) = handed.recv() else { return };
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever() {
+            if let Some(program) = Pid::from_raw(PROGRAM.load(Ordering::Relaxed)) {
+                // what Ctrl-C sends the terminal has sent to the program too
+                if signal == SIGTERM {
+                    let _ended = kill_process(program, Signal::TERM);
+                }
+                continue;
+            }
             let _removed = tracemill_pipeline::remove_scratch();
+            for folder in FOLDERS.lock().unwrap_or_else(|e| e.into_inner()).iter() {
+                let _removed = std::fs::remove_dir_all(folder);
+            }
             crate::progress::clear();
             process::exit(exit(signal).code().into());
         }
@@ -31,6 +49,26 @@ pub(crate) fn watch() -> io::Result<()> {
     // the thread waits for them
     let _ = hand_over.send(Signals::new([SIGINT, SIGTERM])?);
     Ok(())
+}
+
+/// A folder that is removed if a signal ends this process.
+pub(crate) fn remove_at_end(folder: &Path) {
+    FOLDERS.lock().unwrap_or_else(|e| e.into_inner()).push(folder.to_owned());
+}
+
+/// While this lives a program runs that signals are for.
+pub(crate) struct Passing;
+
+/// From now on SIGINT is no end, since the terminal sends it to the program too, and SIGTERM is passed on.
+pub(crate) fn pass_to(program: u32) -> Passing {
+    PROGRAM.store(program.cast_signed(), Ordering::Relaxed);
+    Passing
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        PROGRAM.store(0, Ordering::Relaxed);
+    }
 }
 
 fn exit(signal: i32) -> Exit {

@@ -56,7 +56,7 @@ pub(crate) struct OutputArgs {
 }
 
 /// What a run may take. None of these changes the output.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Worker threads [default: all processors]
@@ -86,7 +86,7 @@ pub(crate) struct LimitArgs {
 }
 
 /// What is said on standard error.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Messages")]
 pub(crate) struct MessageArgs {
     /// Say nothing but errors

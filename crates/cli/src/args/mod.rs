@@ -21,6 +21,7 @@ mod packaging;
 mod parts;
 mod picks;
 mod profile;
+mod record;
 mod redact;
 mod report;
 mod slice;
@@ -51,6 +52,7 @@ pub(crate) use packaging::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg};
 pub(crate) use picks::{Asked, PickArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+pub(crate) use record::RecordArgs;
 pub(crate) use redact::RedactArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use slice::{SliceArgs, WindowArgs};
@@ -140,6 +142,9 @@ pub(crate) enum Verb {
     /// Replace addresses, paths and names of users by placeholders, to share a trace
     #[command(long_about = redact::ABOUT, after_long_help = redact::EXAMPLES)]
     Redact(RedactArgs),
+    /// Run a Node program, and write one trace of all its processes and threads
+    #[command(long_about = record::ABOUT, after_long_help = record::EXAMPLES)]
+    Record(RecordArgs),
     /// Write a script by which a shell completes verbs and flags
     #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -178,6 +183,7 @@ impl Verb {
             Verb::Split(args) => &args.messages,
             Verb::Slice(args) => &args.messages,
             Verb::Redact(args) => &args.messages,
+            Verb::Record(args) => &args.messages,
             Verb::Completions(_) | Verb::Man(_) => return None,
         })
     }

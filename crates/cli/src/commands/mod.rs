@@ -11,6 +11,7 @@ mod info;
 mod merge;
 mod packaging;
 mod profile;
+mod record;
 mod redact;
 mod reporting;
 mod running;
@@ -48,6 +49,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Convert(args) => convert::run(args, messages),
         Verb::Filter(args) => filter::run(args, messages),
         Verb::Redact(args) => redact::run(args, messages),
+        Verb::Record(args) => record::run(args, messages),
         Verb::Split(args) => split::run(args, messages),
         Verb::Slice(args) => slice::run(args, messages),
         Verb::Completions(args) => packaging::completions(args),

@@ -46,6 +46,8 @@ fn help_is_golden() {
     check("split --help", "split-long.txt");
     check("slice -h", "slice-short.txt");
     check("slice --help", "slice-long.txt");
+    check("record -h", "record-short.txt");
+    check("record --help", "record-long.txt");
     check("redact -h", "redact-short.txt");
     check("redact --help", "redact-long.txt");
     check("completions --help", "completions-long.txt");

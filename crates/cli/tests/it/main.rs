@@ -24,6 +24,7 @@ mod pipes;
 mod pointer;
 mod profiles;
 mod progress;
+mod record;
 mod redact;
 mod remedies;
 mod report;

@@ -81,6 +81,7 @@ fn a_folder_gets_a_page_of_each_verb() {
         "tracemill-profile-extract.1",
         "tracemill-profile-list.1",
         "tracemill-profile.1",
+        "tracemill-record.1",
         "tracemill-redact.1",
         "tracemill-report.1",
         "tracemill-slice.1",

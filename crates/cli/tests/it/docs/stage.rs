@@ -17,8 +17,9 @@ const OPTIONAL: [&str; 5] = ["jq", "man", "less", "zstd", "node"];
 /// What a command needs that this machine does not have.
 pub(super) fn missing(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    // programs stand at the start, and behind |, && and ;
-    let is_start = |at: usize| at == 0 || words[at - 1].ends_with(['|', '&', ';']);
+    // programs stand at the start, and behind |, &&, ; and the -- of record
+    let is_start =
+        |at: usize| at == 0 || words[at - 1] == "--" || words[at - 1].ends_with(['|', '&', ';']);
     let programs = (0..words.len()).filter(|&at| is_start(at)).map(|at| words[at]);
     let lacks = |program: &&str| {
         OPTIONAL.contains(program)

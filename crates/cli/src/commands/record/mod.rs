@@ -1,0 +1,202 @@
+//! `tracemill record`: runs a Node program so that all its threads leave profiles and events, and merges these.
+//!
+//! ```text
+//!   NODE_OPTIONS ─> program ─┬─ process ─> trace-PID-N.json, a profile for each thread ─┐
+//!                            └─ child … ────────────────────────────────────────────────┴─> merge --for devtools
+//! ```
+//!
+//! Node takes no `--cpu-prof` from NODE_OPTIONS before version 24, and none of a child that is told nothing; so a file that
+//! Node loads first (`preload.cjs`) does the same by the inspector.
+
+use super::merge;
+use crate::args::{Cli, MergeArgs, RecordArgs, Verb};
+use crate::exit::{Exit, Failure};
+use crate::messages::{Messages, plain};
+use crate::signal;
+use crate::size::plural;
+use crate::whole_file::Place;
+use clap::Parser;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// What Node loads before the program; `INTERVAL` stands for the microseconds between two samples.
+const PRELOAD: &str = include_str!("preload.cjs");
+
+/// Runs the program, then merges what it left.
+pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failure> {
+    let out = Place::of(&args.output);
+    if out == Place::Stdout {
+        return Err(Failure::usage("the program has standard output: name a file with -o"));
+    }
+    out.check("--output", &[], args.force)?;
+    let folder = Folder::new(args)?;
+    let status = watch(args, &folder)?;
+    let recorded = folder.recorded().map_err(|error| folder.failure(error))?;
+    if recorded.files == 0 {
+        let program = plain(&args.program[0].to_string_lossy());
+        messages.warning(&format!(
+            "nothing was recorded, and no trace is written: {program} ran no Node, one older than 14, or one that does not get NODE_OPTIONS"
+        ));
+        return Ok(passed_on(status).unwrap_or(Exit::Lossy));
+    }
+    let Some(merge) = merge_args(args, &folder.files) else {
+        return Err(Failure::usage(
+            "the folder of what was recorded has no name that can be given",
+        ));
+    };
+    let merged = merge::run(&merge, messages)?;
+    messages.say(&format!(
+        "{}: {} of {}",
+        plain(&args.output.to_string_lossy()),
+        plural(recorded.profiles, "CPU profile"),
+        plural(recorded.processes, "process"),
+    ));
+    Ok(passed_on(status).unwrap_or(merged))
+}
+
+/// The merge of what was recorded in `folder`.
+fn merge_args(args: &RecordArgs, folder: &Path) -> Option<MergeArgs> {
+    let words = ["tracemill", "merge", "--for", "devtools", "--force", "--output"];
+    let paths = [args.output.as_os_str(), folder.as_os_str()];
+    let words = words.map(OsString::from).into_iter().chain(paths.map(OsString::from));
+    match Cli::try_parse_from(words).ok()?.verb {
+        Verb::Merge(merge) => {
+            let (limits, messages) = (args.limits.clone(), args.messages.clone());
+            Some(MergeArgs { limits, messages, ..merge })
+        }
+        _ => None,
+    }
+}
+
+/// The status of a program, as a shell has it, if it is not 0.
+fn passed_on(status: ExitStatus) -> Option<Exit> {
+    let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal))?;
+    u8::try_from(number).ok().filter(|&number| number != 0).map(Exit::Program)
+}
+
+/// Runs the program to its end.
+fn watch(args: &RecordArgs, folder: &Folder) -> Result<ExitStatus, Failure> {
+    let (program, words) = (&args.program[0], &args.program[1..]);
+    let start = |source| Failure::Start { program: plain(&program.to_string_lossy()), source };
+    let own = folder.options(&args.categories);
+    let options = match std::env::var_os("NODE_OPTIONS").filter(|given| !given.is_empty()) {
+        Some(mut given) => {
+            given.push(" ");
+            given.push(own);
+            given
+        }
+        None => own,
+    };
+    let mut child =
+        Command::new(program).args(words).env("NODE_OPTIONS", options).spawn().map_err(start)?;
+    let _passing = signal::pass_to(child.id());
+    child.wait().map_err(start)
+}
+
+/// Where Node writes: a folder that goes with the run, or one that stays.
+struct Folder {
+    root: PathBuf,
+    files: PathBuf,
+    /// Removed when this goes.
+    _temporary: Option<tempfile::TempDir>,
+}
+
+/// What there is.
+#[derive(Default)]
+struct Recorded {
+    files: u64,
+    profiles: u64,
+    processes: u64,
+}
+
+impl Folder {
+    fn new(args: &RecordArgs) -> Result<Self, Failure> {
+        let parent = args.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let failure = |path: &Path| {
+            let path = path.display().to_string();
+            move |source| Failure::Write { path, source }
+        };
+        let temporary = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
+        let temporary = temporary.map_err(failure(&parent))?;
+        let root = temporary.path().to_owned();
+        signal::remove_at_end(&root);
+        let files = match &args.keep {
+            None => root.join("files"),
+            Some(kept) => kept.clone(),
+        };
+        fs::create_dir_all(&files).map_err(failure(&files))?;
+        let files = files.canonicalize().map_err(failure(&files))?;
+        if fs::read_dir(&files).map_err(failure(&files))?.next().is_some() {
+            let path = files.display();
+            return Err(Failure::usage(format!(
+                "--keep {path}: is not empty; what lies there would be taken for recorded"
+            )));
+        }
+        if args.keep.is_some() {
+            let link = root.join("files");
+            std::os::unix::fs::symlink(&files, &link).map_err(failure(&link))?;
+        }
+        let preload = root.join("preload.cjs");
+        let text = PRELOAD.replace("INTERVAL", &args.interval.to_string());
+        fs::write(&preload, text).map_err(failure(&preload))?;
+        Ok(Folder { root, files, _temporary: Some(temporary) })
+    }
+
+    fn failure(&self, source: io::Error) -> Failure {
+        Failure::Write { path: self.files.display().to_string(), source }
+    }
+
+    /// What NODE_OPTIONS says.
+    fn options(&self, categories: &str) -> OsString {
+        let mut all = OsString::from("--require ");
+        all.push(quoted(self.root.join("preload.cjs").as_os_str()));
+        if !categories.is_empty() {
+            all.push(" --trace-event-categories ");
+            all.push(quoted(OsStr::new(categories)));
+            all.push(" --trace-event-file-pattern ");
+            all.push(quoted(self.files.join("trace-${pid}-${rotation}.json").as_os_str()));
+        }
+        all
+    }
+
+    fn recorded(&self) -> io::Result<Recorded> {
+        let mut found = Recorded::default();
+        let mut pids = std::collections::HashSet::new();
+        for entry in fs::read_dir(&self.files)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let is_profile = name.ends_with(".cpuprofile");
+            found.files += 1;
+            found.profiles += u64::from(is_profile);
+            let pid = if is_profile { name.split('.').nth(3) } else { name.split('-').nth(1) };
+            pids.insert(pid.map(str::to_owned));
+        }
+        found.processes = pids.len() as u64;
+        Ok(found)
+    }
+}
+
+/// A word of NODE_OPTIONS, which knows double quotes and backslashes within them.
+fn quoted(word: &OsStr) -> OsString {
+    let text = word.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{text}\"").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_node_reads_them() {
+        assert_eq!(quoted(OsStr::new(r#"/a b/"c"\d"#)), r#""/a b/\"c\"\\d""#);
+    }
+
+    #[test]
+    fn the_status_is_that_of_the_program() {
+        let of = |raw| passed_on(ExitStatus::from_raw(raw)).map(Exit::code);
+        assert_eq!([of(0), of(3 << 8), of(9)], [None, Some(3), Some(137)]);
+    }
+}
