@@ -15,8 +15,8 @@ pub struct Wanted {
     pub frames: bool,
     /// Types of dispatched events and names of time stamps, for labels.
     pub titles: bool,
-    /// The greatest values of counters, for reports.
-    pub counters: bool,
+    /// What reports are made of beside trees: counters, and what Chrome tells of requests and pages.
+    pub report: bool,
 }
 
 /// The details of one event, as texts.

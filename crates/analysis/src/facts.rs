@@ -8,6 +8,7 @@ use crate::details::{Details, DetailsTable, Wanted};
 use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable, ThreadId};
 use crate::names::Names;
+use crate::pages::Pages;
 use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
@@ -72,6 +73,8 @@ pub(crate) struct Facts {
     pub(crate) untimed: u64,
     /// What counters tell, if that is wanted.
     pub(crate) counters: Counters,
+    /// What Chrome tells of pages, if that is wanted.
+    pub(crate) pages: Pages,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
     scratch: Vec<u8>,
@@ -163,6 +166,7 @@ impl Facts {
         bounds.add(later.bounds.min, later.bounds.max);
         call_bounds.add(later.call_bounds.min, later.call_bounds.max);
         self.counters.append(&later.counters, stretch.input, &texts);
+        self.pages.append(later.pages, stretch.input, stretch.first);
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         Ok(())
@@ -173,7 +177,7 @@ impl Facts {
         /// Of a lane, its name in the table, and its thread.
         const LANE: u64 = 400;
         let tables = self.names.heap() + self.kinds.heap() + self.details.heap();
-        let tables = tables + self.counters.heap();
+        let tables = tables + self.counters.heap() + self.pages.heap();
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
@@ -212,6 +216,7 @@ impl Facts {
         let notable = std::mem::take(&mut self.notable);
         notable.iter().for_each(|(input, event)| meta.note(event, place(*input)));
         meta.finish();
+        self.pages.settle(place);
         meta
     }
 }
@@ -225,8 +230,11 @@ impl Findings for Facts {
             self.notable.push((0, notable));
         }
         let phase = event.phase();
+        if self.wanted.report {
+            self.pages.note(event, number_in);
+        }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
-            if phase == b'C' && self.wanted.counters {
+            if phase == b'C' && self.wanted.report {
                 self.counters.note(event, &mut self.names);
             }
             return;

@@ -42,7 +42,7 @@
 //! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `picture` (trees to be looked at), `compare` (runs against runs),
-//! `report` (what is slow; of the scan `counters`).
+//! `report` (what is slow; of the scan `counters` and `pages`).
 //! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
@@ -62,6 +62,7 @@ mod matcher;
 mod meta;
 mod model;
 mod names;
+mod pages;
 mod parts;
 mod peek;
 mod picks;
@@ -103,7 +104,8 @@ pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
 pub use report::{
-    Blocks, Counted, HotPath, Producer, Report, ReportRules, Spread, Stretch, Tasks, ThreadSums,
+    Blocks, Build, Counted, HotPath, Interaction, LargestPaint, LargestParts, Producer, Report,
+    ReportRules, Request, ShiftCluster, Spread, Stretch, Tasks, ThreadSums, Told, Visit,
 };
 pub use rows::{CallRow, FlameRow, Location, RowOrder, Table, TreeRow};
 pub use sorting::Pairs;

@@ -234,6 +234,17 @@ impl Meta {
         }
     }
 
+    /// Whether a frame is one that processes show.
+    pub(crate) fn has_frame(&self, frame: &[u8]) -> bool {
+        self.frame_numbers.contains_key(frame)
+    }
+
+    /// Whether a process shows a frame.
+    pub(crate) fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
+        let at = self.frame_numbers.get(frame);
+        at.is_some_and(|&at| self.frames[at].1.iter().any(|(own, _)| **own == *pid))
+    }
+
     /// The page of a process.
     pub(crate) fn page(&self, pid: &[u8]) -> Option<&Page> {
         self.page_numbers.get(pid).map(|&at| &self.pages[at].1)

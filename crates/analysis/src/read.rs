@@ -120,6 +120,7 @@ impl Trace {
             kinds: facts.kinds,
             details: facts.details,
             counters: facts.counters,
+            pages: facts.pages,
         })
     }
 

@@ -11,6 +11,7 @@ use crate::matcher::Matcher;
 use crate::meta::Meta;
 use crate::model::{Model, Weights};
 use crate::names::Names;
+use crate::pages::Pages;
 use crate::record::Record;
 use crate::samples::Sample;
 use crate::sorting::Pairs;
@@ -115,6 +116,7 @@ pub struct Trace {
     pub(crate) details: DetailsTable,
     pub(crate) meta: Meta,
     pub(crate) counters: Counters,
+    pub(crate) pages: Pages,
     /// Of all threads, thread by thread.
     pub(crate) records: Spooled<Record>,
     /// Of all profiles, one after the other.

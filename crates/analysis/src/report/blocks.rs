@@ -25,7 +25,16 @@ impl Trace {
             let (ts, dur, until) = (from * 1000.0, (to - from) * 1000.0, to * 1000.0);
             let (key, paths) = (None, Vec::new());
             let window = Window { from, to };
-            blocks.longest.push(Stretch { thread: at, window, ts, dur, until, key, paths });
+            blocks.longest.push(Stretch {
+                name: String::new(),
+                thread: at,
+                window,
+                ts,
+                dur,
+                until,
+                key,
+                paths,
+            });
             if blocks.longest.len() >= 2 * rows + 64 {
                 keep_longest(&mut blocks.longest, rows);
             }

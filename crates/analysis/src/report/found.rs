@@ -1,7 +1,9 @@
 //! What a report is, section by section.
 
+use super::network::Request;
 use super::producer::Producer;
 use super::spread::Spread;
+use super::web::{Told, Visit};
 use crate::parts::Part;
 use crate::query::TableRules;
 use crate::rows::TreeRow;
@@ -43,6 +45,12 @@ pub struct Report {
     pub blocks: Option<Blocks>,
     /// How long single events last, of the names with most self time; `None` for producers of which other sections tell more.
     pub spread: Option<Vec<Spread>>,
+    /// Requests that began within the window, in the order of their first events.
+    pub requests: Vec<Request>,
+    /// What users of pages waited for, by navigation, in the whole trace; `None` if Chrome did not record it.
+    pub visits: Option<Told<Vec<Visit>>>,
+    /// What a build by Bazel did; `None` if it is none.
+    pub build: Option<Build>,
     /// The greatest values of counters, by process, in the order of the trace.
     pub counters: Vec<Counted>,
 }
@@ -65,6 +73,8 @@ pub struct ThreadSums {
 /// Stretches of time in which a thread was taken.
 #[derive(Clone, Debug)]
 pub struct Stretch {
+    /// Of the event, if it is one.
+    pub name: String,
     /// The number of the thread.
     pub thread: usize,
     /// In milliseconds on the trace's clock.
@@ -117,6 +127,23 @@ pub struct Blocks {
     pub total: f64,
     /// The longest of them.
     pub longest: Vec<Stretch>,
+}
+
+/// What a build did.
+#[derive(Clone, Debug, Default)]
+pub struct Build {
+    /// In the order of time; each lasts until the next begins, the last to the end of the trace. Milliseconds on the trace's clock.
+    pub phases: Vec<(String, Window)>,
+    /// Components of the critical path, in the order of time.
+    pub critical: Vec<Stretch>,
+    /// Milliseconds of all of these.
+    pub critical_ms: f64,
+    /// How many actions there were.
+    pub actions: u64,
+    /// Milliseconds of all of these.
+    pub actions_ms: f64,
+    /// The slowest of them.
+    pub slowest: Vec<Stretch>,
 }
 
 /// A value of a counter.

@@ -1,16 +1,25 @@
 //! What is slow: sections that suit the producer of a trace, each from the same scan and one walk over each thread.
 
+mod bazel;
 mod blocks;
 mod found;
+mod interactions;
+mod network;
 mod producer;
+mod shifts;
 mod spread;
 mod survey;
 mod tasks;
 mod visits;
+mod web;
 
-pub use found::{Blocks, Counted, HotPath, Report, ReportRules, Stretch, Tasks, ThreadSums};
+pub use found::{Blocks, Build, Counted, HotPath, Report, ReportRules, Stretch, Tasks, ThreadSums};
+pub use interactions::Interaction;
+pub use network::Request;
 pub use producer::Producer;
+pub use shifts::ShiftCluster;
 pub use spread::Spread;
+pub use web::{LargestPaint, LargestParts, Told, Visit};
 
 use crate::parts::bottom_up_of_all;
 use crate::rows::TreeRow;
@@ -48,6 +57,9 @@ impl Trace {
             tasks: self.has_tasks().then(Tasks::default),
             blocks: None,
             spread: None,
+            requests: Vec::new(),
+            visits: None,
+            build: None,
             counters: self.counted(),
         };
         let mut parts = Vec::with_capacity(surveys.len());
@@ -90,7 +102,22 @@ impl Trace {
                 report.spread = Some(self.spread(threads, names, window)?);
             }
         }
+        self.add_of_producer(threads, rules.rows, &mut report);
         Ok(report)
+    }
+
+    /// Adds what only some producers write.
+    fn add_of_producer(&self, threads: &[usize], rows: usize, report: &mut Report) {
+        let window = report.window;
+        let requests = self.requests();
+        if report.producer == Producer::Chrome {
+            report.visits = Some(self.visits(&requests));
+        }
+        if report.producer == Producer::Bazel {
+            report.build = Some(self.build(threads, rows, window));
+        }
+        let is_in = |own: &Request| (window.from..=window.to).contains(&(own.start / 1000.0));
+        report.requests = requests.into_iter().filter(is_in).collect();
     }
 
     fn counted(&self) -> Vec<Counted> {

@@ -36,8 +36,9 @@ impl Trace {
             tasks.blocking += own.dur / 1000.0 - LONG;
             let key = (own.phase() == b'X').then(|| format!("r-{}", own.number()));
             let window = Window { from: starts, to: (own.ts + own.dur) / 1000.0 };
+            let name = self.names.text(self.kinds.all[own.kind as usize].name);
             let (ts, dur, until, paths) = (own.ts, own.dur, own.ts + own.dur, Vec::new());
-            tasks.longest.push(Stretch { thread: at, window, ts, dur, until, key, paths });
+            tasks.longest.push(Stretch { name, thread: at, window, ts, dur, until, key, paths });
             if tasks.longest.len() >= 2 * rows + 64 {
                 keep_longest(&mut tasks.longest, rows);
             }

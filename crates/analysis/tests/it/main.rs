@@ -5,5 +5,6 @@ mod compare;
 mod export;
 mod fuzzed;
 mod golden;
+mod insights;
 mod random;
 mod report;

@@ -16,9 +16,9 @@ use tracemill_testkit::{Rng, seeds};
 /// More rows than any section has.
 const ALL: usize = 1 << 20;
 
-fn read(path: &Path, memory: u64) -> Trace {
+pub(crate) fn read(path: &Path, memory: u64) -> Trace {
     let config = Config::new(2, memory, std::env::temp_dir());
-    let wanted = Wanted { titles: true, counters: true, ..Wanted::default() };
+    let wanted = Wanted { titles: true, report: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ..ReadRules::default() };
     Trace::read(&[Source::Path(path.to_owned())], rules, &config).expect("a trace")
 }
@@ -27,7 +27,7 @@ fn rules(rows: usize) -> ReportRules {
     ReportRules { rows, producer: None, tables: TableRules::default(), window: None }
 }
 
-fn report(trace: &Trace) -> Report {
+pub(crate) fn report(trace: &Trace) -> Report {
     let threads = trace.choose(&ThreadChoice::default());
     trace.report(&threads, &rules(ALL)).expect("room")
 }
@@ -358,4 +358,50 @@ fn producers_are_told_by_content() {
             assert_eq!(read(&corpus.join(name), 64 << 20).producer(), producer, "{name}");
         }
     }
+}
+
+#[test]
+fn builds_are_those_of_a_naive_count() {
+    let path = shared().join("corpus/bazel/tiny.json.gz");
+    if !path.is_file() {
+        return;
+    }
+    let mut text = Vec::new();
+    let file = std::fs::File::open(&path).expect("a file");
+    MultiGzDecoder::new(file).read_to_end(&mut text).expect("packed text");
+    let value: Value = serde_json::from_slice(&text).expect("JSON");
+    let of = |cat: &str| -> Vec<(f64, f64, String)> {
+        let events = value["traceEvents"].as_array().expect("events").iter();
+        let mut all: Vec<_> = events
+            .filter(|own| own["cat"] == cat)
+            .map(|own| {
+                let number = |key: &str| own[key].as_f64().unwrap_or(0.0);
+                (number("ts"), number("dur"), own["name"].as_str().expect("a name").to_owned())
+            })
+            .collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    };
+    let trace = read(&path, 64 << 20);
+    let build = report(&trace).build.expect("a build");
+    let phases = of("build phase marker");
+    assert_eq!(phases.len(), 7);
+    for (at, (ts, _, name)) in phases.iter().enumerate() {
+        let next = phases.get(at + 1).map_or(trace.bounds.1, |next| next.0);
+        let (own, window) = &build.phases[at];
+        assert_eq!((own, window.from, window.to), (name, ts / 1000.0, next.max(*ts) / 1000.0));
+    }
+    let critical = of("critical path component");
+    let found: Vec<_> =
+        build.critical.iter().map(|own| (own.ts, own.dur, own.name.clone())).collect();
+    assert_eq!(found, critical);
+    // as Bazel prints it: Critical Path: 13.05s
+    assert_eq!(format!("{:.2}", build.critical_ms / 1000.0), "13.05");
+    let mut actions = of("action processing");
+    assert_eq!(build.actions as usize, actions.len());
+    let all: f64 = actions.iter().map(|own| own.1 / 1000.0).sum();
+    assert!(close(build.actions_ms, all));
+    actions.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let slowest: Vec<f64> = build.slowest.iter().map(|own| own.dur).collect();
+    assert_eq!(slowest, actions.iter().map(|own| own.1).collect::<Vec<_>>());
 }

@@ -17,6 +17,11 @@ pub(crate) enum Figure {
     LongestTask,
     Blocks,
     LongestBlock,
+    Fcp,
+    Lcp,
+    Inp,
+    Cls,
+    Requests,
 }
 
 impl Figure {
@@ -37,9 +42,14 @@ impl Metric for Figure {
         ("longest-task", Figure::LongestTask, Unit::Time, false),
         ("blocks", Figure::Blocks, Unit::Count, false),
         ("longest-block", Figure::LongestBlock, Unit::Time, false),
+        ("fcp", Figure::Fcp, Unit::Time, false),
+        ("lcp", Figure::Lcp, Unit::Time, false),
+        ("inp", Figure::Inp, Unit::Time, false),
+        ("cls", Figure::Cls, Unit::Count, false),
+        ("requests", Figure::Requests, Unit::Count, false),
     ];
     const HAS_BASE: bool = false;
-    const EXAMPLE: &'static str = "blocking>200ms or self:^run$>50ms";
+    const EXAMPLE: &'static str = "lcp>2.5s or self:^run$>50ms";
 }
 
 /// Terms that must all be so, of one row or of the report.
@@ -148,7 +158,8 @@ mod tests {
 
     #[test]
     fn limits_that_mean_nothing_are_refused() {
-        for wrong in ["self>5%", "tasks>50ms", "blocking>5", "tasks:x>1", "self>1ms&tasks>1", "lcp"]
+        for wrong in
+            ["self>5%", "tasks>50ms", "blocking>5", "tasks:x>1", "self>1ms&tasks>1", "lcp", "lcp>2"]
         {
             assert!(wrong.parse::<Gate>().is_err(), "{wrong}");
         }

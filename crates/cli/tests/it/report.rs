@@ -84,6 +84,14 @@ fn each_row_names_a_command_that_runs_and_says_something() {
     ] {
         of(&json(&folder, words));
     }
+    // a build by Bazel and a page with requests, where these are
+    let shared = testdata().join("../../shared");
+    for input in ["corpus/bazel/tiny.json.gz", "oracle/samples/web.json.gz"] {
+        let path = shared.join(input);
+        if path.is_file() {
+            of(&json(&folder, &format!("-n 2 {}", path.display())));
+        }
+    }
     // a name that no shell takes as it is
     let mut command = folder.command("report --json");
     let output = command.arg("stacks of two.json").output().expect("it runs");
@@ -131,6 +139,7 @@ fn tasks_are_of_threads_for_which_somebody_waits() {
     let said = folder.run("report tasks.json").ends(0).stdout;
     assert!(said.contains("## tasks  2 longer than 50 ms, 160.00 ms beyond these"), "{said}");
     assert!(said.contains("Function call > Layout (30.00 ms)"), "{said}");
+    assert!(said.contains("cannot tell: navigationStart is missing"), "{said}");
     let few = folder.run("report -n 1 tasks.json").ends(0).stdout;
     assert!(few.contains("r-8") && !few.contains("r-3"), "{few}");
 }
@@ -155,6 +164,11 @@ fn limits_of_reports_end_with_five() {
         .says(&["cannot tell: the trace has no tasks"]);
     folder.run("report profiles --fail-on longest-block>10ms -o r.txt").ends(5);
     assert!(folder.read("r.txt").contains("## blocks"));
+    folder
+        .run("report tasks.json --fail-on lcp>2.5s")
+        .ends(5)
+        .says(&["lcp>2.5s: cannot tell: navigationStart is missing"]);
+    folder.run("report tasks.json --fail-on cls>0.1").ends(0).quietly();
     let wrong = folder.run("report tasks.json --fail-on self>5%").ends(2);
     assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
 }

@@ -1,7 +1,7 @@
 //! Figures that limits are of.
 
 use crate::args::{Figure, GateRow};
-use tracemill_analysis::{Report, Stretch, TreeRow};
+use tracemill_analysis::{Report, Stretch, TreeRow, Visit};
 
 /// Rows of the table of functions and events.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow<'_>> {
@@ -31,6 +31,8 @@ pub(super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
         Figure::LongestTask => tasks.map(|own| longest(&own.longest)),
         Figure::Blocks => blocks.map(|own| own.count as f64),
         Figure::LongestBlock => blocks.map(|own| longest(&own.longest)),
+        Figure::Fcp | Figure::Lcp | Figure::Inp | Figure::Cls => worst(report, figure),
+        Figure::Requests => Ok(report.requests.len() as f64),
         Figure::Own | Figure::Total | Figure::Count => Err("it is of rows"),
     };
     value.map_err(str::to_owned)
@@ -39,4 +41,26 @@ pub(super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
 /// What a row is called.
 pub(super) fn label(row: &TreeRow) -> &str {
     row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id)
+}
+
+/// Of all navigations the worst value of a figure, or why it cannot be told.
+fn worst(report: &Report, figure: Figure) -> Result<f64, &'static str> {
+    let visits =
+        report.visits.as_ref().ok_or("Chrome did not record it")?.as_ref().map_err(|why| *why)?;
+    let value = |own: &Visit| match figure {
+        Figure::Fcp => own.fcp.map(|us| us / 1000.0),
+        Figure::Lcp => own.lcp.as_ref().map(|own| own.time / 1000.0).map_err(|why| *why),
+        Figure::Inp => own.inp.as_ref().map(|own| own.0.dur / 1000.0).map_err(|why| *why),
+        _ => Ok(own.cls()),
+    };
+    let mut worst = Err("navigationStart is missing");
+    for own in visits {
+        match (value(own), worst) {
+            (Ok(value), Ok(known)) => worst = Ok(value.max(known)),
+            (Ok(value), Err(_)) => worst = Ok(value),
+            (Err(why), Err(_)) => worst = Err(why),
+            (Err(_), Ok(_)) => {}
+        }
+    }
+    worst
 }

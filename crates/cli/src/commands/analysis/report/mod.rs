@@ -1,9 +1,11 @@
 //! `tracemill report`.
 
+mod build;
 mod figures;
 mod next;
 mod section;
 mod sections;
+mod web;
 mod write;
 
 use super::Job;
@@ -26,7 +28,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let ReportArgs { input, part, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "report", input, limits, messages: said };
     let rules = part.read_rules(Grouping::None);
-    let wanted = Wanted { counters: true, ..rules.wanted };
+    let wanted = Wanted { report: true, ..rules.wanted };
     let job = Job::read(flags, output, (ReadRules { wanted, ..rules }, Some(part)), messages)?;
     let window = part.window(&job.trace)?;
     let threads = job.trace.choose(&part.choice());

@@ -55,6 +55,11 @@ impl Next {
         self.line(&[&owned(&["filter"]), &thread_words(thread), &window_words(window)])
     }
 
+    /// Of the threads of the report in a time of its own.
+    pub(super) fn of_window(&self, words: &[&str], window: Window) -> String {
+        self.line(&[&owned(words), &self.part, &window_words(window)])
+    }
+
     /// Of an event.
     pub(super) fn of_event(&self, words: &[&str], key: &str) -> String {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])

@@ -85,16 +85,19 @@ impl Made<'_> {
             self.report.tasks.as_ref().map(|own| self.tasks(own.count, own.blocking, &own.longest))
         };
         let blocks = || self.report.blocks.as_ref().map(|own| self.blocks(own));
-        let all = [
+        let mut all: Vec<Section> = self.web().into_iter().chain(self.build()).collect();
+        let others = [
             tasks(),
             blocks(),
             self.hot(),
             self.path(),
             Some(self.threads()),
+            self.network(),
             self.slices(),
             self.counters(),
         ];
-        all.into_iter().flatten().collect()
+        all.extend(others.into_iter().flatten());
+        all
     }
 
     fn share(&self, ms: f64, of: f64) -> f64 {
@@ -196,7 +199,7 @@ impl Made<'_> {
     }
 
     /// What a thread is called, in few words.
-    fn thread(&self, at: usize) -> String {
+    pub(super) fn thread(&self, at: usize) -> String {
         let thread = &self.trace.threads[at];
         let ids = format!("{}/{}", thread.pid_text(), thread.tid_text());
         match thread.name.as_deref().filter(|name| !name.is_empty()) {

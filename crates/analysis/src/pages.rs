@@ -1,0 +1,129 @@
+//! What Chrome tells of pages while it records: requests, navigations, paints, shifts of the layout, interactions. Reports are made of
+//! these few events; of each stays what `args` say.
+
+use crate::value::number;
+use tracemill_pipeline::InputPlace;
+use tracemill_tokenizer::{Event, Field};
+
+/// What an event tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Of a request.
+    WillSend,
+    Send,
+    Response,
+    Finish,
+    ChangePriority,
+    Cached,
+    RenderBlocking,
+    /// Of a page.
+    Navigation,
+    FirstPaint,
+    LargestPaint,
+    LargestImage,
+    Shift,
+    /// A phase of a build by Bazel: its id is the event's name.
+    Phase,
+    /// Of an interaction, ph b and e.
+    Begin,
+    End,
+}
+
+/// One of them.
+pub(crate) struct Marked {
+    pub(crate) mark: Mark,
+    pub(crate) input: usize,
+    /// Among all events.
+    pub(crate) number: u64,
+    /// Microseconds.
+    pub(crate) ts: f64,
+    pub(crate) pid: Box<[u8]>,
+    /// As written.
+    pub(crate) id: Box<[u8]>,
+    pub(crate) args: Box<[u8]>,
+    /// What was added to its time when inputs were put beside each other.
+    pub(crate) offset: f64,
+}
+
+/// All of them, in the order of the inputs.
+#[derive(Default)]
+pub(crate) struct Pages {
+    pub(crate) all: Vec<Marked>,
+    bytes: u64,
+}
+
+fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
+    Some(match name {
+        b"ResourceWillSendRequest" => Mark::WillSend,
+        b"ResourceSendRequest" => Mark::Send,
+        b"ResourceReceiveResponse" => Mark::Response,
+        b"ResourceFinish" => Mark::Finish,
+        b"ResourceChangePriority" => Mark::ChangePriority,
+        b"ResourceMarkAsCached" => Mark::Cached,
+        b"PreloadRenderBlockingStatusChange" => Mark::RenderBlocking,
+        b"navigationStart" => Mark::Navigation,
+        b"firstContentfulPaint" => Mark::FirstPaint,
+        b"largestContentfulPaint::Candidate" => Mark::LargestPaint,
+        b"LargestImagePaint::Candidate" => Mark::LargestImage,
+        b"LayoutShift" => Mark::Shift,
+        b"EventTiming" if phase == b'b' => Mark::Begin,
+        b"EventTiming" if phase == b'e' => Mark::End,
+        _ => return None,
+    })
+}
+
+impl Pages {
+    /// Takes an event, the `number`th of its stretch, if it is one of them.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event<'_>, number_in: u64) {
+        let Some(written @ [b'"', name @ .., b'"']) = event.field(Field::Name) else { return };
+        let is_phase = event.field(Field::Cat) == Some(b"\"build phase marker\"");
+        if !is_phase && !matches!(name, [b'R' | b'P' | b'n' | b'f' | b'l' | b'L' | b'E', ..]) {
+            return;
+        }
+        let mark = if is_phase { Some(Mark::Phase) } else { mark_of(name, event.phase()) };
+        let Some(mark) = mark else { return };
+        let field = |field| event.field(field).unwrap_or_default();
+        let marked = Marked {
+            mark,
+            input: 0,
+            number: number_in,
+            ts: event.field(Field::Ts).and_then(number).unwrap_or(0.0),
+            pid: field(Field::Pid).into(),
+            id: if is_phase { written.into() } else { field(Field::Id).into() },
+            args: field(Field::Args).into(),
+            offset: 0.0,
+        };
+        self.push(marked);
+    }
+
+    fn push(&mut self, own: Marked) {
+        /// Of the value itself, and of what is made of it.
+        const OWN: usize = 2 * size_of::<Marked>() + 200;
+        self.bytes += (OWN + own.pid.len() + own.id.len() + own.args.len()) as u64;
+        self.all.push(own);
+    }
+
+    /// Takes over those of a later stretch of an input, before which `first` events stand.
+    pub(crate) fn append(&mut self, later: Pages, input: usize, first: u64) {
+        for own in later.all {
+            self.push(Marked { input, number: own.number + first, ..own });
+        }
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Puts them where their inputs stand beside each other.
+    pub(crate) fn settle<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) {
+        for own in &mut self.all {
+            let place = place(own.input);
+            let ts = place.moved(own.ts);
+            own.offset = ts - own.ts;
+            own.ts = ts;
+            own.pid = place.pid(&own.pid).into();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Builds by Bazel: phases, the critical path, and the slowest actions.
+
+use super::found::{Build, Stretch, keep_longest};
+use crate::kinds::{Kind, NO_CAT};
+use crate::pages::Mark;
+use crate::trace::Trace;
+use crate::walk::Window;
+
+impl Trace {
+    /// Of threads, given by their numbers, what begins within the window. Cost: a look at each event; heap: that of `rows` actions, of the
+    /// phases, and of the critical path.
+    pub(super) fn build(&self, threads: &[usize], rows: usize, window: Window) -> Build {
+        let mut build = Build { phases: self.phases(), ..Build::default() };
+        let of = |cat: &'static [u8]| -> Vec<bool> {
+            let is = |kind: &Kind| kind.cat != NO_CAT && self.names.bytes_of(kind.cat) == cat;
+            self.kinds.all.iter().map(is).collect()
+        };
+        let (critical, action) = (of(b"critical path component"), of(b"action processing"));
+        for &thread in threads {
+            for own in self.records.range(self.threads[thread].records.clone()) {
+                let kind = own.kind as usize;
+                let starts = own.ts / 1000.0;
+                let is_in = starts >= window.from && starts <= window.to && own.phase() == b'X';
+                if !is_in || !(critical[kind] || action[kind]) {
+                    continue;
+                }
+                let stretch = Stretch {
+                    name: self.names.text(self.kinds.all[kind].name),
+                    thread,
+                    window: Window { from: starts, to: (own.ts + own.dur) / 1000.0 },
+                    ts: own.ts,
+                    dur: own.dur,
+                    until: own.ts + own.dur,
+                    key: Some(format!("r-{}", own.number())),
+                    paths: Vec::new(),
+                };
+                if critical[kind] {
+                    build.critical_ms += own.dur / 1000.0;
+                    build.critical.push(stretch);
+                    continue;
+                }
+                build.actions += 1;
+                build.actions_ms += own.dur / 1000.0;
+                build.slowest.push(stretch);
+                if build.slowest.len() >= 2 * rows + 64 {
+                    keep_longest(&mut build.slowest, rows);
+                }
+            }
+        }
+        keep_longest(&mut build.slowest, rows);
+        build.critical.sort_by(|a, b| a.ts.total_cmp(&b.ts));
+        build
+    }
+
+    fn phases(&self) -> Vec<(String, Window)> {
+        let phases = self.pages.all.iter().filter(|own| own.mark == Mark::Phase);
+        let mut begins: Vec<(f64, String)> = phases
+            .map(|own| {
+                let name = crate::value::string(&own.id).unwrap_or_default();
+                (own.ts / 1000.0, String::from_utf8_lossy(&name).into_owned())
+            })
+            .collect();
+        begins.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ends: Vec<f64> = begins.iter().skip(1).map(|own| own.0).collect();
+        let ends = ends.into_iter().chain([self.bounds.1 / 1000.0]);
+        // markers do not make a trace longer
+        let window = |from: f64, to: f64| Window { from, to: to.max(from) };
+        begins.into_iter().zip(ends).map(|((from, name), to)| (name, window(from, to))).collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! Interactions: `UserInteractionsHandler` of DevTools, and of its insights INP.
+
+use super::network::{data, text};
+use crate::pages::{Mark, Marked};
+use crate::trace::Trace;
+use crate::value::number;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// An interaction. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// Such as click.
+    pub kind: String,
+    /// Chrome's number of it, which a pointer that goes down, up and clicks share.
+    pub id: f64,
+    /// DevTools' key of it.
+    pub key: String,
+    /// When it began, on the trace's clock.
+    pub ts: f64,
+    /// Up to the next paint.
+    pub dur: f64,
+    processing: (f64, f64),
+}
+
+impl Interaction {
+    /// Until something handled it.
+    pub fn delay(&self) -> f64 {
+        self.processing.0 - self.ts
+    }
+
+    /// While it was handled.
+    pub fn handling(&self) -> f64 {
+        self.processing.1 - self.processing.0
+    }
+
+    /// From then to the paint.
+    pub fn presentation(&self) -> f64 {
+        self.end() - self.processing.1
+    }
+
+    pub(super) fn end(&self) -> f64 {
+        self.ts + self.dur
+    }
+
+    /// Only those of one kind can be parts of one another.
+    fn category(&self) -> usize {
+        match &*self.kind {
+            "pointerdown" | "touchstart" | "pointerup" | "touchend" | "mousedown" | "mouseup"
+            | "click" => 0,
+            "keydown" | "keypress" | "keyup" => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// Begins of interactions, which say all there is but the end.
+fn is_begin(own: &&Marked) -> bool {
+    let of = |key: &[u8]| data(own, key).and_then(number);
+    let id = of(b"interactionId");
+    own.mark == Mark::Begin
+        && !of(b"duration").is_some_and(|duration| duration < 1.0)
+        && id.is_some_and(|id| id != 0.0)
+}
+
+fn paired(begin: &Marked, end: &Marked) -> Option<Interaction> {
+    let of = |key: &[u8]| data(begin, key).and_then(number).filter(|number| *number != 0.0);
+    let kind = text(data(begin, b"type")).filter(|kind| !kind.is_empty())?;
+    let (id, stamp) = (of(b"interactionId")?, of(b"timeStamp")?);
+    let time = |ms: f64| ms * 1000.0 - stamp * 1000.0 + begin.ts;
+    let processing = (time(of(b"processingStart")?), time(of(b"processingEnd")?));
+    let (ts, dur) = (begin.ts, end.ts - begin.ts);
+    let key = format!("s-{}", begin.number);
+    Some(Interaction { kind, id, key, ts, dur, processing })
+}
+
+fn by_time(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+}
+
+/// Leaves out those that are parts of others, which end at the same time; these are handled as long as all of them.
+fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
+    let mut kept: [Vec<Interaction>; 3] = Default::default();
+    let mut places: HashMap<(usize, u64), usize> = HashMap::new();
+    for own in all {
+        let category = own.category();
+        let kept = &mut kept[category];
+        let next = kept.len();
+        let at = *places.entry((category, (own.end() + 0.0).to_bits())).or_insert(next);
+        if at == next {
+            kept.push(own);
+            continue;
+        }
+        let known = &mut kept[at];
+        let same = own.ts == known.ts && own.id == known.id;
+        if own.ts < known.ts || same && own.handling() > known.handling() {
+            kept[at] = own;
+            continue;
+        }
+        known.processing.0 = known.processing.0.min(own.processing.0);
+        known.processing.1 = known.processing.1.max(own.processing.1);
+    }
+    let mut all: Vec<Interaction> = kept.into_iter().flatten().collect();
+    all.sort_by(|a, b| by_time(a.ts, b.ts));
+    all
+}
+
+impl Trace {
+    /// The interactions, but those that are parts of others, by time.
+    pub(super) fn interactions(&self) -> Vec<Interaction> {
+        let of = |is: fn(&&Marked) -> bool| self.pages.all.iter().filter(is).peekable();
+        let mut begins = of(is_begin);
+        let mut ends = of(|own| own.mark == Mark::End);
+        let mut open: HashMap<(usize, &[u8]), Vec<&Marked>> = HashMap::new();
+        let mut found = Vec::new();
+        loop {
+            let begin_first = match (begins.peek(), ends.peek()) {
+                (Some(begin), Some(end)) => by_time(begin.ts, end.ts) != Ordering::Greater,
+                (begin, _) => begin.is_some(),
+            };
+            let next = if begin_first { begins.next() } else { ends.next() };
+            let Some(own) = next else { break };
+            let waiting = open.entry((own.input, &own.id)).or_default();
+            if begin_first {
+                waiting.push(own);
+            } else if let Some(begin) = waiting.pop() {
+                found.extend(paired(begin, own));
+            }
+        }
+        found.sort_by(|a, b| by_time(a.ts, b.ts).then_with(|| by_time(b.end(), a.end())));
+        without_parts(found)
+    }
+}
+
+/// Of interactions the longest, and the one that 98 of 100 do not exceed, each counted once by its id.
+pub(super) fn slowest<'a>(
+    all: impl Iterator<Item = &'a Interaction>,
+) -> Option<(Interaction, Interaction)> {
+    let mut by_id: Vec<&Interaction> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    for own in all {
+        let next = by_id.len();
+        match *places.entry(own.id.to_bits()).or_insert(next) {
+            at if at == next => by_id.push(own),
+            at if own.dur > by_id[at].dur => by_id[at] = own,
+            _ => {}
+        }
+    }
+    by_id.sort_by(|a, b| by_time(b.dur, a.dur));
+    // Chrome keeps no more than the ten worst
+    let at = (by_id.len() / 50).min(9);
+    Some(((*by_id.first()?).clone(), (*by_id.get(at)?).clone()))
+}

@@ -1,0 +1,66 @@
+//! Shifts of the layout, in clusters: `LayoutShiftsHandler` of DevTools.
+
+use super::network::data;
+use crate::pages::{Mark, Marked};
+use crate::trace::Trace;
+use crate::value::{is_true, number};
+use std::cmp::Ordering;
+
+/// A cluster lasts no longer, in microseconds.
+const MOST: f64 = 5_000_000.0;
+/// Nor goes on after such a pause.
+const PAUSE: f64 = 1_000_000.0;
+
+/// Shifts that come close behind one another. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShiftCluster {
+    /// When the first came, on the trace's clock.
+    pub ts: f64,
+    /// Up to the pause behind the last.
+    pub dur: f64,
+    /// Their scores together.
+    pub score: f64,
+    /// How many there are.
+    pub count: u64,
+    /// DevTools' key of the worst of them.
+    pub worst: Option<String>,
+    worst_score: f64,
+}
+
+impl Trace {
+    /// The clusters, by time. A new one begins with a navigation of the main frame, at `navigations`, which are sorted.
+    pub(super) fn shift_clusters(&self, navigations: &[f64]) -> Vec<ShiftCluster> {
+        let is_shift =
+            |own: &&Marked| own.mark == Mark::Shift && !is_true(data(own, b"had_recent_input"));
+        let mut shifts: Vec<&Marked> = self.pages.all.iter().filter(is_shift).collect();
+        shifts.sort_by(|a, b| a.ts.partial_cmp(&b.ts).unwrap_or(Ordering::Equal));
+        let mut clusters: Vec<ShiftCluster> = Vec::new();
+        let Some(first) = shifts.first() else { return clusters };
+        let (mut began, mut last, mut page) = (first.ts, first.ts, None);
+        for own in shifts {
+            let ts = own.ts;
+            let current = navigations.partition_point(|time| *time < ts).checked_sub(1);
+            let navigated = page != current && current.is_some();
+            if ts - began > MOST || ts - last > PAUSE || navigated || clusters.is_empty() {
+                let (dur, worst, worst_score) = (PAUSE, None, 0.0);
+                clusters.push(ShiftCluster { ts, dur, score: 0.0, count: 0, worst, worst_score });
+                began = ts;
+            }
+            let Some(score) = data(own, b"weighted_score_delta").and_then(number) else { continue };
+            let Some(cluster) = clusters.last_mut() else { continue };
+            if cluster.count == 0 {
+                cluster.ts = ts;
+            }
+            cluster.score += score;
+            cluster.count += 1;
+            cluster.dur = ts - cluster.ts + PAUSE;
+            if score > cluster.worst_score {
+                cluster.worst_score = score;
+                cluster.worst = Some(format!("s-{}", own.number));
+            }
+            (last, page) = (ts, current);
+        }
+        clusters.retain(|own| own.count > 0);
+        clusters
+    }
+}

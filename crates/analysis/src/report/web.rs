@@ -1,0 +1,234 @@
+//! What a page's users wait for, by navigation: `PageLoadMetricsHandler` of DevTools and its insights of LCP, INP and CLS.
+
+use super::interactions::{Interaction, slowest};
+use super::network::{Request, asked_between, data, text};
+use super::shifts::ShiftCluster;
+use crate::pages::{Mark, Marked};
+use crate::trace::Trace;
+use crate::value::{at, number};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// A figure, or why it cannot be told.
+pub type Told<T> = Result<T, &'static str>;
+
+/// From a navigation of the main frame to the next, or what is before the first. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// The page; empty if no navigation says so.
+    pub url: String,
+    /// DevTools' key of the navigation, if there is one.
+    pub key: Option<String>,
+    /// First and last moment, on the trace's clock.
+    pub bounds: (f64, f64),
+    /// From the navigation to the first paint with content.
+    pub fcp: Told<f64>,
+    /// The largest paint.
+    pub lcp: Told<LargestPaint>,
+    /// The longest interaction, and the one that 98 of 100 do not exceed.
+    pub inp: Told<(Interaction, Interaction)>,
+    /// The worst cluster of shifts; `None` if nothing shifted.
+    pub shifts: Option<ShiftCluster>,
+}
+
+impl Visit {
+    /// Cumulative layout shift.
+    pub fn cls(&self) -> f64 {
+        self.shifts.as_ref().map_or(0.0, |own| own.score)
+    }
+}
+
+/// The largest paint with content. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LargestPaint {
+    /// From the navigation.
+    pub time: f64,
+    /// DevTools' key of it.
+    pub key: String,
+    /// DevTools' key of the request for what was painted, if there was one.
+    pub request: Option<String>,
+    /// What the time went to.
+    pub parts: Told<LargestParts>,
+}
+
+/// What the time up to the largest paint went to, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LargestParts {
+    /// To the first byte of the page.
+    pub first_byte: f64,
+    /// To the request for what was painted, and while that was loaded; `None` without a request.
+    pub load: Option<(f64, f64)>,
+    /// To the paint.
+    pub render: f64,
+}
+
+/// A navigation.
+struct Navigation<'m> {
+    own: &'m Marked,
+    id: String,
+    frame: String,
+    url: String,
+    first_paint: Option<f64>,
+    /// With its candidate's index.
+    largest: Option<(&'m Marked, f64)>,
+}
+
+fn frame_of(own: &Marked) -> Option<String> {
+    text(at(&own.args, &[b"frame"]))
+}
+
+fn by_time(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+}
+
+impl Trace {
+    /// What users waited for, by navigation of the main frame.
+    ///
+    /// # Errors
+    /// Why none of it can be told.
+    pub(super) fn visits(&self, requests: &[Request]) -> Told<Vec<Visit>> {
+        let main = self.meta.main_frame.as_ref().ok_or("TracingStartedInBrowser is missing")?;
+        let main = String::from_utf8_lossy(main).into_owned();
+        let is_of_page = |own: &&Marked| {
+            use Mark::*;
+            matches!(own.mark, Navigation | FirstPaint | LargestPaint | Shift | Begin)
+        };
+        let mut inputs = self.pages.all.iter().filter(is_of_page).map(|own| own.input);
+        let first = inputs.next();
+        if inputs.any(|own| Some(own) != first) {
+            return Err("several inputs have pages: ask for each by itself");
+        }
+        let navigations = self.navigations();
+        let mut own: Vec<&Navigation<'_>> =
+            navigations.iter().filter(|own| own.frame == main).collect();
+        own.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
+        let times: Vec<f64> = own.iter().map(|own| own.own.ts).collect();
+        let clusters = self.shift_clusters(&times);
+        let interactions = self.interactions();
+
+        let mut visits = Vec::new();
+        let (first, last) = self.bounds;
+        let end_of = |at: usize| times.get(at).map_or(last, |next| next - 1.0);
+        let navigated = (0..).zip(&own).map(|(at, own)| (Some(*own), (own.own.ts, end_of(at + 1))));
+        for (navigation, bounds) in std::iter::once((None, (first, end_of(0)))).chain(navigated) {
+            let is_in = |ts: f64, dur: f64| ts <= bounds.1 && bounds.0 < ts + dur;
+            let mut worst: Option<&ShiftCluster> = None;
+            for own in clusters.iter().filter(|own| is_in(own.ts, own.dur)) {
+                if own.score > worst.map_or(0.0, |worst| worst.score) {
+                    worst = Some(own);
+                }
+            }
+            let within = interactions.iter().filter(|own| is_in(own.ts, own.dur));
+            let inp = slowest(within).ok_or("nobody did anything");
+            let visit = Visit {
+                url: navigation.map_or_else(String::new, |own| own.url.clone()),
+                key: navigation.map(|own| format!("r-{}", own.own.number)),
+                bounds,
+                fcp: navigation.ok_or("navigationStart is missing").and_then(|own| {
+                    let paint = own.first_paint.ok_or("firstContentfulPaint is missing");
+                    paint.map(|ts| ts - own.own.ts)
+                }),
+                lcp: navigation
+                    .ok_or("navigationStart is missing")
+                    .and_then(|own| self.largest(own, requests)),
+                inp,
+                shifts: worst.cloned(),
+            };
+            // before the first navigation there mostly is nothing
+            if visit.key.is_some() || own.is_empty() || visit.inp.is_ok() || visit.shifts.is_some()
+            {
+                visits.push(visit);
+            }
+        }
+        Ok(visits)
+    }
+
+    /// Navigations of frames that are known, with their paints, in the order of the trace.
+    fn navigations(&self) -> Vec<Navigation<'_>> {
+        let mut all: Vec<Navigation<'_>> = Vec::new();
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let of = |mark: Mark| self.pages.all.iter().filter(move |own| own.mark == mark);
+        for own in of(Mark::Navigation) {
+            let (id, frame) = (text(data(own, b"navigationId")), frame_of(own));
+            let (Some(id), Some(frame)) = (id, frame) else { continue };
+            let url = text(data(own, b"documentLoaderURL")).unwrap_or_default();
+            let is_empty = data(own, b"documentLoaderURL") == Some(b"\"\"");
+            if id.is_empty() || is_empty || !self.meta.has_frame(frame.as_bytes()) {
+                continue;
+            }
+            let next = all.len();
+            if *numbers.entry(id.clone()).or_insert(next) == next {
+                let (first_paint, largest) = (None, None);
+                all.push(Navigation { own, id, frame, url, first_paint, largest });
+            }
+        }
+        let mut paints: Vec<&Marked> = self
+            .pages
+            .all
+            .iter()
+            .filter(|own| matches!(own.mark, Mark::FirstPaint | Mark::LargestPaint))
+            .collect();
+        paints.sort_by(|a, b| by_time(a.ts, b.ts));
+        for own in paints {
+            let id = text(data(own, b"navigationId")).unwrap_or_default();
+            let Some(&number) = numbers.get(&id) else { continue };
+            let frame = frame_of(own).unwrap_or_default();
+            let navigation = &mut all[number];
+            if frame != navigation.frame || !self.meta.shows(frame.as_bytes(), &own.pid) {
+                continue;
+            }
+            if own.mark == Mark::FirstPaint {
+                navigation.first_paint = Some(own.ts);
+            } else if let Some(index) = data(own, b"candidateIndex").and_then(number_above_zero)
+                && navigation.largest.is_none_or(|(_, known)| known < index)
+            {
+                navigation.largest = Some((own, index));
+            }
+        }
+        all
+    }
+
+    fn largest(&self, own: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
+        let (paint, _) = own.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
+        let start = own.own.ts;
+        let request = self.request_of_paint(paint, start, requests);
+        let document = requests.iter().rev().find(|request| request.id == own.id);
+        let parts = document.ok_or("the request for the page is missing").and_then(|document| {
+            let answered =
+                document.answered.ok_or("the request for the page has no times of its answer")?;
+            let (load, ready) = match request {
+                Some(own) => (Some((own.start - answered, own.finish - own.start)), own.finish),
+                None => (None, answered),
+            };
+            Ok(LargestParts { first_byte: answered - start, load, render: paint.ts - ready })
+        });
+        Ok(LargestPaint {
+            time: paint.ts - start,
+            key: format!("r-{}", paint.number),
+            request: request.map(|own| own.key.clone()),
+            parts,
+        })
+    }
+
+    /// The request for the image that was painted, if it was one: that of the last image painted in its element.
+    fn request_of_paint<'r>(
+        &self,
+        paint: &Marked,
+        start: f64,
+        requests: &'r [Request],
+    ) -> Option<&'r Request> {
+        let node = data(paint, b"nodeId").and_then(number_above_zero)?;
+        let is_it = |own: &&Marked| {
+            own.mark == Mark::LargestImage
+                && own.pid == paint.pid
+                && data(own, b"DOMNodeId").and_then(number) == Some(node)
+        };
+        let image = self.pages.all.iter().rev().find(is_it)?;
+        let url = text(data(image, b"imageUrl")).filter(|url| !url.is_empty())?;
+        asked_between(requests, &url, (start, image.ts))
+    }
+}
+
+fn number_above_zero(value: &[u8]) -> Option<f64> {
+    number(value).filter(|number| *number != 0.0)
+}

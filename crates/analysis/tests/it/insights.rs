@@ -1,0 +1,192 @@
+//! Requests and what users of pages wait for against DevTools' own engine: `../shared/oracle/insights.mjs` of the corpus.
+
+use crate::golden::{TIMES_IN_QUOTES, files, input_of, lines, shared};
+use crate::report::{read, report};
+use serde_json::{Value, json};
+use tracemill_analysis::{Interaction, Report, Request, Visit};
+
+/// What a value is to us: numbers are equal if no more than their last digits differ, which reading them may change.
+#[track_caller]
+fn same(ours: &Value, theirs: &Value, what: &str) {
+    match (ours.as_f64(), theirs.as_f64()) {
+        (Some(a), Some(b)) => assert!((a - b).abs() <= 1e-12 * b.abs(), "{what}: {a} {b}"),
+        _ => assert_eq!(ours, theirs, "{what}"),
+    }
+}
+
+fn row(own: &Request) -> Value {
+    json!([
+        own.start,
+        own.send,
+        own.first_byte,
+        own.finish,
+        own.end,
+        own.waiting,
+        own.server,
+        own.transfer,
+        own.body,
+        own.priority,
+        own.initial_priority,
+        own.render_blocking,
+        own.resource,
+        own.mime,
+        own.status,
+        own.protocol,
+        own.cache,
+        own.initiator,
+        own.frame,
+        own.url,
+        own.key
+    ])
+}
+
+/// The rows below the head of a table.
+fn rows<'l>(lines: &'l [Value], table: &str) -> &'l [Value] {
+    let Some(at) = lines.iter().position(|line| line["table"] == table) else { return &[] };
+    let rest = &lines[at + 1..];
+    &rest[..rest.iter().take_while(|line| line.is_array()).count()]
+}
+
+fn check_interaction(own: &Interaction, theirs: &Value, what: &str) {
+    let ours = json!([
+        own.dur,
+        own.ts,
+        own.kind,
+        own.id,
+        own.delay(),
+        own.handling(),
+        own.presentation(),
+        own.key
+    ]);
+    for (at, key) in [
+        "value_us",
+        "ts_us",
+        "type",
+        "interactionId",
+        "inputDelay_us",
+        "processing_us",
+        "presentationDelay_us",
+        "key",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        same(&ours[at], &theirs[key], &format!("{what} {key}"));
+    }
+}
+
+fn check_set(own: &Visit, set: &Value, what: &str) -> u64 {
+    let mut compared = 0;
+    same(&json!(own.key), &set["navigation"]["key"], what);
+    same(&json!(own.bounds.0), &set["bounds"]["from_us"], what);
+    same(&json!(own.bounds.1), &set["bounds"]["to_us"], what);
+    let fcp = set["fcp"].get("value_us");
+    assert_eq!(own.fcp.is_ok(), fcp.is_some(), "{what}: {:?}", own.fcp);
+    if let (Ok(ours), Some(theirs)) = (own.fcp, fcp) {
+        same(&json!(ours), theirs, what);
+        compared += 1;
+    }
+    let lcp = &set["lcp"];
+    assert_eq!(own.lcp.is_ok(), lcp.get("value_ms").is_some(), "{what}: {:?}", own.lcp);
+    if let Ok(ours) = &own.lcp {
+        same(&json!(ours.time / 1000.0), &lcp["value_ms"], what);
+        same(&json!(ours.key), &lcp["key"], what);
+        same(&json!(ours.request), &lcp["request"], what);
+        let parts = &lcp["parts"];
+        assert_eq!(ours.parts.is_ok(), parts.get("ttfb").is_some(), "{what}: {:?}", ours.parts);
+        if let Ok(ours) = &ours.parts {
+            let part = |key: &str| parts[key].get("dur_us").cloned().unwrap_or(Value::Null);
+            same(&json!(ours.first_byte), &part("ttfb"), what);
+            same(&json!(ours.load.map(|own| own.0)), &part("loadDelay"), what);
+            same(&json!(ours.load.map(|own| own.1)), &part("loadDuration"), what);
+            same(&json!(ours.render), &part("renderDelay"), what);
+            compared += 1;
+        }
+    }
+    let inp = &set["inp"];
+    assert_eq!(own.inp.is_ok(), inp.get("longest").is_some(), "{what}: {:?}", own.inp);
+    if let Ok((longest, p98)) = &own.inp {
+        check_interaction(longest, &inp["longest"], what);
+        check_interaction(p98, &inp["p98"], what);
+        compared += 1;
+    }
+    let cls = &set["cls"];
+    same(&json!(own.cls()), &cls["value"], what);
+    if let Some(worst) = &own.shifts {
+        same(&json!(worst.ts), &cls["worst"]["ts_us"], what);
+        same(&json!(worst.dur), &cls["worst"]["dur_us"], what);
+        same(&json!(worst.count), &cls["worst"]["shifts"], what);
+        same(&json!(worst.worst), &cls["worst"]["worstShift"], what);
+        compared += 1;
+    }
+    compared
+}
+
+fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) {
+    let theirs = rows(lines, "requests");
+    assert_eq!(report.requests.len(), theirs.len(), "{name}");
+    for (own, theirs) in report.requests.iter().zip(theirs) {
+        let ours = row(own);
+        for at in 0..theirs.as_array().expect("a row").len() {
+            same(&ours[at], &theirs[at], &format!("{name} {} column {at}", own.url));
+        }
+    }
+    let mut compared = 0;
+    for set in lines.iter().filter(|line| line["type"] == "set") {
+        let visits = report.visits.as_ref().expect("Chrome").as_ref().expect("pages");
+        let key = set["navigation"]["key"].as_str();
+        let own = visits.iter().find(|own| own.key.as_deref() == key);
+        compared += check_set(own.expect("the navigation"), set, name);
+    }
+    (theirs.len() as u64, compared)
+}
+
+#[test]
+fn requests_and_pages_are_those_of_devtools() {
+    let goldens = shared().join("oracle/golden-trees");
+    let mut seen = (0, 0);
+    for golden in files(&goldens) {
+        let inside =
+            golden.strip_prefix(&goldens).expect("below it").to_string_lossy().into_owned();
+        let Some(name) = inside.strip_suffix(".insights.jsonl.gz") else { continue };
+        if TIMES_IN_QUOTES.contains(&name) {
+            continue;
+        }
+        let lines = lines(&golden);
+        if lines.iter().all(|line| line["table"] != "requests") {
+            continue;
+        }
+        let (requests, figures) = check(&report(&read(&input_of(name), 256 << 20)), &lines, name);
+        seen = (seen.0 + requests, seen.1 + figures);
+    }
+    assert!(!goldens.is_dir() || seen.0 > 10 && seen.1 > 5, "{seen:?}");
+}
+
+#[test]
+fn what_cannot_be_told_is_said() {
+    let of = |events: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.json");
+        std::fs::write(&path, format!("[{events}]")).expect("a file");
+        report(&read(&path, 64 << 20))
+    };
+    let started = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":1,"tid":1,"ts":10,"args":{"data":{"frames":[{"frame":"F","url":"http://a.test/","processId":1}]}}}"#;
+    let paint = r#"{"ph":"R","name":"firstContentfulPaint","cat":"c","pid":1,"tid":1,"ts":900,"args":{"frame":"F","data":{"navigationId":"N"}}}"#;
+    let navigation = r#"{"ph":"R","name":"navigationStart","cat":"c","pid":1,"tid":1,"ts":100,"args":{"frame":"F","data":{"navigationId":"N","documentLoaderURL":"http://a.test/"}}}"#;
+    let end = r#"{"ph":"X","name":"RunTask","cat":"c","pid":1,"tid":1,"ts":1000,"dur":5}"#;
+    let report = of(&format!("{started},{paint},{end}"));
+    let visits = report.visits.expect("Chrome").expect("a frame");
+    assert_eq!(visits[0].fcp, Err("navigationStart is missing"));
+    assert_eq!(visits[0].cls(), 0.0);
+    let report = of(&format!("{started},{paint},{navigation},{end}"));
+    let visits = report.visits.expect("Chrome").expect("a frame");
+    assert_eq!((visits.len(), visits[0].fcp), (1, Ok(800.0)));
+    let lcp = visits[0].lcp.as_ref().expect_err("there is none");
+    assert!(lcp.contains("is missing"), "{lcp}");
+    let page =
+        r#"{"ph":"I","name":"TracingStartedInPage","cat":"c","pid":1,"tid":1,"ts":10,"args":{}}"#;
+    assert_eq!(
+        of(&format!("{page},{end}")).visits,
+        Some(Err("TracingStartedInBrowser is missing"))
+    );
+}
