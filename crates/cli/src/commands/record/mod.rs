@@ -102,7 +102,7 @@ struct Folder {
     root: PathBuf,
     files: PathBuf,
     /// Removed when this goes.
-    _temporary: Option<tempfile::TempDir>,
+    _temporary: tempfile::TempDir,
 }
 
 /// What there is.
@@ -143,7 +143,7 @@ impl Folder {
         let preload = root.join("preload.cjs");
         let text = PRELOAD.replace("INTERVAL", &args.interval.to_string());
         fs::write(&preload, text).map_err(failure(&preload))?;
-        Ok(Folder { root, files, _temporary: Some(temporary) })
+        Ok(Folder { root, files, _temporary: temporary })
     }
 
     fn failure(&self, source: io::Error) -> Failure {
