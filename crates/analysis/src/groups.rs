@@ -29,7 +29,8 @@ pub enum GroupBy {
     Subdomain,
     /// By URL.
     Url,
-    /// By package: the last of `node_modules` in the path, a module of Node itself, else what is of no package.
+    /// By package: the last of `node_modules` in the path, a module of Node itself, what a source map calls a library, else what is of
+    /// no package.
     Package,
     /// By file: URL or path without query and fragment.
     File,
@@ -202,7 +203,14 @@ impl<'t> Ids<'t> {
             GroupBy::Category => self.style(entry).1.as_bytes().to_vec(),
             GroupBy::Url => self.url(entry).to_vec(),
             GroupBy::Domain | GroupBy::Subdomain => self.domain(entry),
-            GroupBy::Package => package(self.url(entry)).to_vec(),
+            GroupBy::Package => {
+                let is_library =
+                    self.frame(entry).is_some_and(|own| self.trace.libraries.contains(&own.url));
+                match package(self.url(entry)) {
+                    b"[no package]" if is_library => b"[library]".to_vec(),
+                    package => package.to_vec(),
+                }
+            }
             GroupBy::File => without_query(self.url(entry)).to_vec(),
             GroupBy::Process => self.process().into_bytes(),
             GroupBy::Thread => {

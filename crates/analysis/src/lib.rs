@@ -40,7 +40,7 @@
 //!
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
-//! `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
+//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters` and `pages`).
 //! `space` is what lists have of the budget.
@@ -58,6 +58,7 @@ mod frames;
 mod groups;
 mod kinds;
 mod made;
+mod maps;
 mod matcher;
 mod meta;
 mod model;
@@ -95,6 +96,7 @@ pub use details::Wanted;
 pub use export::{ExportForm, Exported};
 pub use groups::GroupBy;
 pub use kinds::CALLS;
+pub use maps::{Mapped, SourceMaps};
 pub use matcher::Matcher;
 pub use model::Weights;
 pub use names::Names;

@@ -2,6 +2,7 @@
 
 use crate::facts::{Bounds, Facts, Lane};
 use crate::kinds::flags;
+use crate::maps::{Mapper, SourceMaps};
 use crate::meta::{Meta, ThreadId};
 use crate::model::{Model, Raw, Weights, meta_names, micros};
 use crate::names::Names;
@@ -35,6 +36,21 @@ impl Trace {
     /// # Errors
     /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
+        Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
+    }
+
+    /// The same with source maps, which give functions of samples the names and places of their sources.
+    ///
+    /// Cost: beside it a pass over each map that a script needs, one at a time, of at most a quarter of the budget.
+    ///
+    /// # Errors
+    /// As [`Trace::read`]; what is wrong with maps is told in [`Trace::mapped`].
+    pub fn read_mapped(
+        sources: &[Source],
+        rules: ReadRules,
+        maps: &SourceMaps,
+        config: &Config,
+    ) -> Result<Self, Error> {
         let space = Space::new(config, config.shares().index, config.threads);
         let room = Room::new(config, config.memory / 4);
         let mut facts = Facts::new(rules.wanted, rules.fold_numbers);
@@ -61,9 +77,10 @@ impl Trace {
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
         let profiles = read_profiles(&scanned, rules, tables, (&space, config.threads))?;
-        let says_profile = scanned.members().any(|(key, value)| {
-            let origin = crate::value::member(&value, b"dataOrigin");
-            string_is(key, b"metadata") && origin.is_some_and(|own| string_is(own, b"CPUProfile"))
+        let metadata: Vec<Vec<u8>> = scanned.members(b"metadata").collect();
+        let says_profile = metadata.iter().any(|value| {
+            let origin = crate::value::member(value, b"dataOrigin");
+            origin.is_some_and(|own| string_is(own, b"CPUProfile"))
         });
         scanned.check_unchanged()?;
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
@@ -82,6 +99,7 @@ impl Trace {
         trace.is_cpu_profile = is_cpu_profile;
         (trace.inputs, trace.warnings) = (scanned.inputs().to_vec(), scanned.warnings().to_vec());
         trace.add_threads(&lanes, &mut choose(profiles, is_cpu_profile));
+        trace.map(maps, &metadata, config.memory / 4);
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
         trace.decide(&mut fates);
         if rules.as_devtools {
@@ -112,6 +130,8 @@ impl Trace {
             is_cpu_profile: false,
             weights: rules.weights,
             ignore_list: None,
+            libraries: Default::default(),
+            mapped: Default::default(),
             inputs: Vec::new(),
             warnings: Vec::new(),
             untimed: facts.untimed,
@@ -122,6 +142,16 @@ impl Trace {
             counters: facts.counters,
             pages: facts.pages,
         })
+    }
+
+    /// Gives functions the names and places of their sources, as far as maps have them.
+    fn map(&mut self, maps: &SourceMaps, metadata: &[Vec<u8>], most: u64) {
+        let mut mapper = Mapper::new(&mut self.names, most);
+        let models = self.threads.iter().filter_map(|thread| thread.model.as_ref());
+        mapper.read(models.flat_map(|model| &model.frames), maps, metadata);
+        let models = self.threads.iter_mut().filter_map(|thread| thread.model.as_mut());
+        models.flat_map(|model| &mut model.frames).for_each(|frame| mapper.change(frame));
+        (self.libraries, self.mapped) = (mapper.libraries, mapper.mapped);
     }
 
     /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in

@@ -100,7 +100,10 @@ impl<'t> View<'t> {
             let list = self.trace.ignore_list.as_ref();
             let is_on = |url: &[u8]| list.map_or_else(|| is_ignored(url), |list| list.finds(url));
             let frame = ids.frame(entry).filter(|_| listing);
-            frame.is_some_and(|frame| is_on(self.trace.names.bytes_of(frame.url)))
+            frame.is_some_and(|frame| {
+                self.trace.libraries.contains(&frame.url)
+                    || is_on(self.trace.names.bytes_of(frame.url))
+            })
         };
         // for each open entry how many drawn ones stand above what is below it, and whether it is ignored
         let mut open: Vec<(u32, bool)> = Vec::new();

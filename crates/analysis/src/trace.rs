@@ -7,6 +7,7 @@ use crate::entries::{Entry, Nested, Placed, merge};
 use crate::frames::frames;
 use crate::kinds::Kinds;
 use crate::made::Calls;
+use crate::maps::Mapped;
 use crate::matcher::Matcher;
 use crate::meta::Meta;
 use crate::model::{Model, Weights};
@@ -17,6 +18,7 @@ use crate::samples::Sample;
 use crate::sorting::Pairs;
 use crate::space::Space;
 use crate::value::string;
+use std::collections::HashSet;
 use std::ops::Range;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::Spooled;
@@ -134,6 +136,10 @@ pub struct Trace {
     pub weights: Weights,
     /// URLs that are on the ignore list; if `None` those that the panel of DevTools has there.
     pub ignore_list: Option<Matcher>,
+    /// URLs of sources that source maps say are of others: they are on the ignore list too.
+    pub(crate) libraries: HashSet<u32>,
+    /// What source maps did.
+    pub mapped: Mapped,
     /// Of each input.
     pub inputs: Vec<InputReport>,
     /// What the user should know, one sentence each.

@@ -6,5 +6,6 @@ mod export;
 mod fuzzed;
 mod golden;
 mod insights;
+mod maps;
 mod random;
 mod report;

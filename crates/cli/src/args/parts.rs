@@ -3,8 +3,10 @@
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use tracemill_analysis::{
-    Entries, GroupBy, Matcher, Per, ReadRules, TableRules, ThreadChoice, Trace, Wanted, Window,
+    Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice, Trace, Wanted,
+    Window,
 };
 use tracemill_pipeline::{IdSet, Moment, Pattern};
 
@@ -59,6 +61,15 @@ pub(crate) struct PartArgs {
     /// does not show are left out, B and E are paired over all threads in the order of the file.
     #[arg(long, value_name = "VIEWER")]
     pub(crate) like: Option<Viewer>,
+    /// Functions of built scripts have the names and places of their sources: a folder with scripts or maps, or a map; may be given several times
+    ///
+    /// Maps that the trace holds (metadata.sourceMaps) are used without it. No file is opened that is not in these folders, whatever
+    /// scripts and traces say.
+    #[arg(long, value_name = "DIR|FILE", help_heading = "Source maps")]
+    source_maps: Vec<PathBuf>,
+    /// Functions as the recording has them, also if the trace holds source maps
+    #[arg(long, help_heading = "Source maps", conflicts_with = "source_maps")]
+    no_source_maps: bool,
 }
 
 /// A viewer whose numbers are wanted.
@@ -228,6 +239,16 @@ impl PartArgs {
             main: self.main,
             as_panel: self.as_panel(),
         }
+    }
+
+    /// Where source maps are looked for.
+    pub(crate) fn source_maps(&self) -> Result<SourceMaps, Failure> {
+        for path in &self.source_maps {
+            path.metadata().map_err(|why| {
+                Failure::usage(format!("cannot read source maps: {}: {why}", path.display()))
+            })?;
+        }
+        Ok(SourceMaps { paths: self.source_maps.clone(), of_traces: !self.no_source_maps })
     }
 
     /// Which URLs are on the ignore list, if not those of DevTools.

@@ -30,6 +30,7 @@ mod remedies;
 mod report;
 mod schema;
 mod slices;
+mod source_maps;
 mod split;
 mod streaming;
 mod support;

@@ -20,7 +20,6 @@ use crate::config::Config;
 use crate::inputs::of_inputs;
 use crate::warning::Warning;
 use places::{Seen, Units, Watch};
-use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
@@ -30,7 +29,7 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Room, Router, Streams};
-use tracemill_tokenizer::{Cursor, Event};
+use tracemill_tokenizer::{Cursor, Event, string_is};
 use wholes::{WholeProfile, Wholes};
 
 /// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
@@ -209,11 +208,12 @@ impl Scanned {
         &self.warnings
     }
 
-    /// What stands beside the events of traces: keys as written, with their quotes, and values.
-    pub fn members(&self) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+    /// What stands beside the events of traces under a key: a copy of each value.
+    pub fn members(&self, name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         let keys = self.documents.iter().flat_map(|document| &document.keys);
         let store = self.store();
-        keys.map(move |key| (&*key.key, Cow::Owned(store.copy(key.offset..key.offset + key.len))))
+        let named = keys.filter(move |key| string_is(&key.key, name));
+        named.map(move |key| store.copy(key.offset..key.offset + key.len))
     }
 
     /// Whether every file still is what it was when it was opened: the last word before an answer is told.

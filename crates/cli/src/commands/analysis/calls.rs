@@ -1,7 +1,7 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
 use super::kept::{Copy, Kept, again};
-use super::{Job, warnings};
+use super::{Job, maps, warnings};
 use crate::args::CallsArgs;
 use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
@@ -84,14 +84,16 @@ fn make(
     copy: &mut Copy<'_>,
 ) -> Result<(WrittenCalls, Vec<String>), Failure> {
     // pids stay those of the trace that is written, also where a viewer would not have them
+    let maps = args.part.source_maps()?;
     let rules = ReadRules { as_devtools: false, ..args.part.read_rules(Default::default()) };
     // what is not JSON is mended by the merge
     let read = |sources: &[Source], config: &Config| {
         let mut config = config.clone();
         config.repair = false;
-        Trace::read(sources, rules, &config)
+        Trace::read_mapped(sources, rules, &maps, &config)
     };
     let mut trace = running.watch(read)?;
+    maps::tell(&maps, &trace.mapped, running.messages);
     trace.ignore_list = args.part.ignore_list();
     let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());

@@ -2,7 +2,7 @@
 
 use super::terminal::{Screen, draw};
 use super::text::location;
-use super::{Asked, Job, is_empty, note_dropped};
+use super::{Asked, Job, is_empty, maps, note_dropped};
 use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -35,7 +35,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
             None => return job.finish(true),
         },
         (_, Some(path)) => {
-            let base = read_base(args, path, &job.reporting.running.config)?;
+            let base = read_base(args, path, &job.reporting.running.config, messages)?;
             let old = tables(args, &base, Asked { shape, by: args.group_by, per })?;
             job.trace.differential(&parts, (&base, &old), rules, change)
         }
@@ -65,10 +65,17 @@ fn tables(args: &FlameArgs, trace: &Trace, asked: Asked) -> Result<Vec<Part>, Fa
     Ok(parts)
 }
 
-fn read_base(args: &FlameArgs, path: &std::path::Path, config: &Config) -> Result<Trace, Failure> {
+fn read_base(
+    args: &FlameArgs,
+    path: &std::path::Path,
+    config: &Config,
+    messages: &Messages,
+) -> Result<Trace, Failure> {
     let sources = crate::inputs::sources(&[path.to_owned()], None)?;
     let rules = args.picks.read_rules(&args.part, args.group_by);
-    let mut trace = Trace::read(&sources, rules, config)?;
+    let maps = args.part.source_maps()?;
+    let mut trace = Trace::read_mapped(&sources, rules, &maps, config)?;
+    maps::tell(&maps, &trace.mapped, messages);
     trace.ignore_list = args.part.ignore_list();
     Ok(trace)
 }

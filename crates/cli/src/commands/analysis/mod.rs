@@ -7,6 +7,7 @@ mod diff;
 mod export;
 mod flame;
 mod kept;
+mod maps;
 mod report;
 mod stored;
 mod terminal;
@@ -34,7 +35,7 @@ use answer::{Answer, Shown};
 use data::{csv, json};
 use text::page;
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
-use tracemill_pipeline::{Align, InputReport, PidPolicy, Warning};
+use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning};
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -55,7 +56,11 @@ impl<'a> Job<'a> {
         running.config.identity.pid = PidPolicy::Auto;
         running.config.clocks.align = Align::Auto;
         running.announce();
-        let mut trace = running.watch(|sources, config| Trace::read(sources, rules, config))?;
+        let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
+        let read =
+            |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
+        let mut trace = running.watch(read)?;
+        maps::tell(&maps, &trace.mapped, messages);
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));

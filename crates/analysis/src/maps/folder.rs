@@ -1,0 +1,219 @@
+//! Files that maps are looked for in: folders and files that the user named, and nothing else.
+//!
+//! What a trace or a script says is only held against the names that are there. A path is made of it only within a folder that was named, and
+//! no link that leads out of that is followed.
+
+use super::places::{data_of, file_of, join, path_of, within};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes behind a `sourceMappingURL` of a map that stands elsewhere.
+const LONGEST_URL: usize = 4096;
+
+/// A folder, or a file, that may be looked into.
+pub(super) struct Folder {
+    /// Without links.
+    root: PathBuf,
+    /// Files that scripts or their maps may be, by their paths below it.
+    files: BTreeSet<String>,
+    /// Whether it is a file that was named: then it need not stand in the folder of a script.
+    is_file: bool,
+}
+
+/// A map that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Number of the folder.
+    pub(super) folder: usize,
+    /// Path below it: of the map, or of the script that holds it.
+    pub(super) path: String,
+    pub(super) is_inline: bool,
+}
+
+impl Folder {
+    /// Of a path that the user named, with the files that `wanted` says are names of scripts or maps.
+    ///
+    /// # Errors
+    /// What the system says of the path itself; what it says of paths below goes to `told`.
+    pub(super) fn new(
+        path: &Path,
+        wanted: &BTreeSet<String>,
+        told: &mut Vec<String>,
+    ) -> io::Result<Self> {
+        let own = fs::canonicalize(path)?;
+        if own.is_dir() {
+            let mut folder = Folder { root: own, files: BTreeSet::new(), is_file: false };
+            folder.list(wanted, told);
+            return Ok(folder);
+        }
+        let root = own.parent().unwrap_or(&own).to_owned();
+        let name = own.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        Ok(Folder { root, files: name.into_iter().collect(), is_file: true })
+    }
+
+    /// Looks for files. Cost: a look at each entry below the folder; heap for those that are wanted.
+    fn list(&mut self, wanted: &BTreeSet<String>, told: &mut Vec<String>) {
+        let mut open = vec![(self.root.clone(), String::new())];
+        while let Some((folder, below)) = open.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(why) => {
+                    told.push(format!("{}: {why}", folder.display()));
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let (name, kind) = (entry.file_name(), entry.file_type());
+                let (Some(name), Ok(kind)) = (name.to_str(), kind) else { continue };
+                if kind.is_dir() {
+                    open.push((entry.path(), format!("{below}{name}/")));
+                } else if wanted.contains(name) {
+                    // where a link leads is looked at before it is read
+                    self.files.insert(format!("{below}{name}"));
+                }
+            }
+        }
+    }
+
+    /// The file's name, if it is one that was named.
+    pub(super) fn named(&self) -> Option<&String> {
+        self.files.first().filter(|_| self.is_file)
+    }
+
+    /// Paths below the folder that may be this script, the longest first.
+    fn candidates<'u>(&self, path: &'u str) -> Vec<&'u str> {
+        if self.is_file {
+            return vec![path.rsplit('/').next().unwrap_or_default()];
+        }
+        let root = self.root.to_string_lossy().replace('\\', "/");
+        // a path of this machine says which file it is
+        if let Some(own) = path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
+            return vec![own];
+        }
+        let starts = path.match_indices('/').map(|(at, _)| at + 1).chain([0]);
+        let mut all: Vec<&str> =
+            starts.map(|at| &path[at..]).filter(|own| !own.is_empty()).collect();
+        all.sort_by_key(|own| std::cmp::Reverse(own.len()));
+        // what lies in a package of others is no file of the folder unless that has the package
+        let in_packages = root.contains("/node_modules");
+        all.retain(|own| in_packages || !path[..path.len() - own.len()].contains("node_modules/"));
+        all
+    }
+
+    /// The map of the script of a URL. `told` is what cannot be used.
+    pub(super) fn place(
+        &self,
+        (folder, url): (usize, &str),
+        most: u64,
+        told: &mut Vec<String>,
+    ) -> Option<Place> {
+        let path = path_of(url);
+        for own in self.candidates(&path) {
+            let map = format!("{own}.map");
+            let found = |path: String, is_inline| Some(Place { folder, path, is_inline });
+            if self.files.contains(own) {
+                match self.named_by(own, most) {
+                    Ok(Some(Named::Inline)) => return found(own.to_owned(), true),
+                    Ok(Some(Named::Path(path))) => return found(path, false),
+                    Ok(None) => {}
+                    Err(why) => told.push(why),
+                }
+            }
+            if self.files.contains(&map) {
+                return found(map, false);
+            }
+        }
+        None
+    }
+
+    /// The map that a script says is its own.
+    fn named_by(&self, script: &str, most: u64) -> Result<Option<Named>, String> {
+        let text = self.read(script, most)?;
+        let Some(url) = mapping_url(&text) else { return Ok(None) };
+        if url.starts_with(b"data:") {
+            return Ok(Some(Named::Inline));
+        }
+        let url = String::from_utf8_lossy(&url[..url.len().min(LONGEST_URL)]);
+        let folder = script.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let path = within(folder, &url).ok_or_else(|| {
+            format!("{script} says that its map is {url}, which is not in the folder: not opened")
+        })?;
+        // what is not there is looked for by its name
+        Ok(Some(Named::Path(path)).filter(|own| match own {
+            Named::Path(path) => self.root.join(path).is_file(),
+            Named::Inline => true,
+        }))
+    }
+
+    /// The text of a map, and what its sources stand beside.
+    pub(super) fn text(&self, place: &Place, most: u64) -> Result<Vec<u8>, String> {
+        let text = self.read(&place.path, most)?;
+        if !place.is_inline {
+            return Ok(text);
+        }
+        let url = mapping_url(&text).map(String::from_utf8_lossy);
+        url.and_then(|url| data_of(&url))
+            .ok_or_else(|| format!("{}: the map in it is no base64", place.path))
+    }
+
+    /// The URL beside which sources of a map stand: that of the map.
+    pub(super) fn base(place: &Place, script: &str) -> String {
+        let name = place.path.rsplit('/').next().unwrap_or_default();
+        match place.is_inline || file_of(script) == name.trim_end_matches(".map") {
+            true => script.to_owned(),
+            false => join(script, name),
+        }
+    }
+
+    /// Reads a file, which must be one, in the folder, and not too large.
+    pub(super) fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, String> {
+        let failed = |why: io::Error| format!("{path}: {why}");
+        let own = fs::canonicalize(self.root.join(path)).map_err(failed)?;
+        if !own.starts_with(&self.root) {
+            return Err(format!("{path} is a link that leads out of the folder: not opened"));
+        }
+        // a pipe would be waited for
+        if !own.is_file() {
+            return Err(format!("{path} is no file"));
+        }
+        let mut bytes = Vec::new();
+        let file = fs::File::open(&own).map_err(failed)?;
+        file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > most {
+            let most = most >> 20;
+            return Err(format!(
+                "{path}: larger than the {most} MiB that a map may take of the memory"
+            ));
+        }
+        Ok(bytes)
+    }
+}
+
+/// What a script says of its map.
+enum Named {
+    Inline,
+    Path(String),
+}
+
+/// The last `sourceMappingURL` of a script.
+fn mapping_url(script: &[u8]) -> Option<&[u8]> {
+    const KEY: &[u8] = b"sourceMappingURL=";
+    let at = memmem::rfind(script, KEY)?;
+    let is_comment = matches!(script[..at].trim_ascii_end(), [.., b'/' | b'*', b'#' | b'@']);
+    let rest = &script[at + KEY.len()..];
+    let end = rest
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'\'' | b'"' | b'`'));
+    let url = &rest[..end.unwrap_or(rest.len())];
+    let url = url.strip_suffix(b"*/").unwrap_or(url);
+    (is_comment && !url.is_empty()).then_some(url)
+}
+
+/// The map of a data: URL, or nothing.
+pub(super) fn inline(url: &str) -> Option<Cow<'static, [u8]>> {
+    data_of(url).map(Cow::Owned)
+}

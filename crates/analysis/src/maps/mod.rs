@@ -1,0 +1,360 @@
+//! Source maps: names and places of functions in the sources that scripts were built of.
+//!
+//! ```text
+//!   functions of profiles, by script ─> map of the script ─> its mappings, walked once ─> name, source, line and column
+//!       metadata.sourceMaps, folders and files that were named ─┘
+//! ```
+//!
+//! Only maps of scripts that occur are read, one at a time, and of each only what their functions need is kept. A map that is broken or too large is
+//! told, and its functions stay as they are. Rows stay those of the script: a map changes what they are called and where they stand.
+
+mod folder;
+mod mappings;
+mod naming;
+mod places;
+mod text;
+
+use crate::model::Frame;
+use crate::names::Names;
+use crate::value::{elements, member, string};
+use folder::{Folder, inline};
+use mappings::Place;
+use naming::{Generated, name_of};
+use places::{file_of, join, path_of};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+use text::{Found, MapText};
+
+/// Where source maps are looked for.
+#[derive(Clone, Debug)]
+pub struct SourceMaps {
+    /// Folders and files: maps, or scripts that say which their maps are. No other path is opened, whatever traces and scripts say.
+    pub paths: Vec<PathBuf>,
+    /// Whether those count that traces hold themselves, in `metadata.sourceMaps`.
+    pub of_traces: bool,
+}
+
+impl Default for SourceMaps {
+    fn default() -> Self {
+        SourceMaps { paths: Vec::new(), of_traces: true }
+    }
+}
+
+/// What source maps did.
+#[derive(Clone, Debug, Default)]
+pub struct Mapped {
+    /// Scripts of which a map was used.
+    pub scripts: u64,
+    /// Functions that have places in sources now.
+    pub functions: u64,
+    /// Functions that are called otherwise now.
+    pub named: u64,
+    /// Of scripts for which no map was found the first, in the order of their URLs, and how many there are.
+    pub unmapped: (Vec<String>, u64),
+    /// Maps that cannot be used, and why: one sentence each.
+    pub unusable: Vec<String>,
+}
+
+/// What a profile says of a function: numbers of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Function {
+    place: Place,
+    name: u32,
+    line: u32,
+    column: u32,
+}
+
+/// What becomes of a function: the same of its source.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    url: u32,
+    name: u32,
+    line: u32,
+    column: u32,
+}
+
+/// The number of a script's URL, a function of it, and where that is from.
+type FoundFunction<'f> = (u32, Function, &'f Found<'f>);
+
+/// Functions by the number of their script's URL.
+type Scripts = BTreeMap<u32, BTreeSet<Function>>;
+
+/// Changes frames of profiles.
+pub(crate) struct Mapper<'a> {
+    names: &'a mut Names,
+    /// The most bytes that a map may have.
+    most: u64,
+    sources: HashMap<(u32, Function), Source>,
+    /// URLs of sources that maps say are of others.
+    pub(crate) libraries: HashSet<u32>,
+    pub(crate) mapped: Mapped,
+}
+
+impl<'a> Mapper<'a> {
+    pub(crate) fn new(names: &'a mut Names, most: u64) -> Self {
+        Mapper {
+            names,
+            most,
+            sources: HashMap::new(),
+            libraries: HashSet::new(),
+            mapped: Mapped::default(),
+        }
+    }
+
+    /// Looks for the maps of all functions in `frames`: in `metadata`, values of that key of traces, then in folders.
+    ///
+    /// Cost: a look at each frame; a pass over each map that is used, one at a time.
+    pub(crate) fn read<'f>(
+        &mut self,
+        frames: impl Iterator<Item = &'f Frame>,
+        rules: &SourceMaps,
+        metadata: &[Vec<u8>],
+    ) {
+        let metadata: Vec<&[u8]> = metadata
+            .iter()
+            .filter(|_| rules.of_traces)
+            .filter_map(|own| member(own, b"sourceMaps"))
+            .flat_map(elements)
+            .collect();
+        if metadata.is_empty() && rules.paths.is_empty() {
+            return;
+        }
+        let mut scripts = Scripts::new();
+        for frame in frames.filter(|frame| frame.url != 0) {
+            // Node's own modules are built into it
+            if self.names.bytes_of(frame.url).starts_with(b"node:") {
+                continue;
+            }
+            if let Some(function) = self.function(frame) {
+                scripts.entry(frame.url).or_default().insert(function);
+            }
+        }
+        self.of_traces(&mut scripts, &metadata);
+        self.of_folders(&mut scripts, &rules.paths);
+        let left = scripts.keys().take(3).map(|&url| self.names.text(url)).collect();
+        self.mapped.unmapped = (left, scripts.len() as u64);
+    }
+
+    /// The function of a frame, if it has a place. That of a whole script is none: it is of all its sources.
+    fn function(&self, frame: &Frame) -> Option<Function> {
+        let position =
+            |text: u32| std::str::from_utf8(self.names.bytes_of(text)).ok()?.parse().ok();
+        let place = (position(frame.line)?, position(frame.column)?);
+        let is_whole = place == (0, 0) && frame.function == 0;
+        let Frame { function: name, line, column, .. } = *frame;
+        (!is_whole).then_some(Function { place, name, line, column })
+    }
+
+    fn of_traces(&mut self, scripts: &mut Scripts, metadata: &[&[u8]]) {
+        for own in metadata {
+            let url = member(own, b"url").and_then(string).map(|url| self.names.number(&url));
+            let Some((url, functions)) = url.and_then(|url| Some((url, scripts.get(&url)?))) else {
+                continue;
+            };
+            let script = self.names.text(url);
+            let map_url = member(own, b"sourceMapUrl").and_then(string).unwrap_or_default();
+            let map_url = String::from_utf8_lossy(&map_url).into_owned();
+            let text = match member(own, b"sourceMap").filter(|map| map.starts_with(b"{")) {
+                Some(map) => Some(map.into()),
+                None => inline(&map_url),
+            };
+            let Some(text) = text else { continue };
+            let base = match map_url.is_empty() || map_url.starts_with("data:") {
+                true => script.clone(),
+                false => join(&script, &map_url),
+            };
+            let functions = BTreeMap::from([(url, functions.clone())]);
+            match self.apply(&text, &functions, |_| base.clone()) {
+                Ok(()) => drop(scripts.remove(&url)),
+                Err(why) => self.refuse(format!("the map of {script} in the trace: {why}")),
+            }
+        }
+    }
+
+    fn of_folders(&mut self, scripts: &mut Scripts, paths: &[PathBuf]) {
+        let urls: BTreeMap<u32, String> =
+            scripts.keys().map(|&url| (url, self.names.text(url))).collect();
+        let mut wanted = BTreeSet::new();
+        for name in urls.values().map(|url| file_of(url)).filter(|name| !name.is_empty()) {
+            wanted.insert(format!("{name}.map"));
+            wanted.insert(name);
+        }
+        let mut folders = Vec::new();
+        let mut claims: BTreeMap<folder::Place, Vec<u32>> = BTreeMap::new();
+        let mut claimed = BTreeSet::new();
+        let mut told = Vec::new();
+        for path in paths {
+            let folder = match Folder::new(path, &wanted, &mut told) {
+                Ok(folder) => folder,
+                Err(why) => {
+                    told.push(format!("{}: {why}", path.display()));
+                    continue;
+                }
+            };
+            let number = folders.len();
+            let of_file = self.of_file(&folder, &wanted, &mut told);
+            for (&url, text) in &urls {
+                let place = match &of_file {
+                    Some((name, path)) => (file_of(text) == *name).then(|| folder::Place {
+                        folder: number,
+                        path: path.clone(),
+                        is_inline: false,
+                    }),
+                    None => folder.place((number, text), self.most, &mut told),
+                };
+                if let Some(place) = place.filter(|_| claimed.insert(url)) {
+                    claims.entry(place).or_default().push(url);
+                }
+            }
+            folders.push(folder);
+        }
+        told.into_iter().for_each(|why| self.refuse(why));
+        for (place, of) in claims {
+            let paths: BTreeSet<String> = of.iter().map(|url| path_of(&urls[url])).collect();
+            if paths.len() > 1 {
+                self.refuse(format!(
+                    "{} could be the map of {} scripts that are not one, {} among them: not used",
+                    place.path,
+                    paths.len(),
+                    urls[&of[0]]
+                ));
+                continue;
+            }
+            let functions = of.iter().filter_map(|url| scripts.remove_entry(url)).collect();
+            let text = folders[place.folder].text(&place, self.most);
+            let base = |script: &str| Folder::base(&place, script);
+            let applied = text.and_then(|text| {
+                let applied = self.apply(&text, &functions, base);
+                applied.map_err(|why| format!("{}: {why}", place.path))
+            });
+            applied.unwrap_or_else(|why| self.refuse(why));
+        }
+    }
+
+    /// The script that a map is of by its key `file`, where its own name does not say so; and its path.
+    fn of_file(
+        &self,
+        folder: &Folder,
+        wanted: &BTreeSet<String>,
+        told: &mut Vec<String>,
+    ) -> Option<(String, String)> {
+        let name = folder.named().filter(|name| !wanted.contains(*name))?;
+        match folder.read(name, self.most) {
+            Ok(text) => match MapText::parse(&text) {
+                Ok(map) => {
+                    let file = map.file.map(|file| file_of(&String::from_utf8_lossy(&file)));
+                    return Some((file.unwrap_or_default(), name.clone()));
+                }
+                Err(why) => told.push(format!("{name}: {why}")),
+            },
+            Err(why) => told.push(why),
+        }
+        None
+    }
+
+    fn refuse(&mut self, why: String) {
+        if !self.mapped.unusable.contains(&why) {
+            self.mapped.unusable.push(why);
+        }
+    }
+
+    /// Finds functions of scripts in the map that all of these have; `base` is what sources stand beside, of a script's URL.
+    fn apply(
+        &mut self,
+        text: &[u8],
+        scripts: &Scripts,
+        base: impl Fn(&str) -> String,
+    ) -> Result<(), String> {
+        let map = MapText::parse(text)?;
+        let places: BTreeSet<Place> = scripts.values().flatten().map(|own| own.place).collect();
+        let asked: Vec<Place> = places.into_iter().collect();
+        let found = map.find(&asked)?;
+        let mut by_source: BTreeMap<(usize, u32), Vec<FoundFunction<'_>>> = BTreeMap::new();
+        for (&url, functions) in scripts {
+            self.mapped.scripts += 1;
+            for &function in functions {
+                let at = asked.partition_point(|place| *place < function.place);
+                if let Some(own) = found.get(at).and_then(Option::as_ref) {
+                    by_source.entry(own.source.number).or_default().push((url, function, own));
+                }
+            }
+        }
+        for functions in by_source.values() {
+            let source = &functions[0].2.source;
+            let content = source.content.and_then(string);
+            let lines = Lines::new(content.as_deref().map(String::from_utf8_lossy));
+            for &(url, function, own) in functions {
+                let script = self.names.text(url);
+                let path = join(&base(&script), &String::from_utf8_lossy(&source.path));
+                let known = self.names.text(function.name);
+                let segment = own.name.as_deref().map(String::from_utf8_lossy);
+                let generated = Generated {
+                    name: &known,
+                    distance: function.place.1 - own.place.1,
+                    segment: segment.as_deref(),
+                };
+                let name = name_of(generated, lines.at(own.origin));
+                self.mapped.functions += 1;
+                self.mapped.named += u64::from(name.as_ref().is_some_and(|name| *name != known));
+                let names = &mut *self.names;
+                let mut number = |value: u32| names.number(value.to_string().as_bytes());
+                let (line, column) = (number(own.origin.0), number(own.origin.1));
+                let url_number = names.number(path.as_bytes());
+                let name = name.map_or(function.name, |name| names.number(name.as_bytes()));
+                if source.is_library {
+                    self.libraries.insert(url_number);
+                }
+                self.sources
+                    .insert((url, function), Source { url: url_number, name, line, column });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a frame the name and place of its source, if a map has them.
+    pub(crate) fn change(&self, frame: &mut Frame) {
+        if self.sources.is_empty() || frame.url == 0 {
+            return;
+        }
+        let Some(function) = self.function(frame) else { return };
+        if let Some(source) = self.sources.get(&(frame.url, function)) {
+            let Source { url, name, line, column } = *source;
+            (frame.url, frame.function, frame.line, frame.column) = (url, name, line, column);
+        }
+    }
+}
+
+/// The text of a source, and where its lines begin.
+struct Lines<'t> {
+    text: Option<std::borrow::Cow<'t, str>>,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: Option<std::borrow::Cow<'t, str>>) -> Self {
+        let mut starts = vec![0];
+        if let Some(text) = &text {
+            let bytes = text.as_bytes();
+            let ends = bytes.iter().enumerate().filter(|&(at, &byte)| {
+                byte == b'\n' || byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')
+            });
+            starts.extend(ends.map(|(at, _)| at + 1));
+        }
+        Lines { text, starts }
+    }
+
+    /// The text, and the offset of a place in it.
+    fn at(&self, (line, column): Place) -> Option<(&str, usize)> {
+        let text = self.text.as_deref()?;
+        let start = *self.starts.get(line as usize)?;
+        let end = self.starts.get(line as usize + 1).copied().unwrap_or(text.len());
+        let mut units = 0;
+        for (at, letter) in text.get(start..end)?.char_indices() {
+            if units >= column {
+                return Some((text, start + at));
+            }
+            units += letter.len_utf16() as u32;
+        }
+        (units >= column).then_some((text, end))
+    }
+}

@@ -1,0 +1,375 @@
+//! Source maps: those of six bundlers against what others say of them, and maps that nobody should write.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use tracemill_analysis::{
+    GroupBy, Mapped, Per, Picks, Query, ReadRules, Shape, SourceMaps, TableRules, ThreadChoice,
+    Trace, TreeRow,
+};
+use tracemill_pipeline::{Config, Source};
+use tracemill_testkit::mutate::mutated;
+use tracemill_testkit::{Rng, seeds};
+
+const BUNDLERS: [&str; 6] = ["esbuild", "webpack", "rollup", "vite", "swc", "tsc"];
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/source-maps")
+}
+
+fn read(input: PathBuf, paths: Vec<PathBuf>) -> Trace {
+    let config = Config::new(2, 64 << 20, std::env::temp_dir());
+    let maps = SourceMaps { paths, of_traces: true };
+    Trace::read_mapped(&[Source::Path(input)], ReadRules::default(), &maps, &config)
+        .expect("a trace")
+}
+
+/// The call tree of all threads.
+fn rows(trace: &Trace, by: GroupBy) -> Vec<TreeRow> {
+    let query = Query {
+        shape: Shape::CallTree,
+        by,
+        rules: TableRules::default(),
+        per: Per::Thread,
+        windows: Vec::new(),
+        picks: Picks::default(),
+        key: None,
+    };
+    let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query).expect("room");
+    parts.into_iter().flat_map(|part| part.table.rows).collect()
+}
+
+/// A line of the golden table.
+struct Expected<'g> {
+    url: &'g str,
+    is_whole: bool,
+    name: &'g str,
+    /// Source, line and column by trace-mapping.
+    origin: Option<(&'g str, i64, i64)>,
+    /// What the function is called in its source, if it has a name there.
+    truth: Option<&'g str>,
+}
+
+/// By name, line and column in the script, as the ids of rows have them.
+fn golden<'g>(table: &'g str, bundler: &str) -> HashMap<(String, String), Expected<'g>> {
+    let mut all = HashMap::new();
+    for line in table.lines().filter(|line| line.contains(&format!("/dist/{bundler}/"))) {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let [url, line, column, name, source, source_line, source_column, _, truth] = parts[..]
+        else {
+            panic!("nine fields: {line}");
+        };
+        let number = |text: &str| text.parse().expect("a number");
+        let origin = (source != "-").then(|| (source, number(source_line), number(source_column)));
+        let is_whole = (line, column, name) == ("0", "0", "");
+        let truth = (truth != "-").then_some(truth);
+        let key = (name.to_owned(), format!(":{line}:{column}"));
+        let own = Expected { url, is_whole, name, origin, truth };
+        assert!(is_whole || all.insert(key, own).is_none(), "one function a place");
+    }
+    all
+}
+
+#[test]
+fn places_are_those_of_trace_mapping_and_names_those_of_the_sources() {
+    let table = std::fs::read_to_string(testdata().join("golden.tsv")).expect("a table");
+    for bundler in BUNDLERS {
+        let expected = golden(&table, bundler);
+        let profile = testdata().join(format!("{bundler}.cpuprofile"));
+        let trace = read(profile, vec![testdata().join(bundler)]);
+        assert_eq!(trace.mapped.unusable, [""; 0], "{bundler}");
+        let (mut checked, mut named) = (0, 0);
+        for row in rows(&trace, GroupBy::None) {
+            let Some((name, rest)) = row.id.strip_prefix("f:").and_then(|id| id.rsplit_once('@'))
+            else {
+                continue;
+            };
+            let place = &rest[rest.find(':').expect("a script")..];
+            let Some(own) = expected.get(&(name.to_owned(), place.to_owned())) else { continue };
+            if own.is_whole {
+                continue;
+            }
+            checked += 1;
+            let label = row.label.as_deref().expect("a label");
+            let of = format!("{bundler} {} {label} {:?}", row.id, row.location);
+            let known = if own.name.is_empty() { "(anonymous)" } else { own.name };
+            match own.origin {
+                Some((source, line, column)) => {
+                    let place = &row.location;
+                    let found = (&*place.url, place.line, place.column);
+                    assert_eq!(found, (source, Some(line), Some(column)), "{of}");
+                }
+                None => assert_eq!(row.location.url, own.url, "{of}"),
+            }
+            let plain = label.trim_start_matches("get ");
+            match own.truth {
+                // of a constructor only the class has the name, which stands elsewhere
+                Some("Shape") => assert!([known, "Shape"].contains(&label), "{of}"),
+                // two of the bundlers leave the sources out of their maps
+                Some(truth) => {
+                    let has_sources = !["rollup", "tsc"].contains(&bundler);
+                    assert!(plain == truth || !has_sources && label == known, "{of}");
+                    named += usize::from(plain == truth);
+                }
+                None => assert_eq!(label, known, "{of}"),
+            }
+        }
+        assert!(checked >= 18 && named >= 10, "{bundler}: {checked} functions, {named} names");
+    }
+}
+
+/// A profile of functions at places of a script, each of which is on top for a millisecond.
+fn profile(functions: &[(&str, &str, u32, u32)]) -> String {
+    let count = functions.len();
+    let ids: Vec<String> = (2..count + 2).map(|id| id.to_string()).collect();
+    let mut nodes = vec![format!(
+        r#"{{"id":1,"callFrame":{{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},"children":[{}]}}"#,
+        ids.join(",")
+    )];
+    for (id, (name, url, line, column)) in ids.iter().zip(functions) {
+        nodes.push(format!(
+            r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":"7","url":"{url}","lineNumber":{line},"columnNumber":{column}}}}}"#
+        ));
+    }
+    let deltas = vec!["1000"; count].join(",");
+    format!(
+        r#"{{"nodes":[{}],"startTime":0,"endTime":{},"samples":[{}],"timeDeltas":[{deltas}]}}"#,
+        nodes.join(","),
+        1000 * (count + 1),
+        ids.join(","),
+    )
+}
+
+/// A folder with files, of which `t.cpuprofile` is read with the maps in `maps`.
+struct World(tempfile::TempDir);
+
+impl World {
+    fn new(functions: &[(&str, &str, u32, u32)]) -> Self {
+        let world = World(tempfile::tempdir().expect("a folder"));
+        world.with("t.cpuprofile", &profile(functions))
+    }
+
+    fn with(self, path: &str, text: &str) -> Self {
+        let path = self.0.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+        self
+    }
+
+    /// Label, URL and line of each function, and what became of the maps.
+    fn told(&self, maps: &[&str]) -> (Vec<(String, String, i64)>, Mapped) {
+        let paths = maps.iter().map(|path| self.0.path().join(path)).collect();
+        let trace = read(self.0.path().join("t.cpuprofile"), paths);
+        let own = |row: TreeRow| {
+            (row.label.unwrap_or_default(), row.location.url, row.location.line.unwrap_or(-1))
+        };
+        let rows =
+            rows(&trace, GroupBy::None).into_iter().filter(|row| !row.location.url.is_empty());
+        let mut rows: Vec<_> = rows.map(own).collect();
+        rows.sort();
+        (rows, trace.mapped)
+    }
+}
+
+/// A map of one segment: all of the first line is line 5 of `src/a.ts`, with a name.
+fn map(more: &str) -> String {
+    format!(
+        r#"{{"version":3,"sources":["../src/a.ts"],"sourcesContent":["\n\n\n\n\nfunction work() {{}}\n"],"names":["work"],"mappings":"AAKSA"{more}}}"#
+    )
+}
+
+fn row(name: &str, url: &str, line: i64) -> (String, String, i64) {
+    (name.to_owned(), url.to_owned(), line)
+}
+
+const APP: (&str, &str, u32, u32) = ("m", "https://a.test/js/app.js?v=2", 0, 1);
+
+#[test]
+fn maps_are_found_by_script_name_and_key() {
+    let mapped = row("work", "https://a.test/src/a.ts", 5);
+    let inline = "//# sourceMappingURL=data:application/json,";
+    for (path, text, maps) in [
+        ("maps/app.js.map", map(""), "maps"),
+        ("maps/js/app.js.map", map(""), "maps"),
+        ("maps/other.map", map(r#","file":"app.js""#), "maps/other.map"),
+        ("maps/app.js.map", map(""), "maps/app.js.map"),
+        ("maps/app.js.map", format!(")]}}'\n{}", map("")), "maps"),
+        (
+            "maps/app.js",
+            format!(
+                "x\n{inline}{}\n",
+                map("").replace(' ', "%20").replace("\\n", "%5Cn").replace('"', "%22")
+            ),
+            "maps",
+        ),
+    ] {
+        let world = World::new(&[APP]).with(path, &text);
+        let (rows, told) = world.told(&[maps]);
+        assert_eq!(rows, std::slice::from_ref(&mapped), "{path} {told:?}");
+        assert_eq!((told.scripts, told.functions, told.named), (1, 1, 1));
+    }
+    let linked = World::new(&[APP])
+        .with("maps/js/app.js", "x\n//# sourceMappingURL=../m/x.map\n")
+        .with("maps/m/x.map", &map(""));
+    assert_eq!(linked.told(&["maps"]).0[0].0, "work");
+    // another folder's file of that name, and a file of a package, are not the script
+    for url in ["https://a.test/node_modules/b/app.js", "https://a.test/other/b.js"] {
+        let world = World::new(&[("m", url, 0, 1)]).with("maps/js/app.js.map", &map(""));
+        let (rows, told) = world.told(&["maps"]);
+        assert_eq!(rows, [row("m", url, 0)]);
+        assert_eq!(told.unmapped, (vec![url.to_owned()], 1));
+    }
+}
+
+#[test]
+fn one_map_is_not_taken_for_two_scripts() {
+    let world = World::new(&[("m", "/srv/a/app.js", 0, 1), ("m", "/srv/b/app.js", 0, 2)])
+        .with("maps/app.js.map", &map(""));
+    let (rows, told) = world.told(&["maps"]);
+    assert_eq!(rows, [row("m", "/srv/a/app.js", 0), row("m", "/srv/b/app.js", 0)]);
+    assert!(told.unusable[0].contains("2 scripts that are not one"), "{told:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_outside_of_the_folder_is_opened() {
+    for url in [
+        "../secret.map",
+        "/etc/hostname",
+        "file:///etc/hostname",
+        "%2e%2e/secret.map",
+        "a/../../secret.map",
+        "https://b.test/x.map",
+    ] {
+        let world = World::new(&[APP])
+            .with("secret.map", &map(""))
+            .with("maps/app.js", &format!("//# sourceMappingURL={url}\n"));
+        let (rows, told) = world.told(&["maps"]);
+        assert_eq!(rows, [row("m", APP.1, 0)], "{url}");
+        assert!(told.unusable[0].contains("not opened"), "{url}: {told:?}");
+    }
+    let world = World::new(&[APP]).with("secret.map", &map("")).with("maps/x", "");
+    std::os::unix::fs::symlink("../secret.map", world.0.path().join("maps/app.js.map"))
+        .expect("a link");
+    let (rows, told) = world.told(&["maps"]);
+    assert_eq!(rows, [row("m", APP.1, 0)]);
+    assert!(told.unusable[0].contains("leads out of the folder"), "{told:?}");
+    // a link to a folder is not gone through
+    let world = World::new(&[APP]).with("out/app.js.map", &map("")).with("maps/x", "");
+    std::os::unix::fs::symlink("../out", world.0.path().join("maps/js")).expect("a link");
+    assert_eq!(world.told(&["maps"]).0, [row("m", APP.1, 0)]);
+}
+
+#[test]
+fn maps_that_cannot_be_used_are_told_and_names_stay() {
+    let huge = map(&format!(r#","x":"{}""#, " ".repeat(17 << 20)));
+    for (text, expected) in [
+        ("", "no JSON at offset 0"),
+        ("[]", "expected an object"),
+        ("{\"version\":2,\"mappings\":\"\",\"sources\":[]}", "version 3"),
+        ("{\"version\":3,\"sources\":[]}", "mappings or sources are missing"),
+        ("{\"version\":3,\"mappings\":\"AA!A\",\"sources\":[]}", "broken at their byte 2"),
+        ("{\"version\":3,\"mappings\":\"AAAA", "no JSON at offset"),
+        ("{\"version\":3,\"sections\":[{\"map\":{}}]}", "no offset"),
+        (&huge, "larger than the 16 MiB"),
+    ] {
+        let world = World::new(&[APP]).with("maps/app.js.map", text);
+        let (rows, told) = world.told(&["maps"]);
+        assert_eq!(rows, [row("m", APP.1, 0)], "{expected}");
+        assert!(told.unusable[0].contains(expected), "{expected}: {told:?}");
+    }
+    // numbers that no list has, and sources that are no texts
+    for text in [
+        r#"{"version":3,"sources":[],"mappings":"AAKSA"}"#,
+        r#"{"version":3,"sources":[null],"names":[],"mappings":"AAKSA"}"#,
+    ] {
+        let world = World::new(&[APP]).with("maps/app.js.map", text);
+        assert_eq!(world.told(&["maps"]).0, [row("m", APP.1, 0)], "{text}");
+    }
+}
+
+#[test]
+fn sections_and_libraries_count() {
+    let part = |line: u32, more: &str| {
+        format!(
+            r#"{{"offset":{{"line":{line},"column":0}},"map":{}}}"#,
+            map(more).replace("a.ts", &format!("{line}.ts"))
+        )
+    };
+    let sections = format!(
+        r#"{{"version":3,"sections":[{},{}]}}"#,
+        part(0, ""),
+        part(3, r#","ignoreList":[0]"#)
+    );
+    let url = "https://a.test/js/app.js";
+    let world = World::new(&[("m", url, 0, 1), ("n", url, 3, 1), ("o", url, 5, 0)])
+        .with("maps/app.js.map", &sections);
+    let (rows_of, _) = world.told(&["maps"]);
+    let expected = [
+        row("o", url, 5),
+        row("work", "https://a.test/src/0.ts", 5),
+        row("work", "https://a.test/src/3.ts", 5),
+    ];
+    assert_eq!(rows_of, expected);
+    let trace = read(world.0.path().join("t.cpuprofile"), vec![world.0.path().join("maps")]);
+    let groups: Vec<String> = rows(&trace, GroupBy::Package)
+        .into_iter()
+        .filter(|row| row.is_group)
+        .filter_map(|row| row.label)
+        .collect();
+    assert!(groups.contains(&"[library]".to_owned()), "{groups:?}");
+}
+
+/// A trace with a profile, and a map of its script in its metadata.
+#[test]
+fn a_trace_may_hold_its_maps() {
+    let node = r#"{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},{"parent":1,"callFrame":{"functionName":"m","scriptId":7,"url":"https://a.test/js/app.js","lineNumber":0,"columnNumber":1},"id":2}"#;
+    let trace = |metadata: &str| {
+        format!(
+            r#"{{"metadata":{{"sourceMaps":[{metadata}]}},"traceEvents":[
+{{"ph":"P","name":"Profile","cat":"v8","pid":1,"tid":1,"ts":1,"id":"0x1","args":{{"data":{{"startTime":1}}}}}},
+{{"ph":"P","name":"ProfileChunk","cat":"v8","pid":1,"tid":1,"ts":2,"id":"0x1","args":{{"data":{{"cpuProfile":{{"nodes":[{node}],"samples":[2,2]}},"timeDeltas":[100,900]}}}}}},
+{{"ph":"X","name":"RunTask","cat":"c","pid":1,"tid":1,"ts":1,"dur":5000}}]}}"#
+        )
+    };
+    let whole = format!(r#"{{"url":"https://a.test/js/app.js","sourceMap":{}}}"#, map(""));
+    let other = whole.replace("app.js", "other.js");
+    let broken = whole.replace("AAKSA", "!");
+    for (metadata, expected) in [(&whole, "work"), (&other, "m"), (&broken, "m")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.json");
+        std::fs::write(&path, trace(metadata)).expect("a file");
+        let read = read(path.clone(), Vec::new());
+        let labels: Vec<_> =
+            rows(&read, GroupBy::None).into_iter().filter_map(|row| row.label).collect();
+        assert!(labels.contains(&expected.to_owned()), "{expected}: {labels:?}");
+        assert_eq!(read.mapped.unusable.len(), usize::from(metadata == &broken));
+        let config = Config::new(2, 64 << 20, std::env::temp_dir());
+        let none = SourceMaps { paths: Vec::new(), of_traces: false };
+        let plain = Trace::read_mapped(&[Source::Path(path)], ReadRules::default(), &none, &config);
+        assert_eq!(plain.expect("a trace").mapped.scripts, 0);
+    }
+}
+
+/// Maps of which bytes were changed give other names or none: every function keeps its row.
+#[test]
+fn any_bytes_are_a_map_or_are_told() {
+    let maps: Vec<Vec<u8>> = ["esbuild/app.js.map", "swc/lib/hot.js.map"]
+        .into_iter()
+        .map(|path| std::fs::read(testdata().join(path)).expect("a map"))
+        .collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = testdata().join("esbuild.cpuprofile");
+    let expected = rows(&read(profile.clone(), Vec::new()), GroupBy::None).len();
+    let (mut used, mut refused) = (0, 0);
+    for seed in seeds(0, 300) {
+        let mut rng = Rng::new(seed);
+        let (a, b) = if rng.chance(50) { (0, 1) } else { (1, 0) };
+        let changed = mutated(&mut rng, &maps[a], &maps[b]);
+        std::fs::write(folder.path().join("app.js.map"), changed).expect("a file");
+        let trace = read(profile.clone(), vec![folder.path().to_owned()]);
+        assert_eq!(rows(&trace, GroupBy::None).len(), expected, "seed {seed}");
+        used += trace.mapped.scripts;
+        refused += trace.mapped.unusable.len();
+    }
+    assert!(used > 20 && refused > 20, "{used} used, {refused} refused");
+}

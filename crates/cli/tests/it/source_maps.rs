@@ -1,0 +1,58 @@
+//! `--source-maps` as users give it.
+
+use crate::support::{Folder, testdata};
+
+fn profile(bundler: &str) -> String {
+    let folder = testdata().join("source-maps");
+    let own = folder.join(format!("{bundler}.cpuprofile"));
+    format!("{} --pid-tid {0}=1:2 --source-maps {}", own.display(), folder.join(bundler).display())
+}
+
+#[test]
+fn every_verb_of_trees_has_the_names_of_the_sources() {
+    let folder = Folder::new();
+    let own = profile("esbuild");
+    let top = folder.run(&format!("top -n 99 {own}")).ends(0).quietly().stdout;
+    for named in ["declared", "arrow", "typed", "expression", "property", "later", "spin"] {
+        let row = top.lines().find(|line| line.contains(&format!(" {named} ")));
+        assert!(row.is_some_and(|row| row.contains(".ts:")), "{named}: {top}");
+    }
+    assert!(
+        folder.run(&format!("tree --depth 20 --min 0 {own}")).ends(0).stdout.contains("declared")
+    );
+    assert!(folder.run(&format!("flame --format svg {own}")).ends(0).stdout.contains("declared"));
+    let calls = folder.run(&format!("calls {own}")).ends(0).stdout;
+    let call = calls.lines().find(|line| line.contains(r#""name":"declared""#)).expect("a call");
+    assert!(call.contains("file:///srv/demo/src/lib/hot.ts"), "{call}");
+    let none = own.split(" --source-maps").next().expect("the input");
+    let plain = folder.run(&format!("top -n 99 {none}")).ends(0).stdout;
+    assert!(plain.contains("app.js:1:") && !plain.contains("hot.ts"), "{plain}");
+    // a folder above both tells which script is which
+    let folder_of_both = testdata().join("source-maps").display().to_string();
+    let [a, b] = ["esbuild", "webpack"].map(|own| format!("{folder_of_both}/{own}.cpuprofile"));
+    let words = format!("diff --csv {a} {b} --source-maps {folder_of_both}");
+    let diff = folder.run(&words).ends(0).stdout;
+    assert!(diff.lines().any(|line| line.contains("spin")), "{diff}");
+}
+
+#[test]
+fn what_cannot_be_used_is_told() {
+    let input = profile("esbuild");
+    let input = input.split(" --source-maps").next().expect("the input").to_owned();
+    let folder = Folder::new();
+    for name in ["broken", "out", "other"] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+    }
+    let folder = folder
+        .with("broken/app.js.map", "{")
+        .with("out/app.js", "//# sourceMappingURL=../secret.map")
+        .with("other/x.js.map", "{}");
+    let run =
+        |maps: &str, status| folder.run(&format!("top {input} --source-maps {maps}")).ends(status);
+    run("broken", 0).says(&["source map not used: app.js.map: no JSON at offset 1"]);
+    run("out", 0).says(&["../secret.map, which is not in the folder: not opened"]);
+    run("other", 0).says(&["no source map is of any of 1 script, such as file:///srv/demo"]);
+    run("nowhere", 2).says(&["cannot read source maps: nowhere"]);
+    let both = folder.run(&format!("top {input} --source-maps other --no-source-maps")).ends(2);
+    assert!(both.stderr.contains("cannot be used with"), "{}", both.stderr);
+}
