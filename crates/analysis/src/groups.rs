@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// By what rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GroupBy {
-    /// Not at all.
+    /// Never.
     #[default]
     None,
     /// By what DevTools calls an event.

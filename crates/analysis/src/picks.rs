@@ -14,9 +14,9 @@ pub struct Picks {
     pub focus: Option<Matcher>,
     /// Not the time in which one that matches is open.
     pub ignore: Option<Matcher>,
-    /// No rows for those that match: their time is their callers'.
+    /// No rows for matching ones: their time goes to their callers.
     pub hide: Option<Matcher>,
-    /// Trees begin at those that match.
+    /// Trees begin at matching ones.
     pub root: Option<Matcher>,
     /// As the filter of DevTools: call tree and log are made of those that match, bottom up rows at the top are left out that do
     /// not. It is not held against `args`, as DevTools does.

@@ -59,7 +59,7 @@ impl Trace {
         let new = move || Facts::new(rules.wanted, rules.fold_numbers);
         let scanned = scan_inputs(sources, config, new, |part: Facts, stretch| {
             facts.append(part, stretch, &mut sorting)?;
-            room.check(facts.heap(), "distinct names, threads and details of events")
+            room.check(facts.heap(), "names, threads and details of events")
         })?;
         let place = |input: usize| scanned.place(input);
         let moved = facts.unite(place);

@@ -10,7 +10,7 @@ pub enum RowOrder {
     Own,
     /// Total time, the greatest first.
     Total,
-    /// How often, the greatest first.
+    /// Count, the greatest first.
     Count,
     /// By text.
     Name,

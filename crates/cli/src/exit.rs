@@ -150,6 +150,9 @@ impl fmt::Display for Failure {
             Failure::List { path, source } => {
                 write!(f, "cannot read the list of files {path}: {source}")
             }
+            Failure::Write { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                write!(f, "cannot write {path}: its folder does not exist")
+            }
             Failure::Write { path, source } => write!(f, "cannot write {path}: {source}"),
             Failure::Start { program, source } => write!(f, "cannot start {program}: {source}"),
             Failure::Run(error) => {

@@ -25,7 +25,7 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
         }
         if list == Path::new("-") && sources.contains(&Source::Stdin) {
             return Err(Failure::usage(
-                "the list of --files-from comes from standard input and names it as an input",
+                "the list of --files-from comes from standard input, and names standard input as an input: give one of them as a file",
             ));
         }
     }
@@ -38,7 +38,7 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
         sources.push(Source::Stdin);
     }
     if sources.iter().filter(|&source| *source == Source::Stdin).count() > 1 {
-        return Err(Failure::usage("standard input (-) is given twice: it can be read once"));
+        return Err(Failure::usage("standard input (-) is given twice, but can be read only once"));
     }
     Ok(sources)
 }

@@ -180,7 +180,7 @@ mod tests {
             (json!({}), "called path"),
             (json!({"path": "a", "offsets": 1}), "unknown key offsets"),
             (json!({"path": "a", "offset": 1}), "with its unit"),
-            (json!({"path": "a", "offset": "1.5ns"}), "than a nanosecond"),
+            (json!({"path": "a", "offset": "1.5ns"}), "whole nanoseconds"),
             (json!({"path": "a", "scale": "0"}), "above 0"),
             (json!({"path": "a", "scale": 1.5}), "in quotes"),
             (json!({"path": "a", "label": 1}), "as label"),

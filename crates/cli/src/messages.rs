@@ -6,13 +6,13 @@ use crate::args::{MessageArgs, When};
 use crate::exit::{Exit, Failure};
 use crate::hints;
 use crate::pointer::pointed;
-use crate::size::{grouped, human, plural};
+use crate::size::human;
 use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
-use tracemill_pipeline::{Around, DamageKind, InputReport};
+use tracemill_pipeline::{Around, DamageKind, Flaw, FlawKind, InputReport, grouped, plural};
 
 /// Inputs whose losses are listed; the rest is counted.
 const INPUTS: usize = 50;
@@ -206,28 +206,23 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
     for input in damaged.clone().take(INPUTS) {
         for (kind, tally) in input.losses.iter() {
             let mut text = format!(
-                "{}: lost {} × {} ({} bytes): {}",
+                "{}: lost {} ({}, {}): {}",
                 input.name,
-                tally.count,
+                plural(tally.count, "piece"),
                 kind.name(),
-                tally.bytes,
+                plural(tally.bytes, "byte"),
                 kind.sentence()
             );
             if let Some(first) = tally.examples.first() {
                 text.push_str(&format!("; first at byte {}: {}", first.offset, first.excerpt));
             }
             if kind == DamageKind::NotJson && !input.lapses.mended {
-                text.push_str("; --repair keeps those of which it is clear what was meant");
+                text.push_str("; --repair saves those that can be mended");
             }
             texts.push(text);
         }
         for (kind, flaw) in input.flaws.iter() {
-            let (count, kind, sentence) = (flaw.count, kind.name(), kind.sentence());
-            let text = format!(
-                "{}: {count} × {kind}: {sentence}; first at byte {}",
-                input.name, flaw.offset
-            );
-            texts.push(text);
+            texts.push(format!("{}: {}", input.name, flaw_text(kind, flaw)));
         }
     }
     let more = damaged.count().saturating_sub(INPUTS);
@@ -240,6 +235,20 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
     texts
 }
 
+/// What is wrong with a CPU profile, how often, and where first.
+pub(crate) fn flaw_text(kind: FlawKind, flaw: &Flaw) -> String {
+    let times = match flaw.count {
+        1 => "once".to_owned(),
+        count => plural(count, "time"),
+    };
+    let (sentence, name, offset) = (kind.sentence(), kind.name(), flaw.offset);
+    let input = match flaw.input.is_empty() {
+        true => String::new(),
+        false => format!(" of {}", flaw.input),
+    };
+    format!("{sentence} ({name}, {times}); first at byte {offset}{input}")
+}
+
 /// One sentence per input and kind of lapse, and whether they were mended.
 fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     let lapsed = inputs.iter().filter(|input| input.lapses.count() > 0);
@@ -248,7 +257,7 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
         let mended = input.lapses.mended;
         let (done, remedy) = match mended {
             true => ("mended", ""),
-            false => ("kept as it stands", "; the output is not JSON there: --repair writes JSON"),
+            false => ("kept as it stands", "; the output is not JSON there; --repair mends it"),
         };
         for (kind, tally) in input.lapses.iter() {
             let first = tally.examples.first();
@@ -258,9 +267,9 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
             texts.push((
                 mended,
                 format!(
-                    "{}: {done}: {} × {}: {}{first}{remedy}",
+                    "{}: {done} in {} ({}): {}{first}{remedy}",
                     input.name,
-                    tally.count,
+                    plural(tally.count, "place"),
                     kind.name(),
                     kind.sentence()
                 ),
@@ -292,12 +301,12 @@ fn input_texts(input: &InputReport) -> Vec<String> {
     if input.unclosed > 0 {
         let documents = plural(input.unclosed, "document");
         texts.push(format!(
-            "{name}: {documents} without closing brackets, as the format allows; nothing is lost by it"
+            "{name}: {documents} without closing brackets, which the format allows; nothing is lost"
         ));
     }
     if input.odd_separators > 0 {
         let commas = plural(input.odd_separators, "comma");
-        texts.push(format!("{name}: {commas} missing or surplus; nothing is lost by it"));
+        texts.push(format!("{name}: {commas} missing or doubled; nothing is lost"));
     }
     texts
 }
@@ -418,10 +427,14 @@ mod tests {
         assert_eq!(
             texts[0],
             format!(
-                "a.json: lost 2 × malformed (16 bytes): {sentence}; first at byte 5123: {{\"name\":\"a\"b\"}}"
+                "a.json: lost 2 pieces (malformed, 16 bytes): {sentence}; first at byte 5123: {{\"name\":\"a\"b\"}}"
             )
         );
-        assert!(texts[1].starts_with("a.json: lost 1 × truncated (5 bytes): "), "{}", texts[1]);
+        assert!(
+            texts[1].starts_with("a.json: lost 1 piece (truncated, 5 bytes): "),
+            "{}",
+            texts[1]
+        );
     }
 
     #[test]
@@ -446,7 +459,7 @@ mod tests {
         let texts = input_texts(&input);
         assert_eq!(texts[0], "a: 1 event, 2.0 KiB, gzip");
         assert!(texts[1].starts_with("a: 1 document without closing brackets"));
-        assert!(texts[2].starts_with("a: 2 commas missing or surplus"));
+        assert!(texts[2].starts_with("a: 2 commas missing or doubled"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use crate::args::{MessageArgs, When};
 use crate::size::human;
+use crate::wrap::columns_of_bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -137,15 +138,20 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
 
 fn style(total_is_known: bool) -> ProgressStyle {
     // a test holds that they parse
-    let style = ProgressStyle::with_template(template(total_is_known));
+    let style = ProgressStyle::with_template(template(total_is_known, columns_of_bar()));
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-fn template(total_is_known: bool) -> &'static str {
-    if total_is_known {
-        "tracemill: {msg} {wide_bar} {percent:>3} % of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
-    } else {
-        "tracemill: {msg} {binary_bytes}, {binary_bytes_per_sec}, {elapsed}"
+/// What a terminal of so many columns has room for, with a bar that still shows something: a line that wraps is not erased.
+fn template(total_is_known: bool, columns: Option<usize>) -> &'static str {
+    match (total_is_known, columns.unwrap_or(usize::MAX)) {
+        (true, 76..) => {
+            "tracemill: {msg} {wide_bar} {percent:>3} % of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
+        }
+        (true, 46..) => "tracemill: {msg} {wide_bar} {percent:>3} %, {eta} left",
+        (true, _) => "{msg} {percent} %",
+        (false, 54..) => "tracemill: {msg} {binary_bytes}, {binary_bytes_per_sec}, {elapsed}",
+        (false, _) => "{msg} {binary_bytes}",
     }
 }
 
@@ -191,6 +197,7 @@ fn span(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_width::UnicodeWidthStr;
 
     fn progress(expected: u64, scanned: u64, to_write: u64, written: u64) -> Progress {
         Progress {
@@ -238,8 +245,35 @@ mod tests {
 
     #[test]
     fn templates_are_sound() {
-        for known in [true, false] {
-            assert!(ProgressStyle::with_template(template(known)).is_ok());
+        for (known, columns) in [true, false].into_iter().flat_map(|known| {
+            [None, Some(20), Some(50), Some(60), Some(100)].map(|columns| (known, columns))
+        }) {
+            assert!(ProgressStyle::with_template(template(known, columns)).is_ok());
+        }
+    }
+
+    #[test]
+    fn lines_are_no_wider_than_the_terminal() {
+        let longest = [
+            ("{msg}", "reading"),
+            ("{wide_bar}", "███"),
+            ("{percent:>3}", "100"),
+            ("{percent}", "100"),
+            ("{binary_total_bytes}", "1023.99 GiB"),
+            ("{binary_bytes}", "1023.99 GiB"),
+            ("{binary_bytes_per_sec}", "1023.99 MiB/s"),
+            ("{eta}", "59m"),
+            ("{elapsed}", "59m"),
+        ];
+        for (known, columns) in [true, false]
+            .into_iter()
+            .flat_map(|known| [20, 45, 46, 53, 54, 75, 76, 80, 200].map(|columns| (known, columns)))
+        {
+            let mut line = template(known, Some(columns)).to_owned();
+            for (key, text) in longest {
+                line = line.replace(key, text);
+            }
+            assert!(!line.contains('{') && line.width() < columns, "{columns}: {line}");
         }
     }
 

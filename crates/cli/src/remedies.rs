@@ -5,10 +5,12 @@ use tracemill_pipeline::{Remedy, Warning};
 /// What to do, to follow a sentence that says what is wrong.
 pub(crate) fn of(remedy: Remedy) -> String {
     let fixed = match remedy {
-        Remedy::Lenient => " (without --strict the rest is saved)",
-        Remedy::OtherTmpDir => "; -T names another folder",
+        Remedy::Lenient => "; leave out --strict to save the rest",
+        Remedy::OtherTmpDir => "; name another folder with -T",
         Remedy::Replace => "; replace it with -f or choose another name",
-        Remedy::MoreMemory(least) => return format!(" (-m {}M)", least >> 20),
+        Remedy::RaiseMemory => "; give it more with -m",
+        Remedy::NameThread => " (--pid-tid FILE=PID:TID says which it is)",
+        Remedy::MoreMemory(least) => return format!(": give it -m {}M", least >> 20),
         Remedy::ObjectForm => " (--format object keeps them)",
         Remedy::OtherStyle => ": choose --style compact, or --format object or array",
         Remedy::Align => " (merge --align)",
@@ -16,15 +18,17 @@ pub(crate) fn of(remedy: Remedy) -> String {
         Remedy::Smaller { slice } => {
             let slice = slice.map_or_else(String::new, |(ms, bytes)| {
                 let size = bytes >> 20;
-                format!(" tracemill slice --from 0 --duration {ms}ms (about {size} MiB of it)")
+                format!(" tracemill slice --from 0 --duration {ms}ms (about {size} MiB),")
             });
             return format!(
-                ": tracemill split --by size=400M,{slice} or tracemill filter --shrink-to devtools make it fit"
+                ": make it fit with tracemill split --by size=400M,{slice} or tracemill filter --shrink-to devtools"
             );
         }
-        Remedy::ListNames => "; tracemill info --top 50 lists names",
-        Remedy::ListProfiles => "; `tracemill profile list` shows what there is",
-        Remedy::ChooseProfile => ": choose one with --pid, --tid or --id, or a folder with -d",
+        Remedy::ListNames => "; tracemill info --top 50 lists the names",
+        Remedy::ListProfiles => "; tracemill profile list shows what there is",
+        Remedy::ChooseProfile => {
+            ": choose one with --pid, --tid or --id, or write all to a folder with -d"
+        }
         Remedy::NumberFiles => ": use {seq} in the template (-O)",
         _ => "",
     };
@@ -35,9 +39,9 @@ pub(crate) fn of(remedy: Remedy) -> String {
 pub(crate) fn warning(warning: &Warning) -> String {
     match warning {
         Warning::InPart(file, one) => format!("{}: {}", file.display(), self::warning(one)),
-        Warning::BeginsNotRepeated => format!("{warning} (--format object has)"),
+        Warning::BeginsNotRepeated => format!("{warning} (--format object has one)"),
         Warning::IndexUnused { trace, .. } => {
-            format!("{warning}; tracemill index {trace} makes it anew")
+            format!("{warning}; tracemill index {trace} makes a new one")
         }
         Warning::DoesNotFit { .. } => {
             warning.to_string().replacen("does not fit", "does not fit --shrink-to", 1)
@@ -69,11 +73,14 @@ const ROWS: [(&str, &str); 77] = [
     ("separators", "tracemill merge writes them right"),
     ("several-documents", "tracemill merge makes one of them"),
     ("ndjson", "tracemill merge --format object writes a form that viewers read"),
-    ("no-events", "there is nothing to show"),
+    ("no-events", "viewers have nothing to show"),
     ("duplicate-key", "keep one of them"),
     ("packing", "tracemill merge INPUT -o OUT.json.gz writes one gzip member of UTF-8"),
-    ("too-large", "tracemill split --by size=400M, or slice, or filter"),
-    ("opening", "tracemill merge writes it so that it does"),
+    (
+        "too-large",
+        "make it smaller: tracemill split --by size=400M, tracemill slice, or tracemill filter --shrink-to devtools",
+    ),
+    ("opening", "tracemill merge writes it so that it is recognised"),
     ("empty-event", "tracemill filter or merge --for devtools takes it out"),
     (
         "missing-name",
@@ -88,15 +95,15 @@ const ROWS: [(&str, &str); 77] = [
         "DevTools fails when it selects such a thread: tracemill merge --for devtools adds it",
     ),
     ("missing-args", "tracemill merge --for devtools adds it"),
-    ("missing-phase", "viewers leave it out: give it one"),
+    ("missing-phase", "viewers leave it out: give it a ph"),
     ("unknown-phase", "viewers leave it out"),
-    ("missing-pid", "give it one: viewers put it where it does not belong"),
-    ("missing-tid", "give it one: viewers put it where it does not belong"),
-    ("missing-ts", "viewers leave it out: let the producer give it one"),
-    ("bad-number", "mend it in the producer: readers take it for 0, or fail"),
+    ("missing-pid", "viewers show it in the wrong place: give it one"),
+    ("missing-tid", "viewers show it in the wrong place: give it one"),
+    ("missing-ts", "viewers leave it out: have its producer write one"),
+    ("bad-number", "readers take it for 0, or fail: fix its producer"),
     (
         "string-time",
-        "write numbers: JavaScript joins strings where it should add; tracemill merge --for devtools does",
+        "DevTools joins them as text where it should add: tracemill merge --for devtools writes numbers",
     ),
     ("string-id", "tracemill keeps \"5\" and 5 apart, as DevTools does"),
     ("odd-id", "write a number"),
@@ -105,30 +112,30 @@ const ROWS: [(&str, &str); 77] = [
         "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers",
     ),
     ("big-id", "write it as a string"),
-    ("precision", "tracemill keeps every digit; let times begin nearer to 0"),
+    ("precision", "tracemill keeps every digit; for viewers, let times begin nearer to 0"),
     ("negative-ts", "allowed; few readers expect it"),
     ("negative-dur", "clocks went backwards: leave the event out, or make it 0"),
     ("no-dur", "it has no end: write dur, or B and E"),
     ("lower-instant", "tracemill merge --for devtools writes I"),
-    ("ignored-phase", "it is left out there"),
+    ("ignored-phase", "Perfetto leaves it out"),
     ("unsorted", "tracemill merge sorts"),
     ("unsorted-thread", "tracemill merge sorts"),
     ("late-metadata", "tracemill merge puts them in front"),
     ("late-untimed", "tracemill merge puts them in front"),
-    ("begin-without-end", "it stays open to the end of the trace"),
-    ("end-without-begin", "it is left out by viewers"),
+    ("begin-without-end", "viewers draw it to the end of the trace"),
+    ("end-without-begin", "viewers leave it out"),
     ("crossing", "B and E must nest: tracemill merge --for devtools writes X events"),
     (
         "overlap",
-        "viewers drop it: tracemill merge --for devtools --overlaps spill moves it to a lane of its own, and so does --for perfetto",
+        "viewers drop it: tracemill merge --for devtools --overlaps spill moves it to a track of its own, and so does --for perfetto",
     ),
     ("be-threads", "tracemill merge --for devtools pairs them by thread and writes X events"),
     ("missing-id", "nothing can be paired with it: write id or id2"),
-    ("async-without-end", "it stays open, or is left out"),
-    ("async-without-begin", "it is left out"),
-    ("async-outside", "it is left out"),
-    ("flow-without-end", "no arrow is drawn"),
-    ("flow-without-begin", "no arrow is drawn"),
+    ("async-without-end", "viewers draw it to the end of the trace, or leave it out"),
+    ("async-without-begin", "viewers leave it out"),
+    ("async-outside", "viewers leave it out"),
+    ("flow-without-end", "viewers draw no arrow"),
+    ("flow-without-begin", "viewers draw no arrow"),
     (
         "shared-async-id",
         "use id2.local, or ids that differ; of several inputs tracemill merge keeps them apart",
@@ -136,27 +143,30 @@ const ROWS: [(&str, &str); 77] = [
     ("shared-flow-id", "use ids that differ; of several inputs tracemill merge keeps them apart"),
     ("async-id-zero", "number them from 1"),
     ("flow-id", "tracemill merge --for perfetto writes a number"),
-    ("missing-frame", "the stack is not shown"),
-    ("annotation", "take it out: one bad one costs DevTools all that follow"),
-    ("enhanced", "take it out, unless it is meant"),
-    ("nothing-drawn", "DevTools leaves out time 0: give one another time"),
+    ("missing-frame", "viewers show no stack for it"),
+    ("annotation", "take it out: DevTools loses all annotations after a bad one"),
+    ("enhanced", "take it out, unless you mean it"),
+    ("nothing-drawn", "DevTools ignores events at time 0: give them another time"),
     ("profiles-alone", "tracemill merge --for devtools makes one around each"),
     ("two-starts", "tracemill merge --for devtools makes them one"),
     ("empty-start", "tracemill merge --for devtools takes it out"),
     ("bare-args", "tracemill merge --for devtools supplies them"),
     (
         "hidden-process",
-        "nothing, for processes of the browser itself; one of another recording shows if its file is merged with --for devtools",
+        "that is right for processes of the browser itself; to see one of another recording, merge its file with --for devtools",
     ),
     ("many-samples", "tracemill merge --for devtools cuts it"),
     ("profile-id2", "tracemill merge --for devtools gives it an id"),
     ("profile-parents", "tracemill profile extract writes the tree that both make"),
-    ("profiles-per-thread", "tracemill profile extract, and open each"),
+    ("profiles-per-thread", "tracemill profile extract writes each to a file of its own"),
     ("chunk-order", "tracemill merge puts them in order"),
-    ("headless-profile", "merge the file in which it began; tracemill profile extract saves it"),
+    (
+        "headless-profile",
+        "merge it with the file in which it begins; tracemill profile extract saves what is there",
+    ),
     ("chunk-lengths", "tracemill profile extract pairs what can be paired"),
     ("repeated-node", "tracemill profile extract numbers nodes anew where it must"),
-    ("unordered-profile", "a file of it may be missing: merge all"),
+    ("unordered-profile", "a file of the recording may be missing: merge all of them"),
 ];
 
 /// What to do about what `check` finds under a name.
@@ -187,7 +197,7 @@ mod tests {
     fn what_is_too_large_is_cut_to_a_window_that_fits() {
         let large = Warning::TooLarge { bytes: 1 << 30, lasts: Some(6_000_000_000) };
         let text = warning(&large);
-        assert!(text.contains("slice --from 0 --duration 2000ms (about 400 MiB of it)"), "{text}");
+        assert!(text.contains("slice --from 0 --duration 2000ms (about 400 MiB)"), "{text}");
         let timeless = warning(&Warning::TooLarge { bytes: 1 << 30, lasts: None });
         assert!(!timeless.contains("slice"), "{timeless}");
     }
@@ -195,14 +205,14 @@ mod tests {
     #[test]
     fn warnings_name_what_to_do() {
         let keys = Warning::KeysLost(vec!["\"a\"".into()]);
-        let text = "the array form has no place for other keys; left out: \"a\" (--format object keeps them)";
+        let text = "an array has no place for keys beside the events; left out: \"a\" (--format object keeps them)";
         assert_eq!(warning(&keys), text);
         let part = Warning::InPart("a.json".into(), Box::new(keys));
         assert_eq!(warning(&part), format!("a.json: {text}"));
         let size = Warning::DoesNotFit { bytes: 5, most: 4, viewer: None };
         assert_eq!(
             warning(&size),
-            "the output does not fit --shrink-to: 5 bytes instead of 4 are metadata events and keys, which stay"
+            "the output does not fit --shrink-to: metadata events and keys always stay, and take 5 bytes, more than 4"
         );
     }
 }

@@ -35,15 +35,15 @@ impl Place {
         if let Err(error) = check_not_input(path, sources) {
             let problem = match error.kind() {
                 ErrorKind::OutputInFolder { folder, .. } => {
-                    format!("lies in the input folder {folder}: {name}; write it to another folder")
+                    format!("{name} lies in the input folder {folder}; write it to another folder")
                 }
-                _ => format!("is one of the inputs: {name}; choose another name"),
+                _ => format!("{name} is one of the inputs; choose another name"),
             };
             return Err(Failure::usage(format!("{flag} {problem}")));
         }
         if !force {
             return Err(Failure::usage(format!(
-                "{flag} exists: {name}; replace it with -f or choose another name"
+                "{flag} {name} exists already; replace it with -f or choose another name"
             )));
         }
         Ok(())

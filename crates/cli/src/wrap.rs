@@ -18,6 +18,11 @@ pub(crate) fn columns_of_messages() -> Option<usize> {
     worth(terminal_size_of(io::stderr()))
 }
 
+/// All columns of standard error, however few.
+pub(crate) fn columns_of_bar() -> Option<usize> {
+    terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
+}
+
 /// The columns of a terminal that is written to; `None` if that is a file, or standard output is no terminal.
 pub(crate) fn columns_of(place: &Place) -> Option<usize> {
     if *place == Place::Stdout { columns() } else { None }
@@ -38,7 +43,7 @@ pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Op
     let (head, text) = line.split_at(head_len(line, indent));
     out.push_str(head);
     let mut at = indent;
-    for (number, word) in text.split(' ').enumerate() {
+    for (number, word) in unbroken(text).enumerate() {
         let own = width(word);
         if number > 0 && at + 1 + own > columns {
             out.truncate(out.trim_end_matches(' ').len());
@@ -53,6 +58,34 @@ pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Op
         at += own;
     }
     out.push('\n');
+}
+
+/// Units stay with the number before them.
+const UNITS: [&str; 14] =
+    ["ns", "µs", "ms", "s", "min", "h", "d", "%", "B", "KiB", "MiB", "GiB", "KiB/s", "MiB/s"];
+/// These stay with the number behind them.
+const LABELS: [&str; 4] = ["pid", "tid", "id", "byte"];
+
+/// The words of a text; a number and what it counts are one.
+fn unbroken(text: &str) -> impl Iterator<Item = &str> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(from..)?;
+        let mut to = rest.find(' ').unwrap_or(rest.len());
+        while to < rest.len() {
+            let word = rest[..to].rsplit(' ').next().unwrap_or_default();
+            let next = rest[to + 1..].split(' ').next().unwrap_or_default();
+            let unit = next.trim_end_matches([',', ';', ':', ')', '.']);
+            let is_number = word.ends_with(|c: char| c.is_ascii_digit());
+            let is_label = LABELS.contains(&word.trim_start_matches('('));
+            if next.is_empty() || !(is_label || is_number && UNITS.contains(&unit)) {
+                break;
+            }
+            to += 1 + next.len();
+        }
+        from += to + 1;
+        Some(&rest[..to])
+    })
 }
 
 /// Bytes of a line in its first `indent` columns, with what colours them.
@@ -108,6 +141,20 @@ name     one two
         let line = "\u{1b}[1mname     \u{1b}[0méééé éé é";
         assert_eq!(lines(line, 9, 18), format!("{line}\n"));
         assert_eq!(lines(line, 9, 17), "\u{1b}[1mname     \u{1b}[0méééé éé\n         é\n");
+    }
+
+    #[test]
+    fn numbers_stay_with_what_they_count() {
+        let line = "at 3.60 s (byte 1,810), 57 MiB/s, pid 7 tid  8 s";
+        let words: Vec<&str> = unbroken(line).collect();
+        assert_eq!(
+            words,
+            ["at", "3.60 s", "(byte 1,810),", "57 MiB/s,", "pid 7", "tid", "", "8 s"]
+        );
+        assert_eq!(words.join(" "), line);
+        assert_eq!(unbroken("").collect::<Vec<_>>(), [""]);
+        assert_eq!(unbroken("a ").collect::<Vec<_>>(), ["a", ""]);
+        assert_eq!(lines("name  in 57 MiB/s", 6, 14), "name  in\n      57 MiB/s\n");
     }
 
     #[test]

@@ -198,6 +198,7 @@ impl Error {
             ErrorKind::Scratch { .. } => Some(Remedy::OtherTmpDir),
             ErrorKind::OutputExists { .. } => Some(Remedy::Replace),
             ErrorKind::Budget { least, .. } => Some(Remedy::MoreMemory(least)),
+            ErrorKind::Exceeded { .. } => Some(Remedy::RaiseMemory),
             _ => None,
         }
     }
@@ -241,8 +242,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
+            // such as a folder: what is wrong stands at no place
+            ErrorKind::NotATrace { input, offset: 0, found, around: None } => {
+                write!(f, "{input} is not a trace: {found}")
+            }
             ErrorKind::NotATrace { input, offset, found, .. } => {
-                write!(f, "{input}: not a trace (at byte {offset}): {found}")
+                write!(f, "{input} is not a trace (at byte {offset}): {found}")
             }
             ErrorKind::Usage { problem, .. } => f.write_str(problem),
             ErrorKind::Profiles { found, .. }
@@ -252,13 +257,13 @@ impl fmt::Display for Error {
                 write!(f, "{input}: defect at byte {offset}: {problem}")
             }
             ErrorKind::Changed { input, how } => {
-                write!(f, "{input}: {how} while it was read; let its writer finish and run again")
+                write!(f, "{input} {how} while it was read; let its writer finish, then run again")
             }
             ErrorKind::Scratch { folder, source } => {
                 write!(f, "cannot keep temporary files in {folder}: {source}")
             }
             ErrorKind::OutputIsInput { path } => {
-                write!(f, "the output is one of the inputs: {path}; choose another name")
+                write!(f, "the output {path} is one of the inputs; choose another name")
             }
             ErrorKind::OutputInFolder { path, folder } => write!(
                 f,
@@ -266,23 +271,25 @@ impl fmt::Display for Error {
                  write it to another folder, or name the inputs one by one"
             ),
             ErrorKind::OutputExists { path } => {
-                write!(f, "the output exists: {path}")
+                write!(f, "the output {path} exists already")
+            }
+            // whatever is written is made: only its folder can be missing
+            ErrorKind::Write { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                write!(f, "cannot write {path}: its folder does not exist")
             }
             ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
-            ErrorKind::BrokenPipe => f.write_str("the reader of the output has gone"),
-            ErrorKind::Cancelled => f.write_str("the run was cancelled"),
+            ErrorKind::BrokenPipe => f.write_str("the program that reads the output has ended"),
+            ErrorKind::Cancelled => f.write_str("the run was stopped"),
             ErrorKind::Budget { given, least } => write!(
                 f,
-                "the memory budget is too small: got {given} bytes, expected at least {least}"
+                "the memory budget of {given} bytes is too small; expected at least {least}"
             ),
-            ErrorKind::Exceeded { what, given } => write!(
-                f,
-                "{what}, more than there is room for in the memory budget of {} MiB; -m gives more",
-                given >> 20
-            ),
+            ErrorKind::Exceeded { what, given } => {
+                write!(f, "{what}, more than the memory budget of {} MiB has room for", given >> 20)
+            }
             ErrorKind::TooLarge { bytes, most } => write!(
                 f,
-                "too much input for one run: {bytes} bytes, at most {most}; merge in two steps"
+                "the inputs have {bytes} bytes, more than the {most} of one run; merge them in two steps"
             ),
         }
     }

@@ -104,42 +104,40 @@ impl FlawKind {
     pub fn sentence(self) -> &'static str {
         match self {
             FlawKind::NoProfile => {
-                "no Profile event: thread and start are guessed from the first chunk"
+                "there is no Profile event: its thread and start were guessed from the first chunk"
             }
             FlawKind::TwoProfiles => {
-                "more than one Profile event: the last one was taken, as DevTools does"
+                "there is there is more than one Profile event: the last one was taken, as DevTools does"
             }
             FlawKind::Unordered => {
-                "in no order of the chunks do all refer to earlier nodes: time order was kept"
+                "some chunks use nodes that no earlier chunk defines, in any order: they stay in time order"
             }
-            FlawKind::NoStart => "no start time: it was guessed",
-            FlawKind::Shape => "something else where an object or array belongs; left out",
+            FlawKind::NoStart => "there is there is no start time: it was guessed",
+            FlawKind::Shape => {
+                "a value of the wrong kind where an object or array belongs; left out"
+            }
             FlawKind::Node => "a node without a usable id; left out",
-            FlawKind::Repeated => {
-                "a node with the id of an earlier one: what follows it means the later one"
-            }
-            FlawKind::Orphan => "a node whose parent does not exist: put below the root",
+            FlawKind::Repeated => "a node id that appears twice: what follows uses the later node",
+            FlawKind::Orphan => "a node whose parent does not exist; moved below the root",
             FlawKind::Child => {
-                "a list of children that names no node, or one with another parent: one of the two was taken"
+                "a child that does not exist, or that has two parents; one parent was taken"
             }
-            FlawKind::Cycle => "a node that is its own ancestor: put below the root",
+            FlawKind::Cycle => "a node that is its own ancestor; moved below the root",
             FlawKind::Sample => {
-                "a sample that names no node; left out, its time added to the next one"
+                "a sample of a node that does not exist; left out, its time went to the next sample"
             }
-            FlawKind::Unpaired => "samples without times or times without samples; left out",
-            FlawKind::Untimed => "samples without any times: spread evenly, as DevTools does",
-            FlawKind::Delta => "a time step that is no number or too long, taken as 0",
-            FlawKind::Rounded => "a time finer than a nanosecond, cut off there",
-            FlawKind::Lines => {
-                "lines or columns unlike the samples in number, cut or filled with 0"
-            }
-            FlawKind::TraceId => "a trace id that names no node; left out",
-            FlawKind::Key => "a key with several values; the first was kept",
+            FlawKind::Unpaired => "samples without times, or times without samples; left out",
+            FlawKind::Untimed => "samples without any times; spread evenly, as DevTools does",
+            FlawKind::Delta => "a time step that is not a number or too long; taken as 0",
+            FlawKind::Rounded => "a time finer than a nanosecond; rounded down to one",
+            FlawKind::Lines => "more or fewer lines or columns than samples; cut, or filled with 0",
+            FlawKind::TraceId => "a trace id of a node that does not exist; left out",
+            FlawKind::Key => "a key with several values; the first one was kept",
             FlawKind::Text => {
-                "text that is not JSON: odd bytes were escaped, odd words replaced by null"
+                "text that is not JSON; bad bytes were escaped, bad words became null"
             }
             FlawKind::Renumbered => {
-                "node ids that JavaScript cannot tell apart: nodes were numbered anew"
+                "node ids that JavaScript cannot tell apart; the nodes got new numbers"
             }
         }
     }

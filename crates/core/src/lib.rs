@@ -69,6 +69,7 @@ pub mod threads;
 pub mod time;
 pub mod trace;
 pub mod windows;
+pub mod words;
 
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;

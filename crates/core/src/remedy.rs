@@ -12,6 +12,10 @@ pub enum Remedy {
     Replace,
     /// Allow at least so many bytes of [`crate::Limits::memory`].
     MoreMemory(u64),
+    /// Allow more bytes of [`crate::Limits::memory`]; how many is not known.
+    RaiseMemory,
+    /// Say which process and thread a CPU profile is of.
+    NameThread,
     /// Write the object form, which has a place for keys beside the events.
     ObjectForm,
     /// Write a style that lines can have, or a form that is not of lines.

@@ -58,7 +58,7 @@ pub enum Format {
     Object,
     /// `[…]`, which has no place for other keys.
     Array,
-    /// One event a line; other keys in a first line `{"tracemill":{…}}`.
+    /// One event per line; other keys in a first line `{"tracemill":{…}}`.
     Ndjson,
 }
 
@@ -90,9 +90,9 @@ pub enum Style {
     /// Events as they stand, to the byte; in NDJSON without line breaks.
     #[default]
     Keep,
-    /// None outside strings; one event a line.
+    /// None outside strings; one event per line.
     Compact,
-    /// Indented by two blanks, one member a line. Not for NDJSON.
+    /// Indented by two spaces, one member per line. Not for NDJSON.
     Pretty,
 }
 
@@ -110,7 +110,7 @@ impl Style {
 /// How the output's bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Never.
     None,
     /// One gzip member, which DevTools can read.
     Gzip {

@@ -73,7 +73,7 @@ pub fn parse_time(text: &str) -> Result<i64, String> {
         return Err(wrong());
     }
     let too_far = || format!("expected a time within 292 years: {text}");
-    let too_fine = || format!("expected no more digits than a nanosecond has: {text}");
+    let too_fine = || format!("expected whole nanoseconds, without finer digits: {text}");
     let decimals = decimals.trim_end_matches('0');
     // an hour has 13 digits of nanoseconds
     let parts = if decimals.len() <= 13 { 10_i128.pow(decimals.len() as u32) } else { 0 };
@@ -137,7 +137,7 @@ mod tests {
             assert!(told.contains("such as 1500") && told.ends_with(text), "{told}");
         }
         for text in ["0.0001us", "1.5ns", "0.0001", "0.00000000000001h"] {
-            assert!(parse_time(text).expect_err(text).contains("than a nanosecond"), "{text}");
+            assert!(parse_time(text).expect_err(text).contains("whole nanoseconds"), "{text}");
         }
         for text in ["9223372036854775808ns", "99999999999999m", "99999999999999999999999999h"] {
             assert!(parse_time(text).expect_err(text).contains("292 years"), "{text}");

@@ -34,7 +34,7 @@ impl fmt::Display for IndexError {
         match self {
             IndexError::NotAnIndex => f.write_str("not an index of tracemill"),
             IndexError::Newer => f.write_str("made by a newer tracemill"),
-            IndexError::Truncated => f.write_str("cut off, or something stands behind its end"),
+            IndexError::Truncated => f.write_str("cut off, or followed by something else"),
             IndexError::Damaged { offset, what } => {
                 write!(f, "damaged at byte {offset}: {what}")
             }

@@ -77,7 +77,7 @@
 //! | id | name | rows | columns |
 //! |--:|---|---|---|
 //! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
-//! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event a line, 3 no events) · number of the first event · events |
+//! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event per line, 3 no events) · number of the first event · events |
 //! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
 //! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events |
 //! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS |

@@ -69,7 +69,7 @@ impl Page {
     /// Takes an unpacked page apart that stands at `offset` in its file.
     pub(crate) fn of(bytes: Vec<u8>, offset: u64) -> Result<Self, IndexError> {
         let mut page = Page { offset, rows: 0, columns: Vec::new(), bytes };
-        let damaged = || IndexError::damaged(offset, "a page of another form");
+        let damaged = || IndexError::damaged(offset, "a page has an unknown form");
         let number = |at: usize| {
             let four = page.bytes.get(at..)?.first_chunk::<4>()?;
             usize::try_from(u32::from_le_bytes(*four)).ok()

@@ -227,7 +227,7 @@ pub struct ViewerRules {
     pub overlaps: Overlaps,
 }
 
-/// What becomes of an X event that begins inside another one of its thread and ends behind it.
+/// What becomes of an X event that begins inside another X of its thread and ends after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlaps {
     /// It stays as it is.

@@ -93,7 +93,7 @@ pub(crate) fn convert(
 
 fn check_style(format: Option<Format>, style: Style) -> Result<(), Error> {
     if format == Some(Format::Ndjson) && style == Style::Pretty {
-        let problem = "NDJSON has one event a line, so it cannot be pretty";
+        let problem = "NDJSON has one event per line, so it cannot be pretty";
         return Err(Error::usage(problem, Some(Remedy::OtherStyle)));
     }
     Ok(())

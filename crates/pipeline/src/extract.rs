@@ -172,7 +172,7 @@ fn run(
     let targets = match target {
         None => vec![None; groups.len()],
         Some(_) if groups.is_empty() && all > 0 => {
-            let found = format!("none of the {all} CPU profiles is what was asked for");
+            let found = format!("none of the {all} CPU profiles matches what was asked for");
             return Err(ErrorKind::Profiles { found, remedy: Some(Remedy::ListProfiles) }.into());
         }
         Some(target) => job.plan(&groups, target, &all_sources, &mut warnings)?,
@@ -281,7 +281,8 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         }
         match target {
             ProfileTarget::One(_) if count > 1 => {
-                let found = format!("{count} CPU profiles were found, and one output");
+                let found =
+                    format!("{count} CPU profiles were found, but only one output was named");
                 refuse(found, Remedy::ChooseProfile)
             }
             ProfileTarget::One(target) => Ok(groups

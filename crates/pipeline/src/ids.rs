@@ -20,7 +20,9 @@ impl FromStr for IdSet {
         let mut set = IdSet::default();
         for part in list.split(',').map(str::trim) {
             if part.is_empty() {
-                return Err(format!("expected ids between commas, such as 1,2,5-9: {list}"));
+                return Err(format!(
+                    "expected ids with commas between them, such as 1,2,5-9: {list}"
+                ));
             }
             let range = part.split_once('-').and_then(|(first, last)| {
                 Some((first.trim().parse().ok()?, last.trim().parse().ok()?))

@@ -106,7 +106,7 @@ impl Layout {
         Layout { text, keys: Text::Compact, ..Layout::of(format) }
     }
 
-    /// The object or array form, one member a line.
+    /// The object or array form, one member per line.
     pub(crate) fn pretty(format: Format) -> Self {
         let (level, first, next, close): (usize, &[u8], &[u8], &[u8]) = match format {
             Format::Object => (2, b"\n    ", b",\n    ", b"\n  ]"),

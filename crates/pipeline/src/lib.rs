@@ -136,7 +136,7 @@ pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
-pub use sidecar::{IndexConfig, IndexReport, IndexSection, Reach, index, info};
+pub use sidecar::{IndexConfig, IndexReport, IndexSection, Reach, index, info, info_with};
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;
@@ -148,12 +148,13 @@ pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
 pub use tracemill_core::output::{
     ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
 };
-pub use tracemill_core::read::InputWarning;
+pub use tracemill_core::read::{InputWarning, ProfilePlace};
 pub use tracemill_core::remedy::Remedy;
 pub use tracemill_core::source::{NamedReader, Source};
 pub use tracemill_core::target::{Compression, Format, OutputConfig, SharedWriter, Style, Target};
 pub use tracemill_core::time::{Duration, TimePoint, parse_time};
 pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
+pub use tracemill_core::words::{grouped, plural};
 pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};

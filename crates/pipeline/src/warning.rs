@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use tracemill_core::read::InputWarning;
 use tracemill_core::remedy::Remedy;
+use tracemill_core::words::plural;
 
 /// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
 const DEVTOOLS_MOST: u64 = 1 << 29;
@@ -183,10 +184,10 @@ impl AnnotationDrop {
         match self {
             AnnotationDrop::Malformed => "with keys that DevTools cannot read",
             AnnotationDrop::Frame => "of frames, which only DevTools can count",
-            AnnotationDrop::Damaged => "of events behind damage in their input",
+            AnnotationDrop::Damaged => "of events after damage in their input",
             AnnotationDrop::Gone => "of what is not in the output",
-            AnnotationDrop::Parts => "of entries that may lack some of their events",
-            AnnotationDrop::Call => "of calls in CPU profiles that may not be found any more",
+            AnnotationDrop::Parts => "of entries that may miss some of their events",
+            AnnotationDrop::Call => "of calls in CPU profiles that DevTools might no longer find",
             AnnotationDrop::Breadcrumb => {
                 "that are breadcrumbs of other inputs, or outside of the output"
             }
@@ -214,6 +215,7 @@ impl Warning {
                 Remedy::Smaller { slice: part.filter(|&ms| ms > 0).map(|ms| (ms, FITS)) }
             }
             Warning::InPart(_, warning) => return warning.remedy(),
+            Warning::Input(warning) => return warning.remedy(),
             _ => return None,
         })
     }
@@ -260,23 +262,27 @@ impl Warning {
         match self {
             Warning::KeysLost(names) => {
                 let names = names.join(", ");
-                write!(f, "the array form has no place for other keys; left out: {names}")
+                write!(f, "an array has no place for keys beside the events; left out: {names}")
             }
             Warning::KeysTooLate(names) => {
                 let names = names.join(", ");
-                write!(f, "keys behind events have no place in the line before them; left out: {names}")
+                write!(
+                    f,
+                    "keys that stand after events come too late for the first line; left out: {names}"
+                )
             }
             Warning::FramesKeptApart { document, id } => write!(
                 f,
-                "stack frames of document {document} are kept apart: frame {id} differs from the one of that id in an \
-                 earlier document, so `sf` references in its events now name the earlier frame"
+                "document {document} defines stack frame {id} in another way than an earlier document: its frames are kept \
+                 apart, and `sf` in its events now means the earlier frame"
             ),
             Warning::BreaksEscaped(count) => write!(
                 f,
-                "{count} raw line breaks inside strings were written as escapes, so that an event is one line"
+                "{} inside strings: written as escapes, so that each event is one line",
+                plural(*count, "raw line break")
             ),
             _ => f.write_str(
-                "B events that are open at a cut are not repeated: the array form has no place to say so",
+                "B events that are open at a cut are not repeated: an array has no place to say so",
             ),
         }
     }
@@ -293,16 +299,16 @@ impl Warning {
             }
             Warning::ChunksCut(chunks) => write!(
                 f,
-                "{chunks} chunks of CPU profiles were cut into several events, which shifts the numbers by which annotations \
-                 name events: some may now sit on an earlier one; annotate the output instead"
+                "{} of CPU profiles cut into several events: annotations name events by number, so some may now sit on an \
+                 earlier event; annotate the output instead",
+                plural(*chunks, "chunk")
             ),
             Warning::TooLarge { bytes, .. } => {
                 let (has, most) = (bytes >> 20, DEVTOOLS_MOST >> 20);
-                write!(f, "the output has {has} MiB of text, and DevTools opens less than {most}")
+                write!(f, "the output has {has} MiB of text, but DevTools opens less than {most} MiB")
             }
             _ => f.write_str(
-                "DevTools will not show the CPU profiles among the inputs, since beside the trace of a browser it hides \
-                 processes without a page",
+                "DevTools will hide the CPU profiles among the inputs: in a browser's trace it shows only processes with a page",
             ),
         }
     }
@@ -311,16 +317,19 @@ impl Warning {
         match self {
             Warning::UnorderedStream(stream) => write!(
                 f,
-                "CPU profile of {stream}: its chunks fit together in no order, since some name nodes that none before them \
-                 has; they stay in order of time"
+                "CPU profile of {stream}: some chunks use nodes that no earlier chunk defines, in any order; they stay in time order"
             ),
             Warning::EmptyProfile([pid, tid, id]) => {
-                write!(f, "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes: left out")
+                write!(
+                    f,
+                    "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes and was left out"
+                )
             }
             Warning::ProfilesKeptWhole(count) => write!(
                 f,
-                "{count} CPU profiles reach beyond the windows and were kept whole: they are CpuProfile events, or have \
-                 no Profile event that says when they begin"
+                "{} kept whole, beyond the windows: a CpuProfile event cannot be cut, nor can a profile without a Profile \
+                 event that says when it begins",
+                plural(*count, "CPU profile")
             ),
             _ => Ok(()),
         }
@@ -329,14 +338,16 @@ impl Warning {
     fn of_size(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::PartsTooLarge { larger, of, most, viewer } => {
+                let are = if *larger == 1 { "is" } else { "are" };
                 let also = match viewer {
-                    Some(_) => "; or what the viewer needs, which is added to a part: ask for less",
+                    Some(_) => "; what the viewer needs is added to each part, so ask for less",
                     None => "",
                 };
                 write!(
                     f,
-                    "{larger} of {of} parts are larger than {most} bytes: an event, a CPU profile, or metadata and the \
-                     keys beside the events take more{also}"
+                    "{larger} of {} {are} larger than {most} bytes: an event, a CPU profile, or metadata and the keys beside \
+                     the events take more{also}",
+                    plural(*of as u64, "part")
                 )
             }
             Warning::DoesNotFit { bytes, most, viewer } => {
@@ -346,7 +357,7 @@ impl Warning {
                 };
                 write!(
                     f,
-                    "the output does not fit: {bytes} bytes instead of {most} are {stays}, which stay"
+                    "the output does not fit: {stays} always stay, and take {bytes} bytes, more than {most}"
                 )
             }
             _ => Ok(()),
@@ -382,52 +393,52 @@ impl Warning {
                     "no event lies in the window; the trace lasts {lasts} (in µs: window {windows}, trace {trace})"
                 )
             }
-            _ => f.write_str("the inputs have no event with a time"),
+            _ => f.write_str("no event of the input has a time"),
         }
     }
 
     fn of_clocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::SeveralBaseTimes(input) => {
-                write!(f, "{input} states several base times: the first counts")
+                write!(f, "{input} states several base times: the first one was taken")
             }
             Warning::TakenAsSince1970(input) => write!(
                 f,
-                "{input} states no base time: its times were taken as what they look like, microseconds since 1970"
+                "{input} states no base time: its times look like microseconds since 1970 and were taken as such"
             ),
             Warning::NotAligned { input, why } => {
                 write!(f, "{input} {why}: its times stay as they are, unless other rules move them")
             }
             Warning::MarkersDiffer { marker, reference, input, matches } => write!(
                 f,
-                "{} has {} events named {marker}, {} has {}: {matches} of them were matched, where their distances agree \
-                 best",
-                reference.0, reference.1, input.0, input.1
+                "{} has {} named {marker}, {} has {}: {matches} of them were matched, where their distances agree best",
+                reference.0,
+                plural(reference.1, "event"),
+                input.0,
+                input.1
             ),
             Warning::OneMarker(name) => {
                 write!(
                     f,
-                    "only one input has events named {name}: there is nothing to align it with"
+                    "only one input has events named {name}, so there is nothing to align it with"
                 )
             }
             Warning::NothingToAlignBy(what) => f.write_str(what),
             Warning::FarApart { later, earlier, since_1970: true } => write!(
                 f,
-                "times in {later} are since 1970, those in {earlier} are not: the inputs share no clock, so their events \
-                 are far apart"
+                "times in {later} count from 1970, those in {earlier} do not: the inputs share no clock, so their events lie far apart"
             ),
             Warning::FarApart { later, earlier, since_1970: false } => write!(
                 f,
-                "times in {later} are years after those in {earlier}: the inputs share no clock"
+                "times in {later} lie years after those in {earlier}: the inputs share no clock"
             ),
             Warning::ClocksDiffer([(first, clock), (other, another)]) => write!(
                 f,
-                "times in {first} are of the clock {clock}, those in {other} of {another}: nothing says how these go \
-                 together"
+                "times in {first} come from the clock {clock}, those in {other} from {another}: nothing says how far apart these are"
             ),
-            _ => {
-                f.write_str("times of thousands of digits, which no clock has, stayed as they are")
-            }
+            _ => f.write_str(
+                "times with thousands of digits stayed as they are, because no clock has so many",
+            ),
         }
     }
 }
@@ -466,7 +477,7 @@ mod tests {
         assert_eq!(Warning::too_large(DEVTOOLS_MOST - 1, Some((0, 5))), None);
         let large = Warning::too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
         let text = large.to_string();
-        assert_eq!(text, "the output has 1024 MiB of text, and DevTools opens less than 512");
+        assert_eq!(text, "the output has 1024 MiB of text, but DevTools opens less than 512 MiB");
         assert_eq!(large.remedy(), Some(Remedy::Smaller { slice: Some((2000, 400 << 20)) }));
         let timeless = Warning::too_large(1 << 30, None).unwrap();
         assert_eq!(timeless.remedy(), Some(Remedy::Smaller { slice: None }));

@@ -11,6 +11,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use tracemill_core::read::ProfilePlace;
 
 /// What `.cpuprofile` inputs become on their way in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +86,7 @@ pub struct Identity {
     /// Whether DevTools is to show it as the main thread.
     pub is_main: bool,
     /// What the user should know of it.
-    pub said: Option<String>,
+    pub said: Option<ProfilePlace>,
 }
 
 /// Gives out identities; knows the names of all inputs beforehand, so that what is assigned collides with none.
@@ -215,19 +216,11 @@ fn names(path: &Path, parts: Option<&NameParts>, (pid, tid): (u64, u64)) -> (Str
     (process, thread)
 }
 
-fn said(stated: bool, (pid, tid): (u64, u64), moved: bool) -> Option<String> {
-    if !stated {
-        return Some(format!(
-            "a CPU profile whose name does not say of which process: pid {pid}, tid {tid} assigned \
-             (--pid-tid FILE=PID:TID says otherwise)"
-        ));
+fn said(stated: bool, (pid, tid): (u64, u64), moved: bool) -> Option<ProfilePlace> {
+    match stated {
+        false => Some(ProfilePlace::Assigned { pid, tid }),
+        true => moved.then_some(ProfilePlace::Moved { pid, tid }),
     }
-    moved.then(|| {
-        format!(
-            "a further CPU profile of one thread: put on a lane of its own, pid {pid}, tid {tid}, \
-             since DevTools draws one a thread"
-        )
-    })
 }
 
 #[cfg(test)]

@@ -39,11 +39,11 @@ impl Lapse {
     /// What is wrong, for people.
     pub fn sentence(self) -> &'static str {
         match self {
-            Lapse::Number => "NaN or Infinity, which JSON has no word for",
+            Lapse::Number => "NaN or Infinity, which JSON does not allow",
             Lapse::Control => "a raw control character in a string",
             Lapse::Utf8 => "text that is not UTF-8",
             Lapse::Comma => "a comma before a closing bracket",
-            Lapse::Escape => "a backslash that begins no escape",
+            Lapse::Escape => "a backslash that starts no JSON escape",
         }
     }
 

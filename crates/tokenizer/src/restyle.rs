@@ -1,4 +1,4 @@
-//! The same JSON with other white space between its tokens: none ([`compact`]), or one member a line ([`pretty`]).
+//! The same JSON with other white space between its tokens: none ([`compact`]), or one member per line ([`pretty`]).
 //!
 //! Tokens are copied as they stand, whatever they are: strings with their escapes, numbers with their digits, and what
 //! is no JSON at all (`NaN`). No recursion: depth is counted.

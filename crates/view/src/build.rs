@@ -107,7 +107,7 @@ impl All {
         let lanes = self.lanes.heap() + self.notes.heap() + self.lanes.all.len() as u64 * LANE;
         let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes + self.owners.heap();
         if bytes > self.given / 4 {
-            let what = format!("names and lanes take {} MiB", bytes >> 20);
+            let what = format!("names and tracks take {} MiB", bytes >> 20);
             return Err(ErrorKind::Exceeded { what, given: self.given }.into());
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! How sides are compared.
 
-/// Which functions are one although they differ.
+/// Which functions count as the same although they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchBy {
     /// None: name, URL and line are equal.
     Exact,
-    /// Those of one name and URL, if both sides have one of it.
+    /// Those with the same name and URL, if each side has only one.
     Line,
-    /// Also those of one name, if both sides have one of it.
+    /// Also those with the same name, if each side has only one.
     #[default]
     Name,
 }

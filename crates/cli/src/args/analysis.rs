@@ -36,7 +36,7 @@ pub(crate) struct TopArgs {
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
-    /// By what rows are sorted
+    /// How rows are sorted
     #[arg(long, value_name = "KEY", default_value = "self", help_heading = "Rows")]
     pub(crate) sort: SortKey,
     /// Group rows
@@ -55,7 +55,7 @@ pub(crate) struct TopArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// By what rows are sorted.
+/// How rows are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SortKey {
     /// Self time, the greatest first
@@ -63,7 +63,7 @@ pub(crate) enum SortKey {
     Own,
     /// Total time, the greatest first
     Total,
-    /// How often, the greatest first
+    /// Count, the greatest first
     Count,
     /// By name
     Name,
@@ -95,7 +95,7 @@ pub(crate) struct TreeArgs {
     /// From callees to callers, by self time
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["log", "peek", "heaviest"])]
     pub(crate) bottom_up: bool,
-    /// A row for each event, by its start
+    /// One row for each event, by start
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["peek", "heaviest", "group_by"])]
     pub(crate) log: bool,
     /// Only callers and callees of this function or event
@@ -104,16 +104,16 @@ pub(crate) struct TreeArgs {
     /// Only the path on which most time is spent; with REGEX the one through functions or events that match
     #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, help_heading = "Which tree")]
     pub(crate) heaviest: Option<Option<Matcher>>,
-    /// How deep [default: 12; bottom-up 6, which is also what JSON and CSV have of it]
+    /// How many levels [default: 12; bottom-up 6, also in JSON and CSV]
     #[arg(long, value_name = "N", help_heading = "Rows", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: Option<u32>,
-    /// Leave out what takes less, with all below it: 0.5% of what is busy, 2ms [default: 0.5%; log, JSON and CSV: 0]
+    /// Leave out what takes less, with everything below it: 0.5% of the busy time, 2ms [default: 0.5%; log, JSON and CSV: 0]
     #[arg(long, value_name = "SIZE", help_heading = "Rows")]
     pub(crate) min: Option<Least>,
-    /// By what rows are sorted below each other [default: total; bottom-up self, log start]
+    /// How rows are sorted below each other [default: total; bottom-up self, log start]
     #[arg(long, value_name = "KEY", help_heading = "Rows", conflicts_with_all = ["peek", "heaviest"])]
     pub(crate) sort: Option<SortKey>,
-    /// At most so many rows of each table
+    /// At most so many rows in each table
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
@@ -129,7 +129,7 @@ pub(crate) struct TreeArgs {
     pub(crate) form: FormArgs,
     /// Write the call tree for other programs [default: by the name of -o: .folded, .speedscope.json, .pb, each also .gz]
     ///
-    /// folded: a stack a line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, a profile for each table;
+    /// folded: one stack per line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, a profile for each table;
     /// pprof: profile.proto, for go tool pprof and Pyroscope. Self times are whole nanoseconds. --min and -n leave nothing out of it.
     #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = exports(),
           conflicts_with_all = ["json", "csv", "markdown", "bottom_up", "log", "peek", "heaviest", "min", "rows"])]
@@ -157,7 +157,7 @@ impl TreeArgs {
                 if other || self.peek.is_some() || self.min.is_some() || self.rows.is_some() =>
             {
                 Err(Failure::usage(format!(
-                    "the name of the output asks for {}, which has the whole call tree: leave out --json, --csv, --markdown, \
+                    "the name of the output asks for {}, which always has the whole call tree: leave out --json, --csv, --markdown, \
                      --bottom-up, --log, --peek, --heaviest, --min and -n, or choose another name",
                     own.form.name()
                 )))
@@ -172,7 +172,7 @@ impl TopArgs {
     pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
         match Export::of(None, &self.output) {
             Some(own) => Err(Failure::usage(format!(
-                "the name of the output asks for {}, which top has not: tracemill tree writes it",
+                "the name of the output asks for {}, which top cannot write; tracemill tree can",
                 own.form.name()
             ))),
             None => Ok(()),
@@ -212,7 +212,7 @@ pub(crate) struct CallsArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) part: PartArgs,
-    /// Write no trace but the flame chart as rows, events and calls, one JSON array a line
+    /// Write not a trace but the flame chart as rows, events and calls, one JSON array per line
     #[arg(long, help_heading = "Output", conflicts_with_all = ["compress", "level", "format", "repair"])]
     pub(crate) rows: bool,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use tracemill_pipeline::CheckFor;
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Check also what this viewer needs; may be given for several
+    /// Check what this viewer needs too; may be given more than once
     #[arg(long = "for", value_name = "VIEWER", help_heading = "Rules")]
     viewers: Vec<CheckViewer>,
     #[command(flatten)]

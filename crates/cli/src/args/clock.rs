@@ -14,22 +14,21 @@ use tracemill_pipeline::{Align, ClockRules, Factor};
 pub(crate) struct ClockArgs {
     /// Move the inputs onto the clock of the first one: auto, none, start, base-time, marker:NAME, clock-sync
     ///
-    /// auto: by what inputs state (base-time, else clock-sync), else not at all; says so where the times cannot be of one
-    /// clock. start: their first events are at one time. base-time: by the moment since 1970 that PyTorch and VizTracer
+    /// auto: by what the inputs state (base-time, else clock-sync), else not at all; a warning says if the times cannot be of one clock. start: their first events are at one time. base-time: by the moment since 1970 that PyTorch and VizTracer
     /// (baseTimeNanoseconds) and clang (beginningOfTime) state beside the events. marker:NAME: by the events of that name,
-    /// the i-th of each on the i-th of the first: the median counts. marker:/REGEX/: by events whose name it matches, as in
-    /// marker:/ProfilerStep#([0-9]+)/: those whose first group is the same text belong together. clock-sync: by events of phase c with one sync_id.
-    /// How well it fits is said with -v, and in --report.
+    /// the i-th of each onto the i-th of the first: the median counts. marker:/REGEX/: by events whose name matches, as in
+    /// marker:/ProfilerStep#([0-9]+)/: those with the same text in the first group belong together. clock-sync: by events of phase c with the same sync_id.
+    /// -v and --report say how well it fits.
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = align)]
     pub(crate) align: Align,
-    /// Add TIME to the times of an input, beside what --align finds: +1.5ms, -20us; a bare number is µs
+    /// Add TIME to the times of an input, on top of what --align finds: +1.5ms, -20us; a bare number is µs
     ///
     /// FILE is the input's path or its name. May be given once for each file.
     #[arg(long, value_name = "FILE=TIME", value_parser = offset, allow_hyphen_values = true)]
     pub(crate) offset: Vec<(PathBuf, i64)>,
     /// Multiply the times and durations of an input by a decimal, before anything is added
     ///
-    /// For clocks that drift (1.000012) and times in other units (0.001 where they are in nanoseconds).
+    /// For clocks that drift (1.000012), and for times in other units (0.001 if they are in nanoseconds).
     #[arg(long, value_name = "FILE=FACTOR", value_parser = scale, allow_hyphen_values = true)]
     pub(crate) scale: Vec<(PathBuf, Factor)>,
 }

@@ -15,19 +15,17 @@ pub(crate) struct InputArgs {
     /// Traces: files, folders (all files in them), or - for standard input [default: -]
     #[arg(value_name = "INPUT", help_heading = None)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Read more inputs from FILE, one a line
+    /// Read more inputs from FILE, one per line
     ///
-    /// A list that contains NULs has names between NULs, as `find -print0` writes them. `-` is standard input. They
-    /// come behind the INPUTs on the command line.
+    /// If the list contains NULs, they stand between the names, as `find -print0` writes them. `-` is standard input. These inputs follow the INPUTs of the command line.
     #[arg(long, value_name = "FILE")]
     pub(crate) files_from: Option<PathBuf>,
     /// Stop at the first defect and write nothing (status 3)
     ///
-    /// Every byte is then checked: that strings are UTF-8, numbers are JSON. Without it, whatever can be saved is
-    /// saved, and what is lost is reported (status 1).
+    /// It checks every byte: strings must be UTF-8, numbers must be JSON. Without it, everything that can be saved is saved, and what is lost is reported (status 1).
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Process and thread of a .cpuprofile, instead of those that its name says
+    /// Process and thread of a .cpuprofile, instead of those in its name
     ///
     /// FILE is its path or its name. May be given once for each file.
     #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
@@ -63,15 +61,14 @@ pub(crate) struct LimitArgs {
     #[arg(short = '@', long, visible_short_alias = 'j', value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) threads: Option<u16>,
-    /// The most heap to take, such as 64M or 1.5G [default: a quarter of the memory]
+    /// The most heap memory to use, such as 64M or 1.5G [default: a quarter of the memory]
     ///
-    /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of
-    /// 1024.
+    /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of 1024.
     #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<u64>,
     /// Wait until the output is on disk, so that it survives a power cut
     ///
-    /// Without it the output appears whole or not at all too, and the kernel writes it to disk in its own time.
+    /// Without it the output also appears whole or not at all, but the system writes it to disk in its own time.
     #[arg(long, help_heading = "Output")]
     pub(crate) sync: bool,
     /// Folder for temporary files [default: TMPDIR, or /tmp]
@@ -89,10 +86,10 @@ pub(crate) struct LimitArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Messages")]
 pub(crate) struct MessageArgs {
-    /// Say nothing but errors
+    /// Say only errors
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say what was decided and done
+    /// Say also what was decided and done
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Show progress
@@ -111,9 +108,9 @@ pub(crate) struct MessageArgs {
 pub(crate) enum When {
     /// On a terminal
     Auto,
-    /// Wherever it goes
+    /// Always
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 

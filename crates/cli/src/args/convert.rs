@@ -7,29 +7,29 @@ use clap::{Args, ValueEnum};
 use tracemill_pipeline::Style;
 
 pub(super) const ABOUT: &str = "\
-Writes a trace in another form: as an object with traceEvents, as an array, or as NDJSON, one event a line; or the same \
-form with other white space.
+Writes a trace in another form: as an object with traceEvents, as an array, or as NDJSON, one event per line; or in \
+the same form with other white space.
 
-Events keep their order and, unless --style says otherwise, their bytes; several inputs come one after the other. NDJSON \
-is lossless both ways: keys beside the events stand in a first line {\"tracemill\":{…}}, which every verb reads; line \
-breaks of pretty-printed events go, strings stay as they are. So head, grep, jq -c and DuckDB work on it. An array \
-has no place for other keys: if there are any, they are named in a warning, and the status is 1.
+Events keep their order and, without --style, their bytes; several inputs follow one another. NDJSON is lossless \
+both ways: keys beside the events go to a first line {\"tracemill\":{…}}, which every verb reads; line breaks of \
+pretty-printed events go, strings stay as they are. So head, grep, jq -c and DuckDB work on it. An array has no \
+place for other keys: a warning names those that are left out, and the status is 1.
 
 A .cpuprofile becomes the events that V8 would have streamed; `profile extract` is the way back.
 
-folded, speedscope and pprof have the call trees of `tracemill tree`, of all threads: `tree --format` writes those of a part, or all \
-threads as one.";
+folded, speedscope and pprof hold the call trees of `tracemill tree`, of all threads: `tree --format` writes those \
+of a part, or all threads as one.";
 
 const FORMS: &str = "\
 Form of the output [default: by the name of -o, else that of the first input]
 
-object: {\"traceEvents\":[…], …}; array: […], which has no place for other keys; ndjson: one event a line, other \
-keys in the first one. Call trees: folded (.folded), a stack a line, for flamegraph.pl and inferno; speedscope (.speedscope.json); \
+object: {\"traceEvents\":[…], …}; array: […], which has no place for other keys; ndjson: one event per line, other \
+keys in the first one. Call trees: folded (.folded), one stack per line, for flamegraph.pl and inferno; speedscope (.speedscope.json); \
 pprof (.pb), for go tool pprof. All of these also .gz.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  One event a line, and count what takes longer than 10 ms:
+  One event per line, and count what takes longer than 10 ms:
     tracemill convert --format ndjson trace.json | jq -c 'select(.dur > 10000)' | wc -l
 
   Back again, packed for DevTools:
@@ -41,7 +41,7 @@ Examples:
   Folded stacks, for a flame graph:
     tracemill convert server.json -o server.folded
 
-  The shortest file that says the same:
+  The shortest file with the same content:
     tracemill convert --style compact trace.json -o small.json.zst --level 19";
 
 /// Flags of `convert`.
@@ -93,9 +93,9 @@ impl ConvertArgs {
 pub(crate) enum StyleArg {
     /// Events as they stand
     Keep,
-    /// None outside strings, one event a line
+    /// None outside of strings, one event per line
     Compact,
-    /// Indented by two blanks, one member a line
+    /// Indented by two spaces, one member per line
     Pretty,
 }
 

@@ -11,20 +11,24 @@ use std::path::PathBuf;
 use tracemill_analysis::{CompareRules, MatchBy, Normalize};
 
 pub(super) const ABOUT: &str = "\
-Says what became slower: compares two traces, or many runs a side, function by function, and tells what is more than chance.
+Says what became slower: compares two traces, or many runs per side, function by function, and tells what is more \
+than chance.
 
-tracemill diff BASE NEW compares one run a side; a folder is one run. With --base and --new each file is a run, those in folders too. What \
-tracemill tree --json or top --json of an earlier run wrote may stand for its trace, so that a baseline is some kilobytes.
+tracemill diff BASE NEW compares one run per side; a folder is one run. With --base and --new each file is a run, \
+and so is each file of a folder. The output of an earlier tracemill tree --json or top --json can stand in for its \
+trace, so that a baseline takes only some kilobytes.
 
-With four or more runs a side medians are compared, and each row is tested (Mann–Whitney; the interval is that of Hodges and Lehmann). With \
-one run a side functions of CPU profiles are judged by their samples, others by the times of their events, if both sides have five; \
-stored runs have neither, so what can be said of them alone is ?. Of all rows that are told 5 % are false alarms (Benjamini–Hochberg).
+With four or more runs per side medians are compared, and each row is tested (Mann–Whitney; intervals after Hodges \
+and Lehmann). With one run per side functions of CPU profiles are judged by their samples, others by the times of \
+their events if both sides have at least five; stored tables have neither, so some rows get a ?. Of all rows that \
+are reported 5 % are false alarms (Benjamini–Hochberg).
 
-Functions match by name, URL (without query and hashes of contents) and line; by name and URL if the line changed, by name if the URL did, \
-where that is enough to tell.
+Functions match by name, URL (without query and content hashes) and line; by name and URL if the line changed; by \
+name if the URL changed, where that is enough to tell them apart.
 
---fail-on ends with status 5 if a row that is more than chance breaks it: 'self>5%&self>2ms', 'total:^run$>10%', 'count>1000', 'busy>3%'. What \
-is joined by & must all be so of one row; percent are of BASE, all else is the difference.";
+--fail-on ends with status 5 if a row that is more than chance breaks the limit: 'self>5%&self>2ms', \
+'total:^run$>10%', 'count>1000', 'busy>3%'. With & all conditions must hold for one row; percentages are of BASE, \
+everything else is the difference.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -60,19 +64,19 @@ pub(crate) struct DiffArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
-    /// Which functions are one although they differ
+    /// Which functions count as the same although they differ
     #[arg(long = "match", value_name = "HOW", default_value = "name", help_heading = "Comparison")]
     by: MatchArg,
     /// Scale times: none, busy, or event:NAME, so that this takes as long in all runs
     #[arg(long, value_name = "TO", default_value = "none", value_parser = normalize, help_heading = "Comparison")]
     normalize: Normalize,
-    /// Test only what takes at least this share of what is busy
+    /// Test only what takes at least this share of the busy time
     #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = percent, help_heading = "Comparison")]
     min_delta: f64,
     /// End with status 5 if a row breaks this: 'self>5%&self>2ms'; may be given several times
     #[arg(long, value_name = "TERMS", help_heading = "Comparison")]
     pub(crate) fail_on: Vec<Gate>,
-    /// --fail-on counts differences too that may be chance
+    /// --fail-on also counts differences that may be chance
     #[arg(long, requires = "fail_on", help_heading = "Comparison")]
     pub(crate) any: bool,
     /// How many rows [default: 30; JSON and CSV: all]
@@ -89,14 +93,14 @@ pub(crate) struct DiffArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// Which functions are one although they differ.
+/// Which functions count as the same although they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MatchArg {
     /// None: name, URL and line are equal
     Exact,
-    /// Those of one name and URL, if both sides have one of it
+    /// Those with the same name and URL, if each side has only one
     Line,
-    /// Also those of one name, if both sides have one of it
+    /// Also those with the same name, if each side has only one
     Name,
 }
 

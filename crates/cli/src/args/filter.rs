@@ -9,27 +9,33 @@ use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoi
 pub(super) const ABOUT: &str = "\
 Keeps the events that match, in the order of the input, with the bytes they were read with.
 
-Criteria of several kinds must all be met; of several of one kind, one. Metadata events (ph M) always stay. Whole things \
-stay or go as one: an E with its B (paired per thread, in the order of time); async, flow and object events with all \
-that share their id (they match if one of them does, and last from the first to the last of them); a CPU profile, \
-with all its chunks, as its Profile event does. What went, and by which criterion, is said with -v and in --report. \
-Each pattern, id, category and phase that nothing in the trace is gets a warning, with what there is instead. Where no event \
-but metadata is left, the status is 1.
+An event must match all kinds of criteria that are given, and one value of each. Metadata events (ph M) always stay. \
+Things that belong together stay or go together: an E with its B (paired per thread, in time order); async, flow and \
+object events with all that share their id (one match is enough, and they last from the first to the last of them); \
+a CPU profile with all its chunks, like its Profile event. -v and --report say what was left out, and by which \
+criterion. A pattern, id, category or phase that matches nothing in the trace gets a warning that names what there \
+is. The status is 1 if only metadata is left.
 
 Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
-microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, the least ts of an \
-event that is no metadata (but for a lone 0 far before all others); with @ they are time stamps. What has no time is in no window.
+microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, which is the \
+smallest ts of all events but metadata (a lone 0 far before all others does not count); with @ they are time stamps \
+as written. An event without a time lies in no window.
 
-What grep -v does is --invert here: -v says more, as it does for every verb.
+For what grep -v does use --invert: -v says more here, as for every verb.
 
---drop knows, by event names, categories and names of threads and processes:
-  network     Resource*, WebSocket*, URLLoader::*, ThrottlingURLLoader::*, CorsURLLoader*, MojoURLLoaderClient::*,
-              network::*; net, netlog; the process of the network service
-  gpu         GPUTask; gpu, gpu.*, viz, viz.*; CrGpuMain, VizCompositorThread, GpuMemoryThread, GpuWatchdog; the GPU Process
-  animation   Animation, AnimationFrame*, Request-, Cancel- and FireAnimationFrame, PageAnimator::*; blink.animations
+--drop knows these by the names of events, categories, processes and threads:
+  network     Resource*, WebSocket*, URLLoader::*, ThrottlingURLLoader::*,
+              CorsURLLoader*, MojoURLLoaderClient::*, network::*; net, netlog;
+              the process of the network service
+  gpu         GPUTask; gpu, gpu.*, viz, viz.*; CrGpuMain,
+              VizCompositorThread, GpuMemoryThread, GpuWatchdog; the GPU
+              Process
+  animation   Animation, AnimationFrame*, Request-, Cancel- and
+              FireAnimationFrame, PageAnimator::*; blink.animations
   threadpool  ThreadPool_*; threads named ThreadPool*, TaskScheduler*
-  compile     v8.compile*, v8.parse*, V8.PreParse, v8.streamingCompile*, V8.Optimize*, V8.Maglev*, v8.produceCache*,
-              v8.wasm.*, BackgroundCompileTask::*; disabled-by-default-v8.compile";
+  compile     v8.compile*, v8.parse*, V8.PreParse, v8.streamingCompile*,
+              V8.Optimize*, V8.Maglev*, v8.produceCache*, v8.wasm.*,
+              BackgroundCompileTask::*; disabled-by-default-v8.compile";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -39,13 +45,13 @@ Examples:
   Garbage collection in the first minute:
     tracemill filter --name 'GC' --to 1m trace.json -o gc.json
 
-  Two processes but for one thread of theirs:
+  Two processes without one of their threads:
     tracemill filter --pid 4711,4712 trace.json | tracemill filter --invert --tid 4715 -o most.json
 
   Small enough for DevTools, keeping what takes longest:
     tracemill filter --shrink-to devtools --for devtools huge.json -o fits.json
 
-  All but network and GPU, one event a line:
+  All but network and GPU, one event per line:
     tracemill filter --drop network,gpu --format ndjson trace.json | head";
 
 /// Flags of `filter`.
@@ -71,54 +77,53 @@ pub(crate) struct FilterArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Criteria")]
 pub(crate) struct CriteriaArgs {
-    /// Of these processes: numbers, ranges, strings, such as 1,2,5-9
+    /// Events of these processes: numbers, ranges, strings, such as 1,2,5-9
     #[arg(long, value_name = "IDS")]
     pub(crate) pid: Vec<IdSet>,
-    /// Of these threads
+    /// Events of these threads
     #[arg(long, value_name = "IDS")]
     pub(crate) tid: Vec<IdSet>,
-    /// Of processes with a name (process_name) that matches
+    /// Events of processes whose name (process_name) matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) process: Vec<Pattern>,
-    /// Of threads with a name (thread_name) that matches
+    /// Events of threads whose name (thread_name) matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) thread: Vec<Pattern>,
-    /// Of these phases, such as X,B,E
+    /// Events of these phases, such as X,B,E
     ///
-    /// An E goes with its B, and async, flow and object events with those of their id, whatever is listed.
+    /// An E always goes with its B, and async, flow and object events with those of their id.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ph: Vec<String>,
-    /// In one of these categories: exact, or with * and ?
+    /// Events of these categories: exact, or with * and ?
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) cat: Vec<Glob>,
-    /// With a name that matches, anywhere unless anchored with ^ and $
+    /// Events whose name matches, anywhere unless anchored with ^ and $
     #[arg(long, value_name = "REGEX")]
     pub(crate) name: Vec<Pattern>,
-    /// Take upper and lower case as equal in --process, --thread, --name and --cat
+    /// Ignore case in --process, --thread, --name and --cat
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
-    /// That last at least this long
+    /// Events that last at least this long
     #[arg(long, value_name = "TIME")]
     pub(crate) min_dur: Option<Duration>,
-    /// That last at most this long
+    /// Events that last at most this long
     #[arg(long, value_name = "TIME")]
     pub(crate) max_dur: Option<Duration>,
-    /// That are not over at this time
+    /// Events that are not over at this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<TimePoint>,
-    /// That begin before this time
+    /// Events that begin before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<TimePoint>,
-    /// That do not belong to these
+    /// Leave out events that belong to these
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = presets())]
     pub(crate) drop: Vec<Preset>,
-    /// Keep what would go, drop what would stay, as grep -v does
+    /// Keep what would be left out and leave out the rest, as grep -v does
     #[arg(long, visible_alias = "invert-match")]
     pub(crate) invert: bool,
-    /// Of what stays, the longest events, so that the output, before packing, has at most this size
+    /// Keep only the longest of the events that match, so that the output has at most this size before packing
     ///
-    /// A size such as 400M, or the largest that a viewer opens: devtools is 511M (it refuses 512 MiB), perfetto is 500M (from
-    /// there on users saw its page run out of memory). With --for it is the size of all that the viewer needs.
+    /// A size such as 400M, or the largest that a viewer opens: devtools is 511M (it refuses 512 MiB), perfetto is 500M (with more its page has run out of memory). With --for what the viewer needs counts too.
     #[arg(long, value_name = "SIZE", value_parser = size_to_fit)]
     pub(crate) shrink_to: Option<u64>,
 }
@@ -129,7 +134,7 @@ fn size_to_fit(text: &str) -> Result<u64, String> {
         "devtools" => Ok(511 << 20),
         "perfetto" => Ok(500 << 20),
         _ => size::parse(text).map_err(|wrong| {
-            format!("{wrong}; or devtools or perfetto: the largest that they open")
+            format!("{wrong}; or devtools or perfetto, for the largest size that these open")
         }),
     }
 }

@@ -10,19 +10,20 @@ use std::path::PathBuf;
 use tracemill_analysis::{ChangeRules, Order, PictureRules};
 
 pub(super) const ABOUT: &str = "\
-Draws flame graphs and flame charts of what tracemill tree answers: traces, CPU profiles, many of them as one picture.
+Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.
 
--o FILE.svg writes one SVG that needs nothing else: browsers zoom in it (click, Enter), find names (/), and go from frame to frame \
-(arrows); its address keeps what is shown. -o FILE.html puts a table of what takes the time below it. Without -o the picture is drawn \
-as text, as wide as the terminal. Light and dark follow the reader.
+-o FILE.svg writes one SVG that needs nothing else: in a browser click or press Enter to zoom, / to find names, \
+arrows to go from frame to frame; its address keeps what is shown. -o FILE.html adds a table of what takes the time. \
+Without -o the picture is drawn as text, as wide as the terminal. Light and dark follow the settings of the reader.
 
-Frames stand below their callers, those with the most time to the left: --order time is a flame chart, a band for each thread, --flame \
-turns it over. At most 20,000 frames are drawn; narrower ones are one frame that says how many they are.
+Frames stand below their callers, those with the most time to the left. --order time makes a flame chart, with a \
+band for each thread; --flame turns the picture over. At most 20,000 frames are drawn; narrower ones become one \
+frame that says how many they are.
 
---peek NAME draws what calls a function above it and what it calls below. --diff BASE colours a picture of all threads by what has become \
-slower (red), faster (blue) or is new (violet); what only BASE has is a second band.
+--peek NAME draws the callers of a function above it and what it calls below. --diff BASE colours a picture of all \
+threads by what became slower (red), faster (blue) or is new (violet); what only BASE has is a second band.
 
-The same input makes the same bytes on every machine.";
+The same input gives the same bytes on every machine.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -50,13 +51,13 @@ pub(crate) struct FlameArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
-    /// In which order the frames of a caller stand
+    /// How the frames of a caller are ordered
     #[arg(long, value_name = "ORDER", default_value = "heavy", help_heading = "Picture")]
     pub(crate) order: OrderArg,
-    /// Callees stand above their callers
+    /// Draw callees above their callers
     #[arg(long = "flame", help_heading = "Picture")]
     pub(crate) up: bool,
-    /// What calls this function or event above, what it calls below
+    /// Draw the callers of this function or event above it, what it calls below
     #[arg(long, value_name = "NAME", help_heading = "Picture", conflicts_with = "diff")]
     pub(crate) peek: Option<String>,
     /// Colour by what changed since BASE: a trace, a CPU profile or a folder of them
@@ -65,7 +66,7 @@ pub(crate) struct FlameArgs {
     /// Colour by total time, not by self time
     #[arg(long, help_heading = "Picture", requires = "diff")]
     total: bool,
-    /// Grey what changed less: 1% of the picture
+    /// Draw what changed less in grey: 1% of the picture
     #[arg(
         long,
         value_name = "PERCENT",
@@ -74,10 +75,10 @@ pub(crate) struct FlameArgs {
         default_value = "1%"
     )]
     min_delta: Least,
-    /// Scale BASE to the sum of the other
+    /// Scale BASE to the total of the other
     #[arg(long, help_heading = "Picture", requires = "diff")]
     normalize: bool,
-    /// How deep; what is deeper counts for its caller there [default: 1000]
+    /// How many levels; what is deeper counts for its caller [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Picture", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
     /// The most frames that are drawn
@@ -101,7 +102,7 @@ pub(crate) struct FlameArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// In which order the frames of a caller stand.
+/// How the frames of a caller are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderArg {
     /// By total time, the greatest first

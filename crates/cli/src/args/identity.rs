@@ -10,12 +10,12 @@ use tracemill_pipeline::{IdPolicy, IdentityRules, Pattern, PidPolicy};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Identity")]
 pub(crate) struct IdentityArgs {
-    /// What becomes of a pid that several inputs have
+    /// What to do with a pid that several inputs have
     ///
-    /// A renamed pid shows the old one: 4711 becomes 10004711.
+    /// A new pid shows the old one: 4711 becomes 10004711.
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub(crate) pid: Pid,
-    /// What becomes of ids of async operations and flows that several inputs have
+    /// What to do with ids of async operations and flows that several inputs have
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub(crate) ids: Ids,
     /// Treat the values of NAME in args as ids too, such as "External id" and correlation of PyTorch
@@ -29,21 +29,21 @@ pub(crate) struct IdentityArgs {
     /// name. May be given once for each file.
     #[arg(long, value_name = "FILE=TEXT", value_parser = label)]
     pub(crate) label: Vec<(PathBuf, String)>,
-    /// Call processes after the names of their inputs: what the first group of REGEX matches in the path
+    /// Name processes after their inputs: by what the first group of REGEX matches in the path
     #[arg(long, value_name = "REGEX")]
     pub(crate) label_from_name: Option<Pattern>,
-    /// Of metadata events (ph M) that are equal to the byte write one
+    /// Write metadata events (ph M) that are equal to the byte only once
     #[arg(long)]
     pub(crate) dedup_metadata: bool,
-    /// Say in metadata.tracemill of the output which input was what, and what was renamed
+    /// Write to metadata.tracemill of the output what the inputs were and what was renamed
     #[arg(long)]
     pub(crate) provenance: bool,
     /// Read inputs, their labels and new pids from FILE, as --write-manifest wrote them
     ///
-    /// They come behind the other inputs. An input without `pids` there is decided on as usual.
+    /// These inputs follow the others. For an input without `pids` the pids are decided as usual.
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
-    /// Write inputs, their labels and new pids to FILE (JSON), to be edited and merged by again
+    /// Write inputs, their labels and new pids to FILE (JSON), to be edited and used for another merge
     #[arg(long, value_name = "FILE")]
     pub(crate) write_manifest: Option<PathBuf>,
 }
@@ -51,20 +51,20 @@ pub(crate) struct IdentityArgs {
 /// Whose processes are whose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Pid {
-    /// One process if the inputs are parts of one recording (rotated logs, parts of a split); else the later is renamed
+    /// One process if the inputs are parts of one recording (rotated logs, parts of a split); else the later one gets a new pid
     Auto,
     /// One process
     Keep,
-    /// Never one: pids of the second input grow by a power of ten, of the third by twice that
+    /// Always different ones: pids of the second input grow by a power of ten, of the third by twice that
     Offset,
-    /// As auto, and .cpuprofile inputs are all threads of the earliest
+    /// Like auto, but all .cpuprofile inputs are threads of the earliest one
     One,
 }
 
 /// Whose ids are whose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ids {
-    /// The same within a recording; those of a later one are renamed if they lie among those of earlier ones
+    /// The same within a recording; those of a later recording are renamed if they lie among earlier ones
     Auto,
     /// The same
     Keep,

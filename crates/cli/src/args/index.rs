@@ -7,22 +7,23 @@ use std::path::PathBuf;
 use tracemill_pipeline::{IndexConfig, IndexUse};
 
 pub(super) const ABOUT: &str = "\
-Writes an index beside each trace, trace.json.tmi, from which other verbs answer at once what is in the trace, however large that is: \
-`info` in milliseconds instead of seconds a gigabyte. What they answer is the same with and without it.
+Writes an index beside each trace, trace.json.tmi, from which other verbs answer at once, however large the trace \
+is: `info` takes milliseconds instead of seconds per gigabyte. The answers are the same with and without it.
 
-An index has what `info` says, the threads, the keys beside the events, and where in the file which times are. It takes at most 1/128 of the \
-trace, or 64 KiB. It is made in one pass over the trace, as fast as `info` takes, and is the same to the byte whatever the threads and the \
-memory.
+An index holds what `info` says, the threads, the keys beside the events, and which times stand where in the file. \
+It takes at most 1/128 of the trace, or 64 KiB. Making it takes one pass over the trace, as fast as `info`, and \
+gives the same bytes whatever the threads and the memory.
 
-An index that is fresh is left alone. One whose trace has changed is not used, and a warning says so; `tracemill index` makes it anew. \
-Of traces of more than 16 MiB only the ends and 64 places between are compared, with the time of the last change: so one that was copied \
-without its time is read, unless its index is named with --index.
+An index that is up to date is left alone. If the trace has changed since, the index is not used, and a warning says \
+so; `tracemill index` makes a new one. In traces of more than 16 MiB only both ends and 64 places between are \
+compared, along with the time of the last change: so a copy with another time is read in full, unless --index names \
+its index.
 
-A pipe has no index (status 2). A damaged trace gets one, and its losses are told (status 1).";
+A pipe cannot have an index (status 2). A damaged trace gets one, and its losses are reported (status 1).";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  Once, and all that is asked later is answered at once:
+  Make it once, and later answers come at once:
     tracemill index trace.json && tracemill info trace.json
 
   Each trace of a folder:
@@ -31,7 +32,7 @@ Examples:
   What is in the index, and how much of the trace a window of time would read?
     tracemill index --print trace.json
 
-  Is it still what would be made of the trace?
+  Is the index still right?
     tracemill index -f trace.json && tracemill index --verify trace.json";
 
 /// Flags of `index`.
@@ -42,13 +43,13 @@ pub(crate) struct IndexArgs {
     /// Write the index of the one INPUT to FILE [default: INPUT.tmi]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Make indexes anew that are fresh, and replace files that are no indexes
+    /// Make a new index even where there is a fresh one, and replace files that are no indexes
     #[arg(short, long, help_heading = "Output")]
     force: bool,
-    /// Write nothing: make it again, and compare (status 3 if it differs)
+    /// Write nothing: make the index again and compare (status 3 if it differs)
     #[arg(long, help_heading = "Output", conflicts_with = "force")]
     verify: bool,
-    /// Say what is in each index, and how much of the trace windows of a hundredth of its time touch
+    /// Say what is in each index, and how much of the trace a window of a hundredth of its time would read
     #[arg(long, help_heading = "Output", conflicts_with = "verify")]
     pub(crate) print: bool,
     #[command(flatten)]

@@ -6,25 +6,25 @@ use clap::Args;
 use tracemill_pipeline::{IndexUse, InfoConfig};
 
 pub(super) const ABOUT: &str = "\
-Says what is in a trace, in six lines: how much there is and how long it lasts, the busiest threads, the names that take \
-most time and most bytes, CPU profiles, whether DevTools opens it and, if not, the command that mends it; and what is damaged. \
-Busy is a thread while any of its slices is open, each moment counted once; in traces of more than 64 MiB calls within calls count \
-again, which is said, unless --full is given.
+Says what is in a trace, in six lines: its size and duration, the busiest threads, the names that take most time and \
+most bytes, its CPU profiles, whether DevTools opens it (and if not, the command that mends it), and what is \
+damaged. A thread is busy while any of its slices is open; each moment counts once. In traces of more than 64 MiB \
+calls within calls count again, and the line says so; --full counts them once.
 
 --top N adds everything else: time bounds, the first and last event, density over time, gaps, order, phases, \
-processes and threads, names and categories by bytes and by time, CPU profiles, keys beside the events. --json and --markdown \
-always have all of that.
+processes and threads, names and categories by bytes and by time, CPU profiles, keys beside the events. --json and \
+--markdown always have all of that.
 
-Reads the inputs once, as if merged, in memory that grows with the number of threads in them, not of events. All figures \
-are exact, whatever the order of events and however many names there are; durations count in whole nanoseconds.
+The inputs are read once, as if merged; memory grows with the number of their threads, not of their events. All \
+figures are exact, whatever the order of the events; durations count in whole nanoseconds.
 
-time is the sum of `dur`, nested events counted again. An event of several categories counts under each. Density, gaps, \
-first and last are of real events: no metadata, and a ts other than 0. A gap is a stretch in which none begins or lasts; \
-those shorter than about a two-thousandth of the trace are not looked for.
+time is the sum of `dur`, in which nested events count again. An event with several categories counts under each. \
+Density, gaps, first and last are about real events: no metadata, and a ts other than 0. A gap is a stretch in which \
+no event begins or lasts; those shorter than about a two-thousandth of the trace are not looked for.
 
---full takes about three times as long. It adds self times: each moment of a thread belongs to the slice (X, or B until its E) \
-that began last among those open, so that of a thread they sum up to the time in which any slice is open; and the keys \
-of args, with those one level down (data.frame), by the bytes of key and value and by the time of their events.";
+--full takes about three times as long. It adds self times: each moment of a thread belongs to the innermost open \
+slice (X, or B until its E), so the self times of a thread add up to its busy time. It also adds the keys of args, \
+with those one level down (data.frame), by their bytes and by the time of their events.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -40,13 +40,13 @@ Examples:
   One key of the metadata, at once:
     tracemill info --get metadata.command_line trace.json
 
-  To be pasted into an issue:
+  As tables to paste into an issue:
     tracemill info --markdown trace.json
 
   Is anything damaged? The status is 1 if so:
     tracemill info -q trace.json > /dev/null || echo damaged
 
-  Of a trace that is asked often:
+  A trace that you ask often:
     tracemill index trace.json && tracemill info trace.json
 
   Busiest thread of each process:
@@ -60,23 +60,21 @@ Examples:
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Whether the index of a trace is asked instead of reading it: auto (where it can answer), never, or FILE
+    /// Whether to ask the index of a trace instead of reading it: auto (where it can answer), never, or FILE
     ///
-    /// What is said is the same. --full, --strict and several inputs are always read.
+    /// The answer is the same. With --full, --strict or several inputs the trace is always read.
     #[arg(long, value_name = "auto|never|FILE", default_value = "auto", value_parser = index_use, help_heading = "Input")]
     pub(crate) index: IndexUse,
-    /// Also everything else, with self times of threads and names, and keys of args: takes three times as long
+    /// Also everything else, with self times of threads and names, and keys of args; takes three times as long
     #[arg(long, help_heading = "What is said")]
     full: bool,
-    /// Also everything else but those, with N rows of each list of names, and of gaps [default: 10]
+    /// Also everything else except those, with N rows in each list of names and of gaps [default: 10]
     #[arg(long, value_name = "N", help_heading = "What is said",
           value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// Only the value of KEY beside the events, such as metadata.command_line, as it is written
+    /// Only the value of KEY beside the events, such as metadata.command_line, as it stands
     ///
-    /// Names with dots between them; numbers count elements of lists from 0. Where it stands before the events of a file nothing else
-    /// is read, however large that is. One line for each input that has it. If none has it, the status is 1, and a warning says
-    /// what keys there are.
+    /// KEY is names with dots between them; numbers count elements of lists from 0. If it stands before the events, nothing else of the file is read, however large it is. Each input that has it gets a line. If none has it, the status is 1, and a warning says what keys there are.
     #[arg(long, value_name = "KEY", help_heading = "What is said", conflicts_with_all = ["full", "top", "json", "markdown", "report"])]
     pub(crate) get: Option<String>,
     #[command(flatten)]
@@ -84,7 +82,7 @@ pub(crate) struct InfoArgs {
     /// Write JSON: everything, in a stable form
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write tables in Markdown, to be pasted into an issue
+    /// Write tables in Markdown, to paste into an issue
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) markdown: bool,
     #[command(flatten)]

@@ -98,7 +98,7 @@ pub(crate) enum Verb {
     /// Write an index beside a trace, from which info answers at once
     #[command(long_about = index::ABOUT, after_long_help = index::EXAMPLES)]
     Index(IndexArgs),
-    /// Show a trace of any size in a browser, and hand windows of it on to other viewers
+    /// Show a trace of any size in a browser, and hand windows on to other viewers
     #[cfg(feature = "view")]
     #[command(long_about = view::ABOUT, after_long_help = view::EXAMPLES)]
     View(ViewArgs),
@@ -114,10 +114,10 @@ pub(crate) enum Verb {
     /// Draw flame graphs and flame charts: SVG, HTML, or on the terminal
     #[command(long_about = flame::ABOUT, after_long_help = flame::EXAMPLES)]
     Flame(FlameArgs),
-    /// Compare two traces, or many runs a side: what became slower
+    /// Compare two traces, or many runs per side: what became slower
     #[command(long_about = diff::ABOUT, after_long_help = diff::EXAMPLES)]
     Diff(DiffArgs),
-    /// Write the trace with calls made of samples as events, or its flame chart as rows
+    /// Write the trace with the calls of its CPU samples as events, or its flame chart as rows
     #[command(long_about = texts_analysis::CALLS_ABOUT, after_long_help = texts_analysis::CALLS_EXAMPLES)]
     Calls(CallsArgs),
     /// List the CPU profiles in traces, or extract them
@@ -127,7 +127,7 @@ pub(crate) enum Verb {
     /// Say what is wrong with a trace, and what to do about it
     #[command(long_about = texts_check::CHECK_ABOUT, after_long_help = texts_check::CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Write a trace in another form: object, array, one event a line, compact, pretty
+    /// Write a trace in another form: object, array, one event per line, compact, pretty
     #[command(long_about = convert::ABOUT, after_long_help = convert::EXAMPLES)]
     Convert(ConvertArgs),
     /// Keep some events: by process, thread, phase, category, name, duration, time, or size
@@ -136,16 +136,16 @@ pub(crate) enum Verb {
     /// Split a trace into parts by process, thread, category, time or size
     #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
     Split(SplitArgs),
-    /// Write what lies in a window of time, as a trace that still renders
+    /// Write a window of time as a trace that still renders
     #[command(visible_alias = "cut", long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
     Slice(SliceArgs),
-    /// Replace addresses, paths and names of users by placeholders, to share a trace
+    /// Replace addresses, paths and user names by placeholders, to share a trace
     #[command(long_about = redact::ABOUT, after_long_help = redact::EXAMPLES)]
     Redact(RedactArgs),
     /// Run a Node program, and write one trace of all its processes and threads
     #[command(long_about = record::ABOUT, after_long_help = record::EXAMPLES)]
     Record(RecordArgs),
-    /// Write a script by which a shell completes verbs and flags
+    /// Write a script with which a shell completes verbs and flags
     #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
     /// Write the manual: one page, or all into a folder

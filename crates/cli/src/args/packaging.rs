@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 
 pub(super) const COMPLETIONS_ABOUT: &str = "\
-Writes a script to standard output by which a shell completes verbs, flags and their values.";
+Writes a script with which a shell completes verbs, flags and their values to standard output.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -44,10 +44,10 @@ pub(crate) struct CompletionsArgs {
 /// Flags of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The page of this verb, such as merge or profile list [default: that of tracemill]
+    /// The page of this verb, such as merge or profile list [default: tracemill]
     #[arg(value_name = "VERB", conflicts_with = "dir")]
     pub(crate) verb: Vec<String>,
-    /// Write all pages to DIR, which is made if it does not exist
+    /// Write all pages to DIR, which is created if it does not exist
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) dir: Option<PathBuf>,
     /// Replace files that exist

@@ -45,20 +45,18 @@ pub(crate) struct PartArgs {
     /// The last TIME of the trace
     #[arg(long, value_name = "TIME", value_parser = positive, conflicts_with_all = ["from", "to", "duration"])]
     tail: Option<i64>,
-    /// Leave out calls of functions in these files directly below others of these, as DevTools does: REGEX for URLs, or its own
-    /// list (node_modules and node:)
+    /// Leave out calls from files of this list to others of it, as DevTools does: REGEX for URLs, or its own list (node_modules and node:)
     #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, conflicts_with = "all_events")]
     ignore_list: Option<Option<Matcher>>,
-    /// Take events for the same whose names differ in digits only: each run of digits is an N
+    /// Put events whose names differ only in digits into one row: each run of digits becomes N
     #[arg(long)]
     fold_numbers: bool,
-    /// Count events too that DevTools does not draw, such as tasks of the browser's own
+    /// Also count events that DevTools does not draw, such as tasks of the browser's own
     #[arg(long, conflicts_with = "like")]
     all_events: bool,
-    /// Do as a viewer does, also where that is a defect: panel is the Performance panel of DevTools
+    /// Do what a viewer does, even where that is a defect: panel is the Performance panel of DevTools
     ///
-    /// Its ignore list counts then (calls of node: and node_modules directly below others of these are not drawn), threads that it
-    /// does not show are left out, B and E are paired over all threads in the order of the file.
+    /// Then its ignore list counts (calls of node: and node_modules directly below others of these are not drawn), threads that it does not show are left out, and B and E are paired across all threads in file order.
     #[arg(long, value_name = "VIEWER")]
     pub(crate) like: Option<Viewer>,
     /// Functions of built scripts have the names and places of their sources: a folder with scripts or maps, or a map; may be given several times
@@ -82,7 +80,7 @@ pub(crate) enum Viewer {
 /// By what rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Grouping {
-    /// Not at all
+    /// Never
     #[default]
     None,
     /// By what DevTools calls an event

@@ -11,36 +11,36 @@ use tracemill_pipeline::TimeWindow;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct PickArgs {
-    /// From A to B, each as in --from; either may be left out. Several are added up
+    /// From A to B, each as in --from; either may be left out. Several windows are added up
     #[arg(long, value_name = "A..B", value_parser = window)]
     window: Vec<TimeWindow>,
-    /// Only while an event or call lasts that matches, on whatever thread; added up
+    /// Only the time in which a matching event or call is open, on any thread; added up
     #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window"])]
     during: Option<Matcher>,
-    /// Only the thread and the time of this event: a key of tree --log, such as r-12
+    /// Only the thread and time of this event: a key of tree --log, such as r-12
     #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window", "during"])]
     event: Option<String>,
-    /// Only time in which an event or call of its thread is open that matches: name or URL
+    /// Only the time in which a matching event or call of the thread is open: name or URL
     #[arg(long, value_name = "REGEX")]
     focus: Option<Matcher>,
-    /// Not the time in which one is open that matches
+    /// Not the time in which a matching one is open
     #[arg(long, value_name = "REGEX")]
     ignore: Option<Matcher>,
-    /// No rows for those that match: their time is their callers'
+    /// No rows for matching ones: their time goes to their callers
     #[arg(long, value_name = "REGEX")]
     hide: Option<Matcher>,
-    /// Trees begin at those that match
+    /// Trees begin at matching ones
     #[arg(long, value_name = "REGEX")]
     root: Option<Matcher>,
-    /// Only rows with this text in their name or URL, whatever its case, as the filter of DevTools (which looks at args too)
+    /// Only rows with this text in their name or URL, in any case, like the filter of DevTools (which looks at args too)
     ///
-    /// Call tree and log are made of events and calls that have it; bottom up it is asked of the rows at the top.
+    /// Call tree and log are made of events and calls that have it; bottom-up it applies to the rows at the top.
     #[arg(long, value_name = "TEXT", value_parser = Matcher::of_text)]
     text: Option<Matcher>,
-    /// For how long a sample of a CPU profile counts that stands alone
+    /// How long a sample of a CPU profile counts
     #[arg(long, value_name = "RULE", default_value = "next")]
     weights: Weighing,
-    /// What calls must have in common to be one row [default: in a table of one thread their id in DevTools, else their place]
+    /// What calls must have in common to be one row [default: their id in DevTools if the table has one thread, else their place]
     #[arg(long, value_name = "KEY", help_heading = "Rows")]
     key: Option<Key>,
 }
@@ -78,9 +78,9 @@ enum Weighing {
     /// Until the next sample, as in DevTools
     #[default]
     Next,
-    /// The time since the sample before, as bun, deno and most scripts have it
+    /// The time since the sample before, as in bun, deno and most scripts
     Delta,
-    /// All alike, as hit counts have it
+    /// All the same, like hit counts
     Hits,
 }
 

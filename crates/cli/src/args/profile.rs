@@ -54,13 +54,13 @@ pub(crate) struct ExtractArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choice")]
 pub(crate) struct ChoiceArgs {
-    /// Only those of these processes: numbers, ranges, strings, such as 1,2,5-9
+    /// Only profiles of these processes: numbers, ranges, strings, such as 1,2,5-9
     #[arg(long, value_name = "IDS")]
     pub(crate) pid: Vec<IdSet>,
-    /// Only those of these threads
+    /// Only profiles of these threads
     #[arg(long, value_name = "IDS")]
     pub(crate) tid: Vec<IdSet>,
-    /// Only those of these streams, such as 0x1
+    /// Only profiles with these ids, such as 0x1
     #[arg(long, value_name = "IDS")]
     pub(crate) id: Vec<IdSet>,
 }
@@ -69,12 +69,12 @@ pub(crate) struct ChoiceArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ExtractOutputArgs {
-    /// Write the files to DIR, which is made if it does not exist [default: .]
+    /// Write the files to DIR, which is created if it does not exist [default: .]
     #[arg(short, long, value_name = "DIR", conflicts_with = "output")]
     pub(crate) dir: Option<PathBuf>,
     /// Names of the files [default: CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile]
     ///
-    /// There are {date} {time} {pid} {tid} {id} {seq} {process} {thread}; characters that do not belong into names become _.
+    /// Fields are {date} {time} {pid} {tid} {id} {seq} {process} {thread}; characters that cannot be in a name become _.
     #[arg(short = 'O', long, value_name = "TEMPLATE", conflicts_with = "output", value_parser = template)]
     pub(crate) template: Option<String>,
     /// Write the one profile chosen to FILE; - is standard output

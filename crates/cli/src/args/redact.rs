@@ -7,18 +7,20 @@ use std::hash::{BuildHasher, RandomState};
 use tracemill_pipeline::{Pattern, Redaction, Secret};
 
 pub(super) const ABOUT: &str = "\
-Writes a trace to be shown to others: addresses, paths and names of users are replaced by placeholders, wherever they stand: in \
-args, stackFrames, metadata, CPU profiles, source maps, keys of objects. All else stays as it is, to the byte, in the order of the input.
+Writes a trace that you can show to others: addresses, paths and names of users become placeholders, wherever they \
+stand: in args, stackFrames, metadata, CPU profiles, source maps and keys of objects. Everything else stays as it \
+is, to the byte, in the order of the input.
 
   url   addresses with :// and data: (host and path are told apart); not chrome:// and devtools://
   path  absolute paths of two names and more, and those below ~ and drives; a text that is a path as a whole goes as a whole
   user  names of home folders (/home/NAME, C:\\Users\\NAME) where paths stay, and e-mail addresses
 
-Equal texts get equal placeholders, which are keyed hashes: nobody can try out what they stand for without the key. It is another \
-one in each run, unless --key gives one: with that, placeholders are the same in all runs.
+Equal texts get equal placeholders. These are keyed hashes, so nobody can find out what they stand for without the \
+key. Each run makes a new key, unless --key gives one: then placeholders are the same in all runs.
 
-What the rules do not know stays: host names without an address, names of functions, titles of pages (--also takes them). So \
-look at the result before you share it. stderr and --report say how often what was replaced, and never by what. What is not JSON is mended.";
+The rules cannot know everything: host names without an address, names of functions and titles of pages stay (--also \
+takes them out). So look at the result before you share it. stderr and --report say how often something was \
+replaced, never by what. Text that is not JSON is mended.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -43,10 +45,10 @@ pub(crate) struct RedactArgs {
     /// What is replaced [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = secrets(), help_heading = "What is replaced")]
     what: Vec<Secret>,
-    /// Replace whatever matches, too; may be given more than once
+    /// Also replace everything that matches; may be given more than once
     #[arg(long, value_name = "REGEX", help_heading = "What is replaced")]
     also: Vec<Pattern>,
-    /// Make placeholders of TEXT, so that they are the same in other runs with it; whoever knows it can try out texts
+    /// Make the placeholders with TEXT, so that other runs with it make the same; whoever knows it can try out texts
     #[arg(long, value_name = "TEXT", help_heading = "What is replaced")]
     key: Option<String>,
     #[command(flatten)]

@@ -9,25 +9,26 @@ use std::path::PathBuf;
 use tracemill_pipeline::{Edges, EventName, Moment, TimeWindow};
 
 pub(super) const SLICE_ABOUT: &str = "\
-Writes what of a trace lies in a window of time, as a trace that still renders.
+Writes the part of a trace that lies in a window of time, as a trace that still renders.
 
-Times are microseconds, or have a unit: ns us ms s m h. They count from the start of the trace, the least ts of an event \
-that is no metadata (but for a lone 0 far before all others); with an @ they are as written in the trace. A window is half open: what happens at its end is \
-behind it. Several windows make one trace. Of a trace that has an index (`tracemill index`) only what a window needs is read.
+Times are microseconds, or have a unit: ns us ms s m h. They count from the start of the trace, which is the \
+smallest ts of all events but metadata (a lone 0 far before all others does not count); with @ they are time stamps \
+as written. An event that starts exactly at the end of a window is no longer in it. Several windows make one trace. \
+If the trace has an index (`tracemill index`), only what the window needs is read.
 
-What an edge cuts is cut exactly (--edges clip): a complete event (X) gets the ts and dur of what lies inside; a B whose \
-E lies behind the window gets an E at its end; an E whose B lies before it gets that B at its start; so do async pairs, \
-and flows of which a step lies inside. The last value of each counter before the window is repeated at its start. CPU \
-profiles keep the samples inside, with their times, and the nodes that these need. Nothing else of an event changes. \
-Where the trace ends within the window, nothing is closed.
+Events that cross an edge are cut there (--edges clip): an X event gets the ts and dur of the part inside; a B \
+without its E in the window gets an E at the end; an E without its B gets that B at the start; async pairs, and \
+flows with a step inside, likewise. The last value of each counter before the window is repeated at its start. CPU \
+profiles keep their samples inside the window, with their times and the nodes they need. Nothing else of an event \
+changes. If the trace ends inside the window, nothing is closed.
 
-Metadata, events without a ts, and the events by which DevTools knows pages, frames and workers are kept wherever they \
-stand: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), TracingStartedInPage, \
-TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations follow \
-their events; those of what is cut away are dropped.
+These stay wherever they stand: metadata, events without a ts, and the events by which DevTools knows pages, frames \
+and workers: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), \
+TracingStartedInPage, TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools \
+annotations follow their events; those of events that are cut away go too.
 
-The order is that of merge. A window that holds the whole trace gives the bytes of merge. \
-Where no event of the trace lies in a window the status is 1, and a warning says where the trace lies.";
+The order is that of merge, and a window that holds the whole trace gives the bytes of merge. If no event lies in a \
+window, the status is 1 and a warning says where the trace lies.";
 
 pub(super) const SLICE_EXAMPLES: &str = "\
 Examples:
@@ -38,7 +39,7 @@ Examples:
     tracemill slice trace.json --head 5s -o first.json
     tracemill slice trace.json --tail 5s -o last.json
 
-  Between two times that stand in the trace, in one pass with the least memory:
+  Between two time stamps of the trace, in one pass with the least memory:
     tracemill slice trace.json.gz --from @522975000000 --to @522976000000 -o part.json.gz
 
   The thirteenth second, as samtools has regions:
@@ -56,7 +57,7 @@ Examples:
     tracemill slice trace.json --from 17s --duration 1s -o one.json
     tracemill slice trace.json --from 40s --duration 1s -o other.json
 
-  Only what lies wholly inside, as it is:
+  Only events that lie wholly inside, unchanged:
     tracemill slice trace.json --from 1s --to 2s --edges drop | tracemill info";
 
 /// Flags of `slice`.
@@ -101,34 +102,33 @@ pub(crate) struct WindowArgs {
     pub(crate) tail: Option<i64>,
     /// From A to before B, each as in --from; either may be left out; A-B is the same
     ///
-    /// A-B may also stand among the INPUTs, as in `tracemill slice trace.json 12s-13s`, where no file is called so.
-    /// May be given more than once, and beside the others: windows that overlap or touch are one.
+    /// A-B may also stand among the INPUTs, as in `tracemill slice trace.json 12s-13s`, if no file has that name. May be given more than once, and together with the others: windows that overlap or touch become one.
     #[arg(long, value_name = "A..B", value_parser = window)]
     pub(crate) window: Vec<TimeWindow>,
-    /// Around the longest event of this name, or of those that /REGEX/ matches; the inputs are read twice
+    /// Around the longest event with this name, or with one that /REGEX/ matches; the inputs are read twice
     ///
-    /// Its time, and --margin before and behind it. Of B and E it is the time between them.
+    /// The window is its time, with --margin before and after. For B and E it is the time between them.
     #[arg(long, value_name = "NAME")]
     pub(crate) around: Option<EventName>,
-    /// Time to keep before and behind the event of --around [default: 5ms]
+    /// Time to keep before and after the event of --around [default: 5ms]
     #[arg(long, value_name = "TIME", requires = "around", value_parser = positive)]
     pub(crate) margin: Option<i64>,
-    /// The Nth event of that name by time, from 1 on, instead of the longest
+    /// The Nth event of that name by time, counted from 1, instead of the longest
     #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) nth: Option<u64>,
-    /// What becomes of that which an edge cuts
+    /// What to do with events that cross an edge
     #[arg(long, value_name = "RULE", default_value = "clip")]
     pub(crate) edges: EdgeRule,
 }
 
-/// What becomes of that which an edge cuts.
+/// What to do with events that cross an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EdgeRule {
-    /// It is cut, and closed or opened there
+    /// They are cut there, and closed or opened
     Clip,
-    /// Whatever touches a window is kept, whole and unchanged
+    /// They are kept, whole and unchanged
     Keep,
-    /// Only what lies in a window is kept
+    /// They are left out
     Drop,
 }
 

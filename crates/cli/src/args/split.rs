@@ -20,7 +20,7 @@ pub(crate) struct SplitArgs {
     /// Cut the parts of --by pid or tid further, at SIZE before packing
     #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Parts")]
     pub(crate) max_size: Option<u64>,
-    /// Say what would be written, and write nothing but the manifest, if there is to be one
+    /// Say what would be written, and write only the manifest, if one is asked for
     #[arg(long, help_heading = "Parts")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) struct SplitArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SplitOutputArgs {
-    /// Write the parts to DIR, which is made if it does not exist [default: .]
+    /// Write the parts to DIR, which is created if it does not exist [default: .]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Names of the parts, such as {stem}.{pid}.{tid}.{ext}

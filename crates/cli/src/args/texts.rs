@@ -1,42 +1,44 @@
 //! The longer texts of the help.
 
 pub(super) const LONG_ABOUT: &str = "\
-Merges, sorts, splits, slices, filters, checks and converts performance traces in Chrome Trace Event JSON (Chrome, DevTools, Node, PyTorch, Bazel, \
-clang and many more write it), far larger than any viewer can open, at the speed of copying them, in bounded memory.
+Merges, sorts, splits, slices, filters, checks and converts performance traces in Chrome Trace Event JSON (Chrome, \
+DevTools, Node, PyTorch, Bazel, clang and many more write it), far larger than any viewer can open, at the speed of \
+copying them, in bounded memory.
 
-Inputs may be objects with traceEvents, arrays, one event a line, V8 CPU profiles, or several of them in a row; plain, \
-gzip or zstd; files, folders or pipes. What they are is told by their content, never by their name. Damaged traces are read as far \
-as they can be, and what is lost is reported.";
+Inputs may be objects with traceEvents, arrays, one event per line, V8 CPU profiles, or several of these in a row; \
+plain, gzip or zstd; files, folders or pipes. Their content says what they are, not their name. Damaged traces are \
+read as far as possible, and what is lost is reported.";
 
 pub(super) const AFTER_HELP: &str = "\
 Exit status:
   0  complete
-  1  finished, but something was lost, or nothing was found that was asked for (see the warnings)
-  2  called wrongly
+  1  finished, but something was lost or not found (the warnings say what)
+  2  wrong command line
   3  an input cannot be used, or --strict met a defect
-  4  the system failed, or the memory budget is impossible
-  5  a limit of diff --fail-on is broken
+  4  the system failed, or the memory budget is too small
+  5  a limit of diff --fail-on was broken
   130, 143  ended by SIGINT, SIGTERM
 
 `tracemill VERB --help` has examples.";
 
 pub(super) const MERGE_ABOUT: &str = "\
-Merges any number of traces into one, sorted by time. One input is sorted.
+Merges any number of traces into one, sorted by time. A single input is sorted.
 
-Events keep the bytes they were read with. First come metadata events (ph M) in input order, then events without a \
+Events keep the bytes they were read with. Metadata events (ph M) come first, in input order, then events without a \
 ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
 The output does not depend on threads, memory, or whether an input is a file or a pipe.
 
-Parts that split made become the trace again that they are of: what they repeat is left out, and counted.
+Parts that split made become their trace again: what they repeat is left out, and counted.
 
-Of several inputs, pids and ids that more than one has are renamed in the later one, so that a viewer joins nothing that \
-does not belong together: processes, flows, async operations, stack frames. Rotated logs and other parts of one recording \
-keep theirs. Only the bytes of the ids change; what was renamed is said, and --report has the map.
+If several inputs use the same pids or ids, the later ones get new numbers, so that a viewer does not join \
+processes, flows, async operations or stack frames that have nothing to do with each other. Rotated logs and other \
+parts of one recording keep theirs. Only the bytes of the ids change; a message says what got new numbers, and \
+--report has the whole map.
 
-Inputs that state when their times begin to count (baseTimeNanoseconds, beginningOfTime) are put on one time line, exactly; \
---align has other ways.
+Inputs that say when their times begin to count (baseTimeNanoseconds, beginningOfTime) are put on one time line, \
+exactly; --align has other ways.
 
-A .cpuprofile becomes the events that V8 would have streamed, of the process and thread that its name says \
+A .cpuprofile becomes the events that V8 would have streamed, of the process and thread in its name \
 (CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile).
 
 -o FILE appears when it is complete: a run that fails or is stopped leaves the old file, or none. Inputs are mapped \
@@ -59,10 +61,10 @@ Examples:
   The CPU profiles of a Node program and its workers (node --cpu-prof), as one trace for DevTools:
     tracemill merge profiles/ --for devtools -o all.json
 
-  A trace that DevTools shows wrongly, as it takes it:
+  A trace that DevTools shows wrongly, mended:
     tracemill merge trace.json --for devtools -o right.json.gz
 
-  Two hosts whose clocks differ, by the events that both call step:
+  Two hosts whose clocks differ, aligned by their events named step:
     tracemill merge a.json b.json --align marker:step -v -o all.json
 
   The ranks of a distributed PyTorch job, each with its name:
@@ -72,21 +74,22 @@ Examples:
     tracemill merge a.json b.json --write-manifest all.manifest -o all.json
     tracemill merge --manifest all.manifest -f -o all.json
 
-  One event a line, for grep, jq and DuckDB:
+  One event per line, for grep, jq and DuckDB:
     curl -s https://example.org/trace.json | tracemill merge --format ndjson | grep '\"GC\"'";
 
 pub(super) const PROFILE_ABOUT: &str = "\
-CPU profiles in traces: what there is, and each as a .cpuprofile.
+Works with the CPU profiles in traces: lists them, or writes each to a .cpuprofile.
 
-V8 streams a CPU profile into a trace in pieces (Profile and ProfileChunk events), from a thread of its own, several at \
-a time. Pieces are told apart by process and id, put in order and together again, over several files if need be \
-(rotated logs of Node: name them all).";
+V8 streams a CPU profile into a trace in pieces (Profile and ProfileChunk events), from a thread of its own, several \
+at a time. The pieces are told apart by process and id, put in order and joined again, across several files if need \
+be (rotated logs of Node: name them all).";
 
 pub(super) const LIST_ABOUT: &str = "\
-Lists the CPU profiles in traces: process, thread, id, source, start, duration, samples, nodes, chunks, and what is wrong.
+Lists the CPU profiles in traces: process, thread, id, source, start, duration, samples, nodes, chunks, and what is \
+wrong.
 
-The column `order` says how the chunks of a profile were put together: `both` if they stand in the order of their times, \
-`time` or `input` if only one of these has every chunk behind what it builds on, `neither` if none has.";
+The column `order` says how the chunks of a profile were put together: `both` if they stand in time order, `time` or \
+`input` if only that order puts every chunk after the nodes it uses, `neither` if no order does.";
 
 pub(super) const LIST_EXAMPLES: &str = "\
 Examples:
@@ -99,20 +102,20 @@ Examples:
 pub(super) const EXTRACT_ABOUT: &str = "\
 Writes each CPU profile in traces to a .cpuprofile of its own, which DevTools, VS Code and speedscope open.
 
-Sample times are exact; children and hitCount are filled in as V8 does; lines, trace_ids and whatever else there was are \
-kept. Files are named as Node does: CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile, with the date from the trace's \
-metadata (19700101.000000 if it has none) and profiles of a process counted from 001.";
+Sample times are exact; children and hitCount are filled in as V8 does; lines, trace_ids and everything else are \
+kept. Files are named as Node names them: CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile. The date comes from the \
+trace's metadata (19700101.000000 if it has none), and the profiles of a process are counted from 001.";
 
 pub(super) const EXTRACT_EXAMPLES: &str = "\
 Examples:
   All profiles of a trace, into a folder:
     tracemill profile extract trace.json -d profiles
 
-  One thread, to be piped on:
+  One thread, into a pipe:
     tracemill profile extract trace.json --pid 4711 --tid 4711 -o - | gzip > main.cpuprofile.gz
 
-  Rotated logs of Node, in which one profile goes over several files:
+  Rotated logs of Node, where a profile spans several files:
     tracemill profile extract node_trace.*.log -d profiles
 
-  Names of one's own:
+  With names of your own:
     tracemill profile extract trace.json -O '{process}-{thread}-{seq}.cpuprofile'";

@@ -3,16 +3,17 @@
 pub(super) const TOP_ABOUT: &str = "\
 Says where the time goes: functions and events by self time, with the numbers of the Bottom-up tab of DevTools.
 
-Reads Chrome and Node traces, .cpuprofile files, and any trace with complete (X) or begin and end (B, E) events: PyTorch, Bazel, \
-clang. Of CPU profiles it makes the calls that DevTools draws; each lasts until the next sample says otherwise. Several inputs make \
-one table, in which calls of one function, URL, line and column are one row; --per thread has a table for each thread. Whose processes \
-are whose where inputs share pids, and whose clocks differ, is decided as by merge.
+Reads Chrome and Node traces, .cpuprofile files, and any trace with complete (X) or begin and end (B, E) events: \
+PyTorch, Bazel, clang. CPU profiles become the calls that DevTools draws; each lasts until the next sample says \
+otherwise. Several inputs make one table, with one row for calls of the same function, URL, line and column; --per \
+thread makes a table for each thread. Where inputs share pids, or their clocks differ, top decides as merge does.
 
-self is the time in which nothing below an event is open, total its whole time, that of calls of itself not counted again; percent \
-are of the time in which anything is open. In web traces events that DevTools does not draw do not count, unless --all-events.
+self is the time in which nothing below an event is open; total is its whole time, in which calls of itself do not \
+count again; percentages are of the time in which anything is open. In web traces events that DevTools does not draw \
+do not count, unless --all-events is given.
 
-All sums are doubles made in the order in which DevTools makes them: of one thread they are its numbers, to the last bit (--json has \
-all of them). Where DevTools has a defect the numbers are right; --like panel has the defect too.";
+Sums are doubles, added up in the same order as in DevTools: for one thread they are its numbers, to the last bit \
+(--json has all of them). Where DevTools has a defect the numbers here are right; --like panel has the defect too.";
 
 pub(super) const TOP_EXAMPLES: &str = "\
 Examples:
@@ -34,15 +35,16 @@ Examples:
 pub(super) const TREE_ABOUT: &str = "\
 Shows the call tree of each thread, or its bottom-up tree or event log, with the numbers of DevTools.
 
-Rows, ids, times and order are those of the tabs Call tree, Bottom-up and Event log, to the last bit (--json has all of them). Of CPU \
-profiles it makes the calls that DevTools draws. The log has events and calls by start, with the key by which DevTools knows \
-them.
+Rows, ids, times and order are those of the tabs Call tree, Bottom-up and Event log, to the last bit (--json has all \
+of them). CPU profiles become the calls that DevTools draws. The log lists events and calls by start, with the key \
+by which DevTools knows them.
 
---peek NAME lists what calls a function and what it calls; --heaviest shows the one path on which most time is spent. --per all \
-makes one tree of all threads and inputs. Several inputs stand beside each other as merge has them.
+--peek NAME lists the callers of a function and what it calls; --heaviest shows the one path that takes most time. \
+--per all makes one tree of all threads and inputs. Where inputs share pids, or their clocks differ, tree decides as \
+merge does.
 
-Times of --from and --to are microseconds, or have a unit: ns us ms s m h; they count from the start of the trace, with an @ they are \
-as written in it. An event that begins before the window or ends behind it counts with what lies within.";
+Times of --from and --to are microseconds, or have a unit: ns us ms s m h; they count from the start of the trace, \
+with @ they are as written in it. Of an event that crosses an edge of the window the part inside counts.";
 
 pub(super) const TREE_EXAMPLES: &str = "\
 Examples:
@@ -71,19 +73,20 @@ Examples:
     tracemill tree --json --like panel server.json | jq '.parts | length'";
 
 pub(super) const CALLS_ABOUT: &str = "\
-Writes the trace with each call that DevTools makes of samples of CPU profiles as a complete event (X), so that Perfetto, speedscope \
-and chrome://tracing show the flame chart of DevTools.
+Writes the trace with each call that DevTools makes of the samples of CPU profiles as a complete event (X), so that \
+Perfetto, speedscope and chrome://tracing show the flame chart of DevTools.
 
-Events of the inputs keep their bytes and are sorted as by merge --pid keep --ids keep --align none. Calls have the category v8.calls, \
-the function's name or (anonymous), times with three decimals, and in args url, line and column (from 0), the profile's node and \
-the sample. --pid, --tid, --main, --from, --to and --duration say of which threads and what time calls are made; all events stay.
+Events of the inputs keep their bytes and are sorted as by merge --pid keep --ids keep --align none. A call has the \
+category v8.calls, the name of its function or (anonymous), times with three decimals, and in args url, line and \
+column (from 0), the profile's node and the sample. --pid, --tid, --main, --from, --to and --duration choose threads \
+and time for the calls; all events stay.
 
-The samples stay too: top, tree and calls make calls of these and leave the written ones out. DevTools itself would show both: give \
-it the trace as it was. Inputs are read twice; pipes are kept in a temporary file meanwhile.
+The samples stay too: top, tree and calls use these and leave out the calls that were written. DevTools itself would \
+show both, so give it the original trace. The inputs are read twice; pipes are kept in a temporary file meanwhile.
 
-With --rows no trace is written but the flame chart of each thread: one JSON array a line, depth first: depth, \"P\" for a call from \
-samples or \"E\" for an event, its name, start, duration and self time in microseconds, and the key by which DevTools knows it. Before \
-the rows of a thread stands an object that names it.";
+With --rows no trace is written but the flame chart of each thread, one JSON array per line, depth first: depth, \
+\"P\" for a call from samples or \"E\" for an event, its name, start, duration and self time in microseconds, and \
+the key by which DevTools knows it. An object that names the thread stands before its rows.";
 
 pub(super) const CALLS_EXAMPLES: &str = "\
 Examples:

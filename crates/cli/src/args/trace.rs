@@ -20,8 +20,8 @@ const ELSEWHERE: [(&str, &str); 8] = [
         "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
     ),
     ("cpuprofile", "tracemill profile extract writes CPU profiles"),
-    ("csv", ".ndjson has one event a line, for jq and DuckDB"),
-    ("parquet", ".ndjson has one event a line, for jq and DuckDB"),
+    ("csv", ".ndjson has one event per line, for jq and DuckDB"),
+    ("parquet", ".ndjson has one event per line, for jq and DuckDB"),
     ("zip", ".json.gz and .json.zst are packed traces"),
     ("html", "tracemill flame draws pictures; DevTools and Perfetto open .json and .json.gz"),
     ("svg", "tracemill flame draws pictures"),
@@ -34,19 +34,18 @@ pub(crate) struct TraceArgs {
     /// How to pack the output [default: by the name of -o: .gz, .zst]
     #[arg(short = 'z', long, value_name = "CODEC")]
     pub(crate) compress: Option<Codec>,
-    /// Effort of packing: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3]
+    /// How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3]
     #[arg(long, value_name = "N")]
     pub(crate) level: Option<u32>,
     /// Form of the output [default: that of the first input]
     ///
-    /// object: {"traceEvents":[…], …}; array: […], which has no place for other keys; ndjson: one event a line, other
+    /// object: {"traceEvents":[…], …}; array: […], which has no place for other keys; ndjson: one event per line, other
     /// keys in the first one.
     #[arg(long, value_name = "FORM", value_parser = formats())]
     pub(crate) format: Option<Form>,
-    /// Write as JSON what is not, where it is clear what was meant
+    /// Mend text that is not JSON, where it is clear what was meant
     ///
-    /// NaN and Infinity become null, bytes that are not UTF-8 U+FFFD; raw control characters are escaped, and so are
-    /// backslashes that begin no escape (C:\demo); commas before closing brackets go. All of it is counted.
+    /// NaN and Infinity become null; bytes that are not UTF-8 become U+FFFD; raw control characters are escaped, and so are backslashes that start no JSON escape (C:\demo); commas before closing brackets go. Everything is counted.
     #[arg(long, conflicts_with = "strict")]
     pub(crate) repair: bool,
 }
@@ -212,7 +211,7 @@ mod tests {
         for (name, instead) in [
             ("a.pftrace", "--for perfetto"),
             ("a.folded", "tracemill tree"),
-            ("a.csv.gz", ".ndjson has one event a line"),
+            ("a.csv.gz", ".ndjson has one event per line"),
             ("a.CSV", ".ndjson"),
             ("a.svg", "tracemill flame"),
         ] {

@@ -5,15 +5,17 @@ use clap::Args;
 use std::time::Duration;
 
 pub(super) const ABOUT: &str = "\
-Shows traces of any size in a browser: an overview of all of it, each process and thread with its rows, zoom to the nanosecond, search, sums of a \
-window; and hands a window on to Perfetto, the Firefox Profiler or DevTools, or as a file.
+Shows traces of any size in a browser: an overview of the whole trace, each process and thread with its rows, zoom \
+to the nanosecond, search, and sums of a window. It also hands a window on to Perfetto, the Firefox Profiler or \
+DevTools, or saves it as a file.
 
-The command reads the trace once, at scanning speed, and answers the page, which opens at once, from then on: what is drawn costs as much as \
-the pixels, not the events. Beyond the memory (-m) lists of 36 bytes an interval go to the folder of -T. Inputs are shown as one trace, \
-as they stand: equal pids are one process, and clocks are not moved (`tracemill merge` does that).
+The command reads the trace once, at scanning speed, and then answers the page, which opens at once: drawing costs \
+as much as the pixels, not as the events. Lists (36 bytes per interval) that exceed the memory (-m) go to the folder \
+of -T. Inputs are shown as one trace, as they stand: equal pids are one process, and clocks are not moved (`tracemill merge` keeps pids apart and moves clocks).
 
-The address, with a secret in it, goes to standard output. Only this machine is answered, and only who knows the secret; no other host is ever \
-asked. On a remote machine give --no-open --port 8080, and on your own `ssh -L 8080:127.0.0.1:8080 HOST`.
+The address, with a secret in it, goes to standard output. Only this machine can connect, and only with the secret; \
+no other host is ever asked. On a remote machine give --no-open --port 8080, and on your own run `ssh -L \
+8080:127.0.0.1:8080 HOST`.
 
 Ctrl-C ends it.";
 
@@ -42,10 +44,10 @@ pub(crate) struct ViewArgs {
         help_heading = "Server"
     )]
     pub(crate) port: u16,
-    /// Open no browser: print the address only
+    /// Open no browser, only print the address
     #[arg(long, help_heading = "Server")]
     pub(crate) no_open: bool,
-    /// End when nobody has asked for so long, such as 30m
+    /// End when nobody has asked for this long, such as 30m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
     pub(crate) idle: Option<Duration>,
     #[command(flatten)]

@@ -8,13 +8,12 @@ use tracemill_pipeline::{CheckFor, Format, Overlaps, ViewerRules};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ViewerArgs {
-    /// Change what a viewer trips over, so that it takes the output and shows it right
+    /// Change what a viewer stumbles over, so that it opens the output and shows it right
     ///
-    /// What `check --for` finds of this kind is then gone. What was changed, and how often, is said on stderr and in
-    /// --report. The output is in order of time, as that of merge.
+    /// What `check --for` finds of this kind is gone then. A message and --report say what was changed, and how often. The output is in time order, like that of merge.
     #[arg(long = "for", value_name = "VIEWER")]
     viewer: Option<Viewer>,
-    /// What becomes of X events that begin inside another one of their thread and end behind it [default: spill for
+    /// What to do with X events that begin inside another X of their thread and end after it [default: spill for
     /// perfetto, keep for devtools]
     #[arg(long, value_name = "RULE", requires = "viewer")]
     overlaps: Option<OverlapRule>,
@@ -36,9 +35,9 @@ enum Viewer {
 enum OverlapRule {
     /// They stay: viewers drop them, or draw them over each other
     Keep,
-    /// They move to a lane beside their thread, of its name
+    /// They move to a track beside their thread, with its name
     Spill,
-    /// They end with the one that they begin in
+    /// They end with the one in which they begin
     Clip,
 }
 

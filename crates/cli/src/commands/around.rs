@@ -3,12 +3,12 @@
 use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use crate::messages::Messages;
-use crate::size::{human, plural};
+use crate::size::human;
 use crate::whole_file::Place;
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::Path;
-use tracemill_pipeline::{Compression, Config, Format, Source, Tier};
+use tracemill_pipeline::{Compression, Config, Format, Source, Tier, plural};
 
 /// What the run may take, and who decided it, for `-v`.
 pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {
@@ -59,8 +59,8 @@ pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<
     let bytes: u64 = sources.iter().map(len).sum();
     match bytes > POURED_MAX {
         true => Err(Failure::usage(format!(
-            "the output would pour over the terminal, from {} of input: name a file with -o, or pipe it on (-o - shows it \
-             all the same)",
+            "the output is large ({} of input) and would scroll over the terminal: name a file with -o, or pipe it on (-o - \
+             prints it anyway)",
             human(bytes)
         ))),
         false => Ok(()),
@@ -81,7 +81,7 @@ pub(super) fn note_in_folder(folder: &Path, sources: &[Source], messages: &Messa
     });
     if let Some(input) = inputs.find(|path| path.is_dir() && real(path).as_ref() == Some(&output)) {
         messages.warning(&format!(
-            "the output goes to the input folder {0}, so that another run over {0} would read it too: another folder is safer",
+            "the output goes to the input folder {0}, so the next run over {0} would read it too: another folder is safer",
             input.display()
         ));
     }
@@ -100,7 +100,8 @@ pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
             } else {
                 format!(" (as {again})")
             };
-            messages.warning(&format!("{first} is given twice{also}: its events count twice"));
+            messages
+                .warning(&format!("{first} is given twice{also}, so its events are there twice"));
         }
     }
 }
@@ -121,7 +122,7 @@ pub(super) fn report_place(
         }
         (Place::File(report), Some(output)) if same_name(report, output) => {
             return Err(Failure::usage(format!(
-                "--report is the output: {}; choose another name",
+                "--report and the output are the same file, {}: choose another name",
                 report.display()
             )));
         }
@@ -144,8 +145,9 @@ pub(super) fn note_disk(messages: &Messages, config: &Config, (spilled, spooled)
     let tmp_dir = config.tmp_dir.display();
     if spilled > 0 {
         let bytes = human(spilled);
-        messages
-            .note(&format!("{bytes} of the index went to {tmp_dir}: more memory (-m) avoids it"));
+        messages.note(&format!(
+            "{bytes} of sorted events went to {tmp_dir}, because the memory budget (-m) was full"
+        ));
     }
     if spooled > 0 {
         let bytes = human(spooled);

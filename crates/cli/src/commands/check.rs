@@ -9,13 +9,13 @@ use crate::messages::{Messages, colored_stdout, plain};
 use crate::pointer::pointed;
 use crate::remedies;
 use crate::report;
-use crate::size::{grouped, plural};
 use crate::table::shortened;
 use crate::whole_file::Place;
 use crate::wrap::{columns_of, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Severity, check,
+    CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Severity, check, grouped,
+    plural,
 };
 use unicode_width::UnicodeWidthStr;
 

@@ -1,7 +1,6 @@
 //! What was done to the clocks of inputs, in words.
 
-use crate::size::plural;
-use tracemill_pipeline::{ClockMethod, InputClock};
+use tracemill_pipeline::{ClockMethod, InputClock, plural};
 
 /// Inputs that are named.
 const NAMED: usize = 3;
@@ -58,8 +57,7 @@ fn detail(clock: &InputClock) -> String {
         let (whole, rest) = (factor / 1_000_000_000, factor % 1_000_000_000);
         if clock.scale.is_none() && factor > 0 {
             let name = &clock.name;
-            text +=
-                &format!("; the distances drift: --scale {name}={whole}.{rest:09} may fit better");
+            text += &format!("; the clock drifts: --scale {name}={whole}.{rest:09} may fit better");
         }
     }
     text
@@ -134,8 +132,8 @@ mod tests {
             ..clock("b", Some(ClockMethod::Marker("m".into())), 5)
         };
         let texts = details(&[fitted, clock("c", None, 0)]);
-        let expected = "clock of b +5ns (marker:m), 12 events, the worst is off by 1.5µs, certain to ±1µs; the distances \
-                        drift: --scale b=0.999999980 may fit better";
+        let expected = "clock of b +5ns (marker:m), 12 events, the worst is off by 1.5µs, certain to ±1µs; the clock \
+                        drifts: --scale b=0.999999980 may fit better";
         assert_eq!(texts, [expected]);
     }
 }

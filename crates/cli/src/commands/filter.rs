@@ -7,8 +7,8 @@ use crate::args::FilterArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
-use crate::size::{human, plural};
-use tracemill_pipeline::{FilterReport, Warning, filter};
+use crate::size::human;
+use tracemill_pipeline::{FilterReport, Warning, filter, plural};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -39,9 +39,11 @@ fn dropped(report: &FilterReport) -> Vec<String> {
         format!("left out by --{}: {events}, {bytes}", dropped.reason)
     });
     let threshold = report.threshold_ns.map(|ns| match ns {
-        0 => "all that was left fits --shrink-to".to_owned(),
-        i64::MAX => "--shrink-to: nothing but metadata fits".to_owned(),
-        ns => format!("--shrink-to: kept what lasts at least {}.{:03} µs", ns / 1000, ns % 1000),
+        0 => "everything that was left fits --shrink-to".to_owned(),
+        i64::MAX => "--shrink-to: only metadata fits".to_owned(),
+        ns => {
+            format!("--shrink-to: kept events that last at least {}.{:03} µs", ns / 1000, ns % 1000)
+        }
     });
     by_reason.chain(threshold).collect()
 }

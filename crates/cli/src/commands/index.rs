@@ -7,9 +7,9 @@ use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::remedies;
 use crate::report;
-use crate::size::{grouped, human, plural};
+use crate::size::human;
 use crate::whole_file::Place;
-use tracemill_pipeline::{IndexReport, InputReport, index};
+use tracemill_pipeline::{IndexReport, InputReport, grouped, index, plural};
 
 /// Makes indexes, and says what became of each.
 pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -19,7 +19,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     let output = args.output();
     let sources = &running.sources;
     if output.output.is_some() && (sources.len() != 1 || sources[0].is_folder()) {
-        return Err(Failure::usage("-o names one index: name one trace"));
+        return Err(Failure::usage("-o names one index, so name only one trace"));
     }
     let place = report_place(said, &output, sources)?;
     running.announce();
@@ -45,7 +45,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     let is_empty = reports.iter().all(|report| report.path.as_os_str().is_empty());
     if is_empty {
         messages.warning(
-            "no trace was found, so there is no index: name a trace, or a folder that holds some",
+            "no trace was found, so no index was written: name a trace, or a folder with traces",
         );
     }
     Ok(if differs { Exit::Input } else { Exit::finished(lost).unless_empty(is_empty) })
@@ -55,23 +55,23 @@ fn say(report: &IndexReport, messages: &Messages) {
     let path = report.path.display();
     match report.is_same {
         Some(true) => {
-            return messages.say(&format!("{path}: the same as is made of the trace now"));
+            return messages.say(&format!("{path}: still right for its trace"));
         }
         Some(false) => {
             let trace = &report.input.name;
             return messages.warning(&format!(
-                "{path}: differs from what is made of the trace now; tracemill index -f {trace}"
+                "{path}: no longer right for its trace; tracemill index -f {trace} makes a new one"
             ));
         }
         None => {}
     }
     if report.is_fresh {
-        messages.note(&format!("{path}: fresh, left alone"));
+        messages.note(&format!("{path}: up to date, left alone"));
     } else if report.bytes > 0 {
         let (own, text) = (human(report.bytes), human(report.input.bytes));
         messages.note(&format!("{path}: {own} for {text} of text"));
         for name in &report.left_out {
-            messages.note(&format!("{path}: without {name}, which has no room"));
+            messages.note(&format!("{path}: has no room for {name}"));
         }
     }
 }
@@ -87,13 +87,13 @@ fn print(report: &IndexReport) -> String {
     if let Some(reach) = report.reach {
         let (median, worst) = (human(reach.median), human(reach.worst));
         text.push_str(&format!(
-            "  a hundredth of its time stands in {median} of the trace (median of 64), {worst} at worst\n"
+            "  a window of a hundredth of its time reads {median} of the trace (median of 64), at worst {worst}\n"
         ));
         // packed inputs have more text than bytes; what counts is whether much of it is touched
         if reach.median > report.input.bytes / 4 && report.input.bytes > 1 << 20 {
             let (one, name) = (plural(1, "window"), plain(&report.input.name));
             text.push_str(&format!(
-                "  times are scattered, so {one} touches much: tracemill merge {name} -o sorted.json first\n"
+                "  times are scattered, so {one} reads much: sort first with tracemill merge {name} -o sorted.json\n"
             ));
         }
     }

@@ -10,11 +10,11 @@ use crate::manifest;
 use crate::messages::Messages;
 use crate::report;
 use crate::similar::suggestion;
-use crate::size::{human, plural};
+use crate::size::human;
 use crate::whole_file::Place;
 use std::path::Path;
 use tracemill_pipeline::{
-    Config, IdentityReport, InputIdentity, MergeReport, Source, Warning, merge,
+    Config, IdentityReport, InputIdentity, MergeReport, Source, Warning, merge, plural,
 };
 
 /// Merges, then says how it went.
@@ -103,7 +103,7 @@ fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
         .map(|(file, _)| {
             let file = file.display().to_string();
             let meant = suggestion(&file, names.iter().copied());
-            format!("--label {file}: no input has this path or name{meant}")
+            format!("--label names {file}, but no input has this path or name{meant}")
         })
         .collect();
     if let Some(pattern) = &args.identity.label_from_name
@@ -125,15 +125,15 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");
     let recordings = given.map(|input| input.recording).max();
     if let Some(last) = recordings.filter(|_| report.run.inputs.len() > 1) {
-        texts.push(format!("the inputs are of {}", plural(last as u64 + 1, "recording")));
+        texts.push(format!("the inputs belong to {}", plural(last as u64 + 1, "recording")));
     }
     if report.identity.metadata_dropped > 0 {
         let events = plural(report.identity.metadata_dropped, "metadata event");
-        texts.push(format!("{events} left out, of which there were others of the same bytes"));
+        texts.push(format!("{events} left out, because an equal one was written already"));
     }
     if report.spilled_runs > 0 {
         let runs = plural(report.spilled_runs, "sorted run");
-        texts.push(format!("{runs} of the index went to {tmp_dir}: more memory (-m) avoids it"));
+        texts.push(format!("{runs} went to {tmp_dir}, because the memory budget (-m) was full"));
     }
     if report.run.spooled_bytes > 0 {
         let bytes = human(report.run.spooled_bytes);
@@ -142,16 +142,16 @@ fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     if report.delayed_chunks > 0 {
         let chunks = plural(report.delayed_chunks, "chunk");
         texts.push(format!(
-            "{chunks} of CPU profiles came before what they build on and were moved behind it"
+            "{chunks} of CPU profiles came before the nodes they use and were moved after them"
         ));
     }
     if report.copies > 0 {
         let events = plural(report.copies, "event");
-        texts.push(format!("{events} that split had repeated at cuts were left out"));
+        texts.push(format!("{events} left out that split had repeated at cuts"));
     }
     if report.run.annotations.kept > 0 {
         texts.push(format!(
-            "{} of DevTools kept",
+            "kept {} of DevTools",
             plural(report.run.annotations.kept, "annotation")
         ));
     }
@@ -170,10 +170,10 @@ mod tests {
         (report.spilled_runs, report.run.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
         report.copies = 4;
         let texts = decisions(&report, &config);
-        assert!(texts[0].starts_with("1 sorted run of the index went to /t"));
+        assert!(texts[0].starts_with("1 sorted run went to /t"));
         assert!(texts[1].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
         assert!(texts[2].starts_with("3 chunks of CPU profiles"));
-        assert!(texts[3].starts_with("4 events that split had repeated"));
+        assert!(texts[3].starts_with("4 events left out that split had repeated"));
     }
 
     #[test]

@@ -6,14 +6,14 @@ use super::reporting::Reporting;
 use super::running::{Flags, Running};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, plain};
+use crate::messages::{Messages, flaw_text, plain};
 use crate::remedies;
 use crate::report;
-use crate::size::{grouped, plural};
 use crate::table::{self, Layout, Set};
 use crate::wrap::columns_of;
 use tracemill_pipeline::{
-    ChunkOrder, Config, ProfileInfo, ProfileTarget, ProfilesReport, extract_profiles, list_profiles,
+    ChunkOrder, Config, ProfileInfo, ProfileTarget, ProfilesReport, extract_profiles, grouped,
+    list_profiles, plural,
 };
 
 /// Runs one of the two.
@@ -43,7 +43,7 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
     }
     say(&report, &running.config, messages);
     if report.profiles.is_empty() && !args.json {
-        messages.say("there is no CPU profile in the input");
+        messages.say("the input has no CPU profile");
     }
     reporting.end((&report.inputs, report.lost()), |_| json)?;
     Ok(Exit::finished(report.lost()))
@@ -78,14 +78,14 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
 /// How the chunks of a profile were put together, for `-v`.
 fn chosen(order: ChunkOrder) -> &'static str {
     match order {
-        ChunkOrder::Both => "chunks in order of time, as they stand",
+        ChunkOrder::Both => "chunks in time order, as they stand",
         ChunkOrder::Time => {
-            "chunks in order of time: as they stand, some are before what they build on"
+            "chunks put in time order: as they stand, some come before the nodes they use"
         }
         ChunkOrder::Input => {
-            "chunks as they stand: by their times, some are before what they build on"
+            "chunks in the order of the file: by time, some would come before the nodes they use"
         }
-        ChunkOrder::Neither => "chunks in order of time, though some are before what they build on",
+        ChunkOrder::Neither => "chunks in time order, though some come before the nodes they use",
     }
 }
 
@@ -94,8 +94,9 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     messages.inputs(&report.inputs);
     if report.spills > 0 {
         let (times, tmp_dir) = (plural(report.spills, "time"), config.tmp_dir.display());
-        let text =
-            format!("places of chunks went to {tmp_dir} {times}: more memory (-m) avoids it");
+        let text = format!(
+            "wrote places of chunks to {tmp_dir} {times}, because the memory budget (-m) was full"
+        );
         messages.note(&text);
     }
     remedies::warnings(&report.warnings).iter().for_each(|text| messages.warning(text));
@@ -103,15 +104,11 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     for profile in &report.profiles {
         for (kind, flaw) in profile.flaws.iter() {
             let text = format!(
-                "CPU profile of pid {}, tid {}, id {}: {} × {}: {}; first at byte {} of {}",
+                "CPU profile of pid {}, tid {}, id {}: {}",
                 profile.pid,
                 profile.tid,
                 profile.id,
-                grouped(flaw.count),
-                kind.name(),
-                kind.sentence(),
-                flaw.offset,
-                flaw.input,
+                flaw_text(kind, flaw),
             );
             messages.warning(&text);
         }
@@ -140,8 +137,8 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
             (Set::Left, Set::Left, Set::Left, Set::Left, Set::Left);
         set
     };
-    // chunks, order, source and nodes say least
-    const SPARE: [usize; 4] = [9, 10, 4, 8];
+    // chunks, order, source, nodes and the start say least
+    const SPARE: [usize; 5] = [9, 10, 4, 8, 5];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
     rows.extend(profiles.iter().map(row));
     let lines = table::lines(&rows, &Layout { set: &SET, spare: &SPARE, columns });

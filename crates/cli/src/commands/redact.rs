@@ -6,8 +6,7 @@ use crate::args::RedactArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
-use crate::size::{grouped, plural};
-use tracemill_pipeline::{RedactReport, redact};
+use tracemill_pipeline::{RedactReport, grouped, plural, redact};
 
 /// Redacts, then says how often what was replaced.
 pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -34,7 +33,10 @@ fn replaced(report: &RedactReport) -> String {
         "url" => plural(count, "address"),
         "path" => plural(count, "path"),
         "user" => plural(count, "user name"),
-        "also" => format!("{} × what --also matches", grouped(count)),
+        "also" => match count {
+            1 => "1 match of --also".to_owned(),
+            count => format!("{} matches of --also", grouped(count)),
+        },
         _ => format!("{} of more than 4 MiB, as a whole", plural(count, "text")),
     });
     let each: Vec<String> = each.collect();

@@ -6,14 +6,14 @@ use super::unmatched::{NAMES, can_be_read_again};
 use super::writing::{TraceFlags, Writing};
 use crate::args::{SliceArgs, WindowArgs};
 use crate::exit::{Exit, Failure};
-use crate::messages::Messages;
+use crate::messages::{Messages, flaw_text};
 use crate::report;
 use crate::similar::suggestion;
-use crate::size::{grouped, human, plural};
+use crate::size::human;
 use std::path::PathBuf;
 use tracemill_pipeline::{
-    Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, info,
-    slice,
+    Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, grouped,
+    info, plural, slice,
 };
 
 /// Slices, then says how it went.
@@ -39,14 +39,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let lasts = report.trace.map_or(0, |(start, end)| end.abs_diff(start));
     writing.tell_outcome(run, &Vec::from_iter(window.unit_hint(lasts)));
     for (kind, flaw) in report.flaws.iter() {
-        messages.warning(&format!(
-            "CPU profiles: {} × {}: {}; first at byte {} of {}",
-            grouped(flaw.count),
-            kind.name(),
-            kind.sentence(),
-            flaw.offset,
-            flaw.input
-        ));
+        messages.warning(&format!("CPU profiles: {}", flaw_text(kind, flaw)));
     }
     let exit = writing.finish(run, (report.lost(), 0), |run| report::slice(&report, &output, run));
     Ok(exit?.unless_empty(report.is_empty))
@@ -64,7 +57,7 @@ fn around(
     let Some(name) = &args.around else { return Ok(None) };
     if !sources.iter().all(can_be_read_again) {
         return Err(Failure::usage(
-            "--around reads its inputs twice, first to find the event: name files, not a pipe",
+            "--around reads its inputs twice (first to find the event): name files, not a pipe",
         ));
     }
     let found = find_events(sources, name, args.nth, config)?;
@@ -83,7 +76,7 @@ fn around(
             count => {
                 let (nth, events) = (args.nth.unwrap_or(1), plural(count, "event"));
                 let are = if count == 1 { "is" } else { "are" };
-                format!("--around {text} --nth {nth}: there {are} {events} of this name, no more")
+                format!("--around {text} --nth {nth}: there {are} only {events} of this name")
             }
         }));
     };
@@ -107,7 +100,7 @@ fn of_index(used: Option<&(PathBuf, u64)>, unused: Option<&str>, of: u64) -> Opt
         let (read, of) = (human(*bytes), human(of));
         return Some(format!("read {read} of {of}: {} says where the rest lies", index.display()));
     }
-    unused.map(|why| format!("all of the trace was read, though it has an index: {why}"))
+    unused.map(|why| format!("the whole trace was read, although it has an index: {why}"))
 }
 
 /// What the run decided and did, for `-v`.
@@ -119,8 +112,8 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
         (report.closed, "end", "made at the end of a window"),
         (report.counters, "counter value", "repeated at the start of a window"),
         (report.moved, "TracingStartedInBrowser event", "moved to the start of a window"),
-        (report.rebased, "CPU profile stream", "re-based"),
-        (report.samples, "sample", "in re-based CPU profiles"),
+        (report.rebased, "CPU profile", "cut to the window"),
+        (report.samples, "sample", "kept in CPU profiles"),
     ] {
         if count > 0 {
             texts.push(format!("{} {what}", plural(count, noun)));
@@ -131,7 +124,7 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
     let tmp_dir = config.tmp_dir.display();
     if report.written.spilled_runs > 0 {
         let runs = plural(report.written.spilled_runs, "sorted run");
-        texts.push(format!("{runs} of the index went to {tmp_dir}: more memory (-m) avoids it"));
+        texts.push(format!("{runs} went to {tmp_dir}, because the memory budget (-m) was full"));
     }
     if report.written.run.spooled_bytes > 0 {
         let bytes = human(report.written.run.spooled_bytes);

@@ -7,10 +7,10 @@ use crate::args::SplitArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::report;
-use crate::size::{grouped, human, plural};
+use crate::size::human;
 use crate::whole_file::Place;
 use std::path::Path;
-use tracemill_pipeline::{Config, SplitReport, split};
+use tracemill_pipeline::{Config, SplitReport, grouped, plural, split};
 
 /// Splits, then says how it went.
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -27,7 +27,9 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     if let (Some(report), Some(manifest)) = (&said.report, &args.output.manifest)
         && same_name(report, manifest)
     {
-        return Err(Failure::usage("--report and --manifest are one file: choose another name"));
+        return Err(Failure::usage(
+            "--report and --manifest are the same file: choose another name",
+        ));
     }
     let mut writing = Writing::of(running, (trace, parts.compression), report_place);
     writing.folder = (!args.dry_run).then(|| parts.dir.clone());
@@ -70,7 +72,9 @@ fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     let tmp_dir = config.tmp_dir.display();
     if report.spills > 0 {
         let times = plural(report.spills, "time");
-        texts.push(format!("the index went to {tmp_dir} {times}: more memory (-m) avoids it"));
+        texts.push(format!(
+            "sorted events went to {tmp_dir} {times}, because the memory budget (-m) was full"
+        ));
     }
     if report.run.spooled_bytes > 0 {
         let bytes = human(report.run.spooled_bytes);
@@ -79,7 +83,7 @@ fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     if report.delayed_chunks > 0 {
         let chunks = plural(report.delayed_chunks, "chunk");
         texts.push(format!(
-            "{chunks} of CPU profiles came before what they build on and were moved behind it"
+            "{chunks} of CPU profiles came before the nodes they use and were moved after them"
         ));
     }
     texts

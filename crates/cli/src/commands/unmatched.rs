@@ -26,9 +26,9 @@ pub(super) fn sentences(
     if report.unmatched.is_empty() {
         let why = match args.invert {
             true => "",
-            false => ": each criterion matches something, but no event meets all of them",
+            false => ": each criterion matches something, but no event matches all of them",
         };
-        let text = format!("no event matches; only metadata is written{why}");
+        let text = format!("no event matches, so only metadata was written{why}");
         return report.is_empty().then_some(text).into_iter().collect();
     }
     let wanted = InfoConfig { top: NAMES, full: false, self_times: false };
@@ -134,8 +134,8 @@ fn said(flag: &str, asked: &[&str], there: Option<Vec<&str>>) -> String {
         list.push_str(&format!(" … and {} more", there.len() - LISTED));
     }
     let there = match there.is_empty() {
-        true => "there is none in the trace".to_owned(),
-        false => format!("in the trace are {list}"),
+        true => "the trace has none".to_owned(),
+        false => format!("the trace has {list}"),
     };
     format!("nothing matches {flag} {given}{meant} ({there})")
 }

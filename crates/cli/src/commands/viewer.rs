@@ -1,7 +1,6 @@
 //! What verbs say that write for a viewer.
 
-use crate::size::grouped;
-use tracemill_pipeline::ViewerReport;
+use tracemill_pipeline::{ViewerReport, grouped};
 
 /// What was changed for a viewer, as one sentence, if anything was.
 pub(super) fn changed(report: &ViewerReport) -> Option<String> {
@@ -25,13 +24,13 @@ fn counted(count: u64, sentence: &str) -> String {
         ("X events that overlap", "X event that overlaps"),
         ("X events", "X event"),
         ("keys ", "key "),
-        ("further TracingStartedInBrowser events", "further TracingStartedInBrowser event"),
+        ("extra TracingStartedInBrowser events", "extra TracingStartedInBrowser event"),
         ("TracingStartedInBrowser events", "TracingStartedInBrowser event"),
         ("processes", "process"),
         ("instants", "instant"),
         ("ProfileChunk events", "ProfileChunk event"),
         ("events", "event"),
-        ("lanes", "lane"),
+        ("tracks", "track"),
         ("times", "time"),
     ];
     let singular = PLURALS.iter().find_map(|(many, one)| {

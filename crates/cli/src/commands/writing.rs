@@ -89,7 +89,7 @@ impl<'a> Writing<'a> {
         }
         // of a selection the verb says why nothing matches
         if run.warnings.is_empty() && run.inputs.iter().all(|input| input.events == 0) {
-            messages.warning("there are no events in the input, so the output has none either");
+            messages.warning("the input has no events, so the output has none either");
         }
     }
 

@@ -81,7 +81,7 @@ impl Change {
 /// A run may have seen the file before, after, or both: then it says so.
 fn judge(world: &World, job: usize, run: &Run, wholes: &[&Whole], change: Change, fault: &str) {
     let or = |run: &Run| {
-        run.failed(4, &["a.json: became", "a.json: was written to", "a.json: lost bytes"])
+        run.failed(4, &["a.json became", "a.json was written to", "a.json lost bytes"])
             // there is nothing in the new file
             || wholes.iter().any(|whole| whole.code >= 3 && run.failed(whole.code, &["a.json"]))
     };

@@ -53,12 +53,8 @@ fn calls_are_rows_of_the_flame_chart() {
 fn what_is_not_there_is_told() {
     let folder = folder();
     let run = folder.run("top --tid 9 t.json").ends(1);
-    assert!(
-        run.stderr.contains("nothing matches --tid 9 (in the trace are 1, 2)"),
-        "{}",
-        run.stderr
-    );
-    assert!(run.stderr.contains("nothing of what was asked for"), "{}", run.stderr);
+    assert!(run.stderr.contains("nothing matches --tid 9 (the trace has 1, 2)"), "{}", run.stderr);
+    assert!(run.stderr.contains("nothing matches what was asked for"), "{}", run.stderr);
     folder.run("tree --from 1s t.json").ends(2).says(&["--to is before --from"]);
     std::fs::write(folder.path("b.json"), r#"[{"ph":"B","name":"x","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2,"name":"y"},{"ph":"X","name":"n"}]"#)
         .expect("a file");
@@ -255,7 +251,10 @@ fn what_counts_can_be_picked() {
         rows("--during ^b$ --per all"),
         ["0 a 1.0 4.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1", "0 b 1.5 1.5 1"]
     );
-    folder.run("tree n.json --during nothing").ends(1).says(&["nothing of what was asked for"]);
+    folder
+        .run("tree n.json --during nothing")
+        .ends(1)
+        .says(&["nothing matches what was asked for"]);
     folder.run("tree n.json --event r-99").ends(1);
     folder.run("tree n.json --focus (").ends(2);
 }
@@ -375,7 +374,7 @@ fn threads_and_times_can_be_chosen() {
     assert_eq!(rows("top --thread ^main$ --thread nobody"), rows("top --tid 1"));
     assert_eq!(rows("top --process ^serv"), rows("top"));
     let run = folder.run("top --process client n.json").ends(1);
-    let meant = "nothing matches --process client (in the trace are server)";
+    let meant = "nothing matches --process client (the trace has server)";
     assert!(run.stderr.contains(meant), "{}", run.stderr);
     assert_eq!(rows("tree --head 3ms"), rows("tree --from 0 --to 3ms"));
     assert_eq!(rows("tree --tail 3ms"), rows("tree --from 6ms"));
@@ -463,7 +462,7 @@ fn more_names_than_there_is_room_for_end_the_run() {
     };
     let text = format!("[{}]", (0..400_000).map(event).collect::<Vec<_>>().join(","));
     let folder = Folder::new().with("t.json", &text);
-    folder.run("top -m32M t.json").ends(4).says(&["distinct names", "-m gives more"]);
+    folder.run("top -m32M t.json").ends(4).says(&["names", "give it more with -m"]);
     let said = folder.run("top -m32M --fold-numbers --csv t.json").ends(0).stdout;
     assert!(said.contains(",400000,"), "{said}");
 }

@@ -55,7 +55,7 @@ fn json_and_report_say_the_same() {
     assert!(text.contains("\n         X \"e\" pid 1 tid 2 at 0 ns (byte "), "{text}");
     assert!(
         text.ends_with(
-            "\nverdict: some readers show it wrong: an event behind one that is later\n"
+            "\nverdict: some readers show it wrong: an event that stands after a later one\n"
         ),
         "{text}"
     );

@@ -66,10 +66,13 @@ fn flags_move_single_inputs() {
     let run = run.says(&["b.json × 2 +89.8µs (start); c.json -907µs (start)"]);
     assert_eq!(times(&run.stdout), [time("c", "-900"), time("a", 100), time("b", 100.0)]);
     for (flags, problem) in [
-        ("--offset d.json=1ms", "an offset is given for d.json: no input has this path or name"),
-        ("--scale d.json=2", "a factor is given for d.json: no input"),
+        (
+            "--offset d.json=1ms",
+            "an offset is given for d.json, but no input has this path or name",
+        ),
+        ("--scale d.json=2", "a factor is given for d.json, but no input"),
         ("--offset a.json=1 --offset a.json=2", "--offset is given twice for a.json"),
-        ("--offset a.json=1.5ns", "no more digits than a nanosecond has"),
+        ("--offset a.json=1.5ns", "expected whole nanoseconds"),
         ("--scale a.json=0", "expected a factor above 0"),
         ("--align soon", "marker:NAME, marker:/REGEX/ or clock-sync: soon"),
         ("--align marker:", "marker:/REGEX/ or clock-sync"),
@@ -160,7 +163,7 @@ fn markers_that_nobody_has_and_markers_of_a_series() {
         .with("b.json", format!("[{},{}]", step(552, 1020), step(553, 1030)));
     for marker in ["step", "ProfilerStep", "/Step#x/"] {
         let run = folder.run(&format!("merge a.json b.json --align marker:{marker} -o c.json"));
-        run.ends(2).says(&["no input has an event", "to be aligned"]);
+        run.ends(2).says(&["no input has an event", "to align their clocks by"]);
     }
     folder.run("merge a.json b.json --align marker:/(/ -o c.json").ends(2);
     for marker in ["/ProfilerStep#([0-9]+)/", "/^ProfilerStep#/"] {

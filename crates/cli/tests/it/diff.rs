@@ -25,7 +25,7 @@ fn events_of_two_runs_are_tested() {
     let folder = folder();
     let said = folder.run("diff a.json b.json").ends(0).stdout;
     let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("busy 30.09 -> 35.09 ms (+16.6 %); 1 run a side"), "{said}");
+    assert!(lines[0].starts_with("busy 30.09 -> 35.09 ms (+16.6 %); 1 run per side"), "{said}");
     assert!(lines[2].contains("slower") && lines[2].contains('b'), "{said}");
     assert!(lines[3].contains('~'), "{said}");
     let json = folder.run("diff --json a.json b.json").ends(0).stdout;

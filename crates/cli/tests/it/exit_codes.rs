@@ -15,7 +15,7 @@ fn damage_is_told_with_its_place() {
     let (trace, cut_at) = truncated();
     let folder = Folder::new().with("a.json", trace);
     let place = format!("first at byte {cut_at}: ");
-    let parts = ["tracemill: warning: a.json: lost 1 × truncated (20 bytes): ", &place];
+    let parts = ["tracemill: warning: a.json: lost 1 piece (truncated, 20 bytes): ", &place];
     let run = folder.run("merge a.json").ends(1).says(&parts);
     assert_eq!(run.times(), [1, 3]);
     let run = folder.run("info a.json").ends(1).says(&parts);
@@ -68,7 +68,7 @@ fn wrong_flags_are_usage() {
 #[test]
 fn an_output_that_exists_is_replaced_only_if_asked() {
     let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", "precious");
-    let error = ["tracemill: error: the output exists: b.json", "-f"];
+    let error = ["tracemill: error: the output b.json exists already", "-f"];
     folder.run("merge a.json -o b.json").ends(2).says(&error);
     folder.run("info a.json -o b.json").ends(2).says(&error);
     assert_eq!(folder.read("b.json"), "precious");
@@ -85,9 +85,19 @@ fn an_output_that_is_an_input_is_refused() {
     fs::hard_link(folder.path("a.json"), folder.path("c.json")).unwrap();
     for output in ["a.json", "./a.json", "c.json"] {
         let run = folder.run(&format!("merge -f b.json a.json -o {output}")).ends(2);
-        run.says(&["tracemill: error: the output is one of the inputs: "]);
+        run.says(&["tracemill: error: the output ", " is one of the inputs; choose another name"]);
     }
     assert_eq!(folder.read("a.json"), trace([2, 1]));
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_told() {
+    let folder = Folder::new().with("a.json", trace([1]));
+    let says = ["cannot write nowhere/", ": its folder does not exist"];
+    for words in ["merge a.json -o", "filter a.json -o", "info a.json -o", "tree a.json -o"] {
+        folder.run(&format!("{words} nowhere/out.json")).ends(4).says(&says);
+    }
+    folder.run("merge a.json -o out.json --report nowhere/r.json").ends(4).says(&says);
 }
 
 #[test]
@@ -122,7 +132,7 @@ fn other_formats_are_refused() {
 fn an_impossible_budget_is_refused() {
     let folder = Folder::new().with("a.json", trace([1]));
     let run = folder.run("merge -m 1M a.json -o out.json").ends(4);
-    run.says(&["tracemill: error: the memory budget is too small", "-m "]);
+    run.says(&["tracemill: error: the memory budget of ", "-m "]);
     folder.run("info -m 1M a.json").ends(4).says(&["budget"]);
     assert_eq!(folder.names(), ["a.json"]);
 }

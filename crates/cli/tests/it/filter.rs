@@ -118,25 +118,22 @@ fn criteria_that_match_nothing_are_told() {
     for (flags, said) in [
         (
             "--process renderer",
-            "nothing matches --process renderer: did you mean Renderer? (in the trace are Renderer)",
+            "nothing matches --process renderer: did you mean Renderer? (the trace has Renderer)",
         ),
         (
             "--thread Pool$",
             "nothing matches --thread Pool$: did you mean ThreadPoolForegroundWorker?",
         ),
-        (
-            "--name runtask",
-            "nothing matches --name runtask: did you mean RunTask? (in the trace are ",
-        ),
-        ("--pid 99999", "nothing matches --pid 99999 (in the trace are 1, 2)"),
-        ("--tid 8-9,x", "nothing matches --tid 8-9,x (in the trace are 0, 1, 2, 3, 7)"),
-        ("--cat v8.GC", "nothing matches --cat v8.GC: did you mean v8.gc? (in the trace are "),
-        ("--ph Z", "nothing matches --ph Z (in the trace are "),
+        ("--name runtask", "nothing matches --name runtask: did you mean RunTask? (the trace has "),
+        ("--pid 99999", "nothing matches --pid 99999 (the trace has 1, 2)"),
+        ("--tid 8-9,x", "nothing matches --tid 8-9,x (the trace has 0, 1, 2, 3, 7)"),
+        ("--cat v8.GC", "nothing matches --cat v8.GC: did you mean v8.gc? (the trace has "),
+        ("--ph Z", "nothing matches --ph Z (the trace has "),
         (
             "--pid 2 --name inner",
-            "each criterion matches something, but no event meets all of them",
+            "each criterion matches something, but no event matches all of them",
         ),
-        ("--min-dur 1h", "no event matches; only metadata is written"),
+        ("--min-dur 1h", "no event matches, so only metadata was written"),
     ] {
         let run = folder.run(&format!("filter a.json {flags}")).ends(1).says(&[said]);
         assert!(run.stdout.contains("process_name") && !run.stdout.contains("\"ts\""), "{flags}");
@@ -148,7 +145,7 @@ fn criteria_that_match_nothing_are_told() {
             .says(&plain.into_iter().collect::<Vec<_>>());
     }
     // an input without events has nothing that could match
-    folder.pipe("filter --pid 1", "[]").ends(0).says(&["there are no events in the input"]);
+    folder.pipe("filter --pid 1", "[]").ends(0).says(&["the input has no events"]);
 }
 
 /// Each by itself, though others of its kind match and there is something to write.
@@ -160,13 +157,13 @@ fn one_of_several_that_matches_nothing_is_told() {
             "--name RunTask --name innner",
             &["nothing matches --name innner: did you mean inner?"][..],
         ),
-        ("--pid 1,77-78", &["nothing matches --pid 77-78 (in the trace are 1, 2)"]),
-        ("--tid 1,2,4", &["nothing matches --tid 4 (in the trace are "]),
+        ("--pid 1,77-78", &["nothing matches --pid 77-78 (the trace has 1, 2)"]),
+        ("--tid 1,2,4", &["nothing matches --tid 4 (the trace has "]),
         ("--cat v8,v8.GC,v8.g?", &["nothing matches --cat v8.GC: did you mean v8.gc?"]),
-        ("--ph X,Z", &["nothing matches --ph Z (in the trace are "]),
+        ("--ph X,Z", &["nothing matches --ph Z (the trace has "]),
         (
             "--process Renderer --process Browsr",
-            &["nothing matches --process Browsr (in the trace"],
+            &["nothing matches --process Browsr (the trace has"],
         ),
         // what would have gone stays
         ("--invert --name innner", &["nothing matches --name innner: did you mean inner?"]),
@@ -218,7 +215,7 @@ fn shrinking_says_how_far() {
     let folder = Folder::new().with("a.json", TRACE);
     let size = TRACE.len() - 300;
     let run = folder.run(&format!("filter a.json --shrink-to {size} -v -o b.json")).ends(0);
-    assert!(run.stderr.contains("--shrink-to: kept what lasts at least "), "{}", run.stderr);
+    assert!(run.stderr.contains("--shrink-to: kept events that last at least "), "{}", run.stderr);
     assert!(run.stderr.contains("left out by --shrink-to: "), "{}", run.stderr);
     assert!(folder.read("b.json").len() <= size);
     assert!(folder.read("b.json").contains("ProfileChunk"), "the longest");
@@ -229,7 +226,7 @@ fn shrinking_says_how_far() {
     let run = folder.run("filter m.json --shrink-to 20 --for devtools -o e.json").ends(0);
     run.says(&["does not fit --shrink-to: "]);
     let run = folder.run("filter a.json --shrink-to 1M -v -o d.json").ends(0);
-    assert!(run.stderr.contains("all that was left fits"), "{}", run.stderr);
+    assert!(run.stderr.contains("everything that was left fits"), "{}", run.stderr);
 }
 
 #[test]

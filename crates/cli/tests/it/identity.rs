@@ -52,7 +52,7 @@ fn keys_of_args_that_nobody_has_are_told() {
         )
     };
     let folder = Folder::new().with("a.json", one(1)).with("b.json", one(1));
-    let wrong = "nothing matches --args-key Extrnal id: did you mean External id? (in the trace are External id)";
+    let wrong = "nothing matches --args-key Extrnal id: did you mean External id? (the trace has External id)";
     for (key, said) in [("Extrnal id", Some(wrong)), ("External id", None)] {
         let mut command = folder.command("merge a.json b.json -o out.json -f --args-key");
         let run = Run::of(command.arg(key).output().expect("it runs")).ends(0);
@@ -168,7 +168,10 @@ fn a_manifest_repeats_a_merge() {
     let folder = folder.with("n.json", edited);
     let run = folder.run("merge -q --manifest n.json").ends(0).stdout;
     assert!(pids(&run).contains(&json!(12)), "{run}");
-    folder.run("merge a.json --write-manifest m.json").ends(2).says(&["the manifest exists"]);
+    folder
+        .run("merge a.json --write-manifest m.json")
+        .ends(2)
+        .says(&["the manifest m.json exists"]);
     folder.run("merge --manifest a.json").ends(2).says(&["a.json", "inputs"]);
     folder.run("merge a.json --write-manifest -").ends(2).says(&["standard output"]);
 }

@@ -45,22 +45,22 @@ fn info_says_the_same_at_once() {
 fn statuses_say_what_became_of_it() {
     let folder = folder();
     folder.run("index a.json").ends(0).quietly();
-    folder.run("index --verify a.json").ends(0).says(&["the same"]);
+    folder.run("index --verify a.json").ends(0).says(&["still right"]);
     let index = folder.path("a.json.tmi");
     let mut bytes = std::fs::read(&index).expect("it was made");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&index, &bytes).expect("the folder takes it");
-    folder.run("index --verify a.json").ends(3).says(&["differs", "index -f a.json"]);
+    folder.run("index --verify a.json").ends(3).says(&["no longer right", "index -f a.json"]);
     folder.run("index a.json -o notes").ends(0);
     std::fs::write(folder.path("notes"), "keep me").expect("the folder takes it");
     folder.run("index a.json -o notes").ends(2).says(&["exists", "-f"]);
     folder.run("index a.json -o a.json -f").ends(2).says(&["one of the inputs"]);
     folder.run("index a.json cut.json -o x").ends(2).says(&["-o names one index"]);
     folder.run("index none.json").ends(3).says(&["none.json"]);
-    folder.pipe("index", event(1)).ends(2).says(&["is of a file"]);
+    folder.pipe("index", event(1)).ends(2).says(&["only a file can have an index"]);
     folder.run("info --index none.tmi a.json").ends(3).says(&["none.tmi"]);
-    folder.run("info a.json.tmi").ends(3).says(&["an index of tracemill"]);
+    folder.run("info a.json.tmi").ends(3).says(&["a tracemill index"]);
     // whoever runs verbs over a folder sees its traces alone
     folder.run("index . -f").ends(1);
     let run = folder.run("info .");
@@ -152,10 +152,10 @@ fn slice_says_why_it_reads_all_of_a_trace_that_has_an_index() {
     );
     let folder = Folder::new().with("a.json", format!("{{{events}}}")).with("b.json", annotated);
     folder.run("index a.json b.json").ends(0);
-    let (read, all) = ("where the rest lies", "all of the trace was read");
+    let (read, all) = ("where the rest lies", "the whole trace was read");
     let rows: [(&str, &[&str]); 4] = [
         ("a.json", &[read]),
-        ("a.json --strict", &[all, "--strict"]),
+        ("a.json --strict", &[all, "a strict run"]),
         ("b.json", &[all, "DevTools annotations"]),
         ("b.json --index b.json.tmi", &[all, "DevTools annotations"]),
     ];

@@ -74,19 +74,22 @@ fn what_is_not_json_is_lost_and_said() {
         let run = folder.run(&format!("{verb} a.json")).ends(1);
         let first = text.find("{\"name\":\"colon").expect("it is there");
         let first = format!("first at byte {first}: {{\"name\":\"colon");
-        let run = tells(run, &["a.json: lost 5 × not-json", &first, "--repair keeps those"]);
+        let run = tells(run, &["a.json: lost 5 pieces (not-json", &first, "--repair saves those"]);
         assert_eq!(events(&run).len(), 1, "{verb}");
         let run = folder.run(&format!("{verb} a.json --repair")).ends(1);
-        let run = tells(run, &["a.json: lost 4 × not-json", "a.json: mended: 1 × bad-escape"]);
+        let run = tells(
+            run,
+            &["a.json: lost 4 pieces (not-json", "a.json: mended in 1 place (bad-escape"],
+        );
         let kept = events(&run);
         assert_eq!(kept.len(), 2, "{verb}");
         assert_eq!(kept[1]["args"]["x"], "torch\\cuda", "{verb}");
         folder.pipe(&format!("{verb} - --read-size 63"), text.as_bytes()).ends(1);
     }
-    tells(folder.run("split a.json --by tid -d parts").ends(1), &["lost 5 × not-json"]);
+    tells(folder.run("split a.json --by tid -d parts").ends(1), &["lost 5 pieces (not-json"]);
     for viewer in ["devtools", "perfetto"] {
         let run = folder.run(&format!("merge a.json --for {viewer}")).ends(1);
-        assert_eq!(events(&tells(run, &["lost 4 × not-json"])).len(), 2, "{viewer}");
+        assert_eq!(events(&tells(run, &["lost 4 pieces (not-json"])).len(), 2, "{viewer}");
     }
     folder.run("merge a.json --strict -o b.json").ends(3);
 }
@@ -95,10 +98,11 @@ fn what_is_not_json_is_lost_and_said() {
 fn what_some_readers_take_is_kept_and_said_or_mended() {
     let text = lenient();
     let folder = Folder::new().with("a.json", &text);
-    let kinds = ["2 × nan", "1 × raw-control", "1 × utf8", "1 × trailing-comma"];
+    let kinds =
+        ["2 places (nan)", "1 place (raw-control)", "1 place (utf8)", "1 place (trailing-comma)"];
     for verb in VERBS {
         let run = tells(folder.run(&format!("{verb} a.json")).ends(1), &kinds);
-        let run = tells(run, &["a.json: kept as it stands: ", "--repair writes JSON"]);
+        let run = tells(run, &["a.json: kept as it stands in ", "--repair mends it"]);
         assert!(run.stdout.contains("[NaN,-Infinity]"), "{verb}");
         let run = tells(folder.run(&format!("{verb} a.json --repair")).ends(0), &kinds);
         let events = events(&run);
@@ -123,7 +127,8 @@ fn keys_beside_the_events_are_json_too() {
     let text = format!(r#"{{"a":{{"b":tru}},"traceEvents":[{sound}],"c":01,"d":[1,{{}}]}}"#);
     let folder = Folder::new().with("a.json", text);
     for verb in VERBS {
-        let run = tells(folder.run(&format!("{verb} a.json")).ends(1), &["lost 2 × not-json"]);
+        let run =
+            tells(folder.run(&format!("{verb} a.json")).ends(1), &["lost 2 pieces (not-json"]);
         assert_eq!(events(&run).len(), 1, "{verb}");
         assert!(run.stdout.contains(r#""d":[1,{}]"#), "{verb}: {}", run.stdout);
     }

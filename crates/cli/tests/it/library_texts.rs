@@ -38,13 +38,20 @@ fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// What a text says that only the command may say.
+/// What a text says that only the command may say: a flag, long or short, or a verb behind the command's name.
 fn names_command(text: &str) -> bool {
-    let flag = |(at, _): (usize, &str)| {
-        text[at + 3..].starts_with(|c: char| c.is_ascii_lowercase()) && !text[at + 3..].is_empty()
-    };
     let verbs = ["merge", "split", "slice", "filter", "check", "info", "profile", "convert"];
-    text.match_indices(" --").any(flag)
+    let mut words = text.split(|c: char| c.is_whitespace() || "(),;:".contains(c));
+    let is_flag = |word: &str| {
+        let long = word.strip_prefix("--").is_some_and(|rest| rest.len() > 1);
+        let short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
+        (long || short) && !word.ends_with('-')
+    };
+    // other programs have flags too
+    let is_theirs = ["bzip2 -", "xz -", "ulimit -"].iter().any(|flag| text.contains(flag));
+    // in reports criteria, and what is made for a viewer, are called like flags
+    let is_name = text == "--for devtools" || !text.contains(' ');
+    !is_theirs && !is_name && words.any(is_flag)
         || verbs.iter().any(|verb| text.contains(&format!("tracemill {verb}")))
 }
 
@@ -81,6 +88,10 @@ fn literals_are_found_where_they_are() {
     let source = "fn f<'a>() { g('\"', '\\'', \"a \\\" --b\"); } // \"no\"\nlet x = r#\"c\"d\"#;";
     assert_eq!(literals(source), ["a \\\" --b", "c\"d"]);
     assert!(names_command("choose --this"));
+    assert!(names_command("--this is first"));
+    assert!(!names_command("--cat"), "what was asked for is called so");
+    assert!(names_command("what it was (--this FILE says otherwise)"));
+    assert!(names_command("too much; -m gives more"));
     assert!(names_command("tracemill merge sorts"));
     assert!(!names_command("a -- b"));
 }

@@ -25,7 +25,7 @@ fn samples_behind_the_last_event_are_told() {
         {"id":2,"parent":1,"callFrame":{"functionName":"busy","scriptId":1,"url":"a.js","lineNumber":0,"columnNumber":0}}],
         "samples":[2,2,2]},"timeDeltas":[500,50000,49000]}}}]"#,
     );
-    let run = folder.run("top a.json").ends(0).says(&["behind the last event", "--to "]);
+    let run = folder.run("top a.json").ends(0).says(&["after the last event", "--to "]);
     let to = run.stderr.split("--to ").nth(1).and_then(|rest| rest.split(' ').next());
     let to = to.expect("a time").trim_end();
     let whole = folder.run(&format!("top a.json --to {to}")).ends(0).quietly();

@@ -18,7 +18,7 @@ fn a_folder_does_not_swallow_its_output() {
     std::fs::create_dir(folder.path("sub")).expect("a folder");
     std::fs::copy(folder.path("a.json"), folder.path("sub/a.json")).expect("a copy");
     std::os::unix::fs::symlink("sub", folder.path("link")).expect("a link");
-    folder.run("merge sub -o sub/all.json").ends(0).says(&["another run over sub would read it"]);
+    folder.run("merge sub -o sub/all.json").ends(0).says(&["the next run over sub would read it"]);
     let whole = folder.read("sub/all.json");
     for words in [
         "merge sub -f -o sub/all.json",
@@ -36,7 +36,7 @@ fn a_folder_does_not_swallow_its_output() {
     }
     folder.run("merge sub -o all.json").ends(0);
     folder.run("merge sub -f -o all.json").ends(0);
-    let note = "another run over link would read it";
+    let note = "the next run over link would read it";
     folder.run("split link -d sub --by events=10").ends(0).says(&[note]);
 }
 
@@ -121,7 +121,7 @@ fn reports_have_everything() {
     assert_eq!(report["inputs"][1]["losses"], json!([]));
 
     let again = folder.run("merge b.json -o d.json --report r.json").ends(2);
-    again.says(&["the report exists: r.json"]);
+    again.says(&["the report r.json exists already"]);
     assert_eq!(folder.names(), ["a.json", "b.json", "c.json", "r.json"]);
     let run = folder.run("merge -f b.json -o d.json --report -").ends(0);
     assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap()["lost"], 0);
@@ -137,7 +137,7 @@ fn info_says_the_same_as_text_and_json() {
         "busiest    14 % thread 2 (pid 1) (of 1 thread; % of the trace)",
         "names      by time: 100 % e; by size: 100 % e",
         "profiles   no CPU profile",
-        "DevTools   does not open it: events without cat (3) -> tracemill merge a.json --for devtools -o OUT.json.gz",
+        "DevTools   does not open it: it has events without cat (3) -> tracemill merge a.json --for devtools -o OUT.json.gz",
         "time       10 to 31 µs (21.00 µs)",
         "order      not sorted: 1 neighbour out of order (merge sorts)",
         "phases     X  3",
@@ -209,7 +209,7 @@ fn the_form_follows_the_name_of_the_output() {
 fn an_input_that_is_given_twice_is_remarked() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     let run = folder.run("merge a.json a.json --pid keep").ends(0);
-    run.says(&["a.json is given twice: its events count twice"]);
+    run.says(&["a.json is given twice, so its events are there twice"]);
     folder.run("info a.json ./a.json").ends(0).says(&["a.json is given twice (as ./a.json)"]);
     folder.run("merge a.json a.json --pid keep -q").ends(0).quietly();
 }

@@ -94,7 +94,7 @@ fn a_folder_gets_a_page_of_each_verb() {
     assert_eq!(names, expected);
     assert_eq!(folder.read("man1/tracemill-merge.1"), folder.run("man merge").ends(0).stdout);
     // what is there is replaced only if asked
-    folder.run("man -d man1").ends(2).says(&["the page exists", "-f"]);
+    folder.run("man -d man1").ends(2).says(&["exists already", "-f"]);
     folder.run("man -d man1 -f").ends(0).quietly();
 }
 

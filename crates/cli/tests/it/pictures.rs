@@ -35,7 +35,7 @@ fn names_choose_the_form_and_pack() {
     assert_eq!(packed, std::fs::read(folder.path("t.pb.gz")).expect("a file"));
     folder.run("merge t.json -o m.folded").ends(2).says(&["tracemill convert"]);
     folder.run("merge t.json --format pprof").ends(2).says(&["convert --format pprof"]);
-    folder.run("top t.json -o x.folded").ends(2).says(&["tracemill tree writes it"]);
+    folder.run("top t.json -o x.folded").ends(2).says(&["tracemill tree can"]);
     folder.run("tree t.json --bottom-up -o x.folded").ends(2).says(&["--bottom-up"]);
     folder.run("convert t.json --style compact -o x.folded").ends(2).says(&["--style"]);
 }
@@ -112,7 +112,7 @@ fn a_sandwich_has_callers_and_callees() {
     let svg = folder.run("flame --peek b --format svg t.json").ends(0).stdout;
     let expected = [("b", "0%", "100%"), ("a", "0%", "88.8889%"), ("b", "0%", "100%")];
     assert_eq!(names(&svg), owned(&expected));
-    folder.run("flame --peek nothing t.json").ends(1).says(&["nothing of what was asked for"]);
+    folder.run("flame --peek nothing t.json").ends(1).says(&["nothing matches what was asked for"]);
 }
 
 #[test]

@@ -164,9 +164,9 @@ fn verbose_explains_every_verb() {
 fn verbose_says_how_profiles_were_put_together() {
     let folder = Folder::new();
     for (name, order) in [
-        ("node/trace.json", "chunks in order of time, as they stand"),
-        ("quirks/profile-chunks-shuffled.json", "chunks in order of time: as they stand"),
-        ("quirks/profile-ts-order-breaks.json", "chunks as they stand: by their times"),
+        ("node/trace.json", "chunks in time order, as they stand"),
+        ("quirks/profile-chunks-shuffled.json", "chunks put in time order: as they stand"),
+        ("quirks/profile-ts-order-breaks.json", "chunks in the order of the file: by time"),
     ] {
         let input = crate::support::testdata().join(name);
         let words = format!("profile extract -v -f {} -d out", input.display());

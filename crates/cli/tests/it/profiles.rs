@@ -68,7 +68,7 @@ fn a_profile_is_whole() {
 #[test]
 fn what_is_in_the_way_is_refused_before_anything_is_written() {
     let folder = Folder::new().with("trace.json", trace()).with(SECOND, "mine");
-    folder.run("profile extract trace.json").ends(2).says(&["the output exists", SECOND, "-f"]);
+    folder.run("profile extract trace.json").ends(2).says(&["exists already", SECOND, "-f"]);
     assert_eq!(folder.names(), [SECOND, "trace.json"]);
     folder.run("profile extract trace.json -f").ends(0).quietly();
     assert_eq!(folder.names(), [SECOND, FIRST, "trace.json"]);
@@ -99,7 +99,7 @@ fn one_output_takes_one_profile() {
     }
     let empty = Folder::new().with("empty.json", "[]");
     empty.run("profile extract empty.json").ends(3).says(&["no CPU profile"]);
-    empty.run("profile list empty.json").ends(0).says(&["there is no CPU profile in the input"]);
+    empty.run("profile list empty.json").ends(0).says(&["the input has no CPU profile"]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn damage_is_said_with_its_place_and_the_rest_is_saved() {
     let folder = Folder::new().with("trace.json", damaged);
     let place = format!("byte {at} of trace.json");
     let run =
-        folder.run("profile extract trace.json").ends(1).says(&["tid 1", "1 × sample", &place]);
+        folder.run("profile extract trace.json").ends(1).says(&["tid 1", "(sample, once)", &place]);
     assert_eq!(run.stdout, "");
     let profile = json(&folder.read(SECOND));
     assert_eq!((&profile["samples"], &profile["timeDeltas"]), (&json("[2,2]"), &json("[10,20]")));
@@ -198,7 +198,7 @@ fn several_profiles_of_one_thread_get_lanes() {
     let run = folder
         .run("merge CPU.20260101.000000.5.0.001.cpuprofile CPU.20260101.000000.5.0.002.cpuprofile")
         .ends(0)
-        .says(&["002", "a lane of its own", "tid 10000000"]);
+        .says(&["002", "a thread of its own", "tid 10000000"]);
     let report = json(&folder.pipe("profile list - --json", run.stdout).ends(0).stdout);
     let profiles = report["profiles"].as_array().expect("profiles");
     assert_eq!(profiles.len(), 2);
@@ -211,7 +211,7 @@ fn clocks_that_cannot_be_one_are_said() {
     let folder = Folder::new()
         .with("a.json", "[{\"ph\":\"I\",\"ts\":1795226383502128}]")
         .with("b.json", "[{\"ph\":\"I\",\"ts\":1988285780}]");
-    folder.run("merge a.json b.json").ends(0).says(&["a.json are since 1970", "b.json are not"]);
+    folder.run("merge a.json b.json").ends(0).says(&["a.json count from 1970", "b.json do not"]);
 }
 
 #[test]

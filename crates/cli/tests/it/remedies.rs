@@ -182,7 +182,11 @@ fn verbs_for_a_viewer_are_merges_of_what_they_write() {
             assert_eq!(part["events"], events, "{file}");
         }
         let run = folder.run(&format!("{split} -d none --for {viewer} -m 40M")).ends(4);
-        assert!(run.stderr.contains("expected at least 67108864 (-m 64M)"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("expected at least 67108864: give it -m 64M"),
+            "{}",
+            run.stderr
+        );
     }
     let run = folder.run(&format!("filter {} --for devtools -o a.ndjson", trace.display())).ends(2);
     assert!(run.stderr.contains("none reads ndjson"), "{}", run.stderr);

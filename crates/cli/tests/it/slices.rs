@@ -59,7 +59,7 @@ fn a_window_with_nothing_in_it_is_told() {
         .with("a.json", "[]")
         .run("slice a.json --from 1")
         .ends(1)
-        .says(&["no event with a time"]);
+        .says(&["no event of the input has a time"]);
 }
 
 /// What is kept in any window, and what is repeated at its start, is no event of it.
@@ -117,7 +117,7 @@ fn wrong_windows_are_usage() {
         ("--duration 0", "above 0"),
         ("--head -5", "unexpected argument"),
         ("--tail 5d", "such as 1500"),
-        ("--from 1.5ns", "no more digits than a nanosecond has"),
+        ("--from 1.5ns", "expected whole nanoseconds"),
         ("--from soon", "such as 1500"),
         ("--window 5", "1s..1.5s"),
         ("--window ..", "1s..1.5s"),
@@ -151,7 +151,7 @@ fn slices_are_made_in_pipes_and_files() {
     folder.run("slice a.json --from 5 -o b.json.gz").ends(0).quietly();
     let merged = folder.run("merge b.json.gz").ends(0);
     assert_eq!(merged.times(), [20, 30]);
-    folder.run("slice a.json --from 5 -o b.json.gz").ends(2).says(&["the output exists"]);
+    folder.run("slice a.json --from 5 -o b.json.gz").ends(2).says(&["exists already"]);
     folder.run("slice a.json --from 5 -o a.json -f").ends(2).says(&["one of the inputs"]);
     let lines = folder.run("slice a.json --from 5 --format ndjson").ends(0).stdout;
     assert_eq!(lines.lines().count(), 2);
@@ -160,7 +160,7 @@ fn slices_are_made_in_pipes_and_files() {
 #[test]
 fn damage_shows_in_the_status() {
     let folder = Folder::new().with("a.json", truncated().0);
-    let run = folder.run("slice a.json --from 0").ends(1).says(&["lost 1 × truncated"]);
+    let run = folder.run("slice a.json --from 0").ends(1).says(&["lost 1 piece (truncated"]);
     assert_eq!(times(&run.stdout), [1, 3]);
     folder.run("slice --strict a.json --from 0 -o b.json").ends(3).points(&["defect"]);
     assert_eq!(folder.names(), ["a.json"]);
@@ -262,7 +262,7 @@ fn an_event_that_is_not_there_is_told() {
     let run = folder.run("slice a.json --around Inner -o w.json").ends(2);
     run.says(&["--around Inner: no event has this name: did you mean inner?"]);
     let run = folder.run("slice a.json --around inner --nth 2 -o w.json").ends(2);
-    run.says(&["--around inner --nth 2: there is 1 event of this name, no more"]);
+    run.says(&["--around inner --nth 2: there is only 1 event of this name"]);
     let run = folder.pipe("slice - --around inner", text).ends(2);
     run.says(&["name files, not a pipe"]);
     folder.run("slice a.json --nth 2 --from 1").ends(2);

@@ -59,7 +59,7 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [b'P', b'K', 3 | 5, 4 | 6, ..] => return Some("a zip archive; unpack it first"),
         [b'T', b'M', b'I', b'X', 0x0D, 0x0A, ..] => {
-            return Some("an index of tracemill; name the trace that it is of");
+            return Some("a tracemill index; name its trace instead");
         }
         [0x7F, b'E', b'L', b'F', ..] => return Some("an ELF program"),
         [b'B', b'Z', b'h', ..] => {
@@ -119,7 +119,7 @@ mod tests {
         for (bytes, word) in [
             (&b"<!doctype html>"[..], "HTML"),
             (b"PK\x03\x04", "zip"),
-            (b"TMIX\r\n\x1a\n\x01\0", "index of tracemill"),
+            (b"TMIX\r\n\x1a\n\x01\0", "tracemill index"),
             (b"\x7fELF", "ELF"),
             (b"\x0a\x84\x01\x08\x01", "Perfetto"),
             (b"\x0a\x10\x08\x01", "Perfetto"),

@@ -1,5 +1,6 @@
 //! Documents whose events are made: `.cpuprofile` inputs, for who knows what they are.
 
+use super::warning::ProfilePlace;
 use crate::envelope::Document;
 use crate::flaws::Flaws;
 use crate::input;
@@ -60,7 +61,7 @@ pub struct Expanded {
     /// What is wrong with the document: known when all is read.
     pub flaws: Arc<Mutex<Flaws>>,
     /// What the user should know of it.
-    pub said: Option<String>,
+    pub said: Option<ProfilePlace>,
 }
 
 /// Bytes of a stream that are looked at.

@@ -14,4 +14,4 @@ pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Doubt, Numbers};
 pub use reader::{Current, Held, Inputs, Maker, Own, Reader};
 pub use session::{read_all, read_made, read_pieces};
-pub use warning::InputWarning;
+pub use warning::{InputWarning, ProfilePlace};

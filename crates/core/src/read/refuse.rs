@@ -106,12 +106,15 @@ impl Session<'_> {
         let only_plain = |d: &Document| d.form == Form::Plain && !self.expand.takes(d);
         if report.events == 0 && documents.iter().all(only_plain) {
             if plain.next().is_some() {
-                return not_a_trace(0, "an object without traceEvents");
+                return not_a_trace(
+                    0,
+                    "a JSON object without traceEvents; expected a traceEvents array, a CPU profile, or one event per line",
+                );
             }
             if let Some((_, example)) = report.losses.first()
                 && documents.is_empty()
             {
-                let found = "no event, no array and no object was found in it";
+                let found = "no event, no array and no object was found; expected JSON";
                 return not_a_trace(example.offset, found);
             }
         }

@@ -63,7 +63,7 @@ fn read_some<R: Reader>(
     session.read_last(base, reader)?;
     if session.read.reports.is_empty() && !inputs.is_empty() {
         let names: Vec<String> = sources.iter().map(Source::to_string).collect();
-        let found = "no trace among the files of the folder".to_owned();
+        let found = "none of the files in the folder is a trace".to_owned();
         let input = names.join(", ");
         return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
     }

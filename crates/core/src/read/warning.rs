@@ -1,5 +1,7 @@
 //! What the user should know of the inputs of a run.
 
+use crate::remedy::Remedy;
+use crate::words::plural;
 use std::fmt;
 
 /// What the user should know of an input. Its text is a sentence without its full stop.
@@ -27,7 +29,7 @@ pub enum InputWarning {
         /// Its number among those of the input, from 1, if there are several.
         number: Option<usize>,
         /// What there is to say.
-        said: String,
+        said: ProfilePlace,
     },
 }
 
@@ -37,14 +39,62 @@ impl fmt::Display for InputWarning {
             InputWarning::LeftOut { why } => write!(f, "left out: {why}"),
             InputWarning::ProfilesBehind { input, profiles, offset } => write!(
                 f,
-                "{input}: {profiles} CPU profile{} behind something else, first at byte {offset}, left out: this stream \
-                 was not kept; from a file all is read",
-                if *profiles > 1 { "s" } else { "" }
+                "{input}: {} after something else, the first at byte {offset}, left out: only the start of a stream can be \
+                 a CPU profile; give it as a file to have all",
+                plural(*profiles as u64, "CPU profile")
             ),
             InputWarning::Profile { input, number: Some(number), said } => {
                 write!(f, "{input} (number {number}): {said}")
             }
             InputWarning::Profile { input, number: None, said } => write!(f, "{input}: {said}"),
+        }
+    }
+}
+
+impl InputWarning {
+    /// What can be done about it, if anything can.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            InputWarning::Profile { said: ProfilePlace::Assigned { .. }, .. } => {
+                Some(Remedy::NameThread)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why a CPU profile has a process and thread that its name does not give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProfilePlace {
+    /// Its name says none.
+    Assigned {
+        /// The process that it got.
+        pid: u64,
+        /// The thread that it got.
+        tid: u64,
+    },
+    /// Its thread has a CPU profile already.
+    Moved {
+        /// Its process.
+        pid: u64,
+        /// The thread that it got.
+        tid: u64,
+    },
+}
+
+impl fmt::Display for ProfilePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProfilePlace::Assigned { pid, tid } => write!(
+                f,
+                "the file name does not say which process and thread this CPU profile is of; it got pid {pid}, tid {tid}"
+            ),
+            ProfilePlace::Moved { pid, tid } => write!(
+                f,
+                "another CPU profile of the same thread; it got a thread of its own, pid {pid}, tid {tid}, because \
+                 DevTools draws only one per thread"
+            ),
         }
     }
 }

@@ -100,89 +100,89 @@ macro_rules! rules {
 rules! {
     // text
     Utf8 "utf8" (E A A) "text that is not UTF-8";
-    Nan "nan" (E A A) "NaN or Infinity, which JSON has no word for";
+    Nan "nan" (E A A) "NaN or Infinity, which JSON does not allow";
     Grammar "grammar" (E A A) "text that is not JSON";
-    Malformed "malformed" (E A A) "an event that cannot be read: a bare quote, an open string or stray text";
+    Malformed "malformed" (E A A) "an event that cannot be read: an unescaped quote, an unfinished string or stray text";
     Unbalanced "unbalanced" (E A A) "a bracket that does not match";
     Truncated "truncated" (E A A) "cut off before its end";
-    Garbage "garbage" (E A A) "something between the events that is no event";
+    Garbage "garbage" (E A A) "text between the events that is not an event";
     NotEvents "not-events" (E A A) "traceEvents is not an array";
     Unclosed "unclosed" (N E N) "a document without its closing brackets, as a killed producer leaves it";
     UnclosedObject "unclosed-object" (O O E) "an object without its closing brackets: Perfetto reports it as incomplete";
     Separators "separators" (N E N) "a missing, leading or doubled comma between events";
     // shape
     SeveralDocuments "several-documents" (N E E) "several documents in one input";
-    Ndjson "ndjson" (N E E) "one event a line, without brackets around them";
+    Ndjson "ndjson" (N E E) "one event per line, without brackets around them";
     NoEvents "no-events" (N W W) "no events";
-    DuplicateKey "duplicate-key" (N A A) "a key that stands twice beside the events: readers take the last";
-    Packing "packing" (O E O) "packed or encoded as DevTools cannot open it";
+    DuplicateKey "duplicate-key" (N A A) "a key beside the events that appears twice: readers take the last one";
+    Packing "packing" (O E O) "packed or encoded in a way that DevTools cannot open";
     TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools gives up";
-    Opening "opening" (O O E) "does not begin with {\" or [{\", by which Perfetto knows a trace";
-    EmptyEvent "empty-event" (N E O) "an empty event ({}), with which producers avoid a comma";
+    Opening "opening" (O O E) "the file does not begin with {\" or [{\", by which Perfetto recognises a trace";
+    EmptyEvent "empty-event" (N E O) "an empty event ({}), which some producers write at the end";
     // fields
     MissingName "missing-name" (W E W) "an event without a name";
     NamelessEnd "nameless-end" (N E O) "an E event without a name, as the format allows";
     MissingCat "missing-cat" (N E O) "an event without cat";
     MissingArgs "missing-args" (N W O) "an event without args";
     MissingPhase "missing-phase" (W W W) "an event without a phase (ph)";
-    UnknownPhase "unknown-phase" (W W W) "a phase that the format does not have";
+    UnknownPhase "unknown-phase" (W W W) "a phase (ph) that the format does not have";
     MissingPid "missing-pid" (W W W) "an event without pid";
     MissingTid "missing-tid" (W W W) "an event without tid";
     MissingTs "missing-ts" (W W W) "an event without a time stamp (ts)";
-    BadNumber "bad-number" (E E E) "a ts or dur that is no number";
+    BadNumber "bad-number" (E E E) "a ts or dur that is not a number";
     StringTime "string-time" (W E N) "a ts or dur in quotes";
     StringId "string-id" (N N N) "a pid or tid in quotes";
     OddId "odd-id" (W W W) "a pid or tid that is neither a number nor a string";
     IdRange "id-range" (N N E) "a pid or tid below 0 or above 4294967295";
     BigId "big-id" (W W W) "an id above 2^53 that is not in quotes: JavaScript rounds it";
-    PrecisionTs "precision" (W W W) "a ts or dur of more digits than a double holds: viewers round it";
+    PrecisionTs "precision" (W W W) "a ts or dur with more digits than a double holds: viewers round it";
     NegativeTs "negative-ts" (N N N) "a ts below 0";
     NegativeDur "negative-dur" (W W W) "a dur below 0";
     NoDur "no-dur" (W W W) "an X event without dur";
     LowerInstant "lower-instant" (N W O) "an instant of phase i, which DevTools does not show";
-    IgnoredPhase "ignored-phase" (O O W) "a phase that Perfetto does not read";
+    IgnoredPhase "ignored-phase" (O O W) "a phase (ph) that Perfetto does not read";
     // order
-    Unsorted "unsorted" (W N N) "an event behind one that is later";
-    UnsortedThread "unsorted-thread" (W N N) "an event behind a later one of its thread";
-    LateMetadata "late-metadata" (N N N) "a metadata event (M) behind other events";
-    LateUntimed "late-untimed" (N N N) "an event without a time behind others that have one";
+    Unsorted "unsorted" (W N N) "an event that stands after a later one";
+    UnsortedThread "unsorted-thread" (W N N) "an event that stands after a later one of its thread";
+    LateMetadata "late-metadata" (N N N) "a metadata event (M) after other events";
+    LateUntimed "late-untimed" (N N N) "an event without a time after others that have one";
     // pairs
-    BeginWithoutEnd "begin-without-end" (W N N) "a B event that no E ends";
-    EndWithoutBegin "end-without-begin" (W N N) "an E event that ends nothing";
-    Crossing "crossing" (W E W) "an E event whose name is not that of the innermost open B event";
-    Overlap "overlap" (W E E) "an X event that begins inside another one of its thread and ends behind it";
-    BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them over the whole file";
+    BeginWithoutEnd "begin-without-end" (W N N) "a B event without its E";
+    EndWithoutBegin "end-without-begin" (W N N) "an E event without its B";
+    Crossing "crossing" (W E W) "an E event with another name than the innermost open B event";
+    Overlap "overlap" (W E E) "an X event that begins inside another X of its thread and ends after it";
+    BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them across the whole file";
     MissingAsyncId "missing-id" (W W W) "an async or flow event without an id";
-    AsyncWithoutEnd "async-without-end" (W N N) "an async event (b, S) that none ends";
-    AsyncWithoutBegin "async-without-begin" (W N N) "an async end (e, F) without a begin";
+    AsyncWithoutEnd "async-without-end" (W N N) "an async begin (b, S) without its end";
+    AsyncWithoutBegin "async-without-begin" (W N N) "an async end (e, F) without its begin";
     AsyncOutside "async-outside" (W N N) "an async step (n, T, p) outside of any pair of its id";
-    FlowWithoutEnd "flow-without-end" (W N N) "a flow (s) that leads nowhere";
-    FlowWithoutBegin "flow-without-begin" (W N N) "a step or end of a flow (t, f) that begins nowhere";
-    SharedAsyncId "shared-async-id" (W W W) "async events of several processes begin with one cat, name and id: viewers mix them up";
-    SharedFlowId "shared-flow-id" (W W W) "flows of several processes begin with one cat, name and id: viewers mix them up";
+    FlowWithoutEnd "flow-without-end" (W N N) "a flow start (s) without an end";
+    FlowWithoutBegin "flow-without-begin" (W N N) "a flow step or end (t, f) without a start";
+    SharedAsyncId "shared-async-id" (W W W) "async events of several processes share cat, name and id: viewers mix them up";
+    SharedFlowId "shared-flow-id" (W W W) "flows of several processes share cat, name and id: viewers mix them up";
     AsyncIdZero "async-id-zero" (O W O) "an async id of 0 or \"\", which DevTools never pairs";
     FlowId "flow-id" (O O W) "a flow id that is neither an integer nor a hexadecimal string: Perfetto drops it";
     // references
-    MissingFrame "missing-frame" (W N W) "a stack frame (sf, esf) that stackFrames does not have";
+    MissingFrame "missing-frame" (W N W) "a stack frame (sf, esf) that is missing in stackFrames";
     Annotation "annotation" (O W O) "an annotation (metadata.modifications) that names no event of this trace";
     // viewers
-    Enhanced "enhanced" (O E O) "the word enhancedTraceVersion: DevTools opens the file in another way";
+    Enhanced "enhanced" (O E O) "the word enhancedTraceVersion, at which DevTools reads the file in another way";
     NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time other than 0: DevTools draws nothing";
     ProfilesAlone "profiles-alone" (O E O) "nothing but CPU profiles: DevTools draws nothing without an event of phase B, E, X or I";
-    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: the last one gives begin and main frame";
+    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: DevTools takes start and main frame from the last one";
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file";
-    BareArgs "bare-args" (O E O) "an event without the args that DevTools reads of one of its name (args.data and the like): it refuses the file";
+    BareArgs "bare-args" (O E O) "an event without the args that DevTools needs in events of this name (args.data and the like): it refuses the file";
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace";
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
-    ProfileId2 "profile-id2" (O E O) "an event of a CPU profile named by id2 alone: DevTools reads id, and takes all such profiles of a process for one";
-    ProfileParents "profile-parents" (O E O) "a CPU profile whose first node names its children while others name their parent: DevTools leaves those others out";
-    ProfilesPerThread "profiles-per-thread" (O W O) "a further CPU profile of one thread: DevTools shows one";
-    ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in the order of time";
+    ProfileId2 "profile-id2" (O E O) "a CPU profile event with id2 and no id: DevTools reads only id, and takes all such profiles of a process for one";
+    ProfileParents "profile-parents" (O E O) "a CPU profile whose first node lists its children while others name their parent: DevTools drops those others";
+    ProfilesPerThread "profiles-per-thread" (O W O) "another CPU profile of the same thread: DevTools shows only one";
+    ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in time order";
     HeadlessProfile "headless-profile" (W E W) "a CPU profile without its Profile event";
     ChunkLengths "chunk-lengths" (W W E) "a ProfileChunk whose samples and timeDeltas differ in number";
-    RepeatedNode "repeated-node" (N N E) "a CPU profile in which a node id stands twice";
-    UnorderedProfile "unordered-profile" (W E W) "a CPU profile that refers to nodes it has not defined yet, in whatever order";
+    RepeatedNode "repeated-node" (N N E) "a CPU profile in which a node id appears twice";
+    UnorderedProfile "unordered-profile" (W E W) "a CPU profile that uses nodes before it defines them, in any order of its chunks";
 }
 
 /// Names and sentences of all findings but those in CPU profiles, whose names begin with `profile-`.

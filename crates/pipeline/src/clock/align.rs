@@ -68,8 +68,8 @@ pub(super) fn align(align: &Align, inputs: &mut [Known]) -> (Vec<Found>, Vec<War
         Align::Series(pattern) => {
             let by = KeyedBy {
                 method: ClockMethod::Series(pattern.clone()),
-                none: format!("no input has events that /{pattern}/ matches"),
-                lacks: format!("has no event that /{pattern}/ matches"),
+                none: format!("no input has an event that matches /{pattern}/"),
+                lacks: format!("has no event that matches /{pattern}/"),
                 shares: format!("shares no key of /{pattern}/ with the inputs before it"),
             };
             by_sync(inputs, &by, &mut warnings)

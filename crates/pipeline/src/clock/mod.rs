@@ -106,7 +106,8 @@ impl ClockRules {
             let is_it = |name: &str| is_path(file, name) || is_name(file, name);
             if !inputs.reports.iter().any(|input| is_it(&input.name)) {
                 let file = file.display();
-                let problem = format!("{what} is given for {file}: no input has this path or name");
+                let problem =
+                    format!("{what} is given for {file}, but no input has this path or name");
                 return Err(Error::usage(problem, None));
             }
         }
@@ -118,13 +119,13 @@ impl ClockRules {
 fn check_markers(align: &Align, known: &[Known]) -> Result<(), Error> {
     let what = match align {
         Align::Marker(name) => format!("named {name}"),
-        Align::Series(pattern) => format!("with a name that /{pattern}/ matches"),
+        Align::Series(pattern) => format!("whose name matches /{pattern}/"),
         _ => return Ok(()),
     };
     if known.iter().any(|input| input.sightings.seen > 0) {
         return Ok(());
     }
-    let problem = format!("no input has an event {what}, by which their clocks were to be aligned");
+    let problem = format!("no input has an event {what} to align their clocks by");
     Err(Error::usage(problem, Some(Remedy::ListNames)))
 }
 
@@ -358,8 +359,8 @@ mod tests {
         // one that lasts for years reaches from the first to the last
         assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
         let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
-        assert!(text.contains("b are years after those in a"), "{text}");
+        assert!(text.contains("b lie years after those in a"), "{text}");
         let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap().to_string();
-        assert!(text.contains("b are since 1970, those in a are not"), "{text}");
+        assert!(text.contains("b count from 1970, those in a do not"), "{text}");
     }
 }

@@ -168,14 +168,14 @@ impl Census {
     }
 
     /// Puts everything together; `inputs` say what stands where.
-    pub(super) fn report(self, inputs: Inputs) -> Result<InfoReport, Error> {
+    pub(super) fn report(self, inputs: &Inputs) -> Result<InfoReport, Error> {
         Ok(self.report_and_rest(inputs)?.0)
     }
 
     /// As `report`, with the threads and documents that it was made of.
     pub(crate) fn report_and_rest(
         mut self,
-        inputs: Inputs,
+        inputs: &Inputs,
     ) -> Result<(InfoReport, Table, Vec<Document>), Error> {
         let bounds = self.times.bounds();
         let at_zero = self.zero.events;
@@ -224,8 +224,8 @@ impl Census {
             args: self.wanted.full.then(|| args(&keys_of_args, top)),
             profiles: self.profiles.finish(),
             keys: keys(&self.documents),
-            warnings: of_inputs(&inputs).collect(),
-            inputs: inputs.reports,
+            warnings: of_inputs(inputs).collect(),
+            inputs: inputs.reports.clone(),
             index: None,
             index_unused: None,
         };

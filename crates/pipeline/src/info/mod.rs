@@ -41,7 +41,8 @@ use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 pub use wanted::InfoConfig;
 
-/// Counts what is in `sources`, taken together, by reading them.
+/// Counts what is in `sources`, taken together, by reading them. `look` sees the report before it is known that the inputs are
+/// what they were.
 ///
 /// # Errors
 /// As [`crate::merge()`], but for the output.
@@ -49,10 +50,14 @@ pub(crate) fn info(
     sources: &[Source],
     wanted: &InfoConfig,
     config: &Config,
+    look: impl FnOnce(&InfoReport),
 ) -> Result<InfoReport, Error> {
     config.check()?;
     let mut census = Census::new(*wanted, config);
     let inputs = read_all(sources, config, &mut census)?;
     inputs.check_unchanged()?;
-    census.report(inputs)
+    let report = census.report(&inputs)?;
+    look(&report);
+    inputs.check_unchanged()?;
+    Ok(report)
 }

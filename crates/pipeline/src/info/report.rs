@@ -25,7 +25,7 @@ pub struct InfoReport {
     pub bare_starts: u64,
     /// Events without categories that are no metadata.
     pub uncategorised: u64,
-    /// Whether any input has one event a line, without brackets around them.
+    /// Whether any input has one event per line, without brackets around them.
     pub is_lines: bool,
     /// Documents in all inputs.
     pub documents: u64,

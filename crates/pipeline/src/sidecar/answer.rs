@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::info::{self, InfoConfig, InfoReport, TopList, Unended, Usage};
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
+use tracemill_tokenizer::Mapped;
 
 /// Counts what is in `sources`, taken together.
 ///
@@ -19,9 +20,23 @@ use tracemill_core::source::Source;
 /// # Errors
 /// As [`crate::merge()`], but for the output. [`crate::ErrorKind::NotATrace`] for an index that was named and cannot answer.
 pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {
+    info_with(sources, wanted, config, |_| ())
+}
+
+/// As [`info()`], and `look` sees the report before it is given out: where `look` reads the files again, what it finds is of the
+/// bytes that were counted.
+///
+/// # Errors
+/// As [`info()`]; [`crate::ErrorKind::Changed`] also for a file that was written to until `look` was done.
+pub fn info_with(
+    sources: &[Source],
+    wanted: &InfoConfig,
+    config: &Config,
+    look: impl FnOnce(&InfoReport),
+) -> Result<InfoReport, Error> {
     config.check()?;
     let Some(candidate) = Candidate::of(sources, config)? else {
-        let mut report = info::info(sources, wanted, config)?;
+        let mut report = info::info(sources, wanted, config, look)?;
         report.index_unused = unused_of_several(sources, config);
         return Ok(report);
     };
@@ -31,11 +46,17 @@ pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<
         false => Ok(None),
     };
     match answer {
-        Ok(Some(report)) => Ok(report),
-        Ok(None) => info::info(sources, wanted, config),
+        Ok(Some((report, bytes))) => {
+            look(&report);
+            match candidate.open(&bytes) {
+                Ok(Some(_)) => Ok(report),
+                _ => Err(candidate.changed()),
+            }
+        }
+        Ok(None) => info::info(sources, wanted, config, look),
         Err(problem) if candidate.is_named => Err(candidate.refused(problem)),
         Err(problem) => {
-            let mut report = info::info(sources, wanted, config)?;
+            let mut report = info::info(sources, wanted, config, look)?;
             report.warnings.push(candidate.unused(problem));
             Ok(report)
         }
@@ -47,13 +68,13 @@ fn can_be_asked(wanted: &InfoConfig, config: &Config) -> bool {
     !wanted.full && !config.strict && config.profiles.pid_tid.is_empty()
 }
 
-/// What an index says of a file: `None` if that is not all that is wanted, or there is no index; an error says why it is none of
-/// that file.
-fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<Option<InfoReport>, String> {
+/// What an index says of a file, and the index: `None` if that is not all that is wanted, or there is no index; an error says why
+/// it is none of that file.
+fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<Option<(InfoReport, Mapped)>, String> {
     let Some(bytes) = candidate.map()? else { return Ok(None) };
     let Some((_, meta)) = candidate.open(&bytes)? else { return Ok(None) };
     let name = candidate.trace.display().to_string();
-    let input = meta.input(&name).ok_or("META has something that is not known here")?;
+    let input = meta.input(&name).ok_or("its summary has something unknown")?;
     let Some(mut report) = meta.info else { return Ok(None) };
     if !has_rows(&report, wanted.top) {
         return Ok(None);
@@ -67,7 +88,7 @@ fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<Option<InfoReport>,
     }
     cut(&mut report, wanted.top);
     report.index = Some(candidate.index.clone());
-    Ok(Some(report))
+    Ok(Some((report, bytes)))
 }
 
 /// Whether all lists have so many rows, if there are so many.

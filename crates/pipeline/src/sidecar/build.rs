@@ -91,7 +91,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         true => None,
         false => Some(build.streams.finish()?),
     };
-    let (report, lanes, documents) = build.census.report_and_rest(inputs)?;
+    let (report, lanes, documents) = build.census.report_and_rest(&inputs)?;
     Ok(Built {
         report,
         granules: build.granules.finish(text)?,

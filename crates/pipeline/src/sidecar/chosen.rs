@@ -68,7 +68,9 @@ impl Candidate {
             Fit::Copied if self.is_named => {}
             Fit::Copied => return Ok(None),
             Fit::Other => {
-                return Err("the trace has changed since, or it is of another one".to_owned());
+                return Err(
+                    "the trace has changed since, or the index belongs to another one".to_owned()
+                );
             }
         }
         let meta = Meta::read(&opened)?;
@@ -79,6 +81,12 @@ impl Candidate {
     pub(super) fn refused(&self, found: String) -> Error {
         let input = self.index.display().to_string();
         ErrorKind::NotATrace { input, offset: 0, found, around: None }.into()
+    }
+
+    /// The trace was written to after the index was asked.
+    pub(super) fn changed(&self) -> Error {
+        let input = self.trace.display().to_string();
+        ErrorKind::Changed { input, how: "was written to".to_owned() }.into()
     }
 
     /// Another one that is none was not used.

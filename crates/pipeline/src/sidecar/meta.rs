@@ -96,13 +96,13 @@ impl Meta {
 
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.
     pub(super) fn read(index: &Index<'_>) -> Result<Meta, String> {
-        let section = index.section(id::META).ok_or("it has no META")?;
+        let section = index.section(id::META).ok_or("its summary is missing")?;
         let json = index.joined(section, MOST).map_err(|error| error.to_string())?;
         let meta: Meta = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
         if let (Some(report), Some(input)) = (&meta.info, meta.input(""))
             && !is_sound(report, &input)
         {
-            return Err("its META has numbers that no trace has".to_owned());
+            return Err("its summary has impossible numbers".to_owned());
         }
         Ok(meta)
     }

@@ -28,6 +28,6 @@ mod whole;
 mod windows;
 mod write;
 
-pub use answer::info;
+pub use answer::{info, info_with};
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
 pub(crate) use windows::slice;

@@ -38,7 +38,11 @@ pub(super) fn plan<T>(
     if config.strict {
         candidate.check()?;
         let there = candidate.index.is_file();
-        return Ok(if there { Plan::Cannot("--strict looks at every byte") } else { Plan::None });
+        return Ok(if there {
+            Plan::Cannot("a strict run looks at every byte")
+        } else {
+            Plan::None
+        });
     }
     let Some(bytes) = candidate.map()? else { return Ok(Plan::None) };
     let Some((index, meta)) = candidate.open(&bytes)? else {
@@ -46,7 +50,7 @@ pub(super) fn plan<T>(
     };
     let Some(input) = meta.input("") else { return Ok(Plan::None) };
     let Some(of_windows) = &meta.windows else {
-        return Ok(Plan::Cannot("it has no list of what lasts"));
+        return Ok(Plan::Cannot("its list of long events is missing"));
     };
     if input.lost() > 0 || of_windows.has_lapses {
         return Ok(Plan::Cannot("the trace is damaged, or not JSON to the letter"));
@@ -56,7 +60,7 @@ pub(super) fn plan<T>(
     }
     let lookup = Lookup::new(&index, input.bytes).map_err(|error| error.to_string())?;
     let Some(lookup) = &lookup else {
-        return Ok(Plan::Cannot("it does not know where the events begin and end"));
+        return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };
     ask(Opened { lookup, of_windows, input })
 }

@@ -108,7 +108,7 @@ fn is_no_trace(error: &Error) -> bool {
 
 fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<IndexReport, Error> {
     let refuse = |why: &str| ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None };
-    let pipe = "an index is of a file, and this is none; write it to one first";
+    let pipe = "only a file can have an index: write this input to a file first";
     let Source::Path(path) = source else { return Err(refuse(pipe).into()) };
     let metadata = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;
     if !metadata.is_file() {
@@ -143,7 +143,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     }
     let built = build(source, now.length, config)?;
     if built.report.inputs.iter().any(|input| input.profiles > 0) {
-        return Err(refuse("a CPU profile needs no index; it is read as it is").into());
+        return Err(refuse("a CPU profile needs no index; it is small enough to be read").into());
     }
     if input_of(path).map_err(|e| Error::read(path.display(), e))? != now {
         let (input, how) = (source.to_string(), "was written to".to_owned());

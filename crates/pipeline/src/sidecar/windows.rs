@@ -54,7 +54,7 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
             if let Tried::Cannot(why) = tried {
                 return slice_all(job, config, why);
             }
-            "what it says of the trace is not what stands there".to_owned()
+            "the trace holds something else than the index says".to_owned()
         }
         Err(problem) => problem,
     };
@@ -80,7 +80,7 @@ fn pieces(
     config: &Config,
 ) -> Result<Plan<(Box<Known>, u64)>, String> {
     if of_windows.has_crossings && of_windows.has_strangers {
-        let why = "ends close begins of other names, around others that are open";
+        let why = "some E events end B events of other names";
         return Ok(Plan::Cannot(why));
     }
     let Some([start, first, last, end]) = of_windows.bounds else {
@@ -88,11 +88,11 @@ fn pieces(
     };
     let bounds = Bounds { start, first, last, end };
     if first > last || last > end || start < first {
-        return Err("it has bounds that no trace has".to_owned());
+        return Err("its first and last time are impossible".to_owned());
     }
     // who reads all of it tells what is wrong with them
     let Ok(windows) = Windows::of(job.windows, bounds) else {
-        return Ok(Plan::Cannot("the windows are none"));
+        return Ok(Plan::Cannot("no window was given"));
     };
     if windows.hold(bounds) {
         return Ok(Plan::Cannot("all of the trace is wanted"));
@@ -119,7 +119,7 @@ fn pieces(
     }
     let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
     if !granules.are_in_order() {
-        return Err("places that are not in order".to_owned());
+        return Err("its places are not in order".to_owned());
     }
     let Granules { pieces, read, bytes, .. } = granules;
     if bytes > input.bytes / 2 {

@@ -99,7 +99,7 @@ impl Work<'_, '_> {
         }
         Err(refusal(format!(
             "the {} parts would take {all} bytes, {} times as much as what was read, since each repeats metadata and keys: \
-             choose larger parts (--dry-run shows how large they become)",
+             choose larger parts (a dry run shows how large they become)",
             lens.len(),
             all / read.max(1)
         )))
@@ -113,7 +113,7 @@ impl Work<'_, '_> {
             return Ok(());
         }
         Err(refusal(format!(
-            "time ranges among the annotations, {bytes} bytes, would be gone through for each of {parts} parts: choose larger parts"
+            "the annotations have {bytes} bytes of time ranges, which would be searched for each of {parts} parts: choose larger parts"
         )))
     }
 

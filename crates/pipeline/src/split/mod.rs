@@ -78,7 +78,7 @@ pub struct SplitConfig {
     pub by: SplitBy,
     /// Parts of processes and threads are cut further, at this many bytes before packing.
     pub max_size: Option<u64>,
-    /// Their folder, which is made if it does not exist.
+    /// Their folder, which is created if it does not exist.
     pub dir: PathBuf,
     /// Their names; `None` for the usual ones. See [`check_split_template`].
     pub template: Option<String>,

@@ -15,35 +15,35 @@ changes! {
     // both
     Empty "empty-events" "empty events ({}) left out";
     Mended "mended" "events mended where they were not JSON";
-    MendedKeys "mended-keys" "keys beside the events mended likewise";
+    MendedKeys "mended-keys" "keys beside the events mended in the same way";
     // DevTools
     Pairs "pairs" "pairs of B and E written as X";
-    Open "open-begins" "B events without an end written as X of no duration, as DevTools shows them";
-    LoneEnds "lone-ends" "E events without a begin left out, as DevTools leaves them out";
-    EndKeys "end-keys" "keys of E events left out: their B events have others of that name";
-    Starts "starts" "further TracingStartedInBrowser events left out, their frames added to the earliest";
-    BareStarts "bare-starts" "TracingStartedInBrowser events without args.data left out, for which DevTools refuses a file";
+    Open "open-begins" "B events without an E written as X of no duration, as DevTools shows them";
+    LoneEnds "lone-ends" "E events without a B left out, as DevTools does";
+    EndKeys "end-keys" "keys of E events left out, because their B events have keys of the same name";
+    Starts "starts" "extra TracingStartedInBrowser events left out, their frames added to the earliest";
+    BareStarts "bare-starts" "TracingStartedInBrowser events without args.data left out, because DevTools refuses a file with one";
     StartMoved "start-moved" "TracingStartedInBrowser moved to the first event, where DevTools begins";
     Pages "pages" "processes given a CommitLoad, without which DevTools hides them";
     Instants "instants" "instants of phase i written as I";
     Names "names" "events given a name";
     Cats "cats" "events given a cat";
     Args "args" "events given args";
-    PageArgs "page-args" "events given the args that DevTools reads of one of their name (args.data and the like), for which it refuses a file";
+    PageArgs "page-args" "events given the args that DevTools needs in events of their name (args.data and the like)";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
-    ProfileIds "profile-ids" "events of CPU profiles that have only id2 given an id, by which DevTools tells profiles apart";
+    ProfileIds "profile-ids" "CPU profile events with id2 given an id too, by which DevTools tells profiles apart";
     Around "profile-around" "X events added around CPU profiles, because DevTools draws profiles only beside other events";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
-    Parts "chunk-parts" "further ProfileChunk events written for those";
+    Parts "chunk-parts" "ProfileChunk events added for those";
     // Perfetto
     Pids "pids" "pids renamed that do not fit into 32 bits";
     Tids "tids" "tids renamed that do not fit into 32 bits";
     FlowIds "flow-ids" "ids of flows written as hexadecimal numbers";
     FlowId2 "flow-id2" "flows with id2 given an id, which is what Perfetto reads";
-    Spilled "spilled" "X events that overlap others moved to a lane beside their thread";
-    Lanes "lanes" "lanes beside threads";
-    Crowded "crowded" "X events that overlap others left as they are: their thread has all the lanes that it may have";
-    Clipped "clipped" "X events that overlap others cut at the end of those";
+    Spilled "spilled" "X events that overlap others moved to a track beside their thread";
+    Lanes "lanes" "tracks added beside threads";
+    Crowded "crowded" "X events that overlap others left as they are: their thread has no room for another track";
+    Clipped "clipped" "X events that overlap others cut at the end of the other";
 }
 
 const COUNT: usize = TABLE.len();

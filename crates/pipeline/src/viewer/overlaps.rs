@@ -1,4 +1,4 @@
-//! X events that begin inside another one of their thread and end behind it: viewers drop them, or draw them wrongly.
+//! X events that begin inside another X of their thread and end after it: viewers drop them, or draw them wrongly.
 //!
 //! ```text
 //!   thread   ├────── a ──────┤          ├── c ──┤

@@ -140,7 +140,7 @@ fn a_large_trace_twice() {
     assert_eq!(said[1].pids.len() * 2, pids);
 }
 
-/// One event a line has its own way through the output.
+/// One event per line has its own way through the output.
 #[test]
 fn lines_are_renamed_too() {
     let input =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tracemill_index::{Index, Section, Writer, event_sum, id};
 use tracemill_pipeline::{
     Config, Error, ErrorClass, ErrorKind, IndexConfig, IndexReport, IndexUse, InfoConfig,
-    InfoReport, Source, index, info,
+    InfoReport, Source, index, info, info_with,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::damage::any_damage;
@@ -273,7 +273,7 @@ fn numbers_that_no_trace_has_are_not_told() {
             told += 1;
         } else {
             let warning = report.warnings.last().expect("it is said").to_string();
-            let is_known = ["numbers that no trace has", "expected u32"];
+            let is_known = ["impossible numbers", "expected u32"];
             assert!(is_known.iter().any(|why| warning.contains(why)), "{number}: {warning}");
             refused += 1;
         }
@@ -380,4 +380,39 @@ fn indexes_in_a_folder_are_not_among_its_traces() {
     assert!(folder.names().contains(&"b.json.tmi".to_owned()));
     let after = info(&[source], &USUAL, &config(PLAIN)).expect("sound");
     assert_eq!(format!("{after:?}"), format!("{before:?}"));
+}
+
+/// Whoever looks at the files while the report waits sees those that were counted, or there is no report.
+#[test]
+fn what_is_looked_at_is_what_was_counted() {
+    let folder = Folder::new();
+    let path = folder.file("a.json", &trace(7, &TraceShape::plain(50)));
+    let of_file = [Source::Path(path.clone())];
+    let of_folder = [Source::Path(folder.path(""))];
+    let asked = |sources: &[Source], index: &IndexUse, write: bool| {
+        let config = Config { index: index.clone(), ..config(PLAIN) };
+        let mut seen = 0;
+        let report = info_with(sources, &USUAL, &config, |report| {
+            seen = report.events;
+            if write {
+                let text = std::fs::read(&path).expect("it is there");
+                std::fs::write(&path, [&text[..], b"\n"].concat()).expect("it can be written");
+            }
+        });
+        (seen, report)
+    };
+    for sources in [&of_file, &of_folder] {
+        let (seen, report) = asked(sources, &IndexUse::Never, false);
+        assert_eq!(report.expect("nobody wrote to it").events, seen);
+        let (_, report) = asked(sources, &IndexUse::Never, true);
+        let changed = report.expect_err("it was written to");
+        assert!(matches!(changed.kind(), ErrorKind::Changed { .. }), "{changed}");
+    }
+    made(&path, PLAIN);
+    let (seen, report) = asked(&of_file, &IndexUse::Auto, false);
+    let report = report.expect("nobody wrote to it");
+    assert!(report.index.is_some() && report.events == seen && seen > 0);
+    let (_, report) = asked(&of_file, &IndexUse::Auto, true);
+    let changed = report.expect_err("it was written to");
+    assert!(matches!(changed.kind(), ErrorKind::Changed { .. }), "{changed}");
 }

@@ -197,7 +197,7 @@ fn what_changed_under_a_fresh_index_is_seen_where_it_is_read() {
         let (expected, _) = by_index(IndexUse::Never).expect("sound");
         assert!(bytes == expected && report.index.is_none());
         let [warning] = &report.written.run.warnings[..] else { panic!("{report:?}") };
-        seen += usize::from(warning.to_string().contains("not what stands there"));
+        seen += usize::from(warning.to_string().contains("something else than the index says"));
         let named = IndexUse::File(path.with_extension("json.tmi"));
         let error = by_index(named).expect_err("it is not that of the trace");
         assert_eq!(error.class(), ErrorClass::Input, "{error}");

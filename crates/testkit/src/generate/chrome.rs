@@ -1,6 +1,6 @@
 //! A large Chrome-like trace for benches, formatted by hand at several hundred MB/s.
 //!
-//! Its shape follows real Chrome recordings: about 260 bytes an event, one event a line, keys in
+//! Its shape follows real Chrome recordings: about 260 bytes an event, one event per line, keys in
 //! alphabetical order; threads' buffers flushed in batches, so that times rise within a batch and
 //! jump between batches; complete, duration, async, flow, instant, counter and metadata events, and
 //! one CPU profile stream a process, whose chunks come from a sampler thread. About 19 % of the

@@ -51,7 +51,7 @@ pub struct ProfileShape {
 }
 
 impl ProfileShape {
-    /// A tidy trace of `streams` small profiles, one event a line.
+    /// A tidy trace of `streams` small profiles, one event per line.
     #[must_use]
     pub fn plain(streams: usize) -> Self {
         Self {

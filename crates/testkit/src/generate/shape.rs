@@ -17,7 +17,7 @@ pub enum Form {
 pub enum Layout {
     /// none: the whole trace on one line
     Compact,
-    /// one event a line
+    /// one event per line
     Lines,
     /// pretty-printed, two blanks a level
     TwoSpaces,
@@ -100,7 +100,7 @@ pub struct TraceShape {
 }
 
 impl TraceShape {
-    /// A tidy object with `events` events, one a line, sorted, without oddities: where damage and
+    /// A tidy object with `events` events, one per line, sorted, without oddities: where damage and
     /// its repair can be told apart.
     #[must_use]
     pub fn plain(events: usize) -> Self {

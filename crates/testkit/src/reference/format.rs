@@ -7,6 +7,6 @@ pub enum Format {
     Object,
     /// `[…]`, which has no room for top-level keys
     Array,
-    /// one event a line; a first line `{"tracemill":{…}}` carries the top-level keys
+    /// one event per line; a first line `{"tracemill":{…}}` carries the top-level keys
     Ndjson,
 }

@@ -60,14 +60,14 @@ impl DamageKind {
     pub fn sentence(self) -> &'static str {
         match self {
             DamageKind::Malformed => {
-                "not JSON: a bare quote, an open string or stray text in an event"
+                "an event that is not JSON: an unescaped quote, an unfinished string or stray text"
             }
             DamageKind::Brackets => "a bracket that does not match",
             DamageKind::Truncated => "cut off before its end",
-            DamageKind::Garbage => "something between the events that is no event",
+            DamageKind::Garbage => "text between the events that is not an event",
             DamageKind::NotEvents => "traceEvents is not an array",
             DamageKind::NotJson => {
-                "not JSON: a colon or comma that is missing, a word or number that JSON has not, a bad escape"
+                "an event that is not JSON: a missing colon or comma, an unknown word, a bad number or a bad escape"
             }
         }
     }

@@ -9,13 +9,12 @@ use crate::commands::writing::{TraceFlags, Writing};
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
-use crate::size::plural;
 use serde_json::json;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tracemill_analysis::{ReadRules, Trace, View, WrittenCalls};
-use tracemill_pipeline::{Config, Error, Source, Warning, merge_if};
+use tracemill_pipeline::{Config, Error, Source, Warning, merge_if, plural};
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -65,7 +64,7 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
 }
 
 fn calls_warnings(made: WrittenCalls) -> Vec<String> {
-    let none = "no call: none of the threads asked for has a CPU profile, or none of its samples lies in the window";
+    let none = "no call was written: no thread that was asked for has a CPU profile with samples in the window";
     let untimed = format!("{} whose time is no number: left out", plural(made.untimed, "call"));
     let all = [(made.calls == 0, none.to_owned()), (made.untimed > 0, untimed)];
     all.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect()

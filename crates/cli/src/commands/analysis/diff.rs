@@ -40,7 +40,7 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let lost = finish(&base.jobs, messages)?;
     let is_empty = comparison.rows.is_empty();
     if is_empty {
-        messages.warning("nothing to compare: no side has a row in what was asked for");
+        messages.warning("nothing to compare: neither side has a row that was asked for");
     } else if !has_common(&comparison) {
         messages.warning("no function is on both sides: are these recordings of the same program?");
     }
@@ -93,7 +93,10 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         own.retain(|path| path.is_file());
         own.sort();
         if own.is_empty() {
-            return Err(Failure::usage(format!("no run: there is no file in {}", path.display())));
+            return Err(Failure::usage(format!(
+                "no run was found: {} has no file",
+                path.display()
+            )));
         }
         all.extend(own);
     }

@@ -5,11 +5,11 @@ use crate::args::{ConvertArgs, Export, Grouping, PerArg};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::size::plural;
 use flate2::{Compression, GzBuilder};
 use tracemill_analysis::{
     Exported, Part, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
 };
+use tracemill_pipeline::plural;
 
 /// How deep stacks are written unless asked for: programs that draw them draw no more.
 const DEPTH: usize = 1000;
@@ -66,7 +66,7 @@ impl Job<'_> {
         })?;
         if exported.too_deep > 0 {
             messages.warning(&format!(
-                "{} deeper than {depth}: their time is that of their callers there; --depth of tree has more",
+                "{} deeper than {depth}: their time went to their callers; tracemill tree --depth goes deeper",
                 plural(exported.too_deep, "row")
             ));
         }

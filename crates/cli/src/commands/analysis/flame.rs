@@ -7,9 +7,8 @@ use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::size::plural;
 use tracemill_analysis::{Listed, Order, Part, Picture, Shape, Trace};
-use tracemill_pipeline::Config;
+use tracemill_pipeline::{Config, plural};
 
 /// Rows of the table below a page.
 const LISTED: usize = 50;

@@ -1,8 +1,8 @@
 //! What is said of source maps.
 
 use crate::messages::Messages;
-use crate::size::plural;
 use tracemill_analysis::{Mapped, SourceMaps};
+use tracemill_pipeline::plural;
 
 /// Maps that cannot be used of which each is told.
 const TOLD: usize = 5;

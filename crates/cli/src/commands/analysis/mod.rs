@@ -28,14 +28,13 @@ use crate::commands::unmatched;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
-use crate::size::plural;
 use crate::whole_file::Place;
 use crate::wrap::columns_of;
 use answer::{Answer, Shown};
 use data::{csv, json};
 use text::page;
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
-use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning};
+use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -101,7 +100,7 @@ impl<'a> Job<'a> {
         self.reporting.end((inputs, lost), |run| common(flags.verb, inputs, lost, run, []))?;
         if is_empty {
             messages.warning(
-                "nothing of what was asked for is there: no thread, or no event in the window",
+                "nothing matches what was asked for: no thread, or no event in the window",
             );
         }
         Ok(Exit::finished(lost).unless_empty(is_empty))
@@ -117,7 +116,7 @@ fn samples_behind(trace: &Trace) -> Option<String> {
     let is_much = last - end > ((end - first) / 20.0).max(10_000.0);
     is_much.then(|| {
         format!(
-            "CPU samples go on for {:.2} ms behind the last event, where tables end as in DevTools: --to {:.0}ms has them too",
+            "CPU samples go on for {:.2} ms after the last event, where tables end as in DevTools; --to {:.0}ms counts them too",
             (last - end) / 1000.0,
             ((last - first) / 1000.0).ceil()
         )
@@ -132,14 +131,14 @@ fn warnings(trace: &Trace) -> Vec<String> {
         (
             sum(|t| t.unknown_samples()),
             "sample",
-            "of a node that its CPU profile does not have: left out",
+            "of a node that the CPU profile does not have: left out",
         ),
-        (sum(|t| t.pairs.unended), "begin", "(B) without an end (E): taken to last no time"),
+        (sum(|t| t.pairs.unended), "begin", "(B) without an end (E): counted as lasting no time"),
         (sum(|t| t.pairs.lone_ends), "end", "(E) without a begin (B): left out"),
         (
             trace.written_calls,
             "call",
-            "that tracemill calls wrote beside samples: left out, since calls are made of these",
+            "that tracemill calls wrote: left out, because the samples beside them count",
         ),
     ];
     let told = counts.iter().filter(|(count, ..)| *count > 0);
@@ -151,7 +150,7 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
     let dropped: u64 = parts.iter().map(|part| part.dropped).sum();
     if dropped > 0 {
         messages.warning(&format!(
-            "{} beginning within another and ending behind it: left out of trees, as in DevTools",
+            "{} that begin inside another and end after it: left out of trees, as in DevTools",
             plural(dropped, "event")
         ));
     }

@@ -5,6 +5,7 @@ use crate::messages::plain;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use tracemill_analysis::{Drawn, Picture};
+use tracemill_pipeline::{grouped, plural};
 use unicode_width::UnicodeWidthChar;
 
 /// Columns where there is no terminal.
@@ -55,12 +56,20 @@ pub(super) fn draw(picture: &Picture, screen: &Screen) -> String {
         }
     }
     let (drawn, folded) = picture.counts();
-    let narrow = all.iter().filter(|own| columns(own, screen).1 == 0).count() as u64;
+    // the root of a picture of nothing is no frame that anybody misses
+    let narrow =
+        all.iter().filter(|own| own.depth > 0 && columns(own, screen).1 == 0).count() as u64;
     let hidden = folded + narrow;
     if hidden > 0 {
-        let _ = writeln!(text, "… {hidden} of {} frames are too narrow", drawn + folded);
+        let _ = writeln!(text, "… {} too narrow to be drawn here", of(hidden, drawn + folded));
     }
     text
+}
+
+/// `1 of 8 frames is`, `2 of 8 frames are`.
+fn of(hidden: u64, all: u64) -> String {
+    let are = if hidden == 1 { "is" } else { "are" };
+    format!("{} of {} {are}", grouped(hidden), plural(all, "frame"))
 }
 
 /// From which column, and how many.

@@ -2,12 +2,12 @@
 
 use super::answer::{Answer, self_of};
 use crate::messages::plain;
-use crate::size::{grouped, plural};
 use crate::table::{self, Layout, Set};
 use crate::wrap::push_line;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use tracemill_analysis::{Matcher, Part, Shape, Trace, TreeRow};
+use tracemill_pipeline::{grouped, plural};
 
 /// All tables, each below a line that says what it is of.
 pub(super) fn page(answer: &Answer<'_>, markdown: bool, columns: Option<usize>) -> String {

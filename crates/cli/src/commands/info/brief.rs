@@ -4,10 +4,11 @@ use super::page::Page;
 use super::words::{duration_text, short};
 use crate::messages::loss_texts;
 use crate::remedies;
-use crate::size::{grouped, human, plural};
+use crate::size::human;
 use std::cmp::Reverse;
 use tracemill_pipeline::{
-    CheckReport, Finding, InfoReport, ProcessInfo, Severity, ThreadInfo, TopRow, Usage,
+    CheckReport, Finding, InfoReport, ProcessInfo, Severity, ThreadInfo, TopRow, Usage, grouped,
+    plural,
 };
 
 /// Entries of a line.
@@ -166,7 +167,7 @@ fn devtools(report: &InfoReport, seen: Option<&CheckReport>) -> String {
     match obstacle(report) {
         None => match seen {
             Some(seen) => seen_in_words(seen, &mend),
-            None => "nothing that info counts speaks against it (tracemill check --for devtools looks at all of it)"
+            None => "probably opens it: info found nothing against it (tracemill check --for devtools looks at everything)"
                 .to_owned(),
         },
         Some((why, true)) => format!("does not open it: {why} -> {mend}"),
@@ -205,28 +206,29 @@ fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
     let packing = report.inputs.iter().filter_map(|input| input.encoding).find(|e| packed(e));
     let mendable = |why: String| Some((why, true));
     match () {
-        () if bytes >= TEXT_MAX => {
-            Some((format!("{} of text, where 512 MiB is the most", human(bytes)), false))
-        }
+        () if bytes >= TEXT_MAX => Some((
+            format!("it has {} of text, and DevTools takes less than 512 MiB", human(bytes)),
+            false,
+        )),
         () if sum(|input| input.losses.count()) > 0 => mendable("it is damaged".to_owned()),
         () if packing.is_some() => {
             mendable(format!("it is packed as {}", packing.unwrap_or_default()))
         }
-        () if report.inputs.len() > 1 => mendable("these are several inputs".to_owned()),
-        () if report.is_lines => mendable("it has one event a line".to_owned()),
+        () if report.inputs.len() > 1 => mendable("it opens one file at a time".to_owned()),
+        () if report.is_lines => mendable("it has one event per line".to_owned()),
         () if report.documents > 1 => mendable("it is several documents in a row".to_owned()),
         () if sum(|input| input.unclosed) > 0 => mendable("it has no closing brackets".to_owned()),
         () if sum(|input| input.odd_separators) > 0 => {
             mendable("commas between events are missing or doubled".to_owned())
         }
         () if report.bare_starts > 0 => {
-            mendable("a TracingStartedInBrowser event without args.data".to_owned())
+            mendable("it has a TracingStartedInBrowser event without args.data".to_owned())
         }
         () if report.nameless > 0 => {
-            mendable(format!("events without a name ({})", grouped(report.nameless)))
+            mendable(format!("it has events without a name ({})", grouped(report.nameless)))
         }
         () if report.uncategorised > 0 => {
-            mendable(format!("events without cat ({})", grouped(report.uncategorised)))
+            mendable(format!("it has events without cat ({})", grouped(report.uncategorised)))
         }
         () => None,
     }
@@ -309,7 +311,7 @@ DevTools   opens it, and shows it right
         };
         let mend = " -> tracemill merge a.json --for devtools -o OUT.json.gz";
         let text = said(&|report| report.uncategorised = 1234);
-        assert_eq!(text, format!("does not open it: events without cat (1,234){mend}"));
+        assert_eq!(text, format!("does not open it: it has events without cat (1,234){mend}"));
         let text = said(&|report| report.inputs[0].bytes = 3 << 30);
         assert!(
             text.ends_with("-> tracemill filter a.json --shrink-to devtools -o OUT.json"),
@@ -329,7 +331,7 @@ DevTools   opens it, and shows it right
             assert!(text.starts_with("does not open it: ") && text.ends_with(mend), "{text}");
         }
         let packed = said(&|report| report.inputs[0].encoding = Some("gzip"));
-        assert!(packed.starts_with("nothing that info counts speaks against it"), "{packed}");
+        assert!(packed.starts_with("probably opens it"), "{packed}");
     }
 
     #[test]

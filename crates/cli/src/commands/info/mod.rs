@@ -11,7 +11,7 @@ pub(super) use words::{duration_text, micros, short};
 
 use crate::args::InfoArgs;
 use crate::commands::reporting::Reporting;
-use crate::commands::running::{Flags, Running};
+use crate::commands::running::Flags;
 use crate::commands::unmatched::can_be_read_again;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, colored_stdout};
@@ -21,10 +21,8 @@ use brief::brief;
 use json::json_of;
 use report::page_of;
 use std::sync::Arc;
-use std::time::SystemTime;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, Config, Error, ErrorKind, InfoReport, InputReport, Limits, Source,
-    check, info,
+    CheckFor, CheckReport, Config, InfoReport, InputReport, Limits, Source, check, info_with,
 };
 
 /// Up to so many bytes of text are looked at once more, to say for certain whether DevTools opens them.
@@ -41,8 +39,13 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
         return get::run(key, &running.sources, output, &running.config, messages);
     }
     running.announce();
-    let stamps = stamps(&running.sources);
-    let report = running.watch(|sources, config| info(sources, &args.wanted(), config))?;
+    let is_text = !args.json && !args.markdown;
+    let mut seen = None;
+    let report = running.watch(|sources, config| {
+        info_with(sources, &args.wanted(), config, |report| {
+            seen = is_text.then(|| seen_by_devtools(sources, report, config)).flatten();
+        })
+    })?;
 
     let json = json_of(&report, &running.described());
     match (args.json, args.markdown) {
@@ -51,7 +54,6 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
         _ => {
             let color = *output == Place::Stdout && colored_stdout(said.color);
             let columns = columns_of(output);
-            let seen = seen_by_devtools(running, &report, &stamps)?;
             let mut text = brief(&report, seen.as_ref()).text(color, columns);
             if args.lists() {
                 text.push('\n');
@@ -73,40 +75,18 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     Ok(Exit::finished(lost))
 }
 
-/// What `check --for devtools` says of inputs that are small and can be read again; they had these stamps before they were read.
+/// What `check --for devtools` says of inputs that are small and can be read again.
 fn seen_by_devtools(
-    running: &Running<'_>,
+    sources: &[Source],
     report: &InfoReport,
-    before: &[Stamp],
-) -> Result<Option<CheckReport>, Failure> {
-    let Running { sources, config, .. } = running;
+    config: &Config,
+) -> Option<CheckReport> {
     let bytes: u64 = report.inputs.iter().map(|input| input.bytes).sum();
     if bytes > CERTAIN || !sources.iter().all(can_be_read_again) {
-        return Ok(None);
+        return None;
     }
     // the bar has been shown
     let limits = Limits { progress: Arc::default(), strict: false, ..config.limits.clone() };
     let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };
-    let seen = check(sources, &[CheckFor::Devtools], &config);
-    let changed = stamps(sources).iter().zip(before).position(|(now, before)| now != before);
-    match (changed, seen) {
-        // who says the one of a file and the other of another says nothing
-        (Some(_), Err(error)) => Err(error.into()),
-        (Some(at), Ok(_)) => {
-            let (input, how) = (sources[at].to_string(), "was written to".to_owned());
-            Err(Error::from(ErrorKind::Changed { input, how }).into())
-        }
-        (None, seen) => Ok(seen.ok()),
-    }
-}
-
-/// Length of a file and when it was last written to, as far as that is known.
-type Stamp = Option<(u64, Option<SystemTime>)>;
-
-fn stamps(sources: &[Source]) -> Vec<Stamp> {
-    let stamp = |source: &Source| {
-        let Source::Path(path) = source else { return None };
-        std::fs::metadata(path).ok().map(|now| (now.len(), now.modified().ok()))
-    };
-    sources.iter().map(stamp).collect()
+    check(sources, &[CheckFor::Devtools], &config).ok()
 }

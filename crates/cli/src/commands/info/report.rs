@@ -3,8 +3,8 @@
 use super::page::{Page, Table};
 use super::words::{duration_text, micros, short, sparkline, title};
 use crate::messages::loss_texts;
-use crate::size::{grouped, human, plural};
-use tracemill_pipeline::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage};
+use crate::size::human;
+use tracemill_pipeline::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage, grouped, plural};
 
 /// Threads that are listed.
 const THREADS: usize = 50;
@@ -212,8 +212,9 @@ fn tops(
     page: &mut Page,
 ) {
     let lists =
-        [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self time", &list.by_self)];
-    for (by, rows) in lists {
+        [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self", &list.by_self)];
+    // a list by what no column shows would be a riddle
+    for (by, rows) in lists.into_iter().filter(|(by, _)| has_self || *by != "by self") {
         let is_cut = (rows.len() as u64) < list.distinct;
         let of = if is_cut { format!(" of {}", grouped(list.distinct)) } else { String::new() };
         let first = format!("{by} ({}{of})", grouped(rows.len() as u64));
@@ -343,11 +344,9 @@ names      by bytes (2 of 3)  events     bytes     time
            (none)                  2     200 B  2.00 µs
            by time (1 of 3)  events     bytes     time
            a|b                1,000  97.7 KiB  1.00 ms
-           by self time (1 of 3)  events     bytes     time
-           a|b                     1,000  97.7 KiB  1.00 ms
 profiles   pid 10, tid 1, id 0x1: 2 chunks, 2.0 KiB
 keys       metadata, stackFrames
-damage     a.json: lost 1 × truncated (3 bytes): cut off before its end; first at byte 7: {\"a
+damage     a.json: lost 1 piece (truncated, 3 bytes): cut off before its end; first at byte 7: {\"a
 ";
         assert_eq!(page_of(&report()).text(false, None), expected);
     }

@@ -13,7 +13,6 @@ use crate::args::{Cli, MergeArgs, RecordArgs, Verb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::signal;
-use crate::size::plural;
 use crate::whole_file::Place;
 use clap::Parser;
 use std::ffi::{OsStr, OsString};
@@ -22,6 +21,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use tracemill_pipeline::plural;
 
 /// What Node loads before the program; `INTERVAL` stands for the microseconds between two samples.
 const PRELOAD: &str = include_str!("preload.cjs");

@@ -18,7 +18,7 @@ use number::Time;
 /// A stretch of nanoseconds, half open; `None` where there is no limit.
 pub type Window = (Option<i64>, Option<i64>);
 
-/// What becomes of that which an edge cuts.
+/// What to do with events that cross an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Edges {

@@ -5,12 +5,12 @@ use super::super::text::{aligned, in_markdown};
 use crate::args::{DiffArgs, FormArgs};
 use crate::exit::Failure;
 use crate::messages::plain;
-use crate::size::plural;
 use crate::whole_file::Place;
 use crate::wrap::{columns_of, push_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use tracemill_analysis::{Comparison, Difference, Pair};
+use tracemill_pipeline::plural;
 
 /// Rows of a table for people.
 const ROWS: usize = 30;
@@ -72,11 +72,12 @@ fn page(
 fn head(comparison: &Comparison) -> String {
     let Pair { base, new } = comparison.busy;
     let how = match comparison.runs {
-        (1, 1) => {
-            "1 run a side: sampled rows judged by their samples, others by their events".to_owned()
-        }
+        (1, 1) => "1 run per side: sampled rows judged by their samples, others by their events"
+            .to_owned(),
         (a, b) if a.min(b) < 4 => {
-            format!("{a} and {b} runs: too few to tell chance from change, four a side are enough")
+            format!(
+                "{a} and {b} runs: too few to tell chance from change; four per side are enough"
+            )
         }
         (a, b) => format!("{a} and {b} runs: medians, judged by their ranks"),
     };

@@ -2,8 +2,8 @@
 
 use super::section::{Cell, Column, Section, figure, words};
 use super::sections::Made;
-use crate::size::plural;
 use tracemill_analysis::{Build, Stretch};
+use tracemill_pipeline::plural;
 
 const PHASES: &[Column] = &[
     figure("start_ms", "at ms"),

@@ -13,7 +13,6 @@ use crate::args::{Grouping, ReportArgs};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::size::plural;
 use crate::wrap::columns_of;
 use figures::{gate_rows, value};
 use next::{Next, window_words};
@@ -21,6 +20,7 @@ use sections::Made;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted};
+use tracemill_pipeline::plural;
 use write::Head;
 
 /// Says what is slow.
@@ -73,7 +73,7 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
     let duration = if length.is_finite() { length.max(0.0) } else { 0.0 };
     let processes = match pids.len() as u64 {
         1 => "1 process".to_owned(),
-        count => format!("{} processes", crate::size::grouped(count)),
+        count => format!("{} processes", tracemill_pipeline::grouped(count)),
     };
     let inputs = match &trace.inputs[..] {
         [one] => one.name.clone(),

@@ -1,9 +1,9 @@
 //! A section of the report: figures of the whole, and a table. Text, Markdown and JSON are made of the same cells.
 
 use crate::messages::plain;
-use crate::size::grouped;
 use crate::table::Set;
 use serde_json::{Value, json};
+use tracemill_pipeline::grouped;
 
 /// What stands in a table, or is a figure.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use super::super::text::location;
 use super::figures::{busy, label};
 use super::next::Next;
 use super::section::{Cell, Column, Section, figure, words};
-use crate::size::{grouped, plural};
 use serde_json::{Value, json};
 use tracemill_analysis::{Blocks, HotPath, Report, Stretch, Trace, TreeRow};
+use tracemill_pipeline::{grouped, plural};
 
 /// What sections are made of.
 pub(super) struct Made<'a> {

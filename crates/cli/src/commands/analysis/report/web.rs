@@ -2,9 +2,9 @@
 
 use super::section::{Cell, Column, Section, figure, words};
 use super::sections::Made;
-use crate::size::plural;
 use serde_json::{Value, json};
 use tracemill_analysis::{Interaction, LargestPaint, Request, Told, Visit, Window};
+use tracemill_pipeline::plural;
 
 const WEB: &[Column] = &[
     figure("start_ms", "at ms"),
@@ -168,7 +168,7 @@ impl Made<'_> {
             "{}, {} over the network, {} render-blocking; the slowest",
             plural(all.len() as u64, "request"),
             plural(bytes as u64, "byte"),
-            crate::size::grouped(blocking)
+            tracemill_pipeline::grouped(blocking)
         );
         section.figures = vec![
             ("requests", Cell::Count(all.len() as u64)),
