@@ -15,6 +15,7 @@ struct Walk<'m> {
     /// When each began, and how long its children took; the first is the root's.
     starts: Vec<f64>,
     children: Vec<f64>,
+    as_devtools: bool,
 }
 
 impl Walk<'_> {
@@ -34,7 +35,10 @@ impl Walk<'_> {
             *parent += duration;
         }
         if let Some(index) = self.open.pop() {
-            self.out.end(index, duration * 1000.0, (duration - children) * 1000.0);
+            // the difference of two times of microseconds, so that a call ends where the next one begins: to the bit, not beside it
+            let exact = ms * 1000.0 - start * 1000.0;
+            let dur = if self.as_devtools { duration * 1000.0 } else { exact };
+            self.out.end(index, dur, (duration - children) * 1000.0);
         }
     }
 
@@ -76,17 +80,18 @@ impl Walk<'_> {
     }
 }
 
-/// The calls, in the order in which they begin, which is that of the flame chart.
+/// The calls, in the order in which they begin, which is that of the flame chart. In DevTools (`as_devtools`) a call may end a rounding
+/// error behind the start of the next one, which its trees then hang below it.
 ///
 /// # Errors
 /// What temporary files say.
 pub(crate) fn frames(
     model: &Model,
     samples: impl Iterator<Item = Sample>,
-    space: &Space,
+    (space, as_devtools): (&Space, bool),
 ) -> Result<Calls, Error> {
     let (open, starts, children) = (Vec::new(), Vec::new(), vec![0.0]);
-    let mut walk = Walk { model, out: Made::new(space), open, starts, children };
+    let mut walk = Walk { model, out: Made::new(space), open, starts, children, as_devtools };
     let (mut before, mut below_gc, mut node) = (0u32, None, None);
     if model.span.len() == 0 {
         return walk.out.finish();

@@ -129,6 +129,7 @@ impl Trace {
             is_generic: !facts.is_web,
             is_cpu_profile: false,
             weights: rules.weights,
+            as_devtools: rules.as_devtools,
             ignore_list: None,
             libraries: Default::default(),
             mapped: Default::default(),

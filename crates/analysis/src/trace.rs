@@ -134,6 +134,8 @@ pub struct Trace {
     pub is_cpu_profile: bool,
     /// For how long samples count in CPU profiles that stand alone.
     pub weights: Weights,
+    /// Whether calls are as in DevTools where that is a defect.
+    pub(crate) as_devtools: bool,
     /// URLs that are on the ignore list; if `None` those that the panel of DevTools has there.
     pub ignore_list: Option<Matcher>,
     /// URLs of sources that source maps say are of others: they are on the ignore list too.
@@ -207,7 +209,8 @@ impl Trace {
         let space = self.space();
         let calls = match (self.stands_alone(thread), &thread.model) {
             (Some(model), _) => {
-                Some(frames(model, self.samples.range(model.span.range.clone()), &space)?)
+                let samples = self.samples.range(model.span.range.clone());
+                Some(frames(model, samples, (&space, self.as_devtools))?)
             }
             (None, Some(model)) => Some(self.calls(thread, model, &space)?),
             (None, None) => None,

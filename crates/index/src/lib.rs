@@ -83,7 +83,6 @@
 //! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) |
-//!
 //! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · whether times are known · least time of an event or a sample · greatest less least |
 //! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] |
 //!

@@ -160,3 +160,58 @@ fn a_window_that_holds_nothing_has_no_row() {
         assert!(rows == 0 || from.is_nan(), "{from} {to}");
     }
 }
+
+/// Each call of a CPU profile ends where the next one begins: no rounding hangs that below it. Random steps, at times of a machine that
+/// runs for days; self times are those of a naive sum over the samples.
+#[test]
+fn calls_side_by_side_are_not_one_below_the_other() {
+    let mut rng = tracemill_testkit::Rng::new(11);
+    let names = ["(root)", "a", "b", "(idle)", "c"];
+    let nodes: Vec<String> = (1..)
+        .zip(names)
+        .map(|(id, name)| {
+            node(
+                id,
+                name,
+                if id == 1 {
+                    "2,3,4"
+                } else if id == 3 {
+                    "5"
+                } else {
+                    ""
+                },
+            )
+        })
+        .collect();
+    for _ in 0..40 {
+        let start = 25_000_000_000 + rng.below(1_000_000_000);
+        let samples: Vec<u64> = (0..200).map(|_| 2 + rng.below(4)).collect();
+        let steps: Vec<u64> = samples.iter().map(|_| 300 + rng.below(9_000)).collect();
+        let end = start + steps.iter().sum::<u64>() + 1_000;
+        let list = |all: &[u64]| all.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        let text = format!(
+            r#"{{"nodes":[{}],"startTime":{start},"endTime":{end},"samples":[{}],"timeDeltas":[{}]}}"#,
+            nodes.join(","),
+            list(&samples),
+            list(&steps)
+        );
+        let mut sums = [0.0; 6];
+        // the last one lasts as long as there is to the end of the profile
+        for (at, &id) in samples.iter().enumerate() {
+            let step = steps.get(at + 1).copied();
+            sums[id as usize] += step.unwrap_or_default() as f64 / 1000.0;
+        }
+        let last = *samples.last().expect("samples");
+        for (id, own) in top(&read(&text), Shape::BottomUp { levels: 1 }) {
+            let number = names.iter().position(|name| id == format!("f:{name}@1:0:0"));
+            let number = number.expect("a function of the profile") + 1;
+            let rest = own - sums[number];
+            assert!(
+                rest.abs() < 1e-6 || number as u64 == last && rest > 0.0,
+                "{id}: {own} {sums:?}"
+            );
+        }
+        let top_rows = top(&read(&text), Shape::CallTree);
+        assert_eq!(top_rows.len(), 4, "{top_rows:?}"); // a, b, c below b, (idle)
+    }
+}

@@ -74,7 +74,7 @@ fn judge(step: &Step, ended: &Ended, inputs: &[Input], what: &str) {
         // sizes are random, and what each part repeats may be larger
         Some(2) if step.words[0] == "split" => ended.stderr.contains("choose larger parts"),
         // a marker that no input has
-        Some(2) => step.words[0] == "merge" && ended.stderr.contains("were to be aligned"),
+        Some(2) => step.words[0] == "merge" && ended.stderr.contains("to align their clocks by"),
         // it says so if there is no profile
         Some(3) => step.strict || !sound || step.words[0] == "profile",
         _ => false,
