@@ -100,9 +100,12 @@ fn frames_are_as_wide_as_their_time() {
 
 #[test]
 fn self_times_below_zero_are_told() {
+    let back = r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":10,"dur":90},
+        {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":50,"dur":-30}]"#;
+    let folder = folder().with("back.json", back);
+    folder.run("flame back.json -o back.svg").ends(0).says(&["below zero"]);
     let profiles = crate::support::testdata().join("node-cpu-prof").display().to_string();
-    let folder = folder();
-    folder.run(&format!("flame {profiles} -o p.svg")).ends(0).says(&["below zero"]);
+    folder.run(&format!("flame {profiles} -o p.svg")).ends(0).quietly();
     folder.run("flame t.json -o t.svg").ends(0).quietly();
 }
 

@@ -45,7 +45,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     job.finish(is_empty(&parts))
 }
 
-/// Says that no width can be below zero, where self times are: of a call whose callees end behind it.
+/// Says that no width can be below zero, where self times are: of an event with a duration below zero.
 fn note_below_zero(parts: &[Part], messages: &Messages) {
     let rows = parts.iter().flat_map(|part| &part.table.rows);
     let count = rows.filter(|row| (row.own * 1e6).round() < 0.0).count() as u64;
