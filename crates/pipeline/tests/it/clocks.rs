@@ -384,6 +384,6 @@ fn a_name_that_no_input_has_is_refused() {
     let rules =
         |_: &[PathBuf]| ClockRules { offsets: vec![("typo".into(), 1)], ..ClockRules::default() };
     let error = merge_with(&[&input, &input], &rules, PLAIN).unwrap_err();
-    let said = "an offset is given for typo: no input has this path or name";
+    let said = "an offset is given for typo, but no input has this path or name";
     assert!(error.to_string().contains(said), "{error}");
 }
