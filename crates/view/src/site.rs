@@ -11,7 +11,9 @@ use crate::tracks::Grid;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
-use tracemill_pipeline::{Cancel, Config, Error, InputReport, Progress, Source, Warning};
+use tracemill_pipeline::{
+    Cancel, Config, Error, InputReport, Progress, Source, Warning, shell_word,
+};
 
 /// The page, as it was built.
 const PAGE: &[u8] = include_bytes!("../page/index.html");
@@ -56,7 +58,7 @@ impl Site {
     /// Of inputs that are not read yet, behind a token, on a port.
     pub fn new(sources: Vec<Source>, config: Config, token: String, port: u16) -> Self {
         let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
-        let words: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let words: Vec<String> = names.iter().map(|name| shell_word(name)).collect();
         let slices = Slices::new(&sources, &config);
         Site {
             door: Door { token, port },
@@ -290,13 +292,4 @@ fn groups(model: &Model) -> Vec<Vec<usize>> {
         }
     }
     groups
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }

@@ -1,6 +1,7 @@
 //! Commands for the next step, as a shell reads them.
 
 use tracemill_analysis::{Thread, Window};
+use tracemill_pipeline::shell_word;
 
 /// What all of them have in common.
 pub(super) struct Next {
@@ -29,7 +30,7 @@ impl Next {
         let mut line = String::from("tracemill");
         for word in parts.iter().copied().flatten().chain(&self.inputs) {
             line.push(' ');
-            line.push_str(&quoted(word));
+            line.push_str(&shell_word(word));
         }
         line
     }
@@ -73,46 +74,4 @@ impl Next {
 
 fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
-}
-
-/// A word as a POSIX shell reads it; with control characters as bash and zsh do.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    if !word.chars().any(char::is_control) {
-        return format!("'{}'", word.replace('\'', r"'\''"));
-    }
-    let mut text = String::from("$'");
-    for c in word.chars() {
-        match c {
-            '\'' | '\\' => text.extend(['\\', c]),
-            c if c.is_control() => {
-                let mut bytes = [0; 4];
-                c.encode_utf8(&mut bytes)
-                    .bytes()
-                    .for_each(|byte| text += &format!("\\x{byte:02x}"));
-            }
-            c => text.push(c),
-        }
-    }
-    text + "'"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn shells_read_words_as_they_are() {
-        let words =
-            ["a", "", "it's", "a b", "$x", "(anonymous)", "tab\tend", "é", "a\\b\n'", "--name=^x$"];
-        let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        let script = format!("printf '%s\\0' {}", line.join(" "));
-        let said = std::process::Command::new("bash").args(["-c", &script]).output().expect("bash");
-        let said = String::from_utf8(said.stdout).expect("UTF-8");
-        let read: Vec<&str> = said.split_terminator('\0').collect();
-        assert_eq!(read, words);
-    }
 }
