@@ -1,6 +1,6 @@
-//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect. While a program runs under this one
-//! they are that program's. SIGXFSZ: nothing, so
-//! that a file which may not become that large is an error of the write, like a full disk, and no sudden end.
+//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect; while a program runs under this
+//! one they are that program's. SIGXFSZ: nothing, so that a file which may not become that large is an error of the write, like a full
+//! disk, and no sudden end.
 
 use crate::exit::Exit;
 use rustix::process::{Pid, Signal, kill_process};

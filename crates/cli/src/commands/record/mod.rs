@@ -5,8 +5,8 @@
 //!                            └─ child … ────────────────────────────────────────────────┴─> merge --for devtools
 //! ```
 //!
-//! Node takes no `--cpu-prof` from NODE_OPTIONS before version 24, and none of a child that is told nothing; so a file that
-//! Node loads first (`preload.cjs`) does the same by the inspector.
+//! Not every Node takes `--cpu-prof` from NODE_OPTIONS (20 does not), by which children are told; so a file that Node loads first
+//! (`preload.cjs`) does the same by the inspector.
 
 use super::merge;
 use crate::args::{Cli, MergeArgs, RecordArgs, Verb};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failur
     out.check("--output", &[], args.force)?;
     let folder = Folder::new(args)?;
     let status = watch(args, &folder)?;
-    let recorded = folder.recorded().map_err(|error| folder.failure(error))?;
+    let recorded = folder.recorded().map_err(failure(&folder.files))?;
     if recorded.files == 0 {
         let program = plain(&args.program[0].to_string_lossy());
         messages.warning(&format!(
@@ -99,10 +99,9 @@ fn watch(args: &RecordArgs, folder: &Folder) -> Result<ExitStatus, Failure> {
 
 /// Where Node writes: a folder that goes with the run, or one that stays.
 struct Folder {
-    root: PathBuf,
-    files: PathBuf,
     /// Removed when this goes.
-    _temporary: tempfile::TempDir,
+    own: tempfile::TempDir,
+    files: PathBuf,
 }
 
 /// What there is.
@@ -116,18 +115,11 @@ struct Recorded {
 impl Folder {
     fn new(args: &RecordArgs) -> Result<Self, Failure> {
         let parent = args.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let failure = |path: &Path| {
-            let path = path.display().to_string();
-            move |source| Failure::Write { path, source }
-        };
-        let temporary = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
-        let temporary = temporary.map_err(failure(&parent))?;
-        let root = temporary.path().to_owned();
-        signal::remove_at_end(&root);
-        let files = match &args.keep {
-            None => root.join("files"),
-            Some(kept) => kept.clone(),
-        };
+        let own = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
+        let own = own.map_err(failure(&parent))?;
+        signal::remove_at_end(own.path());
+        let usual = own.path().join("files");
+        let files = args.keep.clone().unwrap_or_else(|| usual.clone());
         fs::create_dir_all(&files).map_err(failure(&files))?;
         let files = files.canonicalize().map_err(failure(&files))?;
         if fs::read_dir(&files).map_err(failure(&files))?.next().is_some() {
@@ -137,23 +129,22 @@ impl Folder {
             )));
         }
         if args.keep.is_some() {
-            let link = root.join("files");
-            std::os::unix::fs::symlink(&files, &link).map_err(failure(&link))?;
+            std::os::unix::fs::symlink(&files, &usual).map_err(failure(&usual))?;
         }
-        let preload = root.join("preload.cjs");
+        let folder = Folder { own, files };
         let text = PRELOAD.replace("INTERVAL", &args.interval.to_string());
-        fs::write(&preload, text).map_err(failure(&preload))?;
-        Ok(Folder { root, files, _temporary: temporary })
+        fs::write(folder.preload(), text).map_err(failure(&folder.preload()))?;
+        Ok(folder)
     }
 
-    fn failure(&self, source: io::Error) -> Failure {
-        Failure::Write { path: self.files.display().to_string(), source }
+    fn preload(&self) -> PathBuf {
+        self.own.path().join("preload.cjs")
     }
 
     /// What NODE_OPTIONS says.
     fn options(&self, categories: &str) -> OsString {
         let mut all = OsString::from("--require ");
-        all.push(quoted(self.root.join("preload.cjs").as_os_str()));
+        all.push(quoted(self.preload().as_os_str()));
         if !categories.is_empty() {
             all.push(" --trace-event-categories ");
             all.push(quoted(OsStr::new(categories)));
@@ -177,6 +168,12 @@ impl Folder {
         found.processes = pids.len() as u64;
         Ok(found)
     }
+}
+
+/// What the system said of a path.
+fn failure(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+    let path = path.display().to_string();
+    move |source| Failure::Write { path, source }
 }
 
 /// A word of NODE_OPTIONS, which knows double quotes and backslashes within them.
