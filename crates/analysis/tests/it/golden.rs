@@ -249,25 +249,36 @@ pub(crate) fn input_of(name: &str) -> PathBuf {
     }
 }
 
+/// Whether there are stored outputs of DevTools' engine.
+pub(crate) fn has_goldens() -> bool {
+    goldens_folder().is_dir()
+}
+
+fn goldens_folder() -> PathBuf {
+    shared().join("oracle/golden-trees")
+}
+
+/// Stored outputs whose names end so, with the names of their traces; but for those of traces whose times we read otherwise.
+pub(crate) fn goldens(ending: &str) -> Vec<(String, PathBuf)> {
+    let folder = goldens_folder();
+    let name = |golden: PathBuf| {
+        let inside = golden.strip_prefix(&folder).expect("below it").to_string_lossy();
+        let name = inside.strip_suffix(ending).filter(|name| !TIMES_IN_QUOTES.contains(name))?;
+        Some((name.to_owned(), golden.clone()))
+    };
+    files(&folder).into_iter().filter_map(name).collect()
+}
+
 #[test]
 fn tables_are_those_of_devtools() {
-    let goldens = shared().join("oracle/golden-trees");
     let mut outcome = Outcome::default();
-    for golden in files(&goldens) {
-        let inside =
-            golden.strip_prefix(&goldens).expect("below it").to_string_lossy().into_owned();
-        let Some(name) = inside.strip_suffix(".trees.jsonl.gz") else {
-            continue;
-        };
-        if TIMES_IN_QUOTES.contains(&name) {
-            continue;
-        }
-        check(name, &input_of(name), &golden, &mut outcome);
+    for (name, golden) in goldens(".trees.jsonl.gz") {
+        check(&name, &input_of(&name), &golden, &mut outcome);
     }
     let mut files: Vec<&str> =
         outcome.examples.iter().filter_map(|e| e.split(':').next()).collect();
     files.dedup();
-    assert!(!goldens.is_dir() || outcome.compared > 0, "nothing was compared");
+    assert!(!has_goldens() || outcome.compared > 0, "nothing was compared");
     assert!(
         outcome.wrong.is_empty(),
         "{:#?}\n{files:#?}\n{}",

@@ -1,6 +1,6 @@
 //! Requests and what users of pages wait for against DevTools' own engine: `../shared/oracle/insights.mjs` of the corpus.
 
-use crate::golden::{TIMES_IN_QUOTES, files, input_of, lines, shared};
+use crate::golden::{goldens, has_goldens, input_of, lines};
 use crate::report::{read, report};
 use serde_json::{Value, json};
 use tracemill_analysis::{Interaction, Report, Request, Visit};
@@ -143,23 +143,16 @@ fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) {
 
 #[test]
 fn requests_and_pages_are_those_of_devtools() {
-    let goldens = shared().join("oracle/golden-trees");
     let mut seen = (0, 0);
-    for golden in files(&goldens) {
-        let inside =
-            golden.strip_prefix(&goldens).expect("below it").to_string_lossy().into_owned();
-        let Some(name) = inside.strip_suffix(".insights.jsonl.gz") else { continue };
-        if TIMES_IN_QUOTES.contains(&name) {
-            continue;
-        }
+    for (name, golden) in goldens(".insights.jsonl.gz") {
         let lines = lines(&golden);
         if lines.iter().all(|line| line["table"] != "requests") {
             continue;
         }
-        let (requests, figures) = check(&report(&read(&input_of(name), 256 << 20)), &lines, name);
+        let (requests, figures) = check(&report(&read(&input_of(&name), 256 << 20)), &lines, &name);
         seen = (seen.0 + requests, seen.1 + figures);
     }
-    assert!(!goldens.is_dir() || seen.0 > 10 && seen.1 > 5, "{seen:?}");
+    assert!(!has_goldens() || seen.0 > 10 && seen.1 > 5, "{seen:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sections of reports against what they must equal: DevTools' own engine, the tables of `top` and `tree`, and naive counts.
 
-use crate::golden::{TIMES_IN_QUOTES, files, input_of, lines, shared};
+use crate::golden::{files, goldens, has_goldens, input_of, lines, shared};
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -56,15 +56,8 @@ fn traces() -> Vec<PathBuf> {
 
 #[test]
 fn long_tasks_are_those_of_devtools() {
-    let goldens = shared().join("oracle/golden-trees");
     let mut compared = 0;
-    for golden in files(&goldens) {
-        let inside =
-            golden.strip_prefix(&goldens).expect("below it").to_string_lossy().into_owned();
-        let Some(name) = inside.strip_suffix(".insights.jsonl.gz") else { continue };
-        if TIMES_IN_QUOTES.contains(&name) {
-            continue;
-        }
+    for (name, golden) in goldens(".insights.jsonl.gz") {
         let lines = lines(&golden);
         let Some(at) = lines.iter().position(|line| line["table"] == "longTasks") else { continue };
         let count = lines[at]["rows"].as_u64().expect("a count") as usize;
@@ -77,7 +70,7 @@ fn long_tasks_are_those_of_devtools() {
             })
             .collect();
         assert_eq!(expected.len(), count, "{name}");
-        let tasks = report(&read(&input_of(name), 256 << 20)).tasks.unwrap_or_default();
+        let tasks = report(&read(&input_of(&name), 256 << 20)).tasks.unwrap_or_default();
         let of = |own: &tracemill_analysis::Stretch| {
             (own.key.clone().unwrap_or_default(), own.ts.to_bits(), own.dur.to_bits())
         };
@@ -90,7 +83,7 @@ fn long_tasks_are_those_of_devtools() {
         assert!(close(tasks.blocking, beyond), "{name}");
         compared += count;
     }
-    assert!(!goldens.is_dir() || compared > 5, "{compared}");
+    assert!(!has_goldens() || compared > 5, "{compared}");
 }
 
 #[test]
