@@ -89,22 +89,27 @@ impl Table {
         let matching = self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row));
         // of equal ones the first, which is the outermost
         let found = matching.rev().max_by(|(_, a), (_, b)| a.total.total_cmp(&b.total));
-        let Some((at, row)) = found else { return Vec::new() };
-        let mut path = vec![row];
+        let Some((at, _)) = found else { return Vec::new() };
+        self.descend(at + 1, self.path_to(at))
+    }
+
+    /// The row of a number and those above it, the outermost first.
+    pub(crate) fn path_to(&self, at: usize) -> Vec<&TreeRow> {
+        let mut path = vec![&self.rows[at]];
         for above in self.rows[..at].iter().rev() {
             if path.last().is_some_and(|last| above.depth < last.depth) {
                 path.push(above);
             }
         }
         path.reverse();
-        self.descend(at + 1, path)
+        path
     }
 
     /// Goes on with a path, from the row of a number.
     fn descend<'t>(&'t self, from: usize, mut path: Vec<&'t TreeRow>) -> Vec<&'t TreeRow> {
         for row in &self.rows[from..] {
             // siblings come by total time: the first that is met below the path goes on with it
-            if path.is_empty() && row.label.as_deref() == Some("(idle)") {
+            if path.is_empty() && row.is_idle() {
                 continue;
             }
             if row.depth as usize == path.len() {

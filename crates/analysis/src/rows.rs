@@ -114,6 +114,18 @@ pub struct TreeRow {
     pub location: Location,
 }
 
+impl TreeRow {
+    /// What it is called: its text, or its id where there is none.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&self.id)
+    }
+
+    /// Whether it is the function that stands for a CPU that does nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.label.as_deref() == Some("(idle)")
+    }
+}
+
 /// A tree, depth first, siblings in the order of the view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {

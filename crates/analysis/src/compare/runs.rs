@@ -15,7 +15,7 @@ pub(super) struct Key {
 
 impl Key {
     fn of(row: &TreeRow) -> Self {
-        let name = row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id);
+        let name = row.name();
         let (url, line) = (without_hashes(&row.location.url), row.location.line);
         Key { name: name.to_owned(), url, line }
     }

@@ -95,7 +95,7 @@ impl Stacks {
 
     fn frame(&mut self, row: &TreeRow) -> u32 {
         let place = &row.location;
-        let name = row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id);
+        let name = row.name();
         let from_one = |number: Option<i64>| number.map(|number| number.saturating_add(1));
         let (line, column) = (from_one(place.line), from_one(place.column));
         let state = FixedState::default();

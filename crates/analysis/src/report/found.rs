@@ -164,9 +164,6 @@ pub struct Counted {
 /// A task or block is long from here on, in milliseconds.
 pub(super) const LONG: f64 = 50.0;
 
-/// Labels of functions that stand for a CPU that does nothing.
-pub(super) const IDLE: &str = "(idle)";
-
 /// Whether a row is garbage collection.
 pub(super) fn is_gc(row: &TreeRow) -> bool {
     const EVENTS: [&str; 4] = ["MinorGC", "MajorGC", "GCEvent", "BlinkGC.AtomicPhase"];

@@ -22,11 +22,10 @@ pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
 use crate::parts::bottom_up_of_all;
-use crate::rows::TreeRow;
 use crate::space::Room;
 use crate::trace::Trace;
 use crate::walk::Window;
-use found::{IDLE, is_gc, keep_longest};
+use found::{is_gc, keep_longest};
 use survey::Survey;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
@@ -93,10 +92,9 @@ impl Trace {
         report.hot = bottom_up_of_all(parts);
         if let Some(part) = &mut report.hot {
             let rows = &mut part.table.rows;
-            let is_idle = |row: &TreeRow| row.label.as_deref() == Some(IDLE);
-            report.idle = rows.iter().filter(|row| is_idle(row)).map(|row| row.own).sum();
+            report.idle = rows.iter().filter(|row| row.is_idle()).map(|row| row.own).sum();
             report.gc = rows.iter().filter(|row| is_gc(row)).map(|row| row.own).sum();
-            rows.retain(|row| !is_idle(row));
+            rows.retain(|row| !row.is_idle());
             if producer.is_of_slices() {
                 let names = rows.iter().take(rules.rows).map(|row| &*row.id);
                 report.spread = Some(self.spread(threads, names, window)?);

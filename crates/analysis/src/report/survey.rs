@@ -1,6 +1,6 @@
 //! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
 
-use super::found::{Blocks, HotPath, IDLE, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
+use super::found::{Blocks, HotPath, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
 use super::visits::{Between, Within};
 use crate::entries::Entry;
 use crate::groups::GroupBy;
@@ -86,7 +86,7 @@ impl Trace {
 fn categories(table: &Table) -> Vec<(&'static str, f64)> {
     let mut categories: Vec<(&'static str, f64)> = Vec::new();
     for row in table.rows.iter().filter(|row| row.own > 0.0) {
-        if row.label.as_deref() == Some(IDLE) {
+        if row.is_idle() {
             continue;
         }
         let category = if is_gc(row) { "gc" } else { row.category };
@@ -103,18 +103,6 @@ fn categories(table: &Table) -> Vec<(&'static str, f64)> {
 fn paths(tree: &Table) -> Vec<HotPath> {
     let mut order: Vec<usize> = (0..tree.rows.len()).collect();
     order.sort_by(|&a, &b| tree.rows[b].own.total_cmp(&tree.rows[a].own));
-    let mut paths = Vec::new();
-    for at in order.into_iter().take(PATHS) {
-        let mut rows = vec![tree.rows[at].clone()];
-        for above in tree.rows[..at].iter().rev() {
-            if rows.last().is_some_and(|last| above.depth < last.depth) {
-                rows.push(above.clone());
-            }
-        }
-        rows.reverse();
-        if rows.last().is_some_and(|row| row.own > 0.0) {
-            paths.push(HotPath { rows });
-        }
-    }
-    paths
+    let most = order.into_iter().take(PATHS).filter(|&at| tree.rows[at].own > 0.0);
+    most.map(|at| HotPath { rows: tree.path_to(at).into_iter().cloned().collect() }).collect()
 }

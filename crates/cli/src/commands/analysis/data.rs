@@ -100,7 +100,7 @@ pub(super) fn csv(answer: &Answer<'_>) -> String {
             },
         );
         for row in answer.shown.keep(part).rows {
-            let percent = |ms: f64| if busy > 0.0 { 100.0 * ms / busy } else { 0.0 };
+            let percent = |ms: f64| percent_of(ms, busy);
             let place = &row.location;
             let number = |number: Option<i64>| number.map_or(String::new(), |n| n.to_string());
             let name = quoted(row.label.as_deref().unwrap_or(&row.id));
@@ -122,6 +122,11 @@ pub(super) fn csv(answer: &Answer<'_>) -> String {
         }
     }
     text
+}
+
+/// Percent of a whole; 0 of nothing.
+pub(super) fn percent_of(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
 /// A field of RFC 4180.

@@ -1,6 +1,7 @@
 //! The answers as text for people, and as Markdown.
 
 use super::answer::{Answer, self_of};
+use super::data::percent_of;
 use crate::messages::plain;
 use crate::table::{self, Layout, Set};
 use crate::wrap::push_line;
@@ -34,15 +35,12 @@ fn head(trace: &Trace, part: &Part) -> String {
             let pids: BTreeSet<&[u8]> =
                 part.threads.iter().map(|&at| &*trace.threads[at].pid).collect();
             let threads = plural(part.threads.len() as u64, "thread");
-            let processes = match pids.len() as u64 {
-                1 => "1 process".to_owned(),
-                count => format!("{} processes", grouped(count)),
-            };
+            let processes = plural(pids.len() as u64, "process");
             format!("{threads} of {processes}")
         }
     };
     let (busy, total) = (part.busy(), part.table.total);
-    let share = if total > 0.0 { 100.0 * busy / total } else { 0.0 };
+    let share = percent_of(busy, total);
     let samples: u64 = part.threads.iter().map(|&at| trace.threads[at].samples()).sum();
     let calls = match samples {
         0 => String::new(),
@@ -71,12 +69,12 @@ pub(super) fn location(row: &TreeRow) -> String {
 }
 
 fn label(row: &TreeRow) -> String {
-    plain(row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id))
+    plain(row.name())
 }
 
 /// The figures in a row of a kind of table.
 fn figures(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
-    let percent = |ms: f64| format!("{:.1}", if busy > 0.0 { 100.0 * ms / busy } else { 0.0 });
+    let percent = |ms: f64| format!("{:.1}", percent_of(ms, busy));
     let ms = |ms: f64| format!("{ms:.2}");
     match shape {
         Shape::Log => {
@@ -129,7 +127,7 @@ fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<us
     }
     let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines, &[], columns) };
     if kept.small.0 > 0 {
-        let share = if busy > 0.0 { 100.0 * kept.small.1 / busy } else { 0.0 };
+        let share = percent_of(kept.small.1, busy);
         let rows = plural(kept.small.0, "row");
         let _ = writeln!(
             text,
@@ -210,7 +208,7 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<us
     for part in parts {
         let Some(peek) = part.table.peek(name) else { continue };
         push_line(&mut text, &plain(&head(trace, part)), 2, columns);
-        let share = |ms: f64| if peek.total > 0.0 { 100.0 * ms / peek.total } else { 0.0 };
+        let share = |ms: f64| percent_of(ms, peek.total);
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", ""].map(str::to_owned).to_vec()];
         let line = |row: &TreeRow, ms: f64, what: &str| {
@@ -255,7 +253,7 @@ pub(super) fn heaviest(
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", "location"].map(str::to_owned).to_vec()];
         lines.extend(path.iter().map(|row| {
-            let share = if part.busy() > 0.0 { 100.0 * row.total / part.busy() } else { 0.0 };
+            let share = percent_of(row.total, part.busy());
             let place = plain(&location(row));
             vec![
                 format!("{:.2}", row.total),

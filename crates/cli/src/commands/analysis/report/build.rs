@@ -1,5 +1,6 @@
 //! The sections of builds by Bazel.
 
+use super::super::data::percent_of;
 use super::section::{Cell, Column, Section, figure, words};
 use super::sections::Made;
 use tracemill_analysis::{Build, Stretch};
@@ -44,7 +45,7 @@ impl Made<'_> {
             let cells = vec![
                 self.after_start(window.from),
                 Cell::Ms(length(window)),
-                Cell::Percent(share(length(window), all)),
+                Cell::Percent(percent_of(length(window), all)),
                 Cell::text(name),
             ];
             section.push(cells, self.next.of_window(&["report"], *window));
@@ -88,15 +89,11 @@ impl Made<'_> {
         let cells = vec![
             self.after_start(own.window.from),
             Cell::Ms(own.dur / 1000.0),
-            Cell::Percent(share(own.dur / 1000.0, all)),
+            Cell::Percent(percent_of(own.dur / 1000.0, all)),
             Cell::text(&own.name),
             Cell::text(self.thread(own.thread)),
             Cell::text(key),
         ];
         section.push(cells, self.next.of_event(&["tree"], key));
     }
-}
-
-fn share(ms: f64, of: f64) -> f64 {
-    if of > 0.0 { 100.0 * ms / of } else { 0.0 }
 }

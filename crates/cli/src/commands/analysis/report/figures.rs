@@ -1,12 +1,12 @@
 //! Figures that limits are of.
 
 use crate::args::{Figure, GateRow};
-use tracemill_analysis::{Report, Stretch, TreeRow, Visit};
+use tracemill_analysis::{Report, Stretch, Visit};
 
 /// Rows of the table of functions and events.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow<'_>> {
     let rows = report.hot.iter().flat_map(|part| &part.table.rows);
-    rows.map(|row| GateRow { name: label(row), own: row.own, total: row.total, count: row.count })
+    rows.map(|row| GateRow { name: row.name(), own: row.own, total: row.total, count: row.count })
 }
 
 /// Milliseconds in which anything went on, of all threads.
@@ -36,11 +36,6 @@ pub(super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
         Figure::Own | Figure::Total | Figure::Count => Err("it is of rows"),
     };
     value.map_err(str::to_owned)
-}
-
-/// What a row is called.
-pub(super) fn label(row: &TreeRow) -> &str {
-    row.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&row.id)
 }
 
 /// Of all navigations the worst value of a figure, or why it cannot be told.

@@ -71,10 +71,7 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
     let pids: BTreeSet<&[u8]> = threads.iter().map(|&at| &*trace.threads[at].pid).collect();
     let length = report.window.to - report.window.from;
     let duration = if length.is_finite() { length.max(0.0) } else { 0.0 };
-    let processes = match pids.len() as u64 {
-        1 => "1 process".to_owned(),
-        count => format!("{} processes", tracemill_pipeline::grouped(count)),
-    };
+    let processes = plural(pids.len() as u64, "process");
     let inputs = match &trace.inputs[..] {
         [one] => one.name.clone(),
         all => plural(all.len() as u64, "input"),

@@ -1,7 +1,8 @@
 //! The sections that any trace may have.
 
+use super::super::data::percent_of;
 use super::super::text::location;
-use super::figures::{busy, label};
+use super::figures::busy;
 use super::next::Next;
 use super::section::{Cell, Column, Section, figure, words};
 use serde_json::{Value, json};
@@ -100,10 +101,6 @@ impl Made<'_> {
         all
     }
 
-    fn share(&self, ms: f64, of: f64) -> f64 {
-        if of > 0.0 { 100.0 * ms / of } else { 0.0 }
-    }
-
     fn hot(&self) -> Option<Section> {
         let part = self.report.hot.as_ref()?;
         let busy = busy(self.report);
@@ -128,13 +125,13 @@ impl Made<'_> {
         for row in rows.iter().take(self.rows) {
             let place = &row.location;
             let url = if place.url.is_empty() { Cell::None } else { Cell::text(&place.url) };
-            let next = self.next.of_all(&["tree", "--per", "all", "--peek", label(row)]);
+            let next = self.next.of_all(&["tree", "--per", "all", "--peek", row.name()]);
             let cells = vec![
                 Cell::Ms(row.own),
-                Cell::Percent(self.share(row.own, busy)),
+                Cell::Percent(percent_of(row.own, busy)),
                 Cell::Ms(row.total),
                 Cell::Count(row.count),
-                Cell::text(label(row)),
+                Cell::text(row.name()),
                 Cell::text(location(row)),
                 Cell::text(&row.id),
                 Cell::text(row.category),
@@ -182,7 +179,7 @@ impl Made<'_> {
             let by_name: Value = own.categories.iter().map(category).collect();
             let cells = vec![
                 Cell::Ms(own.busy),
-                Cell::Percent(self.share(own.busy, length)),
+                Cell::Percent(percent_of(own.busy, length)),
                 Cell::Count(own.events),
                 Cell::Count(thread.samples()),
                 own.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from)),
@@ -281,7 +278,8 @@ impl Made<'_> {
             let least = format!("{}ns", (own.p99 * 1000.0).floor());
             // trees call it by its label
             let rows = self.report.hot.iter().flat_map(|part| &part.table.rows);
-            let called = rows.into_iter().find(|row| row.id == own.name).map_or(&*own.name, label);
+            let called =
+                rows.into_iter().find(|row| row.id == own.name).map_or(&*own.name, TreeRow::name);
             let words =
                 ["tree", "--log", "--per", "all", "--text", called, "--min", &*least, "-n", "20"];
             let cells = vec![
@@ -337,7 +335,7 @@ fn escaped(text: &str) -> String {
 /// Names from the outermost on; of many the first and the last ones.
 fn path_text(path: &[TreeRow]) -> String {
     const SHOWN: usize = 3;
-    let names: Vec<&str> = path.iter().map(label).collect();
+    let names: Vec<&str> = path.iter().map(TreeRow::name).collect();
     match names.len() {
         0..=4 => names.join(" > "),
         many => format!("{} > … > {}", names[0], names[many - SHOWN..].join(" > ")),
@@ -346,6 +344,6 @@ fn path_text(path: &[TreeRow]) -> String {
 
 fn path_json(path: &[TreeRow]) -> Value {
     path.iter()
-        .map(|row| json!({"name": label(row), "id": row.id, "total_ms": row.total}))
+        .map(|row| json!({"name": row.name(), "id": row.id, "total_ms": row.total}))
         .collect()
 }
