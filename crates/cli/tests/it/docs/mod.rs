@@ -28,8 +28,10 @@ fn pages() -> Vec<String> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let entries = std::fs::read_dir(docs).expect("the folder of pages");
     let names = entries.map(|entry| entry.expect("an entry").file_name());
-    let mut names: Vec<String> =
-        names.map(|name| format!("docs/{}", name.to_string_lossy())).collect();
+    let mut names: Vec<String> = names
+        .map(|name| format!("docs/{}", name.to_string_lossy()))
+        .filter(|name| name.ends_with(".md"))
+        .collect();
     names.push("README.md".to_owned());
     names.sort();
     names
@@ -151,23 +153,56 @@ fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
     }
 }
 
-/// A relative link of a page leads to a file.
+/// The name by which links know a heading.
+fn anchor(heading: &str) -> String {
+    let kept =
+        heading.trim().chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn headings_have_the_names_that_links_use() {
+    assert_eq!(anchor(" What is not JSON?"), "what-is-not-json");
+    assert_eq!(anchor("`-m`: a hard_budget"), "-m-a-hard_budget");
+}
+
+/// A relative link of a page leads to a file, and to a heading of it.
 #[test]
 fn links_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut links = 0;
-    let others = ["CHANGELOG.md", "ARCHITECTURE.md"].map(str::to_owned);
-    for name in pages().into_iter().chain(others) {
+    let (mut links, mut places) = (0, 0);
+    let others = ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+    for name in pages().into_iter().chain(others.map(str::to_owned)) {
         let text = page(&name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = link.split('#').next().unwrap_or_default();
-            if file.is_empty() || file.contains("://") {
+            if link.contains("://") {
                 continue;
             }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let folder = Path::new(&name).parent().map_or(PathBuf::new(), Path::to_owned);
-            assert!(root.join(folder).join(file).exists(), "{name}: {link}");
+            let path =
+                if file.is_empty() { root.join(&name) } else { root.join(folder).join(file) };
+            assert!(path.exists(), "{name}: {link}");
             links += 1;
+            if !heading.is_empty() {
+                let text = std::fs::read_to_string(&path).expect("a page");
+                let mut headings = text.lines().filter_map(|line| line.strip_prefix('#'));
+                let is_there = headings.any(|line| anchor(line.trim_start_matches('#')) == heading);
+                assert!(is_there, "{name}: {link}");
+                places += 1;
+            }
         }
     }
-    assert!(links >= 3, "{links}");
+    assert!(links >= 40 && places >= 3, "{links} {places}");
+}
+
+/// The site has every page.
+#[test]
+fn the_summary_names_every_page() {
+    let summary = page("docs/SUMMARY.md");
+    let named = |name: &str| summary.contains(&format!("]({name})"));
+    for name in pages().iter().filter(|name| *name != "docs/SUMMARY.md") {
+        let from_docs = name.strip_prefix("docs/").map_or(format!("../{name}"), str::to_owned);
+        assert!(named(&from_docs), "docs/SUMMARY.md does not name {name}");
+    }
 }
