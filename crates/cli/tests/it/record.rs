@@ -85,6 +85,12 @@ fn all_threads_of_all_processes_are_in_one_trace() {
     let names: Vec<_> =
         listed["profiles"].as_array().expect("a list").iter().map(|p| &p["thread"]).collect();
     assert!(names.contains(&&Value::from("CrRendererMain")), "{listed}");
+    let mut lanes: Vec<_> = (listed["profiles"].as_array().expect("a list").iter())
+        .map(|profile| (profile["pid"].to_string(), profile["tid"].to_string()))
+        .collect();
+    lanes.sort();
+    lanes.dedup();
+    assert_eq!(lanes.len(), 4, "{listed}");
 
     // each profile came through as Node wrote it
     folder.run("profile extract a.json -d out").ends(0);
@@ -100,6 +106,46 @@ fn all_threads_of_all_processes_are_in_one_trace() {
     assert_eq!(kept.len(), 4);
     assert!(kept.iter().all(|(stacks, _)| stacks.len() > 10));
     assert_eq!(kept, read("out"));
+}
+
+#[test]
+fn a_program_without_children_has_one_lane_and_keeps_its_own_options() {
+    if !has_node() {
+        return;
+    }
+    let folder = Folder::new()
+        .with("the app.cjs", "console.log(globalThis.given, process.argv[2]);")
+        .with("the options.cjs", "globalThis.given = 'given';");
+    for name in ["the traces", "the scratch"] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+    }
+    let mut command = folder.command("record -o");
+    command.args(["the traces/one trace.json.gz", "--keep", "what is kept", "-T", "the scratch"]);
+    command.args(["--", "node", "the app.cjs", "a word"]);
+    command.env("NODE_OPTIONS", "--require \"./the options.cjs\"");
+    let run = Run::of(command.output().expect("it runs")).ends(0);
+    assert_eq!(run.stdout, "given a word\n");
+    assert!(run.stderr.ends_with("one trace.json.gz: 1 CPU profile of 1 process\n"), "{run:?}");
+    assert_eq!(std::fs::read_dir(folder.path("the scratch")).expect("a folder").count(), 0);
+    assert_eq!(std::fs::read_dir(folder.path("what is kept")).expect("a folder").count(), 2);
+
+    let mut list = folder.command("profile list --json");
+    let output = list.arg("the traces/one trace.json.gz").output().expect("it runs");
+    let listed = json(&Run::of(output).ends(0).stdout);
+    assert_eq!(listed["profiles"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(listed["profiles"][0]["thread"], "CrRendererMain");
+}
+
+#[test]
+fn a_program_that_is_killed_has_the_status_of_that() {
+    if !has_node() {
+        return;
+    }
+    let program = "process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000);";
+    let folder = Folder::new().with("killed.cjs", program);
+    let run = folder.run("record --categories= -o a.json -- node killed.cjs").ends(137);
+    run.says(&["nothing was recorded, and no trace is written: node was ended by signal 9"]);
+    assert_eq!(folder.names(), ["killed.cjs"]);
 }
 
 #[test]

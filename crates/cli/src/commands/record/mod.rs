@@ -38,9 +38,12 @@ pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failur
     let recorded = folder.recorded().map_err(failure(&folder.files))?;
     if recorded.files == 0 {
         let program = plain(&args.program[0].to_string_lossy());
-        messages.warning(&format!(
-            "nothing was recorded, and no trace is written: {program} ran no Node, one older than 14, or one that does not get NODE_OPTIONS"
-        ));
+        let why = match status.signal() {
+            Some(signal) => format!("was ended by signal {signal} before Node wrote what it had"),
+            None => "ran no Node, one older than 14, or one that does not get NODE_OPTIONS".into(),
+        };
+        messages
+            .warning(&format!("nothing was recorded, and no trace is written: {program} {why}"));
         return Ok(passed_on(status).unwrap_or(Exit::Lossy));
     }
     let Some(merge) = merge_args(args, &folder.files) else {
