@@ -3,7 +3,6 @@
 use crate::remedies;
 use std::fmt;
 use std::io;
-use std::process::ExitCode;
 use tracemill_pipeline::{Around, Error, ErrorClass, InputReport};
 
 /// The status a run ends with.
@@ -33,22 +32,16 @@ impl Exit {
     /// The status of a run that failed.
     pub(crate) fn of(failure: &Failure) -> Exit {
         match failure {
-            Failure::Usage(_) => Exit::Usage,
-            Failure::List { .. } => Exit::Input,
-            // who closed the pipe has what it wanted
-            Failure::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-                Exit::Complete
-            }
-            Failure::Write { .. } => Exit::System,
             // as shells have it
             Failure::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::Program(127)
             }
             Failure::Start { .. } => Exit::Program(126),
-            Failure::Run(error) => match error.class() {
+            _ => match failure.class() {
                 ErrorClass::Usage => Exit::Usage,
                 ErrorClass::Input => Exit::Input,
                 ErrorClass::System => Exit::System,
+                // who closed the pipe has what it wanted
                 ErrorClass::BrokenPipe => Exit::Complete,
                 ErrorClass::Cancelled => Exit::Interrupted,
             },
@@ -86,12 +79,6 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit.code())
-    }
-}
-
 /// Why a run could not finish.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -126,6 +113,19 @@ impl Failure {
     /// Called wrongly.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Failure::Usage(text.into())
+    }
+
+    /// Who is to do something about it.
+    pub(crate) fn class(&self) -> ErrorClass {
+        match self {
+            Failure::Usage(_) => ErrorClass::Usage,
+            Failure::List { .. } => ErrorClass::Input,
+            Failure::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                ErrorClass::BrokenPipe
+            }
+            Failure::Write { .. } | Failure::Start { .. } => ErrorClass::System,
+            Failure::Run(error) => error.class(),
+        }
     }
 
     /// The bytes around the place that it is about.

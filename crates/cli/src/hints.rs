@@ -3,6 +3,7 @@
 use crate::args::Cli;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
 
 /// Flags of other tools, and ours; the first that the verb has counts.
 const FLAGS: [(&[&str], &[&str]); 21] = [
@@ -74,15 +75,15 @@ const VERBS: [(&[&str], &str); 13] = [
     ),
 ];
 
-/// The hint for a command line that is wrong, if it has a word of another tool.
-pub(crate) fn of(error: &clap::Error) -> Option<String> {
+/// The hint for `words` (program, verb, …) that are wrong, if it has a word of another tool.
+pub(crate) fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
         _ => None,
     };
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let verb = std::env::args().nth(1)?;
+            let verb = words.get(1)?.to_string_lossy();
             let flag = word(ContextKind::InvalidArg)?;
             let flag = flag.split('=').next()?;
             if let Some(meant) = flag_meant(&verb, flag) {

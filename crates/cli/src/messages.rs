@@ -3,16 +3,20 @@
 //! Errors are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
 
 use crate::args::{MessageArgs, When};
+use crate::caller::Caller;
 use crate::exit::{Exit, Failure};
 use crate::hints;
 use crate::pointer::pointed;
 use crate::size::human;
+use crate::summary::{Summary, is_given};
+use crate::whole_file::Place;
 use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
-use tracemill_pipeline::{Around, DamageKind, Flaw, FlawKind, InputReport, grouped, plural};
+use std::path::Path;
+use tracemill_pipeline::{Around, DamageKind, Flaw, FlawKind, InputReport, plural};
 
 /// Inputs whose losses are listed; the rest is counted.
 const INPUTS: usize = 50;
@@ -26,13 +30,15 @@ enum Level {
 }
 
 /// Speaks to the user.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Messages {
     quiet: bool,
     verbose: bool,
     /// Whether standard error is a terminal.
     terminal: bool,
     color: bool,
+    /// Who is told instead.
+    caller: Option<Caller>,
 }
 
 impl Messages {
@@ -45,7 +51,33 @@ impl Messages {
             When::Auto => terminal && environment_has_color(),
         };
         let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose));
-        Messages { quiet, verbose, terminal, color }
+        Messages { quiet, verbose, terminal, color, caller: None }
+    }
+
+    /// To a program that called.
+    pub(crate) fn to(caller: &Caller) -> Self {
+        let caller = Some(caller.clone());
+        Messages { quiet: false, verbose: false, terminal: false, color: false, caller }
+    }
+
+    /// The program that called, if one did.
+    pub(crate) fn caller(&self) -> Option<&Caller> {
+        self.caller.as_ref()
+    }
+
+    /// Where a small output goes: to the program that called, if one did, in place of standard output.
+    pub(crate) fn place(&self, path: &Path) -> Place {
+        match (Place::of(path), &self.caller) {
+            (Place::Stdout, Some(caller)) => Place::Caller(caller.handed().clone()),
+            (place, _) => place,
+        }
+    }
+
+    fn tell(&self, level: Level, text: &str) {
+        match &self.caller {
+            Some(caller) => caller.handed().say(level == Level::Warning, plain_lines(text)),
+            None => say(&lines(level, text, self.color)),
+        }
     }
 
     /// Why the run failed, and where in the text if that is known.
@@ -60,28 +92,28 @@ impl Messages {
     /// What the user should know.
     pub(crate) fn warning(&self, text: &str) {
         if !self.quiet {
-            say(&lines(Level::Warning, text, self.color));
+            self.tell(Level::Warning, text);
         }
     }
 
     /// What was done without being asked for.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            say(&lines(Level::Note, text, self.color));
+            self.tell(Level::Note, text);
         }
     }
 
     /// A decision, for `-v`.
     pub(crate) fn note(&self, text: &str) {
         if self.verbose {
-            say(&lines(Level::Note, text, self.color));
+            self.tell(Level::Note, text);
         }
     }
 
     /// The one line at the end.
     pub(crate) fn summary(&self, summary: &Summary) {
         if self.verbose || self.terminal && !self.quiet {
-            say(&lines(Level::Note, &summary.text(), self.color));
+            self.tell(Level::Note, &summary.text());
         }
     }
 
@@ -102,7 +134,7 @@ impl Messages {
 }
 
 /// Says why a command line is no good, or shows the help that was asked for.
-pub(crate) fn usage(error: &clap::Error) -> Exit {
+pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // who closed the pipe has seen enough
@@ -114,24 +146,37 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
             Exit::Usage
         }
         _ => {
-            // it begins with "error: "
-            let text = error.render();
-            let text = text.to_string();
-            let text = text.strip_prefix("error: ").unwrap_or(&text);
-            let text = match hints::of(error) {
-                Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
-                // nobody means a value that looks like a flag
-                None => {
-                    let lines = text.lines().filter(|line| !line.contains("to pass '-"));
-                    lines.collect::<Vec<_>>().join("\n")
-                }
-            };
-            let text = &text;
+            let text = &usage_text(error, words);
             let color = io::stderr().is_terminal() && environment_has_color();
             say(&lines(Level::Error, text, color));
             Exit::Usage
         }
     }
+}
+
+/// Why a command line is no good.
+pub(crate) fn usage_text(error: &clap::Error, words: &[OsString]) -> String {
+    // it begins with "error: "
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    match hints::of(error, words) {
+        Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
+        // nobody means a value that looks like a flag
+        None => {
+            let lines = text.lines().filter(|line| !line.contains("to pass '-"));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// Why a run failed, and where in the text if that is known.
+pub(crate) fn failure_text(failure: &Failure) -> String {
+    let mut text = plain_lines(&failure.to_string());
+    if let Some(around) = failure.around() {
+        let [line, caret] = pointed(around, None);
+        text.push_str(&format!("\n  {line}\n  {caret}"));
+    }
+    text
 }
 
 /// Whether what is printed for people is coloured.
@@ -184,6 +229,11 @@ fn pointer_lines(around: &Around, color: bool) -> String {
     let [text, caret] = pointed(around, room);
     let style = if color { AnsiColor::Red.on_default().bold() } else { Style::new() };
     format!("tracemill:   {text}\ntracemill:   {style}{caret}{style:#}\n")
+}
+
+/// Lines without what a terminal would obey.
+fn plain_lines(text: &str) -> String {
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
 /// `text` without what a terminal would obey: names in traces, and of files, may hold anything.
@@ -284,11 +334,6 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     texts
 }
 
-/// Whether it was given: what a run makes for a viewer is read like an input, and is called like the flag.
-pub(crate) fn is_given(input: &InputReport) -> bool {
-    input.name != "--for devtools"
-}
-
 /// What was found out about an input.
 fn input_texts(input: &InputReport) -> Vec<String> {
     let name = &input.name;
@@ -309,60 +354,6 @@ fn input_texts(input: &InputReport) -> Vec<String> {
         texts.push(format!("{name}: {commas} missing or doubled; nothing is lost"));
     }
     texts
-}
-
-/// Counts of a run.
-#[derive(Clone, Debug)]
-pub(crate) struct Summary {
-    /// The verb.
-    pub(crate) verb: &'static str,
-    /// Inputs read.
-    pub(crate) inputs: u64,
-    /// Events and bytes read.
-    pub(crate) input: (u64, u64),
-    /// Events and bytes written, where the output is a trace.
-    pub(crate) output: Option<(u64, u64)>,
-    /// Events left out because they were copies of others.
-    pub(crate) copies: u64,
-    /// Pieces lost.
-    pub(crate) lost: u64,
-    /// How long it took.
-    pub(crate) elapsed: Duration,
-}
-
-impl Summary {
-    /// Counts what was read.
-    pub(crate) fn new(
-        verb: &'static str,
-        inputs: &[InputReport],
-        lost: u64,
-        elapsed: Duration,
-    ) -> Self {
-        let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
-        let input = (sum(|input| input.events), sum(|input| input.bytes));
-        let inputs = inputs.iter().filter(|input| is_given(input)).count() as u64;
-        Summary { verb, inputs, input, output: None, copies: 0, lost, elapsed }
-    }
-
-    fn text(&self) -> String {
-        let stage = |(events, bytes)| format!("{} ({})", plural(events, "event"), human(bytes));
-        let seconds = self.elapsed.as_secs_f64();
-        let rate = (self.input.1 as f64 / seconds.max(1e-6)) as u64;
-        let output = self.output.map_or(String::new(), |output| format!("{} out, ", stage(output)));
-        let copies = match self.copies {
-            0 => String::new(),
-            1 => "1 copy left out, ".to_owned(),
-            copies => format!("{} copies left out, ", grouped(copies)),
-        };
-        format!(
-            "{}: {}, {} in, {output}{copies}{} lost, {seconds:.3} s, {}/s",
-            self.verb,
-            plural(self.inputs, "input"),
-            stage(self.input),
-            grouped(self.lost),
-            human(rate)
-        )
-    }
 }
 
 #[cfg(test)]
@@ -460,18 +451,5 @@ mod tests {
         assert_eq!(texts[0], "a: 1 event, 2.0 KiB, gzip");
         assert!(texts[1].starts_with("a: 1 document without closing brackets"));
         assert!(texts[2].starts_with("a: 2 commas missing or doubled"));
-    }
-
-    #[test]
-    fn the_summary_is_one_line() {
-        let input = InputReport { bytes: 1 << 20, events: 3000, ..InputReport::default() };
-        let mut summary =
-            Summary::new("merge", &[input.clone(), input], 1, Duration::from_millis(500));
-        assert_eq!(
-            summary.text(),
-            "merge: 2 inputs, 6,000 events (2.0 MiB) in, 1 lost, 0.500 s, 4.0 MiB/s"
-        );
-        summary.output = Some((1, 10));
-        assert!(summary.text().contains(" in, 1 event (10 B) out, 1 lost, "));
     }
 }

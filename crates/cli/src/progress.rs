@@ -78,15 +78,18 @@ fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stage {
-    verb: &'static str,
-    done: u64,
+pub struct Stage {
+    /// `reading`, `writing`
+    pub verb: &'static str,
+    /// Bytes of it that are done.
+    pub done: u64,
     /// Bytes there will be, where that is known.
-    total: Option<u64>,
+    pub total: Option<u64>,
 }
 
 impl Stage {
-    fn of(progress: &Progress) -> Stage {
+    /// What the counters say.
+    pub fn of(progress: &Progress) -> Stage {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let stage = |verb, done, total| Stage {
             verb,

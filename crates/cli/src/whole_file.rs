@@ -2,6 +2,7 @@
 //!
 //! They are written when the run is over, as the pipeline writes traces.
 
+use crate::caller::Handed;
 use crate::exit::Failure;
 use serde::Serialize;
 use std::fs;
@@ -10,18 +11,25 @@ use std::path::{Path, PathBuf};
 use tracemill_pipeline::{ErrorKind, Source, check_not_input};
 
 /// Where a small output goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// Standard output.
     Stdout,
     /// A file.
     File(PathBuf),
+    /// The program that called, which wants JSON: text for people goes nowhere.
+    Caller(Handed),
 }
 
 impl Place {
     /// `-` is standard output.
     pub(crate) fn of(path: &Path) -> Place {
         if path == Path::new("-") { Place::Stdout } else { Place::File(path.to_owned()) }
+    }
+
+    /// Whether it is standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self, Place::Stdout)
     }
 
     /// Refuses, before anything is read, a file that is an input or may not be replaced.
@@ -68,6 +76,12 @@ impl Place {
 
     /// Writes JSON there, indented.
     pub(crate) fn write_json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        if let Place::Caller(handed) = self {
+            let bytes = serde_json::to_vec(value).map_err(io::Error::from);
+            let path = || "the report".to_owned();
+            handed.json(bytes.map_err(|source| Failure::Write { path: path(), source })?);
+            return Ok(());
+        }
         self.write_by(|out| {
             let mut out = BufWriter::new(out);
             serde_json::to_writer_pretty(&mut out, value)?;
@@ -88,6 +102,7 @@ impl Place {
                     .map_err(|source| Failure::Write { path: "standard output".to_owned(), source })
             }
             Place::File(path) => Ok(tracemill_pipeline::write_file(path, write)?),
+            Place::Caller(_) => Ok(()),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn columns_of_bar() -> Option<usize> {
 
 /// The columns of a terminal that is written to; `None` if that is a file, or standard output is no terminal.
 pub(crate) fn columns_of(place: &Place) -> Option<usize> {
-    if *place == Place::Stdout { columns() } else { None }
+    if place.is_stdout() { columns() } else { None }
 }
 
 fn worth(size: Option<(Width, Height)>) -> Option<usize> {

@@ -108,12 +108,12 @@ pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
 
 /// Where the report goes, if one is wanted; refused before anything is read if it would spoil something.
 pub(super) fn report_place(
-    args: &MessageArgs,
+    (args, messages): (&MessageArgs, &Messages),
     output: &OutputArgs,
     sources: &[Source],
 ) -> Result<Option<Place>, Failure> {
     let Some(path) = &args.report else { return Ok(None) };
-    let place = Place::of(path);
+    let place = messages.place(path);
     match (&place, output.file()) {
         (Place::Stdout, None) => {
             return Err(Failure::usage(

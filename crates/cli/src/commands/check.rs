@@ -10,7 +10,6 @@ use crate::pointer::pointed;
 use crate::remedies;
 use crate::report;
 use crate::table::shortened;
-use crate::whole_file::Place;
 use crate::wrap::{columns_of, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use tracemill_pipeline::{
@@ -31,11 +30,11 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
 
     let json = report::check(&report, &viewers, &running.described());
     // -q leaves the status to say it all, unless a file was asked for
-    if !said.quiet || *output != Place::Stdout {
+    if !said.quiet || !output.is_stdout() {
         match args.json {
             true => output.write_json(&json)?,
             false => {
-                let color = *output == Place::Stdout && colored_stdout(said.color);
+                let color = output.is_stdout() && colored_stdout(said.color);
                 let columns = columns_of(output);
                 output.write(text(&report, &viewers, color, columns).as_bytes())?;
             }

@@ -53,7 +53,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ExtractArgs { input, choice, output, limits, messages: said } = args;
     let flags = Flags { verb: "profile extract", input, limits, messages: said };
     let running = Running::new(flags, &[], messages)?;
-    let report_place = report_place(said, &output.plain(), &running.sources)?;
+    let report_place = report_place((said, messages), &output.plain(), &running.sources)?;
     running.announce();
     let (choice, target) = (choice.choice(), output.target());
     let report =

@@ -28,9 +28,9 @@ impl<'a> Reporting<'a> {
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let running = Running::new(flags, &[], messages)?;
-        let place = Place::of(output.output.as_deref().unwrap_or(Path::new("-")));
+        let place = messages.place(output.output.as_deref().unwrap_or(Path::new("-")));
         place.check("the output", &running.sources, output.force)?;
-        let report = report_place(flags.messages, output, &running.sources)?;
+        let report = report_place((flags.messages, messages), output, &running.sources)?;
         Ok(Reporting { running, output: place, report })
     }
 

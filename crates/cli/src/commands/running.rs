@@ -3,12 +3,12 @@
 use super::around::{note_limits, note_repeated};
 use crate::args::{InputArgs, LimitArgs, MessageArgs};
 use crate::exit::Failure;
-use crate::messages::{Messages, Summary};
+use crate::messages::Messages;
 use crate::progress::Watch;
 use crate::report::{Object, Run};
+use crate::summary::Summary;
 use crate::whole_file::Place;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 use tracemill_pipeline::{Config, Error, InputReport, Source};
 
@@ -39,7 +39,9 @@ impl<'a> Running<'a> {
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let start = Instant::now();
-        let config = flags.limits.config(flags.input, &Arc::default())?;
+        let caller = messages.caller().cloned().unwrap_or_default();
+        let mut config = flags.limits.config(flags.input, &caller.progress)?;
+        config.cancel = caller.cancel;
         let sources = flags.input.sources_and(listed)?;
         Ok(Running { flags, messages, config, sources, start })
     }
@@ -55,7 +57,9 @@ impl<'a> Running<'a> {
         &self,
         work: impl FnOnce(&[Source], &Config) -> Result<T, Error>,
     ) -> Result<T, Failure> {
-        let watch = Watch::start(self.flags.messages, &self.config.progress);
+        let is_shown = self.messages.caller().is_none();
+        let watch =
+            is_shown.then(|| Watch::start(self.flags.messages, &self.config.progress)).flatten();
         let done = work(&self.sources, &self.config);
         drop(watch);
         Ok(done?)

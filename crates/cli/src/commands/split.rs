@@ -23,7 +23,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", &running.sources, args.output.force)?;
     }
-    let report_place = report_place(said, &args.plain(), &running.sources)?;
+    let report_place = report_place((said, messages), &args.plain(), &running.sources)?;
     if let (Some(report), Some(manifest)) = (&said.report, &args.output.manifest)
         && same_name(report, manifest)
     {
@@ -56,7 +56,7 @@ fn tell_parts(
     if dry_run {
         return match manifest {
             Some(Place::Stdout) => Ok(()),
-            _ => Place::of(Path::new("-")).write(table(report).as_bytes()),
+            _ => messages.place(Path::new("-")).write(table(report).as_bytes()),
         };
     }
     for part in &report.parts {

@@ -24,7 +24,7 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     let sources = &running.sources;
     check(sources)?;
     // the address has standard output
-    let place = report_place(said, &OutputArgs { output: None, force: true }, sources)?;
+    let place = report_place((said, messages), &OutputArgs { output: None, force: true }, sources)?;
     let bound = Bound::new(args.port).map_err(|error| not_bound(args.port, &error))?;
     let port = bound.port().map_err(|error| not_bound(args.port, &error))?;
     let secret = token().map_err(|error| system("random bytes for the address", error))?;

@@ -46,7 +46,7 @@ impl<'a> Writing<'a> {
             running.config.viewer = viewer.rules(output.format)?;
         }
         refuse_pouring(given.output, &running.sources)?;
-        let report = report_place(flags.messages, given.output, &running.sources)?;
+        let report = report_place((flags.messages, messages), given.output, &running.sources)?;
         let folder = given.output.file().and_then(|path| path.parent());
         let mut writing = Self::of(running, (given.trace, output.compression), report);
         writing.folder = folder.map(Path::to_owned);

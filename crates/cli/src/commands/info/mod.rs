@@ -15,7 +15,6 @@ use crate::commands::running::Flags;
 use crate::commands::unmatched::can_be_read_again;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, colored_stdout};
-use crate::whole_file::Place;
 use crate::wrap::columns_of;
 use brief::brief;
 use json::json_of;
@@ -52,7 +51,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
         (true, _) => output.write_json(&json)?,
         (_, true) => output.write(page_of(&report).markdown().as_bytes())?,
         _ => {
-            let color = *output == Place::Stdout && colored_stdout(said.color);
+            let color = output.is_stdout() && colored_stdout(said.color);
             let columns = columns_of(output);
             let mut text = brief(&report, seen.as_ref()).text(color, columns);
             if args.lists() {

@@ -29,7 +29,7 @@ const PRELOAD: &str = include_str!("preload.cjs");
 /// Runs the program, then merges what it left.
 pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failure> {
     let out = Place::of(&args.output);
-    if out == Place::Stdout {
+    if out.is_stdout() {
         return Err(Failure::usage("the program has standard output: name a file with -o"));
     }
     out.check("--output", &[], args.force)?;

@@ -1,0 +1,77 @@
+//! A program that calls verbs, and what it is handed instead of what the command prints.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tracemill_pipeline::{Cancel, ErrorClass, Progress};
+
+/// Who calls a verb: one for each call.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    /// Ends the call.
+    pub cancel: Cancel,
+    /// What it has done so far.
+    pub progress: Arc<Progress>,
+    handed: Handed,
+}
+
+/// What was handed over so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handed(Arc<Mutex<(Vec<u8>, Vec<Said>)>>);
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Whether it is a warning; else it tells what was done without being asked for.
+    pub is_warning: bool,
+    /// Lines, without the program's name.
+    pub text: String,
+}
+
+/// What a verb answers.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The JSON that was asked for (`docs/json.md`); empty if none was.
+    pub json: String,
+    /// What was said, in order.
+    pub said: Vec<Said>,
+    /// The status that the command ends with: 0, or 1 if something was lost, or nothing found that was asked for.
+    pub status: u8,
+}
+
+/// Why a verb could not finish.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// Who is to do something about it.
+    pub class: ErrorClass,
+    /// What the command would have said, with the place in the input, without the program's name.
+    pub text: String,
+}
+
+impl Caller {
+    pub(crate) fn handed(&self) -> &Handed {
+        &self.handed
+    }
+
+    /// What was handed over, at the end of the call.
+    pub(crate) fn answer(&self, status: u8) -> Answer {
+        let (json, said) = mem::take(&mut *self.handed.lock());
+        Answer { json: String::from_utf8_lossy(&json).into_owned(), said, status }
+    }
+}
+
+impl Handed {
+    fn lock(&self) -> MutexGuard<'_, (Vec<u8>, Vec<Said>)> {
+        // whoever panicked meanwhile left at most a message unsaid
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over the JSON, in place of what there is.
+    pub(crate) fn json(&self, bytes: Vec<u8>) {
+        self.lock().0 = bytes;
+    }
+
+    /// Hands over a message.
+    pub(crate) fn say(&self, is_warning: bool, text: String) {
+        self.lock().1.push(Said { is_warning, text });
+    }
+}

@@ -1,0 +1,162 @@
+//! The command `tracemill`: flags, messages, reports, exit codes and signals around `tracemill-pipeline`.
+//!
+//! ```text
+//!   args ─> inputs, output, limits ─> commands/* ─> pipeline ─> report ─> messages, JSON ─> exit code
+//! ```
+//!
+//! stdout carries data only, stderr all talk. This is the only crate that prints, exits, or reads the environment; it
+//! knows nothing of the bytes of a trace.
+//!
+//! [`main()`] is the program. [`call`] is for programs that offer its verbs as functions, as the Python package does: what the
+//! command would print is handed to the caller.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let trace = folder.path().join("trace.json");
+//! # std::fs::write(&trace, r#"[{"ph":"i","ts":2},{"ph":"i","ts":1}]"#)?;
+//! let caller = tracemill::Caller::default();
+//! let words = ["info".into(), "--json".into(), trace.into()];
+//! let answer = tracemill::call(words, &caller).map_err(|why| why.text)?;
+//! let report: serde_json::Value = serde_json::from_str(&answer.json)?;
+//! assert_eq!((&report["events"], &report["sorted"]), (&2.into(), &false.into()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod args;
+mod caller;
+mod commands;
+mod exit;
+mod hints;
+mod inputs;
+mod manifest;
+mod memory;
+mod messages;
+mod pointer;
+mod progress;
+mod remedies;
+mod report;
+mod signal;
+mod similar;
+mod size;
+mod summary;
+mod table;
+mod times;
+mod whole_file;
+mod wrap;
+
+pub use caller::{Answer, Caller, Refusal, Said};
+pub use progress::Stage;
+pub use tracemill_pipeline::{Cancel, ErrorClass, Progress};
+
+use args::{Cli, Verb};
+use clap::{CommandFactory, Parser};
+use exit::{Exit, Failure};
+use messages::Messages;
+use std::ffi::OsString;
+use tracemill_pipeline::{Error, InputReport, Limits, Source, TimeWindow};
+
+/// The flags of all verbs, for what is made of them: documentation, functions of other languages.
+pub fn flags() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the program with these words, the first of which is its name; gives the status to end with. It prints, and watches for
+/// signals, which may end the process.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let mut cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(error) => return messages::usage(&error, &words).code(),
+    };
+    tracemill_pipeline::survive_lost_pages();
+    cli.verb.take_regions();
+    let messages = Messages::new(cli.verb.messages());
+    if let Err(error) = signal::watch() {
+        // temporary files without a name vanish all the same
+        messages.warning(&format!("cannot watch for signals: {error}"));
+    }
+    let exit = match commands::run(&cli.verb, &messages) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            let exit = Exit::of(&failure);
+            if exit != Exit::Complete {
+                messages.failure(&failure);
+            }
+            exit
+        }
+    };
+    exit.code()
+}
+
+/// Runs a verb with these words, the first of which is the verb, on the threads of this process.
+///
+/// What would go to standard output as JSON (`--json`, `--report -`) is in the answer, what would be said is with it, and nothing is
+/// printed; text for people and traces are for standard output all the same, unless `-o` names a file. No handler of a signal is
+/// installed but that for pages of mapped files that vanish, without which a file cut short ends the process.
+///
+/// # Errors
+/// What the command would have said, and the class that its status tells.
+pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Result<Answer, Refusal> {
+    let mut verb = verb(words)?;
+    tracemill_pipeline::survive_lost_pages();
+    verb.take_regions();
+    let exit = commands::run(&verb, &Messages::to(caller))?;
+    Ok(caller.answer(exit.code()))
+}
+
+/// What a program reads by itself, which has a use for events that no verb has.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The inputs.
+    pub sources: Vec<Source>,
+    /// What it may take; its progress and its end are the caller's.
+    pub limits: Limits,
+    /// The windows that were asked for.
+    pub windows: Vec<TimeWindow>,
+}
+
+/// What words of a `slice`, as for [`call`], say of inputs, windows and limits.
+///
+/// # Errors
+/// What the command would have said.
+pub fn reading(
+    words: impl IntoIterator<Item = OsString>,
+    caller: &Caller,
+) -> Result<Reading, Refusal> {
+    let Verb::Slice(args) = verb(words)? else {
+        return Err(Failure::usage("only slice says what is read").into());
+    };
+    tracemill_pipeline::survive_lost_pages();
+    let sources = args.input.sources_and(&[])?;
+    let mut limits = args.limits.config(&args.input, &caller.progress)?.limits;
+    limits.cancel = caller.cancel.clone();
+    Ok(Reading { sources, limits, windows: args.window.window })
+}
+
+/// What is said of inputs that lost something.
+pub fn losses(inputs: &[InputReport]) -> Vec<String> {
+    messages::loss_texts(inputs)
+}
+
+/// The verb of a command line that begins with it.
+fn verb(words: impl IntoIterator<Item = OsString>) -> Result<Verb, Refusal> {
+    let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
+    let cli = Cli::try_parse_from(&words).map_err(|error| {
+        let text = messages::usage_text(&error, &words);
+        Refusal { class: ErrorClass::Usage, text }
+    })?;
+    Ok(cli.verb)
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal { class: failure.class(), text: messages::failure_text(&failure) }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Failure::from(error).into()
+    }
+}

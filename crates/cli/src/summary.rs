@@ -1,0 +1,83 @@
+//! The one line at the end of a run: how much, how fast.
+
+use crate::size::human;
+use std::time::Duration;
+use tracemill_pipeline::{InputReport, grouped, plural};
+
+/// Whether it was given: what a run makes for a viewer is read like an input, and is called like the flag.
+pub(crate) fn is_given(input: &InputReport) -> bool {
+    input.name != "--for devtools"
+}
+
+/// Counts of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    /// The verb.
+    pub(crate) verb: &'static str,
+    /// Inputs read.
+    pub(crate) inputs: u64,
+    /// Events and bytes read.
+    pub(crate) input: (u64, u64),
+    /// Events and bytes written, where the output is a trace.
+    pub(crate) output: Option<(u64, u64)>,
+    /// Events left out because they were copies of others.
+    pub(crate) copies: u64,
+    /// Pieces lost.
+    pub(crate) lost: u64,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+impl Summary {
+    /// Counts what was read.
+    pub(crate) fn new(
+        verb: &'static str,
+        inputs: &[InputReport],
+        lost: u64,
+        elapsed: Duration,
+    ) -> Self {
+        let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
+        let input = (sum(|input| input.events), sum(|input| input.bytes));
+        let inputs = inputs.iter().filter(|input| is_given(input)).count() as u64;
+        Summary { verb, inputs, input, output: None, copies: 0, lost, elapsed }
+    }
+
+    /// The line.
+    pub(crate) fn text(&self) -> String {
+        let stage = |(events, bytes)| format!("{} ({})", plural(events, "event"), human(bytes));
+        let seconds = self.elapsed.as_secs_f64();
+        let rate = (self.input.1 as f64 / seconds.max(1e-6)) as u64;
+        let output = self.output.map_or(String::new(), |output| format!("{} out, ", stage(output)));
+        let copies = match self.copies {
+            0 => String::new(),
+            1 => "1 copy left out, ".to_owned(),
+            copies => format!("{} copies left out, ", grouped(copies)),
+        };
+        format!(
+            "{}: {}, {} in, {output}{copies}{} lost, {seconds:.3} s, {}/s",
+            self.verb,
+            plural(self.inputs, "input"),
+            stage(self.input),
+            grouped(self.lost),
+            human(rate)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_is_one_line() {
+        let input = InputReport { bytes: 1 << 20, events: 3000, ..InputReport::default() };
+        let mut summary =
+            Summary::new("merge", &[input.clone(), input], 1, Duration::from_millis(500));
+        assert_eq!(
+            summary.text(),
+            "merge: 2 inputs, 6,000 events (2.0 MiB) in, 1 lost, 0.500 s, 4.0 MiB/s"
+        );
+        summary.output = Some((1, 10));
+        assert!(summary.text().contains(" in, 1 event (10 B) out, 1 lost, "));
+    }
+}

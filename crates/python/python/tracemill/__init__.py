@@ -1,0 +1,51 @@
+"""samtools for performance traces: Chrome Trace Event JSON and V8 CPU profiles of any size.
+
+Each function is a verb of the command ``tracemill``, its keywords are the command's flags, and what it returns is the
+report that the command writes as JSON. Times are ``"12s"``, ``"500ms"``, … after the start of the trace, ``"@…"`` as they
+are written in it, or numbers of microseconds.
+
+What the command would warn of is a `TracemillWarning`; what it would fail with is an `Error`. Ctrl-C ends a call, whose
+output then stays as it was.
+"""
+
+from ._errors import Error, InputError, MachineError, TracemillWarning, UsageError
+from ._native import __version__
+from ._run import Report
+from ._verbs import (
+    check,
+    convert,
+    extract_profiles,
+    filter,
+    index,
+    info,
+    merge,
+    profiles,
+    redact,
+    slice,
+    split,
+    top,
+    tree,
+)
+
+__all__ = [
+    "Error",
+    "InputError",
+    "MachineError",
+    "Report",
+    "TracemillWarning",
+    "UsageError",
+    "__version__",
+    "check",
+    "convert",
+    "extract_profiles",
+    "filter",
+    "index",
+    "info",
+    "merge",
+    "profiles",
+    "redact",
+    "slice",
+    "split",
+    "top",
+    "tree",
+]

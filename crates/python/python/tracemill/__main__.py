@@ -1,0 +1,17 @@
+"""The command."""
+
+import signal
+import sys
+
+from ._native import main as command
+
+
+def main() -> int:
+    """Runs the command; its status."""
+    # what a signal does is for the command to say
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return command(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

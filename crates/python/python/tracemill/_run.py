@@ -1,0 +1,62 @@
+"""Calls of verbs: keywords to words of a command line, answers to dictionaries, messages to warnings."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Union
+
+from ._errors import TracemillWarning, UsageError
+from ._native import call
+
+StrPath = Union[str, "os.PathLike[str]"]
+Inputs = Union[StrPath, Iterable[StrPath]]
+Value = Union[str, int, float]
+Report = Dict[str, Any]
+Progress = Callable[[str, int, Optional[int]], object]
+
+
+def run(verb: str, inputs: Inputs, options: dict[str, Any], form: str, progress: Progress | None) -> Report:
+    """Runs a verb. ``options`` are keywords, ``form`` is the flag that asks for JSON."""
+    names = [os.fsdecode(name) for name in several(inputs)]
+    if not names and options.get("files_from") is None:
+        raise UsageError("no input: name a file, a folder, or - for standard input")
+    words = [*verb.split(), form, *flags(options), "--", *names]
+    _status, text, said = call(words, progress)
+    for is_warning, line in said:
+        if is_warning:
+            # the line that called the verb
+            warnings.warn(line, TracemillWarning, stacklevel=3)
+        else:
+            note(line)
+    import json  # not needed before the first call
+
+    report: Report = json.loads(text)
+    return report
+
+
+def note(line: str) -> None:
+    """Logs what was done without being asked for."""
+    import logging  # not needed before the first note
+
+    logging.getLogger("tracemill").info(line)
+
+
+def several(value: Any) -> Iterable[Any]:
+    """One or several."""
+    one = isinstance(value, (str, bytes, os.PathLike, int, float))
+    return [value] if one else value
+
+
+def flags(options: dict[str, Any]) -> Iterator[str]:
+    """Keywords as flags: ``from_="1s"`` is ``--from=1s``."""
+    for name, value in options.items():
+        flag = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            yield flag
+            continue
+        for one in several(value):
+            text = os.fsdecode(one) if isinstance(one, (str, bytes, os.PathLike)) else str(one)
+            yield f"{flag}={text}"

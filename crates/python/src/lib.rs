@@ -1,0 +1,27 @@
+//! What the Python package `tracemill` is made of: the command, its verbs as calls, and the table of its flags.
+//!
+//! ```text
+//!   tracemill/_verbs.py ─ words of a command line ─> verbs ─> tracemill::call ─> JSON, messages
+//! ```
+//!
+//! Functions with keywords, their types and their documentation are Python, made of [`flags`] by `generate.py`.
+#![forbid(unsafe_code)]
+
+mod errors;
+mod flags;
+mod verbs;
+mod watched;
+
+/// The part of the package that is not Python.
+#[pyo3::pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use super::flags::flags;
+    #[pymodule_export]
+    use super::verbs::{call, main};
+
+    /// That of the command.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

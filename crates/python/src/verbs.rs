@@ -1,0 +1,32 @@
+//! The command, and calls of its verbs.
+
+use crate::errors::exception;
+use crate::watched::watched;
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use tracemill::{Answer, Caller};
+
+/// What a verb answers: its status, JSON, and messages with whether they are warnings.
+type Answered = (u8, String, Vec<(bool, String)>);
+
+/// Runs a verb: `words` are those of a command line behind `tracemill`.
+#[pyfunction]
+#[pyo3(signature = (words, progress=None))]
+pub(crate) fn call(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answered> {
+    let caller = Caller::default();
+    let answer = watched(py, &caller, &progress, || tracemill::call(words, &caller))?;
+    let Answer { json, said, status } =
+        answer.map_err(|why| exception(py, why.class, &why.text))?;
+    Ok((status, json, said.into_iter().map(|said| (said.is_warning, said.text)).collect()))
+}
+
+/// Runs the command with these words behind its name; gives the status to end with. It prints, and a signal ends the process.
+#[pyfunction]
+pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    let words = [OsString::from("tracemill")].into_iter().chain(words).collect::<Vec<_>>();
+    py.detach(|| tracemill::main(words))
+}
