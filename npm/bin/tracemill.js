@@ -57,7 +57,7 @@ function run(file) {
       if (!(signal === "SIGINT" && isTerminal)) child.kill(signal);
     });
   }
-  child.on("error", (error) => fail(`cannot start ${file}: ${error.message}. \`npm rebuild\` or a new install mends what is broken there.`));
+  child.on("error", (error) => fail(`cannot start ${file}: ${error.message}. Remove node_modules and install again.`));
   child.on("exit", (status, signal) => {
     if (signal === null) process.exit(status);
     process.removeAllListeners(signal);

@@ -3,7 +3,7 @@
 //   node --test npm/test          TRACEMILL is the program that is packed [default: target/debug/tracemill]
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
@@ -99,7 +99,7 @@ test("signals reach the program and its end is the script's", async () => {
   assert.equal((await ended).signal, "SIGKILL");
 });
 
-test("a package that is missing is told, with what to do", () => {
+test("a package that is missing or broken is told, with what to do", () => {
   const fake = (text) => {
     writeFileSync(join(home, "fake.cjs"), text);
     return spawnSync(process.execPath, ["-r", join(home, "fake.cjs"), wrapper, "--version"], options);
@@ -121,6 +121,10 @@ test("a package that is missing is told, with what to do", () => {
     rmSync(musl, { recursive: true });
     writeFileSync(manifest, own);
   }
+
+  const program = join(folder, "node_modules/@tracemill", platform, "bin/tracemill");
+  chmodSync(program, 0o644);
+  assert.match(fake("").stderr, /^tracemill: cannot start .*EACCES.* install again/);
 
   rmSync(join(folder, "node_modules/@tracemill"), { recursive: true });
   const run = npx("--version");
