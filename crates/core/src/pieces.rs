@@ -9,12 +9,15 @@
 //! what the caller knows. If it is wrong about that, findings are those of other bytes, and it must see that by itself.
 
 pub use crate::envelope::Collect;
+use crate::envelope::Envelope;
 use crate::error::Error;
 use crate::proof::Feed;
 use crate::scan::Plan;
 use crate::threads::try_each;
 use std::ops::Range;
-use tracemill_tokenizer::{Cursor, Scanner, Status, Stop, Window, visit_event};
+use tracemill_tokenizer::{
+    Cursor, Damage, Event, Form, Member, Note, Scanner, Status, Stop, Window, visit_event,
+};
 
 /// A piece of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +54,8 @@ pub fn scan_pieces<C: Collect>(
     let mut scanner = plan.proof.scanner(plan.tier, plan.skip as u64);
     let mut head = new();
     let stop = Stop { at_events: true, ..Stop::NEVER };
-    let mut feed = Feed::new(&mut head, plan.proof);
+    let mut beside = BesideEvents(&mut head);
+    let mut feed = Feed::new(&mut beside, plan.proof);
     let status = scanner.feed(Window::whole(plan.bytes), stop, &mut feed);
     head.seal();
     let Status::Events(start) = status else { return take(head, plan.bytes.len() as u64) };
@@ -75,6 +79,33 @@ pub fn scan_pieces<C: Collect>(
         }
     }
     Ok(())
+}
+
+/// Takes what stands beside the events. Of a trace that has an event a line the first one is seen before it is clear what it is.
+struct BesideEvents<'c, C>(&'c mut C);
+
+impl<C: Collect> Collect for BesideEvents<'_, C> {
+    fn envelope(&mut self) -> &mut Envelope {
+        self.0.envelope()
+    }
+
+    fn event(&mut self, _event: &Event<'_>) {}
+
+    fn document(&mut self, form: Form) {
+        self.0.document(form);
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.0.member(member);
+    }
+
+    fn damage(&mut self, damage: &Damage<'_>) {
+        self.0.damage(damage);
+    }
+
+    fn note(&mut self, note: Note, offset: u64) {
+        self.0.note(note, offset);
+    }
 }
 
 /// Pieces that one worker takes at a time.
@@ -117,9 +148,8 @@ fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envelope::Envelope;
     use crate::proof::Proof;
-    use tracemill_tokenizer::{Event, Field, Tier};
+    use tracemill_tokenizer::{Field, Tier};
 
     /// Times of events, with their places.
     #[derive(Default)]
@@ -134,6 +164,42 @@ mod tests {
             assert_eq!(event.field(Field::Ph), Some(&b"\"i\""[..]));
             self.1.extend(event.ts().map(|ts| (ts.floor, event.offset)));
         }
+    }
+
+    /// What is found in pieces.
+    fn found(text: &str, pieces: &[Piece], (threads, chunk): (usize, usize)) -> Found {
+        let plan = Plan {
+            bytes: text.as_bytes(),
+            skip: 0,
+            mapped: None,
+            tier: Tier::best(),
+            proof: Proof::None,
+            threads,
+            chunk,
+        };
+        let mut found = Found::default();
+        let take = |mut part: Found, _| {
+            found.1.append(&mut part.1);
+            found.0.documents.append(&mut part.0.documents);
+            found.0.keys.append(&mut part.0.keys);
+            Ok(())
+        };
+        scan_pieces(plan, pieces, &Found::default, take).expect("nothing fails");
+        found
+    }
+
+    #[test]
+    fn of_events_on_lines_those_in_pieces_are_found() {
+        let line = |ts: usize| format!("{{\"ph\":\"i\",\"ts\":{ts}}}\n");
+        let text: String = (0..9).map(line).collect();
+        let place = |number: usize| text.find(&line(number)).expect("it is there") as u64;
+        let some = [Piece::Event(place(2), 0), Piece::Stretch(place(5)..place(7) - 1)];
+        assert_eq!(
+            found(&text, &some, (1, 1 << 20)).1,
+            [2, 5, 6].map(|n| (1000 * n as i64, place(n)))
+        );
+        let first = [Piece::Event(0, 0)];
+        assert_eq!(found(&text, &first, (1, 1 << 20)).1, [(0, 0)]);
     }
 
     #[test]
@@ -152,25 +218,11 @@ mod tests {
         ];
         let numbers = [3].into_iter().chain(10..200).chain([500]).chain(990..1000);
         let expected: Vec<_> = numbers.map(|n| (n as i64 * 1000, place(n))).collect();
-        for (threads, chunk) in [(1, 1 << 20), (2, 100), (3, 1)] {
-            let plan = Plan {
-                bytes: text.as_bytes(),
-                skip: 0,
-                mapped: None,
-                tier: Tier::best(),
-                proof: Proof::None,
-                threads,
-                chunk,
-            };
-            let (mut found, mut keys) = (Vec::new(), Vec::new());
-            let take = |mut part: Found, _| {
-                found.append(&mut part.1);
-                let own = part.0.documents.into_iter().flat_map(|document| document.keys);
-                keys.extend(own.chain(part.0.keys).map(|key| key.key));
-                Ok(())
-            };
-            scan_pieces(plan, &pieces, &Found::default, take).expect("nothing fails");
-            assert_eq!(found, expected);
+        for knobs in [(1, 1 << 20), (2, 100), (3, 1)] {
+            let Found(envelope, events) = found(&text, &pieces, knobs);
+            assert_eq!(events, expected);
+            let of_documents = envelope.documents.into_iter().flat_map(|document| document.keys);
+            let keys: Vec<_> = of_documents.chain(envelope.keys).map(|key| key.key).collect();
             assert_eq!(keys, [Box::from(*b"\"a\""), Box::from(*b"\"b\"")]);
         }
     }

@@ -3,8 +3,8 @@
 use crate::config::Config;
 use crate::ids::IdSet;
 use crate::inputs::of_inputs;
-use crate::inputs::read_all;
 use crate::names::{fill, safe, unknown_placeholder};
+use crate::sidecar::{self, Asked};
 use crate::warning::Warning;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -103,6 +103,10 @@ pub struct ProfilesReport {
     pub profiles: Vec<ProfileInfo>,
     /// How often places of chunks went to disk.
     pub spills: u64,
+    /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
+    pub index: Option<(PathBuf, u64)>,
+    /// Why an index there is could not say that.
+    pub index_unused: Option<&'static str>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<Warning>,
 }
@@ -117,7 +121,8 @@ impl ProfilesReport {
 
 /// Finds the CPU profiles in `sources` and puts each together, to say what it holds.
 ///
-/// Cost: one pass over the inputs at scanning speed, and about 2 ns for each byte of profile data.
+/// Cost: one pass over the inputs at scanning speed, and about 2 ns for each byte of profile data. Where [`Config::index`] allows it and
+/// there is an index of the one input, only events of profiles and names are read.
 ///
 /// # Errors
 /// As [`crate::merge()`], but for the output.
@@ -134,6 +139,8 @@ pub fn list_profiles(
 /// The usual name is `CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile`. In a template `{date}` and `{time}` are when the
 /// trace was recorded (`19700101` and `000000` if it does not say), `{seq}` counts the profiles of a process from 001,
 /// and there are `{pid}`, `{tid}`, `{id}`, `{process}` and `{thread}`; what does not belong into a file's name becomes `_`.
+///
+/// Cost: as [`list_profiles`].
 ///
 /// # Errors
 /// As [`crate::merge()`]; [`ErrorKind::Profiles`] if there is none, or several for one file, or two of one name. Nothing is
@@ -158,8 +165,8 @@ fn run(
     if let Some(ProfileTarget::One(target)) = target {
         output::check(&plain(target.clone()), &all_sources)?;
     }
-    let mut collector = Collector::new(config);
-    let inputs = read_all(sources, config, &mut collector)?;
+    let Asked { answer: (inputs, mut collector), used, unused, warning } =
+        sidecar::profiles(sources, config)?;
     collector.streams.finish()?;
     let long = std::mem::take(&mut collector.streams.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
@@ -168,7 +175,7 @@ fn run(
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
     let job = Job { collector: &collector, inputs: &inputs, store, config };
-    let mut warnings = of_inputs(&inputs).collect();
+    let mut warnings = of_inputs(&inputs).chain(warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
         Some(_) if groups.is_empty() && all > 0 => {
@@ -189,7 +196,8 @@ fn run(
     inputs.check_unchanged()?;
     profiles.sort_by_key(|profile| profile.start_ns);
     let spills = collector.streams.spilled;
-    Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, warnings })
+    let (index, index_unused) = (used, unused);
+    Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, index, index_unused, warnings })
 }
 
 fn plain(target: Target) -> OutputConfig {

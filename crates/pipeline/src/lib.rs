@@ -96,6 +96,7 @@ mod mix;
 mod names;
 mod parts;
 mod pattern;
+mod pieces;
 mod redact;
 mod rejoin;
 mod reordering;

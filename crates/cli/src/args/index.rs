@@ -76,7 +76,7 @@ impl IndexArgs {
 pub(crate) struct IndexFlag {
     /// Whether the index of a trace says which parts of it to read: auto (where it can), never, or FILE
     ///
-    /// What is written is the same. -v says how much was read, or why all of it.
+    /// The answer is the same. -v says how much was read, or why all of it.
     #[arg(long, value_name = "auto|never|FILE", default_value = "auto", value_parser = index_use, help_heading = "Input")]
     pub(crate) index: IndexUse,
 }

@@ -1,5 +1,6 @@
 //! Flags of `profile list` and `profile extract`.
 
+use super::index::IndexFlag;
 use super::texts::{EXTRACT_ABOUT, EXTRACT_EXAMPLES, LIST_ABOUT, LIST_EXAMPLES};
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::{Args, Subcommand};
@@ -23,6 +24,8 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
+    pub(crate) index: IndexFlag,
+    #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -40,6 +43,8 @@ pub(crate) struct ListArgs {
 pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexFlag,
     #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
     #[command(flatten)]

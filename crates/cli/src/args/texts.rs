@@ -89,7 +89,9 @@ Lists the CPU profiles in traces: process, thread, id, source, start, duration, 
 wrong.
 
 The column `order` says how the chunks of a profile were put together: `both` if they stand in time order, `time` or \
-`input` if only that order puts every chunk after the nodes it uses, `neither` if no order does.";
+`input` if only that order puts every chunk after the nodes it uses, `neither` if no order does.
+
+If the trace has an index (`tracemill index`), only the profiles and the names are read.";
 
 pub(super) const LIST_EXAMPLES: &str = "\
 Examples:
@@ -104,7 +106,9 @@ Writes each CPU profile in traces to a .cpuprofile of its own, which DevTools, V
 
 Sample times are exact; children and hitCount are filled in as V8 does; lines, trace_ids and everything else are \
 kept. Files are named as Node names them: CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile. The date comes from the \
-trace's metadata (19700101.000000 if it has none), and the profiles of a process are counted from 001.";
+trace's metadata (19700101.000000 if it has none), and the profiles of a process are counted from 001.
+
+If the trace has an index (`tracemill index`), only the profiles and the names are read.";
 
 pub(super) const EXTRACT_EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,7 @@
 use super::around::{note_in_folder, report_place};
 use super::info::{duration_text, micros};
 use super::reporting::Reporting;
-use super::running::{Flags, Running};
+use super::running::{Flags, Running, of_index};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, flaw_text, plain};
@@ -27,7 +27,8 @@ pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failu
 fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ListArgs { input, choice, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "profile list", input, limits, messages: said };
-    let reporting = Reporting::new(flags, output, messages)?;
+    let mut reporting = Reporting::new(flags, output, messages)?;
+    reporting.running.config.index = args.index.index.clone();
     let running = &reporting.running;
     running.announce();
     let report =
@@ -50,9 +51,10 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
 }
 
 fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let ExtractArgs { input, choice, output, limits, messages: said } = args;
+    let ExtractArgs { input, index, choice, output, limits, messages: said } = args;
     let flags = Flags { verb: "profile extract", input, limits, messages: said };
-    let running = Running::new(flags, &[], messages)?;
+    let mut running = Running::new(flags, &[], messages)?;
+    running.config.index = index.index.clone();
     let report_place = report_place((said, messages), &output.plain(), &running.sources)?;
     running.announce();
     let (choice, target) = (choice.choice(), output.target());
@@ -92,6 +94,8 @@ fn chosen(order: ChunkOrder) -> &'static str {
 /// Warnings, losses of the inputs, and what is wrong with each profile.
 fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     messages.inputs(&report.inputs);
+    let by_index = of_index(report.index.as_ref(), report.index_unused, &report.inputs);
+    by_index.iter().for_each(|text| messages.note(text));
     if report.spills > 0 {
         let (times, tmp_dir) = (plural(report.spills, "time"), config.tmp_dir.display());
         let text = format!(

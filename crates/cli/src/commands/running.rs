@@ -6,6 +6,7 @@ use crate::exit::Failure;
 use crate::messages::Messages;
 use crate::progress::Watch;
 use crate::report::{Object, Run};
+use crate::size::human;
 use crate::summary::Summary;
 use crate::whole_file::Place;
 use std::path::PathBuf;
@@ -88,4 +89,18 @@ impl<'a> Running<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// What was read of inputs by an index, or why one that is there was not used; for `-v`.
+pub(super) fn of_index(
+    used: Option<&(PathBuf, u64)>,
+    unused: Option<&str>,
+    inputs: &[InputReport],
+) -> Option<String> {
+    if let Some((index, bytes)) = used {
+        let all = inputs.iter().map(|input| input.bytes).sum();
+        let (read, of) = (human(*bytes), human(all));
+        return Some(format!("read {read} of {of}: {} says where the rest lies", index.display()));
+    }
+    unused.map(|why| format!("the whole trace was read, although it has an index: {why}"))
 }

@@ -1,7 +1,7 @@
 //! `tracemill slice`.
 
 use super::info::{duration_text, micros};
-use super::running::Flags;
+use super::running::{Flags, of_index};
 use super::unmatched::{NAMES, can_be_read_again};
 use super::writing::{TraceFlags, Writing};
 use crate::args::{SliceArgs, WindowArgs};
@@ -10,7 +10,6 @@ use crate::messages::{Messages, flaw_text};
 use crate::report;
 use crate::similar::suggestion;
 use crate::size::human;
-use std::path::PathBuf;
 use tracemill_pipeline::{
     Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, grouped,
     info, plural, slice,
@@ -94,15 +93,6 @@ fn around(
     Ok(Some((TimeWindow { from, to }, said)))
 }
 
-/// What was read by an index, and how many of so many bytes; or why none was used.
-fn of_index(used: Option<&(PathBuf, u64)>, unused: Option<&str>, of: u64) -> Option<String> {
-    if let Some((index, bytes)) = used {
-        let (read, of) = (human(*bytes), human(of));
-        return Some(format!("read {read} of {of}: {} says where the rest lies", index.display()));
-    }
-    unused.map(|why| format!("the whole trace was read, although it has an index: {why}"))
-}
-
 /// What the run decided and did, for `-v`.
 fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
@@ -119,8 +109,8 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
             texts.push(format!("{} {what}", plural(count, noun)));
         }
     }
-    let of = report.written.run.inputs.iter().map(|input| input.bytes).sum();
-    texts.extend(of_index(report.index.as_ref(), report.index_unused, of));
+    let inputs = &report.written.run.inputs;
+    texts.extend(of_index(report.index.as_ref(), report.index_unused, inputs));
     let tmp_dir = config.tmp_dir.display();
     if report.written.spilled_runs > 0 {
         let runs = plural(report.written.spilled_runs, "sorted run");

@@ -98,9 +98,15 @@ fn what_is_in_it_is_printed_and_reported() {
 fn an_index_that_is_named_must_be_that_of_the_trace_also_where_all_is_read() {
     let folder = folder();
     folder.run("index a.json cut.json").ends(1);
-    for verb in
-        ["info", "info --full", "info --strict", "slice --to 1ms", "slice --to 1ms --strict"]
-    {
+    for verb in [
+        "info",
+        "info --full",
+        "info --strict",
+        "slice --to 1ms",
+        "slice --to 1ms --strict",
+        "profile list",
+        "profile list --strict",
+    ] {
         folder.run(&format!("{verb} --index none.tmi a.json")).ends(3).says(&["none.tmi"]);
         folder.run(&format!("{verb} --index cut.json.tmi a.json")).ends(3).says(&["another one"]);
         folder.run(&format!("{verb} --index a.json.tmi a.json")).ends(0);
@@ -113,12 +119,12 @@ fn an_index_that_is_named_must_be_that_of_the_trace_also_where_all_is_read() {
 fn of_several_inputs_no_index_is_asked_and_that_is_told() {
     let folder = folder();
     let told = "there are several inputs";
-    for verb in ["info", "slice --to 1ms"] {
+    for verb in ["info", "slice --to 1ms", "profile list"] {
         let run = folder.run(&format!("{verb} -v a.json cut.json"));
         assert!(!run.stderr.contains(told), "none has one: {}", run.stderr);
     }
     folder.run("index a.json").ends(0);
-    for verb in ["info", "slice --to 1ms"] {
+    for verb in ["info", "slice --to 1ms", "profile list"] {
         let run = folder.run(&format!("{verb} -v a.json cut.json"));
         assert!(run.stderr.contains(told), "{}", run.stderr);
         let never = folder.run(&format!("{verb} --index never a.json cut.json"));
@@ -174,4 +180,32 @@ fn slice_says_why_it_reads_all_of_a_trace_that_has_an_index() {
     std::fs::remove_file(folder.path("a.json.tmi")).expect("it was made");
     let run = folder.run("slice --from 100ms --to 101ms -v --strict a.json").ends(0);
     assert!(!run.stderr.contains(all), "{}", run.stderr);
+}
+
+#[test]
+fn profiles_are_the_same_by_an_index() {
+    let packed = testdata().join("chromium/trace.json.gz");
+    let folder = Folder::new();
+    folder.run(&format!("convert {} -o a.json", packed.display())).ends(0);
+    folder.run("index a.json").ends(0);
+    let read = "where the rest lies";
+    let listed = folder.run("profile list -v a.json").ends(0);
+    let scanned = folder.run("profile list -v --index never a.json").ends(0);
+    assert_eq!(listed.stdout, scanned.stdout);
+    assert!(listed.stderr.contains(read) && !scanned.stderr.contains(read), "{}", listed.stderr);
+    assert!(listed.stdout.lines().count() > 2, "{}", listed.stdout);
+    let extracted = folder.run("profile extract -v a.json -d with").ends(0);
+    assert!(extracted.stderr.contains(read), "{}", extracted.stderr);
+    folder.run("profile extract a.json -d without --index never").ends(0);
+    let files = |dir: &str| -> Vec<(std::ffi::OsString, Vec<u8>)> {
+        let entries = std::fs::read_dir(folder.path(dir)).expect("it was made");
+        let entries = entries.map(|entry| entry.expect("a file"));
+        let mut files: Vec<_> = entries
+            .map(|entry| (entry.file_name(), std::fs::read(entry.path()).expect("a file")))
+            .collect();
+        files.sort();
+        files
+    };
+    assert!(!files("with").is_empty());
+    assert_eq!(files("with"), files("without"));
 }

@@ -1,10 +1,10 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
-use crate::slice::known::Read;
+use crate::pieces::Read;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tracemill_core::pieces::Piece;
-use tracemill_core::windows::{Edges, Windows};
+use tracemill_core::windows::Edges;
 use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
 
 /// Neighbouring granules are read as one up to so many bytes.
@@ -129,8 +129,12 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(Some(events))
     }
 
-    /// CPU profiles with an event or a sample in a window, and those whose times are not known. `None` if the index has no list of them.
-    pub(super) fn profiles(&self, windows: &Windows) -> Result<Option<Profiles>, IndexError> {
+    /// CPU profiles whose events and samples, from the first to the last, are `wanted`, and those whose times are not known. `None` if the
+    /// index has no list of them.
+    pub(super) fn profiles(
+        &self,
+        wanted: impl Fn(i64, i64) -> bool,
+    ) -> Result<Option<Profiles>, IndexError> {
         let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| self.index.section(id));
         let [Some(streams), Some(members)] = sections else { return Ok(None) };
         // of each stream that may be needed, whether an event of it was seen
@@ -142,7 +146,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             needed.extend((0..page.rows()).map(|row| {
                 let least = leasts[row] as i64;
                 let greatest = least.saturating_add_unsigned(widths[row]);
-                (known[row] == 0 || windows.touch(least, greatest)).then_some(false)
+                (known[row] == 0 || wanted(least, greatest)).then_some(false)
             }));
         }
         let mut found = Profiles { first: HashSet::new(), events: Vec::new() };

@@ -18,6 +18,7 @@ mod lookup;
 mod meta;
 mod part;
 mod plan;
+mod profiles;
 mod rows;
 mod sound;
 mod span;
@@ -29,5 +30,7 @@ mod windows;
 mod write;
 
 pub use answer::{info, info_with};
+pub(crate) use plan::Asked;
+pub(crate) use profiles::profiles;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
 pub(crate) use windows::slice;

@@ -1,10 +1,16 @@
 //! What an index that is asked where things lie is good for.
 
-use super::chosen::Candidate;
-use super::lookup::Lookup;
+use super::chosen::{Candidate, unused_of_several};
+use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
 use crate::config::Config;
+use crate::pieces::{Pieces, Tried};
+use crate::warning::Warning;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
+use tracemill_core::source::Source;
 
 /// Bytes of heap for each event that is read by itself.
 const EVENT: u64 = 64;
@@ -17,8 +23,76 @@ pub(super) enum Plan<T> {
     None,
     /// It does not know enough, for this reason.
     Cannot(&'static str),
-    /// This.
-    Known(T),
+    /// This, which has so many bytes of events.
+    Known(T, u64),
+}
+
+impl<T> Plan<T> {
+    /// The same with more beside it.
+    pub(super) fn map<U>(self, more: impl FnOnce(T) -> U) -> Plan<U> {
+        match self {
+            Plan::None => Plan::None,
+            Plan::Cannot(why) => Plan::Cannot(why),
+            Plan::Known(known, bytes) => Plan::Known(more(known), bytes),
+        }
+    }
+}
+
+/// The answer of a run, and what an index had to do with it.
+pub(crate) struct Asked<T> {
+    pub(crate) answer: T,
+    /// The index that said what to read, and how many bytes of events it said.
+    pub(crate) used: Option<(PathBuf, u64)>,
+    /// Why an index there is could not say that.
+    pub(crate) unused: Option<&'static str>,
+    /// What is wrong with it.
+    pub(crate) warning: Option<Warning>,
+}
+
+impl<T> Asked<T> {
+    /// Of who read all of it.
+    fn of_all(answer: T, unused: Option<&'static str>) -> Self {
+        Asked { answer, used: None, unused, warning: None }
+    }
+}
+
+/// A run over `sources` that reads what their index says is needed, or all of it.
+///
+/// # Errors
+/// Those of a run; also if an index was named and is not that of the one input.
+pub(super) fn run<P, T>(
+    sources: &[Source],
+    config: &Config,
+    ask: impl FnOnce(Opened<'_, '_, '_>) -> Result<Plan<P>, String>,
+    of_pieces: impl FnOnce(&Source, P) -> Result<Tried<T>, Error>,
+    of_all: impl FnOnce() -> Result<T, Error>,
+) -> Result<Asked<T>, Error> {
+    let (Some(candidate), [source]) = (Candidate::of(sources, config)?, sources) else {
+        return of_all().map(|answer| Asked::of_all(answer, unused_of_several(sources, config)));
+    };
+    let problem = match plan(&candidate, config, ask) {
+        Ok(Plan::None) => return of_all().map(|answer| Asked::of_all(answer, None)),
+        Ok(Plan::Cannot(why)) => return of_all().map(|answer| Asked::of_all(answer, Some(why))),
+        Ok(Plan::Known(known, bytes)) => {
+            let tried = of_pieces(source, known)?;
+            if let Tried::Done(answer) = tried {
+                let used = Some((candidate.index, bytes));
+                return Ok(Asked { answer, used, unused: None, warning: None });
+            }
+            config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+            if let Tried::Cannot(why) = tried {
+                return of_all().map(|answer| Asked::of_all(answer, Some(why)));
+            }
+            "the trace holds something else than the index says".to_owned()
+        }
+        Err(problem) => problem,
+    };
+    if candidate.is_named {
+        return Err(candidate.refused(problem));
+    }
+    let answer = of_all()?;
+    let warning = Some(candidate.unused(problem));
+    Ok(Asked { answer, used: None, unused: None, warning })
 }
 
 /// What an index says of a trace that may be read in pieces.
@@ -29,8 +103,20 @@ pub(super) struct Opened<'l, 'i, 'b> {
     pub(super) input: InputReport,
 }
 
+/// What is read of an input, and its bytes of events, unless that is most of it.
+pub(super) fn pieces_of(granules: Granules, report: InputReport) -> Result<Plan<Pieces>, String> {
+    if !granules.are_in_order() {
+        return Err("its places are not in order".to_owned());
+    }
+    let Granules { pieces, read, bytes, .. } = granules;
+    if bytes > report.bytes / 2 {
+        return Ok(Plan::Cannot("most of the trace is wanted"));
+    }
+    Ok(Plan::Known(Pieces { pieces, read, report }, bytes))
+}
+
 /// Asks an index what is to be read; an error says why it is none of the trace.
-pub(super) fn plan<T>(
+fn plan<T>(
     candidate: &Candidate,
     config: &Config,
     ask: impl FnOnce(Opened<'_, '_, '_>) -> Result<Plan<T>, String>,

@@ -18,15 +18,12 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::chosen::{Candidate, unused_of_several};
-use super::lookup::Granules;
-use super::plan::{Opened, Plan, plan, too_many};
+use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::slice::known::Known;
-use crate::slice::{self, Job, SliceReport, Tried};
+use crate::slice::{self, Job, SliceReport};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
@@ -35,50 +32,25 @@ use tracemill_core::windows::{Edges, Windows};
 /// See [`crate::slice()`]; for no viewer.
 pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
-    let Some(candidate) = Candidate::of(job.sources, config)? else {
-        return match unused_of_several(job.sources, config) {
-            Some(why) => slice_all(job, config, why),
-            None => slice::slice(job, config),
-        };
-    };
-    let problem = match plan(&candidate, config, |opened| pieces(opened, &job, config)) {
-        Ok(Plan::None) => return slice::slice(job, config),
-        Ok(Plan::Cannot(why)) => return slice_all(job, config, why),
-        Ok(Plan::Known((known, bytes))) => {
-            let tried = slice::slice_known(job, &Arc::new(*known), config)?;
-            if let Tried::Written(mut report) = tried {
-                report.index = Some((candidate.index, bytes));
-                return Ok(*report);
-            }
-            config.progress.bytes_scanned.store(0, Ordering::Relaxed);
-            if let Tried::Cannot(why) = tried {
-                return slice_all(job, config, why);
-            }
-            "the trace holds something else than the index says".to_owned()
-        }
-        Err(problem) => problem,
-    };
-    if candidate.is_named {
-        return Err(candidate.refused(problem));
-    }
-    let mut report = slice::slice(job, config)?;
-    report.written.run.warnings.push(candidate.unused(problem));
+    let asked = run(
+        job.sources,
+        config,
+        |opened| known(opened, &job, config),
+        |source, known| slice::slice_known(job, source, &Arc::new(known), config),
+        || slice::slice(job, config),
+    )?;
+    let Asked { answer: mut report, used, unused, warning } = asked;
+    (report.index, report.index_unused) = (used, unused);
+    report.written.run.warnings.extend(warning);
     Ok(report)
 }
 
-/// Reads all; there is an index, but for this reason it is of no use.
-fn slice_all(job: Job<'_>, config: &Config, why: &'static str) -> Result<SliceReport, Error> {
-    let mut report = slice::slice(job, config)?;
-    report.index_unused = Some(why);
-    Ok(report)
-}
-
-/// What is to be read, and how many bytes of it are events; an error says why the index is none of the trace.
-fn pieces(
+/// What is to be read; an error says why the index is none of the trace.
+fn known(
     Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
     job: &Job<'_>,
     config: &Config,
-) -> Result<Plan<(Box<Known>, u64)>, String> {
+) -> Result<Plan<Known>, String> {
     if of_windows.has_crossings && of_windows.has_strangers {
         let why = "some E events end B events of other names";
         return Ok(Plan::Cannot(why));
@@ -107,7 +79,9 @@ fn pieces(
     };
     let mut streams = HashSet::new();
     if of_windows.has_profiles {
-        let profiles = lookup.profiles(&windows).map_err(|error| error.to_string())?;
+        let profiles = lookup
+            .profiles(|first, last| windows.touch(first, last))
+            .map_err(|error| error.to_string())?;
         let Some(profiles) = profiles else {
             return Ok(Plan::Cannot("it has no list of the CPU profiles"));
         };
@@ -118,15 +92,8 @@ fn pieces(
         return Ok(Plan::Cannot(why));
     }
     let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
-    if !granules.are_in_order() {
-        return Err("its places are not in order".to_owned());
-    }
-    let Granules { pieces, read, bytes, .. } = granules;
-    if bytes > input.bytes / 2 {
-        return Ok(Plan::Cannot("most of the trace is wanted"));
-    }
     let report = InputReport { span: Some((first, last)), ..input };
     let only_by_name = of_windows.has_crossings;
-    let known = Known { bounds, windows, pieces, read, report, seen, apart, streams, only_by_name };
-    Ok(Plan::Known((Box::new(known), bytes)))
+    let known = |pieces| Known { bounds, windows, pieces, seen, apart, streams, only_by_name };
+    Ok(pieces_of(granules, report)?.map(known))
 }

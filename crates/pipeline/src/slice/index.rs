@@ -15,7 +15,7 @@
 
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
-use super::known::{Known, Read};
+use super::known::Known;
 use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -30,7 +30,6 @@ use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Start, TimeWindow, Windows};
-use tracemill_index::event_sum;
 use tracemill_profile::{Detail, Role, Room, Router, Streams};
 use tracemill_tokenizer::{Event, Nanos};
 
@@ -125,8 +124,6 @@ pub(super) struct ChunkFindings {
     lists: [Vec<Place>; 2],
     long: Vec<Long>,
     streams: Router,
-    /// Of what was read where everything is known.
-    read: Read,
 }
 
 impl ChunkFindings {
@@ -143,7 +140,6 @@ impl ChunkFindings {
             lists: [Vec::new(), Vec::new()],
             long: Vec::new(),
             streams: Router::default(),
-            read: Read::default(),
         }
     }
 
@@ -204,9 +200,6 @@ impl Collect for ChunkFindings {
     fn event(&mut self, event: &Event<'_>) {
         let offset = self.envelope.event(event);
         let len = event.bytes.len();
-        if self.plan.all.is_some() {
-            self.read.add(Read { events: 1, sum: event_sum(event.offset, event.bytes) });
-        }
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
@@ -275,7 +268,6 @@ pub(super) struct Index {
     times: Times,
     /// See [`Guess::trusted`].
     trusted: i64,
-    read: Read,
     /// With the lists.
     pub(super) plain: Sorter,
     pub(super) parts: KeyedSorter<keys::Part>,
@@ -293,7 +285,6 @@ impl Index {
             events: 0,
             times: Times::NONE,
             trusted: i64::MIN,
-            read: Read::default(),
             plain: Sorter::new(quarter, &config.tmp_dir),
             parts: KeyedSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
@@ -316,12 +307,12 @@ impl Index {
         self.plan.all.as_ref().is_some_and(|known| known.only_by_name)
     }
 
-    /// Whether what was read is what was known of it.
+    /// Whether the times of what was read are among those that are known.
     pub(super) fn was_known(&self) -> bool {
         let Some(known) = &self.plan.all else { return false };
         let Bounds { first, last, end, .. } = known.bounds;
         let within = |own: Bounds| first <= own.first && own.last <= last && own.end <= end;
-        self.read == known.read && self.times.bounds().is_none_or(within)
+        self.times.bounds().is_none_or(within)
     }
 
     /// Forgets CPU profiles that were read in part, since windows do not need them.
@@ -369,7 +360,6 @@ impl Reader for Index {
         self.events += part.envelope.stats.events;
         self.times = self.times.unite(part.times);
         self.trusted = self.trusted.max(part.guess.trusted);
-        self.read.add(part.read);
         self.long.extend(part.long);
         part.envelope.append_to(&mut self.documents);
         self.streams.append(part.streams, base)?;

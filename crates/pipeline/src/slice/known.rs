@@ -1,13 +1,11 @@
 //! What is known of a trace before it is read, so that little of it need be read.
 
 use super::keys::Part;
+use crate::pieces::Pieces;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tracemill_core::bounds::Bounds;
-use tracemill_core::losses::InputReport;
 use tracemill_core::pairing::Begins;
-use tracemill_core::pieces::Piece;
-use tracemill_core::read::Inputs;
 use tracemill_core::windows::Windows;
 
 /// Of the one input: an undamaged document, all JSON.
@@ -16,11 +14,7 @@ pub(crate) struct Known {
     pub(crate) bounds: Bounds,
     pub(crate) windows: Windows,
     /// What is read of it: everything that windows may need.
-    pub(crate) pieces: Vec<Piece>,
-    /// What these come to.
-    pub(crate) read: Read,
-    /// Its report, as if all was read.
-    pub(crate) report: InputReport,
+    pub(crate) pieces: Pieces,
     /// Times from which all parts of what lasts are read, up to the second.
     pub(crate) seen: Range<i64>,
     /// Parts by their places that count wherever they stand, each with the number of its pair if it has one. These pair with each other,
@@ -30,21 +24,6 @@ pub(crate) struct Known {
     pub(crate) streams: HashSet<u64>,
     /// An end with a name closes no begin of another one.
     pub(crate) only_by_name: bool,
-}
-
-/// Events that were read, and the sum of their checksums modulo 2³².
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Read {
-    pub(crate) events: u64,
-    pub(crate) sum: u32,
-}
-
-impl Read {
-    /// Adds the events of another part.
-    pub(crate) fn add(&mut self, other: Read) {
-        self.events = self.events.wrapping_add(other.events);
-        self.sum = self.sum.wrapping_add(other.sum);
-    }
 }
 
 impl Known {
@@ -59,14 +38,6 @@ impl Known {
             Some(None) => true,
             None => self.seen.contains(&part.entry.time),
         }
-    }
-}
-
-/// Puts the report of all in the place of that of what was read.
-pub(crate) fn settle(inputs: &mut Inputs, all: &InputReport) {
-    for report in &mut inputs.reports {
-        let InputReport { name, lapses, .. } = std::mem::take(report);
-        *report = InputReport { name, lapses, ..all.clone() };
     }
 }
 

@@ -39,8 +39,8 @@ pub use report::SliceReport;
 
 use crate::annotations::{Annotations, modifications};
 use crate::config::Config;
-use crate::inputs::of_inputs;
-use crate::inputs::{read_all, read_pieces};
+use crate::inputs::{of_inputs, read_all};
+use crate::pieces::Tried;
 use index::{Index, Plan};
 use judge::Judge;
 use known::Known;
@@ -51,7 +51,6 @@ use std::sync::atomic::Ordering;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
-use tracemill_core::losses::InputReport;
 use tracemill_core::order::Spool;
 use tracemill_core::output;
 use tracemill_core::read::{Inputs, Reader};
@@ -86,40 +85,25 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
     write(job, read(sources, windows, edges, config)?, config)
 }
 
-/// What became of a slice of what is known.
-pub(crate) enum Tried {
-    Written(Box<SliceReport>),
-    /// All must be read, for this reason. Nothing was written.
-    Cannot(&'static str),
-    /// What is known proved wrong. Nothing was written.
-    Wrong,
-}
-
 /// As `slice`, for a trace of which everything is known.
 pub(crate) fn slice_known(
     job: Job<'_>,
+    source: &Source,
     known: &Arc<Known>,
     config: &Config,
-) -> Result<Tried, Error> {
+) -> Result<Tried<SliceReport>, Error> {
     job.check(config)?;
-    let [source] = job.sources else { return Ok(Tried::Wrong) };
-    let mut index = Index::new(Plan::of_known(known, job.edges), config);
-    let Ok(mut inputs) = read_pieces(source, &known.pieces, config, &mut index) else {
-        // who reads all of it tells what is wrong
-        return config.cancel.check().map(|()| Tried::Wrong);
-    };
-    let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
-    let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
-    if !is_one || lost > 0 || !index.was_known() {
+    let index = Index::new(Plan::of_known(known, job.edges), config);
+    let read = known.pieces.read(source, index, config)?;
+    let Some((inputs, index)) = read.filter(|(_, index)| index.was_known()) else {
         return Ok(Tried::Wrong);
-    }
+    };
     if has_annotations(&index, &inputs) {
         return Ok(Tried::Cannot(
             "the trace has DevTools annotations, which name events by number",
         ));
     }
-    known::settle(&mut inputs, &known.report);
-    write(job, (inputs, index), config).map(|report| Tried::Written(Box::new(report)))
+    write(job, (inputs, index), config).map(Tried::Done)
 }
 
 /// Whether events are named by their numbers, which pieces do not have.

@@ -1,14 +1,22 @@
-//! CPU profiles by an index: slices of traces that have some read no more of these than they need, and are those without an index.
+//! CPU profiles by an index: slices of traces that have some read no more of these than they need, and are those without an index; so are
+//! the profiles themselves.
 
 use crate::index::{made, of_files};
 use crate::indexed_slices::{EDGES, same, windows};
-use crate::run::{Folder, PLAIN};
+use crate::run::{Folder, Knobs, PLAIN, config};
 use crate::spans::Trace;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
+use std::sync::atomic::Ordering;
 use tracemill_index::{Index, id};
-use tracemill_testkit::generate::{ProfileShape, profile_trace};
-use tracemill_testkit::{Rng, seeds};
+use tracemill_pipeline::{
+    Config, Error, ErrorClass, IndexUse, ProfileChoice, ProfileTarget, ProfilesReport, Progress,
+    Source, extract_profiles, list_profiles,
+};
+use tracemill_testkit::damage::any_damage;
+use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
+use tracemill_testkit::{Rng, reference, seeds};
 
 /// A stream: where its events go, before lines of a trace, each with its text but for the time.
 struct Stream {
@@ -153,6 +161,161 @@ fn slices_of_profiles_by_an_index_are_those_without() {
     assert!(used * 3 > all, "{said}");
     assert_eq!(unused.get("it was refused"), None, "{said}");
     assert_eq!(unused.get("it has no list of the CPU profiles"), None, "{said}");
+}
+
+/// What `profile list` and `profile extract` say of a trace, and the files of the latter by their names.
+type Profiles = (ProfilesReport, Result<(ProfilesReport, BTreeMap<String, Vec<u8>>), Error>);
+
+fn profiles_of(path: &Path, config: &Config) -> Result<Profiles, Error> {
+    let folder = Folder::new();
+    let dir = folder.path("out");
+    let target = ProfileTarget::Folder {
+        dir: dir.clone(),
+        template: Some("{pid}.{tid}.{id}.{process}.{thread}.{seq}".to_owned()),
+        replace: false,
+    };
+    let (sources, all) = ([Source::Path(path.to_owned())], ProfileChoice::default());
+    let listed = list_profiles(&sources, &all, config)?;
+    let extracted = extract_profiles(&sources, &all, &target, config).map(|mut report| {
+        let mut files = BTreeMap::new();
+        for file in report.profiles.iter_mut().filter_map(|profile| profile.file.take()) {
+            let name = file.file_name().expect("it has one").to_string_lossy().into_owned();
+            files.insert(name, std::fs::read(file).expect("it was written"));
+        }
+        (report, files)
+    });
+    Ok((listed, extracted))
+}
+
+/// The bytes that an index said were to be read, or why it did not say that.
+fn forget_index(report: &mut ProfilesReport) -> Result<u64, &'static str> {
+    report.spills = 0;
+    let used = report.index.take().map(|(_, read)| read);
+    used.ok_or(report.index_unused.take().unwrap_or("it was refused"))
+}
+
+/// Asserts that profiles are the same by an index and without.
+#[track_caller]
+fn same_profiles(what: &str, path: &Path, knobs: Knobs) -> Result<u64, &'static str> {
+    let plain = config(Knobs { budget: None, chunk: 1 << 20, ..knobs });
+    let scanned = profiles_of(path, &plain);
+    let with = Config { index: IndexUse::Auto, ..config(knobs) };
+    let ((mut expected, all_files), (mut found, files)) = match (scanned, profiles_of(path, &with))
+    {
+        (Ok(expected), Ok(found)) => (expected, found),
+        (Err(expected), Err(found)) => {
+            assert_eq!(expected.to_string(), found.to_string(), "{what}");
+            return Err("a failure");
+        }
+        (expected, found) => panic!("{what}: {:?} {:?}", expected.err(), found.err()),
+    };
+    _ = forget_index(&mut expected);
+    let used = forget_index(&mut found);
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{what}, used: {used:?}");
+    match (all_files, files) {
+        (Ok((mut expected, all_files)), Ok((mut found, files))) => {
+            _ = forget_index(&mut expected);
+            assert_eq!(forget_index(&mut found), used, "{what}");
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{what}, used: {used:?}");
+            assert!(files == all_files, "{what}, used: {used:?}");
+        }
+        (Err(expected), Err(found)) => {
+            assert_eq!(expected.to_string(), found.to_string(), "{what}");
+        }
+        (expected, found) => panic!("{what}: {:?} {:?}", expected.err(), found.err()),
+    }
+    if used.is_ok() {
+        let Progress { bytes_expected, bytes_scanned, .. } = &*with.progress;
+        let [expected, scanned] =
+            [bytes_expected, bytes_scanned].map(|n| n.load(Ordering::Relaxed));
+        assert!(scanned >= expected, "{what}: {scanned} of {expected}, of two runs");
+    }
+    used
+}
+
+/// A trace with CPU profiles among other events, or of the generator, or damaged.
+fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
+    let text = match seed % 5 {
+        4 => trace(seed, &TraceShape::arbitrary(rng)),
+        3 => {
+            let shape = ProfileShape { others: 3000, ..ProfileShape::arbitrary(rng) };
+            profile_trace(seed, &shape)
+        }
+        odd => {
+            let text = Trace::new(seed, 500, odd == 1).text;
+            with_streams(&text, rng, odd > 0).into_bytes()
+        }
+    };
+    if seed % 8 == 7 {
+        let events = reference::events(&text).expect("well-formed");
+        let spans: Vec<_> = events.into_iter().map(|event| event.span).collect();
+        if !spans.is_empty() {
+            return any_damage(rng, &text, &spans).bytes;
+        }
+    }
+    text
+}
+
+#[test]
+fn profiles_by_an_index_are_those_without() {
+    let (mut used, mut all, mut read, mut of) = (0, 0, 0, 0);
+    let mut unused = BTreeMap::new();
+    for seed in seeds(0, 40) {
+        let mut rng = Rng::new(seed);
+        let text = any_trace(seed, &mut rng);
+        let folder = Folder::new();
+        let path = folder.file("a.json", &text);
+        if profiles_of(&path, &config(PLAIN)).is_err() {
+            continue;
+        }
+        made(&path, PLAIN);
+        all += 1;
+        match same_profiles(&format!("seed {seed}"), &path, of_files(seed as usize)) {
+            Ok(bytes) => {
+                used += 1;
+                read += bytes;
+                of += text.len() as u64;
+            }
+            Err(why) => *unused.entry(why).or_insert(0) += 1,
+        }
+    }
+    let said = format!("{used} of {all}, {read} of {of} bytes; {unused:?}");
+    assert!(used * 3 > all && read * 2 < of, "{said}");
+    assert_eq!(unused.get("it was refused"), None, "{said}");
+}
+
+#[test]
+fn a_chunk_that_changed_under_a_fresh_index_is_seen() {
+    let mut rng = Rng::new(7);
+    let text = with_streams(&Trace::new(7, 400, false).text, &mut rng, false);
+    // of files this large the fingerprint is of samples
+    let pad = "x".repeat(17 << 20);
+    let good = format!("{{\"pad\":\"{pad}\",\"traceEvents\":{text},\"tail\":\"{pad}\"}}");
+    let folder = Folder::new();
+    let path = folder.file("a.json", good.as_bytes());
+    made(&path, PLAIN);
+    let modified = std::fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
+    let at = good.rfind("\"timeDeltas\":[").expect("there is one");
+    let digit = at + good[at..].find(|c: char| c.is_ascii_digit()).expect("there is one");
+    let mut changed = good.into_bytes();
+    changed[digit] = if changed[digit] == b'7' { b'8' } else { b'7' };
+    std::fs::write(&path, &changed).expect("the folder takes it");
+    let file = std::fs::File::options().write(true).open(&path).expect("ours");
+    file.set_modified(modified).expect("ours");
+    let listed = |index| {
+        let sources = [Source::Path(path.clone())];
+        let config = Config { index, ..config(PLAIN) };
+        list_profiles(&sources, &ProfileChoice::default(), &config)
+    };
+    let found = listed(IndexUse::Auto).expect("sound");
+    let expected = listed(IndexUse::Never).expect("sound");
+    assert_eq!(format!("{:?}", found.profiles), format!("{:?}", expected.profiles));
+    assert!(found.index.is_none());
+    let [warning] = &found.warnings[..] else { panic!("{:?}", found.warnings) };
+    assert!(warning.to_string().contains("something else than the index says"), "{warning}");
+    let named = IndexUse::File(path.with_extension("json.tmi"));
+    let error = listed(named).expect_err("it is not that of the trace");
+    assert_eq!(error.class(), ErrorClass::Input, "{error}");
 }
 
 /// The sections of streams, counted by hand.

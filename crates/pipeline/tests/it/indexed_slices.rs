@@ -99,9 +99,16 @@ pub(crate) fn windows(rng: &mut Rng, (first, last): (i64, i64)) -> Vec<TimeWindo
 
 pub(crate) const EDGES: [Edges; 3] = [Edges::Clip, Edges::Keep, Edges::Drop];
 
+/// The events of an array of lines, without the array.
+fn on_lines(text: &str) -> Vec<u8> {
+    let events = text.lines().filter(|line| line.starts_with('{'));
+    events.flat_map(|line| [line.trim_end_matches(','), "\n"]).collect::<String>().into_bytes()
+}
+
 /// A trace: stacks and what else there is, of the generator, or damaged.
 fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
     let text = match seed % 4 {
+        0 if seed % 8 == 4 => on_lines(&Trace::new(seed, 500, true).text),
         0 | 1 => Trace::new(seed, 500, true).text.into_bytes(),
         2 => {
             let shape = TraceShape { documents: 1, ..TraceShape::arbitrary(rng) };

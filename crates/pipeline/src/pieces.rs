@@ -1,0 +1,157 @@
+//! Reading pieces of the one input, where an index says what the rest of it holds.
+
+use crate::config::Config;
+use crate::inputs;
+use tracemill_core::envelope::{Document, Envelope};
+use tracemill_core::error::Error;
+use tracemill_core::losses::InputReport;
+use tracemill_core::pieces::Piece;
+use tracemill_core::read::{Current, Inputs, Maker, Reader};
+use tracemill_core::scan::Collect;
+use tracemill_core::source::Source;
+use tracemill_index::event_sum;
+use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
+
+/// What became of a run over pieces.
+pub(crate) enum Tried<T> {
+    /// The answer, which is that of a run over everything.
+    Done(T),
+    /// All must be read, for this reason. Nothing was written.
+    Cannot(&'static str),
+    /// What is known of the input proved wrong. Nothing was written.
+    Wrong,
+}
+
+/// Events that were read, and the sum of their checksums modulo 2³².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) events: u64,
+    pub(crate) sum: u32,
+}
+
+impl Read {
+    /// Adds the events of another part.
+    pub(crate) fn add(&mut self, other: Read) {
+        self.events = self.events.wrapping_add(other.events);
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+/// What is read of an undamaged input of one document.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    pub(crate) pieces: Vec<Piece>,
+    /// What these come to.
+    pub(crate) read: Read,
+    /// The report of the input, as if all was read.
+    pub(crate) report: InputReport,
+}
+
+impl Pieces {
+    /// Reads them; `None` if something else is there than what is known.
+    ///
+    /// # Errors
+    /// If the run was cancelled. Who reads all of the input tells what else is wrong.
+    pub(crate) fn read<R: Reader>(
+        &self,
+        source: &Source,
+        reader: R,
+        config: &Config,
+    ) -> Result<Option<(Inputs, R)>, Error> {
+        let mut summed = Summed { reader, read: Read::default() };
+        let Ok(mut inputs) = inputs::read_pieces(source, &self.pieces, config, &mut summed) else {
+            return config.cancel.check().map(|()| None);
+        };
+        let Summed { mut reader, read } = summed;
+        let is_one = matches!((&reader.documents()[..], &inputs.reports[..]), ([_], [_]));
+        let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
+        if !is_one || lost > 0 || read != self.read {
+            return Ok(None);
+        }
+        for report in &mut inputs.reports {
+            let InputReport { name, lapses, .. } = std::mem::take(report);
+            *report = InputReport { name, lapses, ..self.report.clone() };
+        }
+        Ok(Some((inputs, reader)))
+    }
+}
+
+/// A reader that sums up the events it is given.
+struct Summed<R> {
+    reader: R,
+    read: Read,
+}
+
+/// A part of it.
+struct SummedPart<P> {
+    part: P,
+    read: Read,
+}
+
+impl<P: Collect> Collect for SummedPart<P> {
+    fn envelope(&mut self) -> &mut Envelope {
+        self.part.envelope()
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event<'_>) {
+        self.read.add(Read { events: 1, sum: event_sum(event.offset, event.bytes) });
+        self.part.event(event);
+    }
+
+    fn document(&mut self, form: Form) {
+        self.part.document(form);
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.part.member(member);
+    }
+
+    fn damage(&mut self, damage: &Damage<'_>) {
+        self.part.damage(damage);
+    }
+
+    fn note(&mut self, note: Note, offset: u64) {
+        self.part.note(note, offset);
+    }
+
+    fn seal(&mut self) {
+        self.part.seal();
+    }
+}
+
+impl<R: Reader> Reader for Summed<R> {
+    type Part = SummedPart<R::Part>;
+
+    fn part(base: u64, bytes: usize) -> Self::Part {
+        SummedPart { part: R::part(base, bytes), read: Read::default() }
+    }
+
+    fn maker(&self) -> Maker<Self::Part> {
+        let make = self.reader.maker();
+        Box::new(move |base, bytes| SummedPart { part: make(base, bytes), read: Read::default() })
+    }
+
+    fn begin(&mut self, name: &str) {
+        self.reader.begin(name);
+    }
+
+    fn hurries(&self) -> bool {
+        self.reader.hurries()
+    }
+
+    fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error> {
+        self.read.add(part.read);
+        self.reader.take(part.part, base, current)
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        self.reader.documents()
+    }
+
+    const KEEPS_STREAMS: bool = R::KEEPS_STREAMS;
+
+    const PROVES: bool = R::PROVES;
+
+    const RESERVED: u64 = R::RESERVED;
+}

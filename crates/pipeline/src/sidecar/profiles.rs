@@ -1,0 +1,60 @@
+//! CPU profiles by an index: only their events are read.
+//!
+//! ```text
+//!   STREAMS, STREAM_EVENTS ─ all events of all CPU profiles ──┐
+//!   PLACES ─ metadata, which has names ───────────────────────┼─> profile list, profile extract
+//!   head and tail ─ keys beside the events (when recorded) ───┘
+//! ```
+//!
+//! What was read must have the checksums of the index; else the trace is read as if there were none.
+
+use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
+use crate::config::Config;
+use crate::inputs::read_all;
+use crate::pieces::{Pieces, Tried};
+use tracemill_core::error::Error;
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_profile::Collector;
+
+/// Reads the CPU profiles of `sources`.
+pub(crate) fn profiles(
+    sources: &[Source],
+    config: &Config,
+) -> Result<Asked<(Inputs, Collector)>, Error> {
+    run(
+        sources,
+        config,
+        |opened| pieces(&opened, config),
+        |source, pieces| {
+            let read = pieces.read(source, Collector::new(config), config)?;
+            Ok(read.map_or(Tried::Wrong, Tried::Done))
+        },
+        || {
+            let mut collector = Collector::new(config);
+            read_all(sources, config, &mut collector).map(|inputs| (inputs, collector))
+        },
+    )
+}
+
+/// What is to be read; an error says why the index is none of the trace.
+fn pieces(
+    Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
+    config: &Config,
+) -> Result<Plan<Pieces>, String> {
+    let mut events = Vec::new();
+    if of_windows.has_profiles {
+        let profiles = lookup.profiles(|_, _| true).map_err(|error| error.to_string())?;
+        let Some(profiles) = profiles else {
+            return Ok(Plan::Cannot("it has no list of the CPU profiles"));
+        };
+        events = profiles.events;
+    }
+    if let Some(why) = too_many(events.len(), config) {
+        return Ok(Plan::Cannot(why));
+    }
+    // no granule: events of profiles and names stand by themselves
+    let nothing = i64::MIN..i64::MIN;
+    let granules = lookup.pieces(&nothing, events).map_err(|error| error.to_string())?;
+    pieces_of(granules, input.clone())
+}
