@@ -137,7 +137,9 @@ pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
-pub use sidecar::{IndexConfig, IndexReport, IndexSection, Reach, index, info, info_with};
+pub use sidecar::{
+    IndexConfig, IndexReport, IndexSection, Reach, index, index_path, info, info_with,
+};
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;

@@ -77,11 +77,16 @@ impl ConvertArgs {
 
     /// Refuses flags that are about traces.
     pub(crate) fn refuse_with_export(&self) -> Result<(), Failure> {
-        let TraceArgs { compress, level, repair, .. } = &self.trace;
+        let TraceArgs { compress, level, repair, write_index, format: _ } = &self.trace;
         let packing = compress.is_some() || level.is_some();
-        if packing || *repair || self.viewer.is_asked() || self.style != StyleArg::Keep {
+        if packing
+            || *repair
+            || *write_index
+            || self.viewer.is_asked()
+            || self.style != StyleArg::Keep
+        {
             return Err(Failure::usage(
-                "call trees have no --style, --repair, --for, --compress or --level: a name that ends in .gz packs them",
+                "call trees have no --style, --repair, --for, --write-index, --compress or --level: a name that ends in .gz packs them",
             ));
         }
         Ok(())

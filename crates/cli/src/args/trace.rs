@@ -48,6 +48,9 @@ pub(crate) struct TraceArgs {
     /// NaN and Infinity become null; bytes that are not UTF-8 become U+FFFD; raw control characters are escaped, and so are backslashes that start no JSON escape (C:\demo); commas before closing brackets go. Everything is counted.
     #[arg(long, conflicts_with = "strict")]
     pub(crate) repair: bool,
+    /// Write an index beside each trace that is written, as `tracemill index` does
+    #[arg(long)]
+    pub(crate) write_index: bool,
 }
 
 /// The form of the output.

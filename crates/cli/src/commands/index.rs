@@ -51,7 +51,8 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(if differs { Exit::Input } else { Exit::finished(lost).unless_empty(is_empty) })
 }
 
-fn say(report: &IndexReport, messages: &Messages) {
+/// Says what became of an index.
+pub(super) fn say(report: &IndexReport, messages: &Messages) {
     let path = report.path.display();
     match report.is_same {
         Some(true) => {

@@ -43,6 +43,9 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     if let Some(place) = manifest {
         place.write_json(&report::manifest(&report))?;
     }
+    if trace.write_index && !args.dry_run {
+        writing.indexed = report.parts.iter().map(|part| part.file.clone()).collect();
+    }
     let lost = report.run.lost();
     writing.finish(&report.run, (lost, 0), |run| report::split(&report, args.dry_run, run))
 }

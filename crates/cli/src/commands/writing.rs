@@ -1,6 +1,7 @@
 //! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
 
 use super::around::{note_disk, note_form, note_in_folder, refuse_pouring, report_place};
+use super::index::say;
 use super::running::{Flags, Running};
 use super::viewer::changed;
 use crate::args::{OutputArgs, TraceArgs, ViewerArgs};
@@ -11,7 +12,9 @@ use crate::report::{Object, Run};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{Compression, OutputConfig, RunReport};
+use tracemill_pipeline::{
+    Compression, IndexConfig, OutputConfig, RunReport, Source, index, index_path,
+};
 
 /// Flags on the trace that is written.
 #[derive(Clone, Copy)]
@@ -30,6 +33,8 @@ pub(super) struct Writing<'a> {
     report: Option<Place>,
     /// Where the output goes, if that is a file or a folder.
     pub(super) folder: Option<PathBuf>,
+    /// Traces that get an index when they are written.
+    pub(super) indexed: Vec<PathBuf>,
 }
 
 impl<'a> Writing<'a> {
@@ -48,8 +53,10 @@ impl<'a> Writing<'a> {
         refuse_pouring(given.output, &running.sources)?;
         let report = report_place((flags.messages, messages), given.output, &running.sources)?;
         let folder = given.output.file().and_then(|path| path.parent());
+        let indexed = to_index(given, &running.sources)?;
         let mut writing = Self::of(running, (given.trace, output.compression), report);
         writing.folder = folder.map(Path::to_owned);
+        writing.indexed = indexed;
         Ok((writing, output))
     }
 
@@ -60,7 +67,7 @@ impl<'a> Writing<'a> {
         report: Option<Place>,
     ) -> Self {
         running.config.repair = trace.repair;
-        Writing { running, trace, compression, report, folder: None }
+        Writing { running, trace, compression, report, folder: None, indexed: Vec::new() }
     }
 
     /// What the inputs are and what was decided, for `-v`.
@@ -93,7 +100,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Says how it went, writes the report, if one is wanted, and gives the status. `lost` pieces were lost, and `copies`
+    /// Makes the indexes that are wanted, says how it went, writes the report, if one is wanted, and gives the status. `lost` pieces were lost, and `copies`
     /// left out.
     pub(super) fn finish<'r>(
         &self,
@@ -101,10 +108,30 @@ impl<'a> Writing<'a> {
         (lost, copies): (u64, u64),
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<Exit, Failure> {
+        for path in &self.indexed {
+            // what stands there is that of what was replaced
+            let anew = IndexConfig { replace: true, ..IndexConfig::default() };
+            let sources = [Source::Path(path.clone())];
+            let made = self.running.watch(|_, config| index(&sources, &anew, config))?;
+            made.iter().for_each(|report| say(report, self.running.messages));
+        }
         let mut summary = self.running.summary(&run.inputs, lost);
         summary.output = Some((run.events, run.bytes));
         summary.copies = copies;
         self.running.end(&summary, self.report.as_ref(), report)?;
         Ok(Exit::written(lost, &run.inputs))
     }
+}
+
+/// The one output, if it is to have an index.
+fn to_index(given: TraceFlags<'_>, sources: &[Source]) -> Result<Vec<PathBuf>, Failure> {
+    if !given.trace.write_index {
+        return Ok(Vec::new());
+    }
+    let Some(path) = given.output.file() else {
+        return Err(Failure::usage("--write-index needs a file to stand beside: name one with -o"));
+    };
+    let place = Place::of(&index_path(path));
+    place.check("the index", sources, given.output.force)?;
+    Ok(vec![path.to_owned()])
 }

@@ -209,3 +209,32 @@ fn profiles_are_the_same_by_an_index() {
     assert!(!files("with").is_empty());
     assert_eq!(files("with"), files("without"));
 }
+
+#[test]
+fn verbs_that_write_traces_write_their_indexes_too() {
+    let folder = folder();
+    let again = |trace: &str| folder.run(&format!("index --verify {trace}")).ends(0);
+    for verb in ["merge", "slice --to 100ms", "convert", "filter --ph X", "redact", "calls"] {
+        let name = verb.split(' ').next().expect("a verb");
+        folder.run(&format!("{verb} a.json --write-index -o {name}.json")).ends(0);
+        again(&format!("{name}.json"));
+        let run = folder.run(&format!("info -v {name}.json"));
+        assert!(run.stderr.contains("answered by"), "{verb}: {}", run.stderr);
+    }
+    folder.run("split a.json --by tid --write-index -d parts").ends(0);
+    let parts = std::fs::read_dir(folder.path("parts")).expect("it was made");
+    let names = parts.map(|part| part.expect("a file").file_name().into_string().expect("UTF-8"));
+    let (indexes, traces): (Vec<String>, Vec<String>) =
+        names.partition(|name| name.ends_with(".tmi"));
+    assert!(traces.len() > 1 && indexes.len() == traces.len(), "{traces:?} {indexes:?}");
+    traces.iter().for_each(|trace| drop(again(&format!("parts/{trace}"))));
+
+    folder.run("convert a.json --write-index -o a.pb.gz").ends(2).says(&["--write-index"]);
+    folder.run("merge a.json --write-index").ends(2).says(&["--write-index", "-o"]);
+    folder.run("merge a.json --write-index -o merge.json").ends(2);
+    std::fs::remove_file(folder.path("merge.json")).expect("it was made");
+    folder.run("merge a.json --write-index -o merge.json").ends(2).says(&["merge.json.tmi", "-f"]);
+    assert!(!folder.path("merge.json").exists(), "refused before anything is read");
+    folder.run("slice a.json --to 50ms --write-index -f -o merge.json").ends(0);
+    again("merge.json");
+}

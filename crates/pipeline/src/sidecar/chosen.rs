@@ -1,6 +1,6 @@
 //! Which index is asked about the one input of a run.
 
-use super::fresh::{Fit, beside, fit, input_of, map, open};
+use super::fresh::{Fit, fit, index_path, input_of, map, open};
 use super::meta::Meta;
 use crate::config::{Config, IndexUse};
 use crate::warning::Warning;
@@ -36,7 +36,7 @@ impl Candidate {
         };
         let (index, is_named) = match &config.index {
             IndexUse::Never => return Ok(None),
-            IndexUse::Auto => (beside(path), false),
+            IndexUse::Auto => (index_path(path), false),
             IndexUse::File(index) => (index.clone(), true),
         };
         Ok(Some(Candidate { trace: path.clone(), index, is_named }))
@@ -103,7 +103,7 @@ pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<&
     }
     let inputs = input::expand(sources).ok()?;
     let has_index =
-        |source: &Source| matches!(source, Source::Path(path) if beside(path).is_file());
+        |source: &Source| matches!(source, Source::Path(path) if index_path(path).is_file());
     let any = inputs.len() > 1 && inputs.iter().any(|input| has_index(&input.source));
     any.then_some("there are several inputs, and what begins in one may end in another")
 }

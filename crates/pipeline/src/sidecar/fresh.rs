@@ -11,8 +11,14 @@ use tracemill_tokenizer::Mapped;
 /// Files of at most so many bytes are compared as a whole by their fingerprint.
 const WHOLE: u64 = 16 << 20;
 
-/// The index beside a file.
-pub(super) fn beside(input: &Path) -> PathBuf {
+/// Where the index of a file stands: beside it, `X.tmi` of `X`.
+///
+/// ```
+/// use std::path::Path;
+/// let index = tracemill_pipeline::index_path(Path::new("logs/trace.json"));
+/// assert_eq!(index, Path::new("logs/trace.json.tmi"));
+/// ```
+pub fn index_path(input: &Path) -> PathBuf {
     let mut name = input.as_os_str().to_owned();
     name.push(".tmi");
     name.into()

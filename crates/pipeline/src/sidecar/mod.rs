@@ -30,6 +30,7 @@ mod windows;
 mod write;
 
 pub use answer::{info, info_with};
+pub use fresh::index_path;
 pub(crate) use plan::Asked;
 pub(crate) use profiles::profiles;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};

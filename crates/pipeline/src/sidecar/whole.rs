@@ -1,7 +1,7 @@
 //! Making indexes: one a trace, beside it.
 
 use super::build::build;
-use super::fresh::{Fit, beside, fit, input_of, map, open};
+use super::fresh::{Fit, fit, index_path, input_of, map, open};
 use super::meta::Meta;
 use super::write::{Made, make};
 use crate::config::Config;
@@ -114,7 +114,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     if !metadata.is_file() {
         return Err(refuse(pipe).into());
     }
-    let target = wanted.output.clone().unwrap_or_else(|| beside(path));
+    let target = wanted.output.clone().unwrap_or_else(|| index_path(path));
     check_not_input(&target, std::slice::from_ref(source))?;
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
     let before = map(&target);
