@@ -41,7 +41,7 @@
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
-//! `written` (calls as events), `export` (trees for other programs), `picture` (trees to be looked at), `compare` (runs against runs),
+//! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters` and `pages`).
 //! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
@@ -66,8 +66,10 @@ mod names;
 mod pages;
 mod parts;
 mod peek;
+mod perfetto;
 mod picks;
 mod picture;
+mod proto;
 mod query;
 mod read;
 mod record;
@@ -102,6 +104,7 @@ pub use model::Weights;
 pub use names::Names;
 pub use parts::Part;
 pub use peek::Peek;
+pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};

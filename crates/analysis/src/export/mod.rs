@@ -6,7 +6,6 @@
 mod folded;
 mod form;
 mod pprof;
-mod proto;
 mod speedscope;
 pub(crate) mod stacks;
 

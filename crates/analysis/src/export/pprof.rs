@@ -1,7 +1,7 @@
 //! `profile.proto` of pprof: a sample for each row, with its events and its self time; a location for each frame.
 
-use super::proto::Message;
 use super::stacks::{Stacks, step};
+use crate::proto::Message;
 use std::collections::HashMap;
 use std::io::{self, Write};
 

@@ -1,5 +1,6 @@
 //! Call trees for other programs, read back by readers of our own and held against a count of what is open in each microsecond.
 
+use crate::protobuf::{Field, fields, numbers};
 use crate::random::{Stacks, config, generate, read};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -72,65 +73,13 @@ fn speedscope(bytes: &[u8]) -> Sums {
     sums
 }
 
-/// A field of a message: its number, and what it is.
-enum Field<'b> {
-    Number(u64),
-    Bytes(&'b [u8]),
-}
-
-fn varint(bytes: &mut &[u8]) -> u64 {
-    let mut number = 0;
-    for at in 0.. {
-        let (first, rest) = bytes.split_first().expect("a number ends");
-        *bytes = rest;
-        number |= u64::from(first & 0x7f) << (7 * at);
-        if first & 0x80 == 0 {
-            break;
-        }
-    }
-    number
-}
-
-fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
-    let mut all = Vec::new();
-    while !bytes.is_empty() {
-        let key = varint(&mut bytes);
-        let number = varint(&mut bytes);
-        let value = match key & 7 {
-            0 => Field::Number(number),
-            2 => {
-                let (own, rest) = bytes.split_at(number as usize);
-                bytes = rest;
-                Field::Bytes(own)
-            }
-            other => panic!("wire type {other}"),
-        };
-        all.push((key >> 3, value));
-    }
-    all
-}
-
-fn numbers(field: &Field<'_>) -> Vec<u64> {
-    match field {
-        Field::Number(number) => vec![*number],
-        Field::Bytes(bytes) => {
-            let mut bytes = *bytes;
-            let mut all = Vec::new();
-            while !bytes.is_empty() {
-                all.push(varint(&mut bytes));
-            }
-            all
-        }
-    }
-}
-
 /// What a `profile.proto` says: nanoseconds and events of each stack.
 fn pprof(bytes: &[u8]) -> (Sums, BTreeMap<Vec<String>, u64>) {
     let all = fields(bytes);
     let of = |wanted: u64| {
         all.iter().filter(move |(number, _)| *number == wanted).map(|(_, field)| match field {
             Field::Bytes(bytes) => *bytes,
-            Field::Number(_) => panic!("a message is bytes"),
+            _ => panic!("a message is bytes"),
         })
     };
     let one = |message: &[u8], wanted: u64| {

@@ -7,5 +7,7 @@ mod fuzzed;
 mod golden;
 mod insights;
 mod maps;
+mod perfetto;
+mod protobuf;
 mod random;
 mod report;

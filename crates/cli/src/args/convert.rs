@@ -1,5 +1,6 @@
 //! Flags of `convert`.
 
+use super::export::is_perfetto;
 use super::trace::{Form, all_formats};
 use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
@@ -17,6 +18,9 @@ place for other keys: a warning names those that are left out, and the status is
 
 A .cpuprofile becomes the events that V8 would have streamed; `profile extract` is the way back.
 
+perfetto is the form of Perfetto's own recorders (.pftrace), about half as large as JSON: slices, instants, counters, flows, samples of CPU profiles, names of threads and processes, in order of time. Pids and \
+clocks of several inputs are settled as merge does, and slices that overlap others of their thread get a lane beside it.
+
 folded, speedscope and pprof hold the call trees of `tracemill tree`, of all threads: `tree --format` writes those \
 of a part, or all threads as one.";
 
@@ -24,7 +28,7 @@ const FORMS: &str = "\
 Form of the output [default: by the name of -o, else that of the first input]
 
 object: {\"traceEvents\":[…], …}; array: […], which has no place for other keys; ndjson: one event per line, other \
-keys in the first one. Call trees: folded (.folded), one stack per line, for flamegraph.pl and inferno; speedscope (.speedscope.json); \
+keys in the first one; perfetto (.pftrace): what Perfetto records. Call trees: folded (.folded), one stack per line, for flamegraph.pl and inferno; speedscope (.speedscope.json); \
 pprof (.pb), for go tool pprof. All of these also .gz.";
 
 pub(super) const EXAMPLES: &str = "\
@@ -40,6 +44,9 @@ Examples:
 
   Folded stacks, for a flame graph:
     tracemill convert server.json -o server.folded
+
+  In Perfetto's own form, both inputs as one trace:
+    tracemill convert server.json worker.json -o both.pftrace
 
   The shortest file with the same content:
     tracemill convert --style compact trace.json -o small.json.zst --level 19";
@@ -69,10 +76,20 @@ impl ConvertArgs {
     /// What of call trees is asked for, if anything is.
     pub(crate) fn export(&self) -> Option<Export> {
         match self.trace.format {
-            Some(Form::Trace(_)) => None,
+            Some(Form::Trace(_) | Form::Perfetto) => None,
             Some(Form::Export(form)) => Export::of(Some(form), &self.output),
             None => Export::of(None, &self.output),
         }
+    }
+
+    /// Whether the form of Perfetto is asked for; if so, whether packed.
+    pub(crate) fn perfetto(&self) -> Option<bool> {
+        let (by_name, packed) = is_perfetto(&self.output);
+        let is_it = match self.trace.format {
+            Some(form) => form == Form::Perfetto,
+            None => by_name,
+        };
+        is_it.then_some(packed)
     }
 
     /// Refuses flags that are about traces.
@@ -86,7 +103,7 @@ impl ConvertArgs {
             || self.style != StyleArg::Keep
         {
             return Err(Failure::usage(
-                "call trees have no --style, --repair, --for, --write-index, --compress or --level: a name that ends in .gz packs them",
+                "forms of other programs have no --style, --repair, --for, --write-index, --compress or --level: a name that ends in .gz packs them",
             ));
         }
         Ok(())

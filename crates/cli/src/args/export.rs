@@ -31,6 +31,14 @@ impl Export {
     }
 }
 
+/// Whether a trace is written in the form of Perfetto, because its name says so; and whether it is packed.
+pub(super) fn is_perfetto(output: &OutputArgs) -> (bool, bool) {
+    let name = output.file().map(|path| name_of(path)).unwrap_or_default();
+    let plain = name.strip_suffix(".gz");
+    let own = plain.unwrap_or(&name);
+    ([".pftrace", ".perfetto-trace"].iter().any(|end| own.ends_with(end)), plain.is_some())
+}
+
 /// What a name stands for, packed or not.
 pub(super) fn named(path: &Path) -> Option<ExportForm> {
     let name = name_of(path);
@@ -61,6 +69,13 @@ mod tests {
         assert_eq!(of("a.pb.gz"), Some((ExportForm::Pprof, true)));
         assert_eq!(of("a.pprof"), Some((ExportForm::Pprof, false)));
         assert_eq!((of("a.json"), of("a.gz"), of("folded/a")), (None, None, None));
+        let perfetto =
+            |name: &str| is_perfetto(&OutputArgs { output: Some(name.into()), force: false });
+        assert_eq!(
+            [perfetto("a.pftrace"), perfetto("x.Perfetto-Trace.gz")],
+            [(true, false), (true, true)]
+        );
+        assert_eq!(perfetto("pftrace.json.gz"), (false, true));
         assert_eq!(named(Path::new("a.folded.zst")), Some(ExportForm::Folded));
     }
 }

@@ -11,14 +11,8 @@ use tracemill_pipeline::{Compression, Format, OutputConfig};
 
 /// Endings of files that other programs write and people ask for, and what is possible instead.
 const ELSEWHERE: [(&str, &str); 8] = [
-    (
-        "pftrace",
-        "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
-    ),
-    (
-        "perfetto-trace",
-        "Perfetto opens .json and .json.gz too: --for perfetto writes them so that it shows all",
-    ),
+    ("pftrace", PFTRACE),
+    ("perfetto-trace", PFTRACE),
     ("cpuprofile", "tracemill profile extract writes CPU profiles"),
     ("csv", ".ndjson has one event per line, for jq and DuckDB"),
     ("parquet", ".ndjson has one event per line, for jq and DuckDB"),
@@ -26,6 +20,8 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("html", "tracemill flame draws pictures; DevTools and Perfetto open .json and .json.gz"),
     ("svg", "tracemill flame draws pictures"),
 ];
+
+const PFTRACE: &str = "tracemill convert writes it; Perfetto opens .json and .json.gz too, and --for perfetto writes these so that it shows all";
 
 /// How a trace is written.
 #[derive(Debug, Args)]
@@ -60,6 +56,8 @@ pub(crate) enum Form {
     Trace(Format),
     /// Call trees, which only `convert` writes.
     Export(ExportForm),
+    /// That of Perfetto, which only `convert` writes.
+    Perfetto,
 }
 
 /// How the output is packed.
@@ -76,6 +74,7 @@ pub(crate) enum Codec {
 }
 
 const TRACES: [&str; 3] = ["object", "array", "ndjson"];
+const PERFETTO: &str = "perfetto";
 
 /// Forms of traces; those of trees are known too, so that it can be told who writes them.
 fn formats() -> impl TypedValueParser<Value = Form> {
@@ -89,8 +88,12 @@ pub(super) fn all_formats() -> impl TypedValueParser<Value = Form> {
 
 fn forms(hidden: bool) -> impl TypedValueParser<Value = Form> {
     let traces = TRACES.into_iter().map(PossibleValue::new);
-    let trees = ExportForm::ALL.map(|form| PossibleValue::new(form.name()).hide(hidden));
-    PossibleValuesParser::new(traces.chain(trees)).try_map(|name| {
+    let others = ExportForm::ALL.map(ExportForm::name).into_iter().chain([PERFETTO]);
+    let others = others.map(move |name| PossibleValue::new(name).hide(hidden));
+    PossibleValuesParser::new(traces.chain(others)).try_map(|name| {
+        if name == PERFETTO {
+            return Ok(Form::Perfetto);
+        }
         match name.parse::<ExportForm>() {
             Ok(form) => Ok(Form::Export(form)),
             Err(_) => name.parse::<Format>().map(Form::Trace),
@@ -120,6 +123,11 @@ impl TraceArgs {
                      a part",
                     form.name()
                 )));
+            }
+            Some(Form::Perfetto) => {
+                return Err(Failure::usage(
+                    "this verb writes JSON: tracemill convert --format perfetto writes the form of Perfetto",
+                ));
             }
             None => output.file().and_then(|path| format_of(path)),
         };
@@ -212,7 +220,7 @@ mod tests {
     #[test]
     fn names_of_other_formats_are_refused_with_what_is_possible() {
         for (name, instead) in [
-            ("a.pftrace", "--for perfetto"),
+            ("a.pftrace", "tracemill convert"),
             ("a.folded", "tracemill tree"),
             ("a.csv.gz", ".ndjson has one event per line"),
             ("a.CSV", ".ndjson"),

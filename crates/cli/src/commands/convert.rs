@@ -14,6 +14,9 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     if let Some(export) = args.export() {
         return analysis::convert(args, export, messages);
     }
+    if let Some(packed) = args.perfetto() {
+        return analysis::perfetto(args, packed, messages);
+    }
     let ConvertArgs { input, output, trace, viewer, limits, messages: said, .. } = args;
     let flags = Flags { verb: "convert", input, limits, messages: said };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };

@@ -40,9 +40,36 @@ fn names_choose_the_form_and_pack() {
     folder.run("convert t.json --style compact -o x.folded").ends(2).says(&["--style"]);
 }
 
+#[test]
+fn traces_are_written_for_perfetto() {
+    let folder = folder();
+    folder.run("convert t.json -o t.pftrace").ends(0).quietly();
+    let plain = std::fs::read(folder.path("t.pftrace")).expect("a file");
+    assert_eq!(plain[0], 10, "a packet comes first");
+    folder.run("convert --format perfetto t.json -o t.bin").ends(0).quietly();
+    assert_eq!(plain, std::fs::read(folder.path("t.bin")).expect("a file"));
+    folder.run("convert t.json -o t.perfetto-trace.gz").ends(0).quietly();
+    let packed = std::fs::read(folder.path("t.perfetto-trace.gz")).expect("a file");
+    assert_eq!(packed[..4], [0x1F, 0x8B, 8, 0]);
+    let verbose = folder.run("convert -v -f t.json -o t.pftrace").ends(0).stderr;
+    assert!(verbose.contains(" slices, 0 instants, "), "{verbose}");
+    folder.run("convert t.json -o t.pftrace").ends(2).says(&["exists already"]);
+    folder.run("convert t.json --style compact -o x.pftrace").ends(2).says(&["--style"]);
+    folder.run("merge t.json -o x.pftrace").ends(2).says(&["tracemill convert"]);
+    folder.run("merge t.json --format perfetto").ends(2).says(&["convert --format perfetto"]);
+    folder.run("tree t.json --format perfetto").ends(2).says(&["pprof"]);
+    let cut = r#"{"otherData":{},"traceEvents":[{"ph":"E","name":"a","pid":1,"tid":1,"ts":1},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":"#;
+    let folder = folder.with("cut.json", cut);
+    let said = folder.run("convert cut.json -o cut.pftrace").ends(1).stderr;
+    for part in ["1 end without a begin", "no place for it: otherData"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
 /// Attributes and title of each frame of an SVG.
 fn frames(svg: &str) -> Vec<(BTreeMap<String, String>, String)> {
-    let elements = svg.split("<svg class=\"f ").skip(1);
+    // wide ones have room for a name, and a title of their own
+    let elements = svg.split(" class=\"f ").skip(1);
     let of = |element: &str| {
         let (head, rest) = element.split_once('>').expect("a tag ends");
         let words: Vec<&str> = head.split('"').collect();

@@ -6,6 +6,7 @@ use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use flate2::{Compression, GzBuilder};
+use std::io::{self, Write};
 use tracemill_analysis::{
     Exported, Part, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
 };
@@ -43,6 +44,21 @@ pub(in crate::commands) fn convert(
     job.finish(is_empty(&parts))
 }
 
+/// Has `write` write to `out`, packed with gzip or not.
+pub(super) fn packed_into(
+    packed: bool,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if !packed {
+        return write(out);
+    }
+    // no name and no time: the same trace makes the same bytes
+    let mut packer = GzBuilder::new().operating_system(255).write(out, Compression::new(6));
+    write(&mut packer)?;
+    packer.finish().map(drop)
+}
+
 impl Job<'_> {
     /// Writes call trees, and says what was left out.
     pub(super) fn export(
@@ -55,14 +71,10 @@ impl Job<'_> {
         let mut exported = Exported::default();
         let depth = depth.unwrap_or(DEPTH);
         self.place().write_lines(|out| {
-            if !export.packed {
+            packed_into(export.packed, out, |out| {
                 exported = self.trace.export(parts, export.form, depth, out)?;
-                return Ok(());
-            }
-            // no name and no time: the same tree makes the same bytes
-            let mut packer = GzBuilder::new().operating_system(255).write(out, Compression::new(6));
-            exported = self.trace.export(parts, export.form, depth, &mut packer)?;
-            packer.finish().map(drop)
+                Ok(())
+            })
         })?;
         if exported.too_deep > 0 {
             messages.warning(&format!(

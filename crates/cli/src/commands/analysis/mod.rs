@@ -8,6 +8,7 @@ mod export;
 mod flame;
 mod kept;
 mod maps;
+mod perfetto;
 mod report;
 mod stored;
 mod terminal;
@@ -17,6 +18,7 @@ pub(super) use calls::calls;
 pub(super) use diff::diff;
 pub(super) use export::convert;
 pub(super) use flame::flame;
+pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{

@@ -1,4 +1,4 @@
-//! Protocol buffers, as far as they are written: numbers, texts and messages within messages.
+//! Protocol buffers, as far as they are written: numbers, texts and messages within messages. The forms of pprof and of Perfetto are made of these.
 
 /// A message that grows.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,17 @@ impl Message {
     pub(crate) fn number(&mut self, field: u32, number: u64) {
         self.varint(u64::from(field) << 3);
         self.varint(number);
+    }
+
+    /// The fields of another message behind its own.
+    pub(crate) fn append(&mut self, other: &Message) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// A field of eight bytes of type `fixed64`, or the bits of a `double`.
+    pub(crate) fn fixed(&mut self, field: u32, bits: u64) {
+        self.varint(u64::from(field) << 3 | 1);
+        self.0.extend_from_slice(&bits.to_le_bytes());
     }
 
     /// A field of bytes, a text or a message.
@@ -57,5 +68,8 @@ mod tests {
         message.clear();
         message.number(1, -2i64 as u64);
         assert_eq!(message.bytes(), b"\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+        message.clear();
+        message.fixed(4, 1.0f64.to_bits());
+        assert_eq!(message.bytes(), b"\x21\0\0\0\0\0\0\xf0\x3f");
     }
 }
