@@ -92,7 +92,7 @@ mod written;
 pub use choose::ThreadChoice;
 pub use compare::{
     CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run, Verdict,
-    compare_runs,
+    compare_figures, compare_runs,
 };
 pub use details::Wanted;
 pub use export::{ExportForm, Exported};

@@ -159,6 +159,13 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
     Comparison { runs: (base.len(), new.len()), busy, busy_judged, rows }
 }
 
+/// Compares a figure of the runs of both sides: medians, and a test of what is more than chance if there are four or more a side.
+pub fn compare_figures(base: &[f64], new: &[f64]) -> (Pair, Option<Judged>) {
+    let pair = Pair { base: median_of(base), new: median_of(new) };
+    let enough = base.len().min(new.len()) >= ENOUGH;
+    (pair, if enough { compare(base, new) } else { None })
+}
+
 /// What one run a side says of a function.
 fn single(one: &pairs::Row, two: &pairs::Row, own: Pair) -> Option<Judged> {
     if one.variance.is_some() || two.variance.is_some() {

@@ -2,6 +2,7 @@
 
 use super::analysis::FormArgs;
 use super::gate_diff::Gate;
+use super::gate_report::Figure;
 use super::parts::PartArgs;
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
@@ -28,7 +29,9 @@ name if the URL changed, where that is enough to tell them apart.
 
 --fail-on ends with status 5 if a row that is more than chance breaks the limit: 'self>5%&self>2ms', \
 'total:^run$>10%', 'count>1000', 'busy>3%'. With & all conditions must hold for one row; percentages are of BASE, \
-everything else is the difference.";
+everything else is the difference. Of whole runs there are, as in report: busy, gc, tasks, blocking, longest-task, blocks, \
+longest-block, fcp, lcp, inp, cls, requests: 'lcp>10%&lcp>100ms'. They are judged with four runs per side, or with --any; what cannot be told breaks \
+the limit, with the reason.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +76,7 @@ pub(crate) struct DiffArgs {
     /// Test only what takes at least this share of the busy time
     #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = percent, help_heading = "Comparison")]
     min_delta: f64,
-    /// End with status 5 if a row breaks this: 'self>5%&self>2ms'; may be given several times
+    /// End with status 5 if a row, or the whole run, breaks this: 'self>5%&self>2ms', 'lcp>10%'; may be given several times
     #[arg(long, value_name = "TERMS", help_heading = "Comparison")]
     pub(crate) fail_on: Vec<Gate>,
     /// --fail-on also counts differences that may be chance
@@ -141,6 +144,13 @@ impl DiffArgs {
             MatchArg::Name => MatchBy::Name,
         };
         CompareRules { by, normalize: self.normalize.clone(), least: self.min_delta }
+    }
+
+    /// The figures of reports that limits are of.
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        let mut all: Vec<Figure> = self.fail_on.iter().flat_map(Gate::figures).collect();
+        all.dedup();
+        all
     }
 
     /// Inputs of one run.

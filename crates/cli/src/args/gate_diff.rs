@@ -1,7 +1,8 @@
 //! Limits of `diff`: on what a row has become.
 
 use super::gate::{Metric, Term, Terms, Unit, Value};
-use tracemill_analysis::{Comparison, Difference, Pair};
+use super::gate_report::Figure;
+use tracemill_analysis::{Comparison, Difference, Judged, Pair};
 
 /// Terms that must all be so of one row.
 #[derive(Clone, Debug)]
@@ -14,6 +15,22 @@ pub(crate) enum Changed {
     Total,
     Count,
     Busy,
+    /// Of the report of a run.
+    Of(Figure),
+}
+
+impl Changed {
+    fn is_of_rows(self) -> bool {
+        matches!(self, Changed::Own | Changed::Total | Changed::Count)
+    }
+}
+
+/// What a limit comes to.
+pub(crate) enum Outcome {
+    /// It is broken, or cannot be told.
+    Broken(String),
+    /// It would be broken, but there are too few runs to tell chance from change.
+    Unsure(String),
 }
 
 impl Metric for Changed {
@@ -22,9 +39,20 @@ impl Metric for Changed {
         ("total", Changed::Total, Unit::Time, true),
         ("count", Changed::Count, Unit::Count, true),
         ("busy", Changed::Busy, Unit::Time, false),
+        ("gc", Changed::Of(Figure::Gc), Unit::Time, false),
+        ("tasks", Changed::Of(Figure::Tasks), Unit::Count, false),
+        ("blocking", Changed::Of(Figure::Blocking), Unit::Time, false),
+        ("longest-task", Changed::Of(Figure::LongestTask), Unit::Time, false),
+        ("blocks", Changed::Of(Figure::Blocks), Unit::Count, false),
+        ("longest-block", Changed::Of(Figure::LongestBlock), Unit::Time, false),
+        ("fcp", Changed::Of(Figure::Fcp), Unit::Time, false),
+        ("lcp", Changed::Of(Figure::Lcp), Unit::Time, false),
+        ("inp", Changed::Of(Figure::Inp), Unit::Time, false),
+        ("cls", Changed::Of(Figure::Cls), Unit::Count, false),
+        ("requests", Changed::Of(Figure::Requests), Unit::Count, false),
     ];
     const HAS_BASE: bool = true;
-    const EXAMPLE: &'static str = "self>5% or total:^run$>2ms";
+    const EXAMPLE: &'static str = "self>5%, total:^run$>2ms or lcp>10%";
 }
 
 impl std::str::FromStr for Gate {
@@ -32,9 +60,9 @@ impl std::str::FromStr for Gate {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let terms: Terms<Changed> = text.parse()?;
-        let whole = terms.all.iter().filter(|term| term.metric == Changed::Busy).count();
-        if whole > 0 && whole < terms.all.len() {
-            return Err("busy is of the whole run: it has a --fail-on of its own".to_owned());
+        let rows = terms.all.iter().filter(|term| term.metric.is_of_rows()).count();
+        if rows > 0 && rows < terms.all.len() {
+            return Err("self, total and count are of rows, all else is of the whole run: each has a --fail-on of its own".to_owned());
         }
         Ok(Gate(terms))
     }
@@ -49,14 +77,28 @@ fn is_broken(term: &Term<Changed>, name: &str, pair: Pair) -> bool {
 }
 
 impl Gate {
-    /// What breaks it, said in a line; `any` counts what may be chance too.
-    pub(crate) fn broken(&self, comparison: &Comparison, any: bool) -> Option<String> {
+    /// The figures of reports that it is of.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
+        self.0.all.iter().filter_map(|term| match term.metric {
+            Changed::Of(figure) => Some(figure),
+            _ => None,
+        })
+    }
+
+    /// What it comes to, said in a line; `any` counts what may be chance too. `figure` tells both sides of a figure, or why it cannot.
+    pub(crate) fn outcome(
+        &self,
+        comparison: &Comparison,
+        any: bool,
+        figure: impl Fn(Figure) -> Result<(Pair, Option<Judged>), String>,
+    ) -> Option<Outcome> {
         let Terms { text, all } = &self.0;
-        if all.iter().all(|term| term.metric == Changed::Busy) {
-            let sure = any || comparison.busy_judged.is_some_and(|judged| judged.p <= 0.05);
-            let broken = all.iter().all(|term| is_broken(term, "", comparison.busy));
-            return (sure && broken)
-                .then(|| told(text, "the whole run", comparison.busy, " ms busy"));
+        if !all[0].metric.is_of_rows() {
+            let change = |metric| match metric {
+                Changed::Of(own) => figure(own),
+                _ => Ok((comparison.busy, comparison.busy_judged)),
+            };
+            return of_runs(&self.0, any, change);
         }
         let breaks = |row: &&Difference| {
             (any || row.significant)
@@ -65,24 +107,54 @@ impl Gate {
         let row = comparison.rows.iter().find(breaks)?;
         let metric = all[0].metric;
         let unit = if metric == Changed::Count { " events" } else { " ms" };
-        Some(told(text, &row.name, pair(row, metric), unit))
+        let said = told(&row.name, pair(row, metric), unit);
+        Some(Outcome::Broken(format!("{text}: {said}")))
     }
+}
+
+/// What a limit on whole runs comes to.
+fn of_runs(
+    Terms { text, all }: &Terms<Changed>,
+    any: bool,
+    change: impl Fn(Changed) -> Result<(Pair, Option<Judged>), String>,
+) -> Option<Outcome> {
+    let (mut said, mut is_sure) = (Vec::new(), true);
+    for term in all {
+        let (pair, judged) = match change(term.metric) {
+            Ok(change) => change,
+            Err(why) => {
+                said.push(format!("cannot tell: {why}"));
+                continue;
+            }
+        };
+        let is_chance = judged.is_some_and(|judged| judged.p > 0.05);
+        if !is_broken(term, "", pair) || is_chance && !any {
+            return None;
+        }
+        is_sure &= any || judged.is_some();
+        let named = Changed::ALL.iter().find(|own| own.1 == term.metric);
+        let (name, unit) = named.map_or(("", Unit::Count), |own| (own.0, own.2));
+        let unit = if unit == Unit::Time { " ms" } else { "" };
+        said.push(told(&format!("{name} of the whole run"), pair, unit));
+    }
+    let said = format!("{text}: {}", said.join("; "));
+    Some(if is_sure { Outcome::Broken(said) } else { Outcome::Unsure(said) })
 }
 
 fn pair(row: &Difference, metric: Changed) -> Pair {
     match metric {
         Changed::Total => row.total,
         Changed::Count => row.count,
-        Changed::Own | Changed::Busy => row.own,
+        _ => row.own,
     }
 }
 
-fn told(gate: &str, name: &str, pair: Pair, unit: &str) -> String {
+fn told(name: &str, pair: Pair, unit: &str) -> String {
     let percent = match pair.percent() {
         percent if percent.is_finite() => format!(" ({percent:+.1} %)"),
         _ => String::new(),
     };
-    format!("{gate}: {name} went from {:.2} to {:.2}{unit}{percent}", pair.base, pair.new)
+    format!("{name} went from {:.2} to {:.2}{unit}{percent}", pair.base, pair.new)
 }
 
 #[cfg(test)]
@@ -100,11 +172,45 @@ mod tests {
         assert!(!is_broken(&terms[0], "runs", Pair { base: 1000.0, new: 2600.0 }));
         assert!(!is_broken(&terms[0], "run", Pair { base: 1000.0, new: 2400.0 }));
         assert_eq!(of("count>10").expect("sound")[0].value, Value::Plain(10.0));
-        for wrong in
-            ["self", "self>", "self>5", "speed>5%", "busy:x>5%", "busy>1%&self>1%", "self:[>1%"]
-        {
+        for wrong in [
+            "self",
+            "self>",
+            "self>5",
+            "speed>5%",
+            "busy:x>5%",
+            "busy>1%&self>1%",
+            "self:[>1%",
+            "lcp>5",
+            "cls>5ms",
+            "lcp>1%&self>1%",
+        ] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn limits_on_runs_are_sure_or_not_or_cannot_be_told() {
+        let comparison = tracemill_analysis::compare_runs(&[], &[], &Default::default());
+        let judged = |p| Some(Judged { p, shift: 0.0, interval: (0.0, 0.0) });
+        let pair = Pair { base: 1000.0, new: 1200.0 };
+        let outcome = |gate: &str, any, judged| {
+            let figure = |figure| match figure {
+                Figure::Lcp => Ok((pair, judged)),
+                _ => Err("there is none".to_owned()),
+            };
+            match gate.parse::<Gate>().expect("sound").outcome(&comparison, any, figure) {
+                Some(Outcome::Broken(text)) => format!("broken {text}"),
+                Some(Outcome::Unsure(text)) => format!("unsure {text}"),
+                None => String::new(),
+            }
+        };
+        let said = "lcp>10%: lcp of the whole run went from 1000.00 to 1200.00 ms (+20.0 %)";
+        assert_eq!(outcome("lcp>10%", false, judged(0.01)), format!("broken {said}"));
+        assert_eq!(outcome("lcp>10%", true, None), format!("broken {said}"));
+        assert_eq!(outcome("lcp>10%", false, None), format!("unsure {said}"));
+        assert_eq!(outcome("lcp>10%", false, judged(0.2)), "");
+        assert_eq!(outcome("lcp>0.3s", true, None), "");
+        assert_eq!(outcome("inp>1%", false, None), "broken inp>1%: cannot tell: there is none");
     }
 
     #[test]

@@ -51,8 +51,18 @@ fn limits_end_with_five() {
     folder.run("diff a.json b.json --fail-on self>5%&self>6ms").ends(0).quietly();
     folder.run("diff a.json b.json --fail-on self:^a$>5%").ends(0).quietly();
     folder.run("diff b.json a.json --fail-on self>5%").ends(0).quietly();
-    folder.run("diff a.json b.json --fail-on busy>10%").ends(0).quietly();
-    folder.run("diff a.json b.json --any --fail-on busy>10%").ends(5).says(&["the whole run"]);
+    folder
+        .run("diff a.json b.json --fail-on busy>10%")
+        .ends(0)
+        .says(&["not judged: busy>10%: busy of the whole run went from", "--any counts it"]);
+    folder
+        .run("diff a.json b.json --any --fail-on busy>10%")
+        .ends(5)
+        .says(&["broken: busy>10%: busy of the whole run"]);
+    folder
+        .run("diff a.json b.json --fail-on lcp>10%")
+        .ends(5)
+        .says(&["broken: lcp>10%: cannot tell: ", "a.json)"]);
     let wrong = folder.run("diff a.json b.json --fail-on speed>5%").ends(2);
     assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
 }

@@ -1,15 +1,18 @@
 //! `tracemill diff`.
 
+use super::report::value;
 use super::stored::stored;
 use super::{Asked, Job, warnings};
-use crate::args::{DiffArgs, Grouping, InputArgs, PerArg};
+use crate::args::{DiffArgs, GateOutcome as Outcome, Grouping, InputArgs, PerArg};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
 use crate::whole_file::Place;
 use std::path::{Path, PathBuf};
-use tracemill_analysis::{Comparison, Run, Shape, compare_runs};
+use tracemill_analysis::{
+    Comparison, ReadRules, ReportRules, Run, Shape, Wanted, compare_figures, compare_runs,
+};
 use tracemill_pipeline::InputReport;
 
 mod write;
@@ -19,6 +22,15 @@ struct Side<'a> {
     runs: Vec<Run>,
     /// The traces that were read, for what is wrong with them.
     jobs: Vec<Job<'a>>,
+    /// Of each run the figures that limits are of, or why they cannot be told.
+    figures: Vec<Vec<Result<f64, String>>>,
+}
+
+impl Side<'_> {
+    /// A figure of all runs, by its number.
+    fn figure(&self, at: usize) -> Result<Vec<f64>, String> {
+        self.figures.iter().map(|run| run[at].clone()).collect()
+    }
 }
 
 /// Compares.
@@ -36,6 +48,13 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let (mut base, new) = (side(args, &base, messages)?, side(args, &new, messages)?);
     let comparison = compare_runs(&base.runs, &new.runs, &args.rules());
     write::write(args, &place, &comparison)?;
+    let wanted = args.figures();
+    let both = |figure| {
+        let at = wanted.iter().position(|own| *own == figure).ok_or("it was not asked for")?;
+        Ok(compare_figures(&base.figure(at)?, &new.figure(at)?))
+    };
+    let outcomes: Vec<_> =
+        args.fail_on.iter().filter_map(|gate| gate.outcome(&comparison, args.any, both)).collect();
     base.jobs.extend(new.jobs);
     let lost = finish(&base.jobs, messages)?;
     let is_empty = comparison.rows.is_empty();
@@ -45,10 +64,15 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
         messages.warning("no function is on both sides: are these recordings of the same program?");
     }
     let mut broken = false;
-    for gate in &args.fail_on {
-        if let Some(text) = gate.broken(&comparison, args.any) {
-            messages.warning(&format!("broken: {text}"));
-            broken = true;
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Broken(text) => {
+                messages.warning(&format!("broken: {text}"));
+                broken = true;
+            }
+            Outcome::Unsure(text) => messages.warning(&format!(
+                "not judged: {text}: four runs per side tell chance from change; --any counts it as it is"
+            )),
         }
     }
     Ok(if broken { Exit::Broken } else { Exit::finished(lost).unless_empty(is_empty) })
@@ -109,18 +133,42 @@ fn side<'a>(
     inputs: &'a [InputArgs],
     messages: &'a Messages,
 ) -> Result<Side<'a>, Failure> {
-    let mut side = Side { runs: Vec::new(), jobs: Vec::new() };
+    let mut side = Side { runs: Vec::new(), jobs: Vec::new(), figures: Vec::new() };
     for input in inputs {
         match input.inputs.first().map(|path| stored(path)).transpose()?.flatten() {
-            Some(run) => side.runs.push(run),
+            Some(run) => {
+                let name = input.inputs[0].display();
+                let why = Err(format!("{name} is a stored table, which has rows only"));
+                side.figures.push(vec![why; args.figures().len()]);
+                side.runs.push(run);
+            }
             None => {
                 let (run, job) = run(args, input, inputs.len() == 1, messages)?;
+                side.figures.push(figures(args, &job)?);
                 side.runs.push(run);
                 side.jobs.push(job);
             }
         }
     }
     Ok(side)
+}
+
+/// The figures of a run that limits are of.
+fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, Failure> {
+    let wanted = args.figures();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rules = ReportRules {
+        rows: 1,
+        producer: None,
+        tables: args.part.table_rules(),
+        window: args.part.window(&job.trace)?,
+    };
+    let report = job.trace.report(&job.trace.choose(&args.part.choice()), &rules)?;
+    let name = job.trace.inputs.first().map_or("", |input| &input.name);
+    let named = |why: String| format!("{why} ({name})");
+    Ok(wanted.iter().map(|&figure| value(&report, figure).map_err(named)).collect())
 }
 
 fn run<'a>(
@@ -131,6 +179,8 @@ fn run<'a>(
 ) -> Result<(Run, Job<'a>), Failure> {
     let flags = Flags { verb: "diff", input, limits: &args.limits, messages: &args.messages };
     let rules = args.picks.read_rules(&args.part, Grouping::None);
+    let report = rules.wanted.report || !args.figures().is_empty();
+    let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, ..rules };
     let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
     let tables = |shape| {
         let asked = Asked { shape, by: Grouping::None, per: PerArg::All };

@@ -15,7 +15,7 @@ pub(super) fn busy(report: &Report) -> f64 {
 }
 
 /// A figure of the report, or why it cannot be told.
-pub(super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
+pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
     let longest = |own: &[Stretch]| own.first().map_or(0.0, |own| own.dur / 1000.0);
     let tasks = report.tasks.as_ref().ok_or("the trace has no tasks (RunTask)");
     let blocks = report.blocks.as_ref().ok_or("no input is a CPU profile that stands alone");
