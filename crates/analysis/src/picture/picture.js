@@ -6,7 +6,7 @@
     var band = { a: 0, b: 100, timed: g.classList.contains("timed"), frames: [] }, path = [];
     for (var el = g.firstElementChild; el; el = el.nextElementSibling) {
       var f = { el: el, x: parseFloat(el.getAttribute("x")), w: parseFloat(el.getAttribute("width")), d: +el.getAttribute("data-d"),
-        n: all.length, band: band, kids: [], text: el.childElementCount > 2 ? el.lastElementChild : null };
+        n: all.length, band: band, kids: [], t: el.getAttribute("data-t"), text: el.childElementCount > 2 ? el.lastElementChild : null };
       path.length = f.d;
       f.up = path[f.d - 1] || null;
       if (f.up) f.up.kids.push(f);
@@ -19,8 +19,25 @@
   });
   function frame(e) { var el = e.target.closest(".f"); return el ? all[el.n] : null; }
   root.addEventListener("click", function (e) { var f = frame(e); if (f) { choose(f); zoom(f); } });
-  root.addEventListener("mouseover", function (e) { tell(frame(e) || chosen); });
-  function title(f) { return f.el.firstElementChild.textContent; }
+  root.addEventListener("mouseover", function (e) {
+    var f = frame(e);
+    if (f && !f.el.firstElementChild) f.el.appendChild(make("title", {})).textContent = f.t;
+    tell(f || chosen);
+  });
+  function make(name, values) {
+    var el = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.keys(values).forEach(function (key) { el.setAttribute(key, values[key]); });
+    return el;
+  }
+  function title(f) { return f.t || f.el.firstElementChild.textContent; }
+  function widen(f) {
+    var el = make("svg", { "class": f.el.getAttribute("class"), y: f.el.getAttribute("y"), height: f.el.getAttribute("height") });
+    el.appendChild(make("title", {})).textContent = f.t;
+    el.appendChild(make("rect", { width: "100%", height: "100%" }));
+    f.el.replaceWith(el);
+    el.n = f.n;
+    f.el = el;
+  }
   function tell(f) { info.textContent = f ? title(f).replace(/\n/g, "   ") : idle; }
   function choose(f) {
     if (chosen) chosen.el.classList.remove("s");
@@ -32,11 +49,9 @@
   function label(f, px) {
     if (px < 18) { if (f.text) f.text.style.display = "none"; return; }
     if (!f.text) {
-      f.text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-      f.text.setAttribute("x", 3);
-      f.text.setAttribute("y", 12);
+      if (f.el.tagName === "rect") widen(f);
+      f.text = f.el.appendChild(make("text", { x: 3, y: 12 }));
       f.text.textContent = title(f).split("\n")[0];
-      f.el.appendChild(f.text);
       f.el.classList.add("w");
     }
     f.text.style.display = "";
@@ -48,9 +63,9 @@
       var shown = w * px > 0.05;
       f.el.style.display = shown ? "" : "none";
       if (!shown) return;
+      label(f, w * px);
       f.el.setAttribute("x", (from - band.a) * scale + "%");
       f.el.setAttribute("width", w + "%");
-      label(f, w * px);
     });
   }
   function range(band, a, b) {
@@ -129,7 +144,12 @@
   window.tracemillSearch = search;
   // the picture stands already: only screens wider than usual have room for more names
   var unit = root.getBoundingClientRect().width / 100;
-  all.forEach(function (f) { if (!f.text && f.w * unit >= 18) label(f, f.w * unit); });
+  all.forEach(function (f) {
+    if (f.text || f.w * unit < 18) return;
+    label(f, f.w * unit);
+    f.el.setAttribute("x", f.x + "%");
+    f.el.setAttribute("width", f.w + "%");
+  });
   recall();
   quiet = false;
 })();

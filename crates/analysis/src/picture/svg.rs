@@ -1,4 +1,5 @@
-//! A picture as one SVG: each frame is an element of its own, seen without a script too; the script beside them zooms and finds.
+//! A picture as one SVG: each frame is an element of its own, seen without a script too; the script beside them zooms and finds. A frame with room for
+//! its name is a picture within the picture, which cuts the name off; others are a rectangle and nothing else, so that a browser opens 20,000 at once.
 
 use super::drawing::{Band, Picture};
 use super::layout::{Rectangle, What};
@@ -102,21 +103,29 @@ fn push_rectangle(picture: &Picture, band: &Band, own: &Rectangle, y: u64, text:
             (format!(" {}", picture.class(band, at)), label, title)
         }
     };
-    let wide = if width >= LABELLED { " w" } else { "" };
-    let _ = write!(
-        text,
-        "<svg class=\"f{class}{wide}\" data-d=\"{}\" x=\"{}%\" y=\"{y}\" width=\"{}%\" height=\"{}\"><title>{}</title>\
-         <rect width=\"100%\" height=\"100%\"/>",
+    let place = format!(
+        "data-d=\"{}\" x=\"{}%\" y=\"{y}\" width=\"{}%\" height=\"{}\"",
         own.depth,
         decimals(x),
         decimals(width),
         ROW - 1,
-        escaped(&title)
     );
-    if width >= LABELLED {
-        let _ = write!(text, "<text x=\"3\" y=\"12\">{}</text>", escaped(&label));
-    }
-    text.push_str("</svg>\n");
+    let title = escaped(&title);
+    let _ = if width >= LABELLED {
+        write!(
+            text,
+            "<svg class=\"f{class} w\" {place}><title>{title}</title><rect width=\"100%\" height=\"100%\"/>\
+             <text x=\"3\" y=\"12\">{}</text></svg>",
+            escaped(&label)
+        )
+    } else {
+        // most are narrow: one element, which the script gives a title when it is pointed at
+        write!(
+            text,
+            "<rect class=\"f{class}\" {place} data-t=\"{}\"/>",
+            title.replace('\n', "&#10;")
+        )
+    };
 }
 
 /// Milliseconds and percent.

@@ -78,8 +78,14 @@ fn frames(svg: &str) -> Vec<(BTreeMap<String, String>, String)> {
         for pair in words[1..].chunks_exact(2) {
             all.insert(pair[0].trim().trim_end_matches('=').to_owned(), pair[1].to_owned());
         }
-        let title = rest.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
-        (all, title.expect("a title").0.to_owned())
+        let title = match all.remove("data-t") {
+            Some(title) => title.replace("&#10;", "\n"),
+            None => {
+                let rest = rest.strip_prefix("<title>").expect("a title");
+                rest.split_once("</title>").expect("it ends").0.to_owned()
+            }
+        };
+        (all, title)
     };
     elements.map(of).collect()
 }
