@@ -2,19 +2,24 @@
 //!
 //! ```text
 //!   tracemill/_verbs.py ─ words of a command line ─> verbs ─> tracemill::call ─> JSON, messages
+//!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, pandas, pyarrow, duckdb
 //! ```
 //!
-//! Functions with keywords, their types and their documentation are Python, made of [`flags`] by `generate.py`.
+//! Verbs as functions with keywords, their types and their documentation are Python, made of [`flags`] by `generate.py`.
 #![forbid(unsafe_code)]
 
 mod errors;
+mod events;
 mod flags;
+mod rows;
 mod verbs;
 mod watched;
 
 /// The part of the package that is not Python.
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use super::events::{Events, open_events};
     #[pymodule_export]
     use super::flags::flags;
     #[pymodule_export]

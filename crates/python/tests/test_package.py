@@ -55,6 +55,13 @@ def test_licences_are_in_it():
     assert "py.typed" in files
 
 
+def test_no_path_of_the_sources_is_in_it():
+    # of the compiled module in a release alone: `scripts/wheel --release`
+    for path in importlib.metadata.files("tracemill"):
+        if path.suffix != ".so":
+            assert str(ROOT).encode() not in path.locate().read_bytes(), path
+
+
 def test_import_takes_no_other_package():
     code = "import sys; before = set(sys.modules); import tracemill; print(sorted({m.split('.')[0] for m in set(sys.modules) - before}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,7 +1,8 @@
 """samtools for performance traces: Chrome Trace Event JSON and V8 CPU profiles of any size.
 
-Each function is a verb of the command ``tracemill``, its keywords are the command's flags, and what it returns is the
-report that the command writes as JSON. Times are ``"12s"``, ``"500ms"``, … after the start of the trace, ``"@…"`` as they
+`events` makes a table of them, of any size, for polars, pandas, pyarrow and duckdb. Each other function is a verb of the
+command ``tracemill``, its keywords are the command's flags, and what it returns is the report that the command writes
+as JSON. Times are ``"12s"``, ``"500ms"``, … after the start of the trace, ``"@…"`` as they
 are written in it, or numbers of microseconds.
 
 What the command would warn of is a `TracemillWarning`; what it would fail with is an `Error`. Ctrl-C ends a call, whose
@@ -9,7 +10,8 @@ output then stays as it was.
 """
 
 from ._errors import Error, InputError, MachineError, TracemillWarning, UsageError
-from ._native import __version__
+from ._events import events
+from ._native import Events, __version__
 from ._run import Report
 from ._verbs import (
     check,
@@ -29,6 +31,7 @@ from ._verbs import (
 
 __all__ = [
     "Error",
+    "Events",
     "InputError",
     "MachineError",
     "Report",
@@ -37,6 +40,7 @@ __all__ = [
     "__version__",
     "check",
     "convert",
+    "events",
     "extract_profiles",
     "filter",
     "index",

@@ -1,8 +1,19 @@
-from typing import Callable, Optional, Sequence
+from typing import Callable, Optional, Sequence, final
 
-__all__ = ["__version__", "call", "flags", "main"]
+__all__ = ["Events", "__version__", "call", "flags", "main", "open_events"]
 
 __version__: str
+
+@final
+class Events:
+    """The events of traces, which were read: a table of any size, as a stream of Arrow batches."""
+
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def read(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 def call(
     words: Sequence[str],
@@ -10,3 +21,11 @@ def call(
 ) -> tuple[int, str, list[tuple[bool, str]]]: ...
 def flags() -> str: ...
 def main(words: Sequence[str]) -> int: ...
+def open_events(
+    words: Sequence[str],
+    columns: Sequence[str] | None,
+    pids: set[str] | None,
+    tids: set[str] | None,
+    names: set[str] | None,
+    progress: Callable[[str, int, Optional[int]], object] | None = None,
+) -> tuple[Events, list[str]]: ...

@@ -18,10 +18,7 @@ Progress = Callable[[str, int, Optional[int]], object]
 
 def run(verb: str, inputs: Inputs, options: dict[str, Any], form: str, progress: Progress | None) -> Report:
     """Runs a verb. ``options`` are keywords, ``form`` is the flag that asks for JSON."""
-    names = [os.fsdecode(name) for name in several(inputs)]
-    if not names and options.get("files_from") is None:
-        raise UsageError("no input: name a file, a folder, or - for standard input")
-    words = [*verb.split(), form, *flags(options), "--", *names]
+    words = [*verb.split(), form, *flags(options), "--", *inputs_of(inputs, options.get("files_from"))]
     _status, text, said = call(words, progress)
     for is_warning, line in said:
         if is_warning:
@@ -33,6 +30,14 @@ def run(verb: str, inputs: Inputs, options: dict[str, Any], form: str, progress:
 
     report: Report = json.loads(text)
     return report
+
+
+def inputs_of(inputs: Inputs, files_from: StrPath | None) -> list[str]:
+    """The inputs as words; there must be one, or a list of them."""
+    names = [os.fsdecode(name) for name in several(inputs)]
+    if not names and files_from is None:
+        raise UsageError("no input: name a file, a folder, or - for standard input")
+    return names
 
 
 def note(line: str) -> None:

@@ -1,0 +1,264 @@
+//! Events as a stream of Arrow batches, which other programs take by the PyCapsule interface.
+//!
+//! ```text
+//!   open (a scan: order, threads) ─> Events ─ __arrow_c_stream__ ─> thread: events to batches ─> two at a time ─> whoever reads
+//! ```
+
+use crate::errors::exception;
+use crate::rows::{COLUMNS, Column, Opened, Rows, USUAL, text};
+use crate::watched::{Tell, watched};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Builder;
+use tracemill::{Caller, ErrorClass, Reading, Refusal};
+use tracemill_core::bounds::{Bounds, Times};
+use tracemill_core::windows::{self, Windows};
+use tracemill_core::{EventOrder, Trace, TraceEvent};
+use tracemill_tokenizer::Field;
+
+/// Batches that wait to be read, beside the one that is being made.
+const WAITING: usize = 2;
+
+/// Which events, and what of them.
+struct Query {
+    columns: Vec<(&'static str, Column)>,
+    /// Nanoseconds; all events, those without a time too, if it is not there.
+    windows: Option<Vec<(i64, i64)>>,
+    pids: Option<HashSet<String>>,
+    tids: Option<HashSet<String>>,
+    names: Option<HashSet<String>>,
+}
+
+impl Query {
+    fn takes(&self, event: &TraceEvent<'_>, scratch: &mut Vec<u8>) -> bool {
+        let sides =
+            [(&self.pids, Field::Pid), (&self.tids, Field::Tid), (&self.names, Field::Name)];
+        if sides.iter().all(|(wanted, _)| wanted.is_none()) {
+            return true;
+        }
+        let fields = event.fields();
+        sides.iter().all(|(wanted, field)| {
+            wanted.as_ref().is_none_or(|wanted| {
+                let value = fields.field(*field);
+                value.is_some_and(|value| wanted.contains(&*text(value, scratch)))
+            })
+        })
+    }
+}
+
+/// The events of traces, which were read: a table of any size, as a stream of Arrow batches.
+///
+/// Each stream begins anew; what reads it decides how much of it is in memory.
+#[pyclass(frozen, module = "tracemill")]
+pub(crate) struct Events {
+    opened: Arc<Opened>,
+    query: Arc<Query>,
+    schema: SchemaRef,
+}
+
+#[pymethods]
+impl Events {
+    /// The schema, as an Arrow C schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&*self.schema).map_err(failed)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// A stream, as an Arrow C stream. Its schema is that of the events, whatever is asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // who asks for one may be given another
+        let _ = requested_schema;
+        let batches = Batches::begin(self).map_err(|why| failed(why.into()))?;
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<&'static str> {
+        self.query.columns.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// How many events the traces have, whichever were asked for.
+    #[getter]
+    fn read(&self) -> u64 {
+        self.opened.trace.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tracemill.Events: {}>", self.columns().join(", "))
+    }
+}
+
+fn failed(why: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(why.to_string())
+}
+
+/// Batches made by a thread of their own.
+struct Batches {
+    schema: SchemaRef,
+    /// Gives nothing when the last batch was given; hangs up before that if the thread fails.
+    made: Receiver<Option<Result<RecordBatch, ArrowError>>>,
+    is_over: bool,
+}
+
+impl Batches {
+    fn begin(events: &Events) -> std::io::Result<Self> {
+        let (sender, made) = sync_channel(WAITING);
+        let schema = Arc::clone(&events.schema);
+        let (opened, query) = (Arc::clone(&events.opened), Arc::clone(&events.query));
+        let own = Arc::clone(&schema);
+        let make = move || {
+            let last = make(&opened, &query, &own, &sender);
+            // nobody waits for it any more
+            let _ = last.map(|last| sender.send(Some(last)).and_then(|()| sender.send(None)));
+        };
+        Builder::new().name("events".into()).spawn(make)?;
+        Ok(Batches { schema, made, is_over: false })
+    }
+}
+
+/// The reader has gone.
+struct Gone;
+
+/// Makes all batches, and sends all but the last, which is what went wrong if something did.
+fn make(
+    opened: &Opened,
+    query: &Query,
+    schema: &SchemaRef,
+    sender: &SyncSender<Option<Result<RecordBatch, ArrowError>>>,
+) -> Result<Result<RecordBatch, ArrowError>, Gone> {
+    let mut rows = Rows::new(opened, schema, &query.columns);
+    let all = || opened.trace.events(EventOrder::Time);
+    let events: Box<dyn Iterator<Item = TraceEvent<'_>>> = match &query.windows {
+        None => Box::new(all()),
+        Some(windows) => Box::new(windows.iter().flat_map(|&(from, to)| all().within(from..to))),
+    };
+    let mut scratch = Vec::new();
+    for event in events.filter(|event| query.takes(event, &mut scratch)) {
+        if rows.is_full(&event) {
+            sender.send(Some(rows.take())).map_err(|_| Gone)?;
+        }
+        if let Err(why) = rows.push(&event) {
+            return Ok(Err(why));
+        }
+    }
+    // an input that is another by now: what was read is not one trace
+    let changed = opened.trace.check_unchanged();
+    let changed = changed.map_err(|why| ArrowError::ExternalError(Box::new(why)));
+    Ok(changed.and_then(|()| rows.take()))
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.made.recv().unwrap_or_else(|_| {
+            let text = "the thread that makes the batches ended early".to_owned();
+            Some(Err(ArrowError::ComputeError(text)))
+        });
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Texts that a field may have, or any.
+type Texts = Option<HashSet<String>>;
+
+/// Reads what `words` of a `slice` say, traces and `.cpuprofile` files; gives what was lost, too.
+#[pyfunction]
+#[pyo3(signature = (words, columns, pids, tids, names, progress=None))]
+pub(crate) fn open_events(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    columns: Option<Vec<String>>,
+    pids: Texts,
+    tids: Texts,
+    names: Texts,
+    progress: Tell,
+) -> PyResult<(Events, Vec<String>)> {
+    let caller = Caller::default();
+    let opened = watched(py, &caller, &progress, || {
+        let columns = chosen(columns)?;
+        let (opened, windows, lost) = open(words, &caller)?;
+        let schema = opened.schema(&columns);
+        let query = Arc::new(Query { columns, windows, pids, tids, names });
+        Ok((Events { opened: Arc::new(opened), query, schema }, lost))
+    })?;
+    opened.map_err(|why: Refusal| exception(py, why.class, &why.text))
+}
+
+fn wrong(text: String) -> Refusal {
+    Refusal { class: ErrorClass::Usage, text }
+}
+
+fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Refusal> {
+    let Some(names) = names else { return Ok(COLUMNS[..USUAL].to_vec()) };
+    if names.is_empty() {
+        return Err(wrong("no columns: leave them out for the usual ones".to_owned()));
+    }
+    let column = |name: &String| {
+        COLUMNS.into_iter().find(|(own, _)| own == name).ok_or_else(|| {
+            let all = COLUMNS.map(|(name, _)| name).join(", ");
+            wrong(format!("no column {name}: there are {all}"))
+        })
+    };
+    names.iter().map(column).collect()
+}
+
+/// The trace, the windows that were asked for, and what was lost.
+type Open = (Opened, Option<Vec<(i64, i64)>>, Vec<String>);
+
+fn open(words: Vec<OsString>, caller: &Caller) -> Result<Open, Refusal> {
+    let Reading { sources, limits, windows } = tracemill::reading(words, caller)?;
+    if !windows.is_empty() {
+        windows::check(&windows)?;
+    }
+    let trace = tracemill_profile::open(&sources, &limits)?;
+    let lost = tracemill::losses(trace.inputs());
+    let spans = match (windows.is_empty(), bounds(&trace)) {
+        (true, _) => None,
+        (false, Some(bounds)) => Some(Windows::of(&windows, bounds)?.0),
+        (false, None) => Some(Vec::new()),
+    };
+    Ok((Opened::new(trace), spans, lost))
+}
+
+/// When the trace begins, and its last event does; nothing if no event has a time.
+fn bounds(trace: &Trace) -> Option<Bounds> {
+    let (_, last) = trace.span()?;
+    let mut times = Times::default();
+    let mut note = |event: &TraceEvent<'_>| {
+        let event = event.fields();
+        let time = event.ts().filter(|_| !event.is_metadata())?;
+        times.note(&event, time, time.floor);
+        Some(time.floor)
+    };
+    // what stands at 0 may not count: up to the first behind that, and the last
+    let _ = trace.events(EventOrder::Time).filter_map(|event| note(&event)).find(|&time| time > 0);
+    let _ = trace.events(EventOrder::Time).within(last..i64::MAX).next().map(|event| note(&event));
+    times.bounds()
+}

@@ -1,0 +1,279 @@
+//! Events to Arrow batches: what columns there are, and what an event has in each.
+
+use arrow_array::builder::{Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tracemill_core::{EventOrder, Trace, TraceEvent};
+use tracemill_tokenizer::{Event, Field, parse, unescape};
+
+/// Events of a batch.
+const ROWS: usize = 64 * 1024;
+/// Bytes of text in a batch, but for one event that has more by itself.
+const BYTES: usize = 16 << 20;
+
+/// What can be asked of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    TsNs,
+    DurNs,
+    /// A field, as text.
+    Text(Field),
+    /// A field that is a number in all of the trace, or text.
+    Id(Field),
+    /// `id`, or else `id2` as JSON.
+    EventId,
+    /// A field, as JSON.
+    Json(Field),
+    ProcessName,
+    ThreadName,
+    /// All of it, as JSON.
+    Event,
+    /// The name of its input, and where it begins there.
+    Input,
+    Offset,
+}
+
+/// All columns by name; the first nine are those that there are if nobody asks for others.
+pub(crate) const COLUMNS: [(&str, Column); 14] = [
+    ("ts_ns", Column::TsNs),
+    ("dur_ns", Column::DurNs),
+    ("ph", Column::Text(Field::Ph)),
+    ("pid", Column::Id(Field::Pid)),
+    ("tid", Column::Id(Field::Tid)),
+    ("cat", Column::Text(Field::Cat)),
+    ("name", Column::Text(Field::Name)),
+    ("id", Column::EventId),
+    ("args", Column::Json(Field::Args)),
+    ("process_name", Column::ProcessName),
+    ("thread_name", Column::ThreadName),
+    ("event", Column::Event),
+    ("input", Column::Input),
+    ("offset", Column::Offset),
+];
+
+/// How many of them there are if nobody asks for others.
+pub(crate) const USUAL: usize = 9;
+
+/// What is known of a trace when it is open.
+pub(crate) struct Opened {
+    pub(crate) trace: Trace,
+    /// Number of the thread by its ids: pid, a line feed, tid.
+    threads: HashMap<Vec<u8>, usize>,
+    /// Whether all pids, and all tids, are whole numbers.
+    numbers: [bool; 2],
+}
+
+impl Opened {
+    pub(crate) fn new(trace: Trace) -> Self {
+        let all = trace.threads().iter().enumerate();
+        let threads = all.map(|(at, own)| (key(&own.pid, &own.tid), at)).collect();
+        let mut numbers = [true; 2];
+        for own in trace.threads() {
+            numbers[0] &= is_number(&own.pid);
+            numbers[1] &= is_number(&own.tid);
+        }
+        // metadata comes first, and is of no thread
+        for event in trace.events(EventOrder::Time) {
+            let event = event.fields();
+            if !event.is_metadata() {
+                break;
+            }
+            for (is, field) in numbers.iter_mut().zip([Field::Pid, Field::Tid]) {
+                *is &= event.field(field).is_none_or(is_number);
+            }
+        }
+        Opened { trace, threads, numbers }
+    }
+
+    pub(crate) fn schema(&self, columns: &[(&'static str, Column)]) -> SchemaRef {
+        let field = |&(name, column): &(&'static str, Column)| {
+            ArrowField::new(
+                name,
+                self.data_type(column),
+                !matches!(column, Column::Input | Column::Offset),
+            )
+        };
+        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    fn data_type(&self, column: Column) -> DataType {
+        let is_number = match column {
+            Column::TsNs | Column::DurNs | Column::Offset => true,
+            Column::Id(field) => self.numbers[usize::from(field == Field::Tid)],
+            _ => false,
+        };
+        if is_number { DataType::Int64 } else { DataType::Utf8 }
+    }
+}
+
+fn key(pid: &[u8], tid: &[u8]) -> Vec<u8> {
+    [pid, b"\n", tid].concat()
+}
+
+/// The content of a string, or a value as it is written.
+fn content(value: &[u8]) -> &[u8] {
+    match value {
+        [b'"', content @ .., b'"'] => content,
+        _ => value,
+    }
+}
+
+/// Whether an id is a whole number, or a string of one, or is not there.
+fn is_number(id: &[u8]) -> bool {
+    id.is_empty() || id == b"null" || parse::<i64>(content(id)).is_some()
+}
+
+/// The text of a value: a string without its escapes, anything else as it is written. What is no UTF-8 becomes U+FFFD.
+pub(crate) fn text<'s>(value: &[u8], scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
+    scratch.clear();
+    match value {
+        [b'"', content @ .., b'"'] => unescape(content, scratch),
+        _ => scratch.extend_from_slice(value),
+    }
+    String::from_utf8_lossy(scratch)
+}
+
+/// Values of a column.
+enum Values {
+    Numbers(Int64Builder),
+    Texts(StringBuilder),
+}
+
+/// A batch that is being made.
+pub(crate) struct Rows<'t> {
+    opened: &'t Opened,
+    schema: SchemaRef,
+    columns: Vec<(Column, Values)>,
+    rows: usize,
+    bytes: usize,
+    scratch: Vec<u8>,
+    /// The ids of the event before, and the number of its thread.
+    thread: (Vec<u8>, Option<usize>),
+    /// Where the input of the event before begins, and its name.
+    input: (u64, String),
+}
+
+impl<'t> Rows<'t> {
+    pub(crate) fn new(
+        opened: &'t Opened,
+        schema: &SchemaRef,
+        columns: &[(&'static str, Column)],
+    ) -> Self {
+        let values = |column| match opened.data_type(column) {
+            DataType::Int64 => Values::Numbers(Int64Builder::new()),
+            _ => Values::Texts(StringBuilder::new()),
+        };
+        let columns = columns.iter().map(|&(_, column)| (column, values(column))).collect();
+        let (schema, scratch) = (Arc::clone(schema), Vec::new());
+        let (thread, input) = ((Vec::new(), None), (u64::MAX, String::new()));
+        Rows { opened, schema, columns, rows: 0, bytes: 0, scratch, thread, input }
+    }
+
+    /// Whether a batch is full, or would be too large with an event of so many bytes.
+    pub(crate) fn is_full(&self, event: &TraceEvent<'_>) -> bool {
+        self.rows >= ROWS || self.rows > 0 && self.bytes + event.bytes.len() > BYTES
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// If a text has more than 2 GiB, which a column cannot hold.
+    pub(crate) fn push(&mut self, event: &TraceEvent<'_>) -> Result<(), ArrowError> {
+        // a column that has all of it, and one of it in text
+        if event.bytes.len() > i32::MAX as usize / 4 {
+            let (name, at) = self.opened.trace.locate(event.offset);
+            let text = format!("{name}: the event at byte {at} is too large for a column");
+            return Err(ArrowError::InvalidArgumentError(text));
+        }
+        let fields = event.fields();
+        self.rows += 1;
+        self.bytes += event.bytes.len();
+        let start = self.opened.trace.input_start(event.offset);
+        if start != self.input.0 {
+            self.input = (start, self.opened.trace.locate(event.offset).0);
+        }
+        let mut columns = std::mem::take(&mut self.columns);
+        for (column, values) in &mut columns {
+            match values {
+                Values::Numbers(all) => {
+                    all.append_option(number(*column, &fields, event.offset - start))
+                }
+                Values::Texts(all) => self.push_text(*column, &fields, event, all),
+            }
+        }
+        self.columns = columns;
+        Ok(())
+    }
+
+    fn push_text(
+        &mut self,
+        column: Column,
+        fields: &Event<'_>,
+        event: &TraceEvent<'_>,
+        all: &mut StringBuilder,
+    ) {
+        let value = match column {
+            Column::Text(field) | Column::Id(field) | Column::Json(field) => fields.field(field),
+            Column::EventId => fields.field(Field::Id).or_else(|| fields.field(Field::Id2)),
+            Column::Event => Some(event.bytes),
+            Column::Input => return all.append_value(&self.input.1),
+            Column::ProcessName | Column::ThreadName => {
+                let name = self.thread_of(fields).and_then(|at| {
+                    let thread = &self.opened.trace.threads()[at];
+                    let of_process = column == Column::ProcessName;
+                    if of_process { thread.process_name.as_ref() } else { thread.name.as_ref() }
+                });
+                return all.append_option(name);
+            }
+            Column::TsNs | Column::DurNs | Column::Offset => None,
+        };
+        let Some(value) = value.filter(|&value| value != b"null") else { return all.append_null() };
+        if matches!(column, Column::Json(_)) {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(value);
+            return all.append_value(String::from_utf8_lossy(&self.scratch));
+        }
+        all.append_value(text(value, &mut self.scratch));
+    }
+
+    /// The number of the event's thread among those of the trace.
+    fn thread_of(&mut self, event: &Event<'_>) -> Option<usize> {
+        let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
+        let (last, number) = &mut self.thread;
+        let is_last = last.len() == pid.len() + 1 + tid.len()
+            && last.starts_with(pid)
+            && last[pid.len()] == b'\n'
+            && last.ends_with(tid);
+        if !is_last {
+            *last = key(pid, tid);
+            *number = self.opened.threads.get(last).copied();
+        }
+        *number
+    }
+
+    /// The batch so far; what comes next begins another.
+    ///
+    /// # Errors
+    /// None that is known: columns are as long and of the types as the schema has them.
+    pub(crate) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        (self.rows, self.bytes) = (0, 0);
+        let columns = self.columns.iter_mut().map(|(_, values)| match values {
+            Values::Numbers(all) => Arc::new(all.finish()) as ArrayRef,
+            Values::Texts(all) => Arc::new(all.finish()) as ArrayRef,
+        });
+        RecordBatch::try_new(Arc::clone(&self.schema), columns.collect())
+    }
+}
+
+fn number(column: Column, event: &Event<'_>, offset: u64) -> Option<i64> {
+    match column {
+        Column::TsNs => event.ts().map(|time| time.floor),
+        Column::DurNs => event.dur().map(|time| time.floor),
+        Column::Id(field) => event.field(field).and_then(|id| parse(content(id))),
+        Column::Offset => i64::try_from(offset).ok(),
+        _ => None,
+    }
+}
