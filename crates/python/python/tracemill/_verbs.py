@@ -79,6 +79,7 @@ def merge(
     level: int | None = None,
     format: Literal["object", "array", "ndjson"] | None = None,
     repair: bool = False,
+    write_index: bool = False,
     threads: int | None = None,
     memory: Value | None = None,
     sync: bool = False,
@@ -127,6 +128,8 @@ def merge(
         level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
         format (FORM): Form of the output [default: that of the first input].
         repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
@@ -141,7 +144,8 @@ def merge(
         label_from_name, "dedup_metadata": dedup_metadata, "provenance": provenance, "manifest":
         manifest, "write_manifest": write_manifest, "align": align, "offset": offset, "scale": scale,
         "output": output, "force": force, "compress": compress, "level": level, "format": format,
-        "repair": repair, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "repair": repair, "write_index": write_index, "threads": threads, "memory": memory, "sync":
+        sync, "tmp_dir": tmp_dir
     }
     return run("merge", inputs, options, "--report=-", progress)
 
@@ -169,6 +173,7 @@ def slice(
     level: int | None = None,
     format: Literal["object", "array", "ndjson"] | None = None,
     repair: bool = False,
+    write_index: bool = False,
     for_: Literal["devtools", "perfetto"] | None = None,
     overlaps: Literal["keep", "spill", "clip"] | None = None,
     threads: int | None = None,
@@ -209,6 +214,8 @@ def slice(
         level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
         format (FORM): Form of the output [default: that of the first input].
         repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
         for_ (VIEWER): Change what a viewer stumbles over, so that it opens the output and shows
             it right.
         overlaps (RULE): What to do with X events that begin inside another X of their thread
@@ -225,8 +232,9 @@ def slice(
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "from_": from_,
         "to": to, "duration": duration, "head": head, "tail": tail, "window": window, "around": around,
         "margin": margin, "nth": nth, "edges": edges, "output": output, "force": force, "compress":
-        compress, "level": level, "format": format, "repair": repair, "for_": for_, "overlaps":
-        overlaps, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        compress, "level": level, "format": format, "repair": repair, "write_index": write_index,
+        "for_": for_, "overlaps": overlaps, "threads": threads, "memory": memory, "sync": sync,
+        "tmp_dir": tmp_dir
     }
     return run("slice", inputs, options, "--report=-", progress)
 
@@ -248,6 +256,7 @@ def split(
     level: int | None = None,
     format: Literal["object", "array", "ndjson"] | None = None,
     repair: bool = False,
+    write_index: bool = False,
     for_: Literal["devtools", "perfetto"] | None = None,
     overlaps: Literal["keep", "spill", "clip"] | None = None,
     threads: int | None = None,
@@ -277,6 +286,8 @@ def split(
         level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
         format (FORM): Form of the output [default: that of the first input].
         repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
         for_ (VIEWER): Change what a viewer stumbles over, so that it opens the output and shows
             it right.
         overlaps (RULE): What to do with X events that begin inside another X of their thread
@@ -292,8 +303,9 @@ def split(
     options = {
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "by": by, "max_size": max_size,
         "dry_run": dry_run, "dir": dir, "template": template, "force": force, "manifest": manifest,
-        "compress": compress, "level": level, "format": format, "repair": repair, "for_": for_,
-        "overlaps": overlaps, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "compress": compress, "level": level, "format": format, "repair": repair, "write_index":
+        write_index, "for_": for_, "overlaps": overlaps, "threads": threads, "memory": memory, "sync":
+        sync, "tmp_dir": tmp_dir
     }
     return run("split", inputs, options, "--report=-", progress)
 
@@ -325,6 +337,7 @@ def filter(
     level: int | None = None,
     format: Literal["object", "array", "ndjson"] | None = None,
     repair: bool = False,
+    write_index: bool = False,
     for_: Literal["devtools", "perfetto"] | None = None,
     overlaps: Literal["keep", "spill", "clip"] | None = None,
     threads: int | None = None,
@@ -366,6 +379,8 @@ def filter(
         level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
         format (FORM): Form of the output [default: that of the first input].
         repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
         for_ (VIEWER): Change what a viewer stumbles over, so that it opens the output and shows
             it right.
         overlaps (RULE): What to do with X events that begin inside another X of their thread
@@ -383,8 +398,9 @@ def filter(
         "process": process, "thread": thread, "ph": ph, "cat": cat, "name": name, "ignore_case":
         ignore_case, "min_dur": min_dur, "max_dur": max_dur, "from_": from_, "to": to, "drop": drop,
         "invert": invert, "shrink_to": shrink_to, "output": output, "force": force, "compress":
-        compress, "level": level, "format": format, "repair": repair, "for_": for_, "overlaps":
-        overlaps, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        compress, "level": level, "format": format, "repair": repair, "write_index": write_index,
+        "for_": for_, "overlaps": overlaps, "threads": threads, "memory": memory, "sync": sync,
+        "tmp_dir": tmp_dir
     }
     return run("filter", inputs, options, "--report=-", progress)
 
@@ -400,6 +416,7 @@ def convert(
     compress: Literal["gz", "zst", "none"] | None = None,
     level: int | None = None,
     repair: bool = False,
+    write_index: bool = False,
     for_: Literal["devtools", "perfetto"] | None = None,
     overlaps: Literal["keep", "spill", "clip"] | None = None,
     style: Literal["keep", "compact", "pretty"] | None = None,
@@ -407,7 +424,7 @@ def convert(
     memory: Value | None = None,
     sync: bool = False,
     tmp_dir: StrPath | None = None,
-    format: Literal["object", "array", "ndjson", "folded", "speedscope", "pprof"] | None = None,
+    format: Literal["object", "array", "ndjson", "folded", "speedscope", "pprof", "perfetto"] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Write a trace in another form: object, array, one event per line, compact, pretty.
@@ -426,6 +443,8 @@ def convert(
         compress (CODEC): How to pack the output [default: by the name of -o: .gz, .zst].
         level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
         repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
         for_ (VIEWER): Change what a viewer stumbles over, so that it opens the output and shows
             it right.
         overlaps (RULE): What to do with X events that begin inside another X of their thread
@@ -442,9 +461,9 @@ def convert(
     """
     options = {
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "output": output, "force":
-        force, "compress": compress, "level": level, "repair": repair, "for_": for_, "overlaps":
-        overlaps, "style": style, "threads": threads, "memory": memory, "sync": sync, "tmp_dir":
-        tmp_dir, "format": format
+        force, "compress": compress, "level": level, "repair": repair, "write_index": write_index,
+        "for_": for_, "overlaps": overlaps, "style": style, "threads": threads, "memory": memory,
+        "sync": sync, "tmp_dir": tmp_dir, "format": format
     }
     return run("convert", inputs, options, "--report=-", progress)
 
@@ -464,6 +483,7 @@ def redact(
     level: int | None = None,
     format: Literal["object", "array", "ndjson"] | None = None,
     repair: bool = False,
+    write_index: bool = False,
     threads: int | None = None,
     memory: Value | None = None,
     sync: bool = False,
@@ -491,6 +511,8 @@ def redact(
         level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
         format (FORM): Form of the output [default: that of the first input].
         repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
@@ -502,7 +524,8 @@ def redact(
     options = {
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "what": what, "also": also,
         "key": key, "output": output, "force": force, "compress": compress, "level": level, "format":
-        format, "repair": repair, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        format, "repair": repair, "write_index": write_index, "threads": threads, "memory": memory,
+        "sync": sync, "tmp_dir": tmp_dir
     }
     return run("redact", inputs, options, "--report=-", progress)
 
@@ -552,6 +575,7 @@ def profiles(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     pid: Value | Iterable[Value] | None = None,
     tid: Value | Iterable[Value] | None = None,
     id: Value | Iterable[Value] | None = None,
@@ -571,6 +595,8 @@ def profiles(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         pid (IDS): Only profiles of these processes: numbers, ranges, strings, such as 1,2,5-9.
         tid (IDS): Only profiles of these threads.
         id (IDS): Only profiles with these ids, such as 0x1.
@@ -583,8 +609,8 @@ def profiles(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid, "id":
-        id, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
+        "tid": tid, "id": id, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("profile list", inputs, options, "--json", progress)
 
@@ -595,6 +621,7 @@ def extract_profiles(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     pid: Value | Iterable[Value] | None = None,
     tid: Value | Iterable[Value] | None = None,
     id: Value | Iterable[Value] | None = None,
@@ -618,6 +645,8 @@ def extract_profiles(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         pid (IDS): Only profiles of these processes: numbers, ranges, strings, such as 1,2,5-9.
         tid (IDS): Only profiles of these threads.
         id (IDS): Only profiles with these ids, such as 0x1.
@@ -635,9 +664,9 @@ def extract_profiles(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid, "id":
-        id, "dir": dir, "template": template, "output": output, "force": force, "threads": threads,
-        "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
+        "tid": tid, "id": id, "dir": dir, "template": template, "output": output, "force": force,
+        "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("profile extract", inputs, options, "--report=-", progress)
 
@@ -899,7 +928,7 @@ def index(
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Write an index beside a trace, from which info answers at once.
+    """Write an index beside a trace, by which info, slice and profile read only what they need.
 
     As ``tracemill index``; returns its report.
 
