@@ -144,6 +144,9 @@ fn verb(words: impl IntoIterator<Item = OsString>) -> Result<Verb, Refusal> {
     let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
     let cli = Cli::try_parse_from(&words).map_err(|error| {
         let text = messages::usage_text(&error, &words);
+        // a function has no --help
+        let lines = text.lines().take_while(|line| !line.starts_with("For more information"));
+        let text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();
         Refusal { class: ErrorClass::Usage, text }
     })?;
     Ok(cli.verb)

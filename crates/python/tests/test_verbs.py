@@ -142,6 +142,8 @@ def test_failures_have_types_and_say_where(node, empty):
         tracemill.info([])
     with pytest.raises(ValueError, match="expected a time"):
         tracemill.slice(node, head="-1s", output="out.json")
+    with pytest.raises(tracemill.UsageError, match="possible values: self, total, count, name, start]$"):
+        tracemill.top(node, sort="bogus")
     with pytest.raises(tracemill.MachineError, match="expected at least 33554432"):
         tracemill.info(node, memory="1M")
     with pytest.raises(OSError, match="nowhere"):
