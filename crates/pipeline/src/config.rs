@@ -25,6 +25,8 @@ pub struct Config {
     pub viewer: ViewerRules,
     /// Whether an index beside an input is asked in its place.
     pub index: IndexUse,
+    /// Where indexes go, and are looked for, of traces in folders that cannot be written; nowhere if `None`. It is made where it is needed.
+    pub index_cache: Option<PathBuf>,
 }
 
 /// Whether an index (`tracemill index`) is asked where it can answer. Answers are the same.
@@ -66,6 +68,7 @@ impl Config {
             clocks: ClockRules::default(),
             viewer: ViewerRules::default(),
             index: IndexUse::default(),
+            index_cache: None,
         }
     }
 

@@ -151,8 +151,16 @@ impl LimitArgs {
             shares: None,
         };
         let profiles = ProfileInputs { pid_tid: input.pid_tid.clone() };
-        Ok(Config { profiles, ..Config::of(limits) })
+        Ok(Config { profiles, index_cache: index_cache(), ..Config::of(limits) })
     }
+}
+
+/// Where indexes go that cannot stand beside their traces, as the XDG base directories say.
+fn index_cache() -> Option<PathBuf> {
+    let folder =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    Some(caches?.join("tracemill"))
 }
 
 impl InputArgs {

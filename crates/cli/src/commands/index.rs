@@ -66,6 +66,10 @@ pub(super) fn say(report: &IndexReport, messages: &Messages) {
         }
         None => {}
     }
+    if report.is_elsewhere && !report.is_fresh {
+        let trace = plain(&report.input.name);
+        messages.say(&format!("the folder of {trace} cannot be written: its index is {path}"));
+    }
     if report.is_fresh {
         messages.note(&format!("{path}: up to date, left alone"));
     } else if report.bytes > 0 {

@@ -238,3 +238,53 @@ fn verbs_that_write_traces_write_their_indexes_too() {
     folder.run("slice a.json --to 50ms --write-index -f -o merge.json").ends(0);
     again("merge.json");
 }
+
+#[test]
+fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let folder = folder();
+    let open = |path: &str, mode| {
+        let path = folder.path(path);
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    };
+    // for the administrator every folder can be written, so it is somebody else who runs the command, from where they may
+    let program = folder.path("tracemill");
+    std::fs::copy(env!("CARGO_BIN_EXE_tracemill"), &program).expect("there is room");
+    std::fs::create_dir_all(folder.path("home")).expect("a folder");
+    std::fs::create_dir_all(folder.path("traces")).expect("a folder");
+    std::fs::rename(folder.path("a.json"), folder.path("traces/a.json")).expect("it is there");
+    let is_root = std::fs::metadata(&program).expect("it was copied").uid() == 0;
+    for (path, mode) in [
+        ("", 0o755),
+        ("home", 0o777),
+        ("traces", 0o555),
+        ("traces/a.json", 0o444),
+        ("tracemill", 0o755),
+    ] {
+        open(path, mode);
+    }
+    let run = |words: &str| {
+        let mut command = std::process::Command::new(&program);
+        command
+            .args(words.split(' '))
+            .current_dir(folder.path(""))
+            .env("XDG_CACHE_HOME", folder.path("home"));
+        if is_root {
+            command.uid(65534).gid(65534);
+        }
+        Run::of(command.output().expect("the command runs"))
+    };
+    let cache = folder.path("home/tracemill");
+    let made =
+        run("index traces/a.json").ends(0).says(&["cannot be written", &cache.to_string_lossy()]);
+    assert!(!folder.path("traces/a.json.tmi").exists(), "{made:?}");
+    assert_eq!(std::fs::metadata(&cache).expect("it was made").mode() & 0o777, 0o700);
+    run("index traces/a.json").ends(0).quietly();
+    run("index --verify traces/a.json").ends(0).says(&["still right"]);
+    let answered = run("info -v traces/a.json").ends(0);
+    assert!(answered.stderr.contains("answered by"), "{}", answered.stderr);
+    assert_eq!(answered.stdout, run("info --index never traces/a.json").stdout);
+    open("traces", 0o755);
+}

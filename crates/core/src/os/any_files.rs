@@ -25,6 +25,14 @@ fn seek(mut file: &File, offset: u64) -> io::Result<MutexGuard<'static, ()>> {
     Ok(placed)
 }
 
+/// Makes a folder, and those around it, unless it is there: as private as folders are.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
 /// Writes at a place, whatever others write elsewhere in the same file with this function.
 ///
 /// # Errors

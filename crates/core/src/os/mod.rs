@@ -28,7 +28,8 @@ mod kernel;
 mod kernel;
 
 pub use files::{
-    FileId, enlarge_pipe, read_exact_at, stdin_metadata, stdout, stdout_metadata, write_all_at,
+    FileId, enlarge_pipe, private_folder, read_exact_at, stdin_metadata, stdout, stdout_metadata,
+    write_all_at,
 };
 pub use kernel::{give_name, huge_pages, nameless, reserve};
 use std::fs::File;

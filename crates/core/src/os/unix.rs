@@ -1,9 +1,9 @@
 //! Files as all Unix systems have them.
 
-use std::fs::{File, Metadata};
+use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
 /// Which file it is, whatever its name: device and inode.
@@ -31,6 +31,14 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 /// As [`io::Read::read_exact`].
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact_at(bytes, offset)
+}
+
+/// Makes a folder that nobody else can look into, and those around it, unless it is there.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// What standard input is.

@@ -1,7 +1,8 @@
 //! Which index is asked about the one input of a run.
 
-use super::fresh::{Fit, fit, index_path, input_of, map, open};
+use super::fresh::{Fit, fit, input_of, map, open};
 use super::meta::Meta;
+use super::place::{index_path, place_of};
 use crate::config::{Config, IndexUse};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Candidate {
         };
         let (index, is_named) = match &config.index {
             IndexUse::Never => return Ok(None),
-            IndexUse::Auto => (index_path(path), false),
+            IndexUse::Auto => (place_of(path, config), false),
             IndexUse::File(index) => (index.clone(), true),
         };
         Ok(Some(Candidate { trace: path.clone(), index, is_named }))

@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 use tracemill_core::os;
 use tracemill_index::{Fingerprint, Index, IndexError, Input, id};
@@ -10,19 +10,6 @@ use tracemill_tokenizer::Mapped;
 
 /// Files of at most so many bytes are compared as a whole by their fingerprint.
 const WHOLE: u64 = 16 << 20;
-
-/// Where the index of a file stands: beside it, `X.tmi` of `X`.
-///
-/// ```
-/// use std::path::Path;
-/// let index = tracemill_pipeline::index_path(Path::new("logs/trace.json"));
-/// assert_eq!(index, Path::new("logs/trace.json.tmi"));
-/// ```
-pub fn index_path(input: &Path) -> PathBuf {
-    let mut name = input.as_os_str().to_owned();
-    name.push(".tmi");
-    name.into()
-}
 
 /// What an index says of its input, for a file as it is now.
 pub(super) fn input_of(path: &Path) -> io::Result<Input> {

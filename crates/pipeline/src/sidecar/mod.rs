@@ -17,6 +17,7 @@ mod lasting;
 mod lookup;
 mod meta;
 mod part;
+mod place;
 mod plan;
 mod profiles;
 mod rows;
@@ -30,7 +31,7 @@ mod windows;
 mod write;
 
 pub use answer::{info, info_with};
-pub use fresh::index_path;
+pub use place::index_path;
 pub(crate) use plan::Asked;
 pub(crate) use profiles::profiles;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};

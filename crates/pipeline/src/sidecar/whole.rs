@@ -1,8 +1,9 @@
 //! Making indexes: one a trace, beside it.
 
 use super::build::build;
-use super::fresh::{Fit, fit, index_path, input_of, map, open};
+use super::fresh::{Fit, fit, input_of, map, open};
 use super::meta::Meta;
+use super::place::{place_for, place_of};
 use super::write::{Made, make};
 use crate::config::Config;
 use crate::warning::Warning;
@@ -14,12 +15,12 @@ use tracemill_core::losses::InputReport;
 use tracemill_core::output::{check_not_input, write_file};
 use tracemill_core::read::InputWarning;
 use tracemill_core::source::Source;
-use tracemill_index::{Index, IndexError, id};
+use tracemill_index::{Index, IndexError, Input, id};
 
 /// How indexes are made.
 #[derive(Clone, Debug, Default)]
 pub struct IndexConfig {
-    /// Where the index of the one input goes; beside it if `None`.
+    /// Where the index of the one input goes; beside it if `None`, or where [`Config::index_cache`] says.
     pub output: Option<PathBuf>,
     /// Also an index that is fresh is made anew, and a file that is no index is replaced.
     pub replace: bool,
@@ -36,6 +37,8 @@ pub struct IndexReport {
     pub input: InputReport,
     /// The index.
     pub path: PathBuf,
+    /// Whether that is in [`Config::index_cache`].
+    pub is_elsewhere: bool,
     /// Whether it was that of the trace already, and left alone.
     pub is_fresh: bool,
     /// With [`IndexConfig::verify`]: whether it is, but for the time of the last change, what was made again.
@@ -114,9 +117,13 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     if !metadata.is_file() {
         return Err(refuse(pipe).into());
     }
-    let target = wanted.output.clone().unwrap_or_else(|| index_path(path));
-    check_not_input(&target, std::slice::from_ref(source))?;
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
+    let (target, is_elsewhere) = match &wanted.output {
+        Some(output) => (output.clone(), false),
+        None if wanted.verify => (place_of(path, config), false),
+        None => place_for(path, &now, config)?,
+    };
+    check_not_input(&target, std::slice::from_ref(source))?;
     let before = map(&target);
     let existing = match &before {
         Ok(Some(bytes)) => Some(open(bytes)),
@@ -132,12 +139,15 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     if let Some(Ok(index)) = &existing
         && !wanted.replace
         && !wanted.verify
-        && fit(index.input(), &now) == Fit::Same
-        && is_sound(index)
-        && let Some(input) = Meta::read(index).ok().and_then(|meta| meta.input(&source.to_string()))
+        && let Some(input) = fresh_input(index, &now, &source.to_string())
     {
-        let mut report =
-            IndexReport { input, path: target, is_fresh: true, ..IndexReport::default() };
+        let mut report = IndexReport {
+            input,
+            path: target,
+            is_elsewhere,
+            is_fresh: true,
+            ..IndexReport::default()
+        };
         describe(&mut report, wanted)?;
         return Ok(report);
     }
@@ -153,6 +163,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),
         path: target.clone(),
+        is_elsewhere,
         jump_level: Some(made.level),
         left_out: made.left_out.clone(),
         warnings: built.report.warnings,
@@ -168,6 +179,12 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     write(made, &target)?;
     describe(&mut report, wanted)?;
     Ok(report)
+}
+
+/// What an index says of its input, if that is as it is now and every page as it was written.
+fn fresh_input(index: &Index<'_>, now: &Input, name: &str) -> Option<InputReport> {
+    let is_fresh = fit(index.input(), now) == Fit::Same && is_sound(index);
+    is_fresh.then(|| Meta::read(index).ok()?.input(name)).flatten()
 }
 
 /// Whether every page is what it was when it was written.
