@@ -76,7 +76,7 @@ impl Tracks {
     /// Tracks of other kinds that are known at most: then they are told again.
     const OTHERS: usize = 64 * 1024;
 
-    /// The thread of an event, which is made known. One without a thread is that of its process's number, as Perfetto has it.
+    /// The thread of an event, which is made known. One without a thread, and thread 0, is that of its process's number, as Perfetto reads JSON.
     pub(super) fn thread(&mut self, event: &Event<'_>) -> usize {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
         self.key.clear();
@@ -88,7 +88,8 @@ impl Tracks {
         }
         let process = self.process(event);
         let usual = self.processes[process].number;
-        let number = if tid.is_empty() { usual } else { self.number_of(process, tid) };
+        let number = if tid.is_empty() { 0 } else { self.number_of(process, tid) };
+        let number = if number == 0 { usual } else { number };
         let said = Said { name: text_id(tid), ..Said::default() };
         let at = self.threads.len();
         self.threads.push(Thread { process, number, said, open: Vec::new() });

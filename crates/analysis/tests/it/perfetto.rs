@@ -334,6 +334,12 @@ fn samples_have_their_stacks_and_times() {
 }
 
 #[test]
+fn thread_0_is_the_main_one() {
+    let (played, _) = of_text(r#"[{"ph":"X","name":"a","pid":7,"tid":0,"ts":5,"dur":2}]"#);
+    assert_eq!(played.threads.values().map(|own| (own.0, own.1)).collect::<Vec<_>>(), [(7, 7)]);
+}
+
+#[test]
 fn times_below_zero_are_moved() {
     let (played, told) = of_text(
         r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":-5,"dur":2},{"ph":"i","name":"b","pid":1,"tid":1,"ts":1}]"#,

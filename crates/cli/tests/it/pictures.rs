@@ -57,7 +57,7 @@ fn traces_are_written_for_perfetto() {
     folder.run("convert t.json --style compact -o x.pftrace").ends(2).says(&["--style"]);
     folder.run("merge t.json -o x.pftrace").ends(2).says(&["tracemill convert"]);
     folder.run("merge t.json --format perfetto").ends(2).says(&["convert --format perfetto"]);
-    folder.run("tree t.json --format perfetto").ends(2).says(&["pprof"]);
+    folder.run("tree t.json --format perfetto").ends(2);
     let cut = r#"{"otherData":{},"traceEvents":[{"ph":"E","name":"a","pid":1,"tid":1,"ts":1},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":"#;
     let folder = folder.with("cut.json", cut);
     let said = folder.run("convert cut.json -o cut.pftrace").ends(1).stderr;
