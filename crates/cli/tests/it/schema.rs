@@ -81,6 +81,7 @@ fn all_output() -> Seen {
         format!("split {node} --by tid -d parts --for perfetto --manifest list.json"),
         format!("split {node} --by cat -d cats"),
         format!("convert {node} -z zst"),
+        format!("convert {node} --format perfetto"),
         format!("redact {chromium} --also Node"),
         format!("info --full {node}"),
         format!("index {node}"),
