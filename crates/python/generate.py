@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Writes python/tracemill/_verbs.py: the functions, made of the flags of the command.
 
-    crates/python/generate.py           writes it; the package must be installed
-    crates/python/generate.py --check   status 1 if it is not what would be written
+    generate.py           writes it
+    generate.py --check   status 1 if it is not what would be written, or a function is not in the package or its page
+
+The table of flags comes on standard input, as JSON: from the test `functions_of_python_are_golden` of the command, which runs
+this, with UPDATE_GOLDEN=1 without --check.
 """
 
-import importlib.machinery
-import importlib.util
 import json
 import keyword
 import sys
 import textwrap
 from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
 
 # function -> verb, and what it is asked for as JSON
 VERBS = {
@@ -28,13 +31,33 @@ VERBS = {
     "top": ("top", "--json"),
     "tree": ("tree", "--json"),
     "index": ("index", "--report=-"),
+    "report": ("report", "--json"),
+    "diff": ("diff", "--json"),
+    "flame": ("flame", "--report=-"),
+    "calls": ("calls", "--report=-"),
 }
+# Verbs for somebody at a terminal, and the folder of the two of `profile`.
+NO_FUNCTION = {"view", "record", "completions", "man", "profile"}
 # What is said, and in which form, is settled: warnings and dictionaries. `print` is a table for people.
 SETTLED = {"quiet", "verbose", "progress", "color", "report", "json", "csv", "markdown", "get", "print"}
 # Of verbs that answer in JSON: that goes to the caller, in place of text, and of exports, which are `convert`'s.
-ANSWERED = {"output", "force", "format", "peek", "heaviest"}
-# Verbs that write one trace, which must have a name.
-OUTPUT = ["merge", "slice", "filter", "convert", "redact"]
+ANSWERED = {"output", "force", "sync", "format", "peek", "heaviest"}
+# What is given by its place: names, types, documentation, and how it is handed on.
+INPUTS = (
+    ["inputs: Inputs,"],
+    ["inputs: Traces: files, folders (all files in them), or - for standard input."],
+    'run("{verb}", inputs, options, "{form}", progress)',
+)
+SIDES = (
+    ["base: Inputs,", "new: Inputs,"],
+    [
+        "base: One run: a trace, or a folder (all files in it); or a list of runs, in which each file of a folder is one.",
+        "new: The other side, likewise.",
+    ],
+    'run_sides("{verb}", (base, new), options, "{form}", progress)',
+)
+# Verbs that write one file, which must have a name.
+OUTPUT = ["merge", "slice", "filter", "convert", "redact", "flame", "calls"]
 
 HEAD = '''"""The verbs of the command as functions. Made by generate.py of the command's flags: do not edit."""
 
@@ -42,7 +65,7 @@ from __future__ import annotations
 
 from typing import Iterable, Literal
 
-from ._run import Inputs, Progress, Report, StrPath, Value, run
+from ._run import Inputs, Progress, Report, StrPath, Value, run, run_sides
 '''
 
 FORMS = {"bool": "bool", "path": "StrPath", "int": "int", "value": "Value"}
@@ -67,6 +90,11 @@ def sentence(text):
     return text.strip().rstrip(".") + "."
 
 
+def item(text):
+    """An argument in a documentation."""
+    return textwrap.fill(text, 96, initial_indent="        ", subsequent_indent="            ")
+
+
 def function(own, verb, form, flags, about):
     """The text of a function."""
     needs_output = own in OUTPUT
@@ -79,15 +107,16 @@ def function(own, verb, form, flags, about):
         else:
             lines.append(f"    {name(flag)}: {kind(flag)} | None = None,")
         value = f" ({flag['value']})" if flag["kind"] != "bool" and flag["value"] else ""
-        item = f"{name(flag)}{value}: {sentence(flag['help'] or '')}"
-        said.append(textwrap.fill(item, 96, initial_indent="        ", subsequent_indent="            "))
+        said.append(item(f"{name(flag)}{value}: {sentence(flag['help'] or '')}"))
     names = ", ".join(f'"{name(flag)}": {name(flag)}' for flag in flags)
     options = textwrap.fill(names, 104, initial_indent="        ", subsequent_indent="        ", break_long_words=False)
     docs = "\n".join(said).replace("\\", "\\\\")
+    places, about_places, call = SIDES if own == "diff" else INPUTS
+    about_places = "\n".join(item(text) for text in about_places)
     return f'''
 
 def {own}(
-    inputs: Inputs,
+{chr(10).join("    " + place for place in places)}
     *,
 {chr(10).join(lines)}
     progress: Progress | None = None,
@@ -97,7 +126,7 @@ def {own}(
     As ``tracemill {verb}``; returns its report.
 
     Args:
-        inputs: Traces: files, folders (all files in them), or - for standard input.
+{about_places}
 {docs}
         progress: Called some times a second, in the calling thread, with what is done ("reading",
             "writing"), how many bytes of it, and how many there will be, or None.
@@ -105,42 +134,45 @@ def {own}(
     options = {{
 {options}
     }}
-    return run("{verb}", inputs, options, "{form}", progress)
+    return {call.format(verb=verb, form=form)}
 '''
 
 
-def native():
-    """The compiled module of the installed package, which itself needs what is made here."""
-    name = "tracemill._native"
-    folder = Path(importlib.util.find_spec("tracemill").origin).parent
-    path = next(folder.glob("_native.*" + importlib.machinery.EXTENSION_SUFFIXES[-1]))
-    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
-
-def text():
+def text(verbs):
     """All of it."""
-    verbs = {own["verb"]: own for own in json.loads(native().flags())}
     out = HEAD
     for own, (verb, form) in VERBS.items():
-        without = SETTLED | (ANSWERED if form == "--json" else set())
+        without = SETTLED | (ANSWERED if form == "--json" else set()) | ({"base", "new"} if own == "diff" else set())
         chosen = [flag for flag in verbs[verb]["flags"] if flag["flag"] not in without]
         out += function(own, verb, form, chosen, verbs[verb]["about"])
     return out
 
 
+def lacking():
+    """What must be changed by hand when a function or a verb comes."""
+    package = (HERE / "python/tracemill/__init__.py").read_text(encoding="utf-8")
+    page = (HERE / "../../docs/python.md").read_text(encoding="utf-8")
+    for own in VERBS:
+        if f'"{own}",' not in package:
+            yield f"__init__.py does not export {own}"
+        if f"`{own}`" not in page:
+            yield f"docs/python.md does not name {own}"
+
+
 def main():
-    path = Path(__file__).parent / "python/tracemill/_verbs.py"
-    made = text()
-    if "--check" in sys.argv[1:]:
-        same = path.read_text() == made
-        if not same:
-            print(f"{path.name} is not what the flags make: run crates/python/generate.py", file=sys.stderr)
-        return 0 if same else 1
-    path.write_text(made)
-    return 0
+    path = HERE / "python/tracemill/_verbs.py"
+    verbs = {own["verb"]: own for own in json.load(sys.stdin)}
+    made = text(verbs)
+    wrong = list(lacking())
+    known = {verb for verb, _ in VERBS.values()} | NO_FUNCTION
+    wrong += [f"{verb} is in neither VERBS nor NO_FUNCTION of generate.py" for verb in verbs if verb not in known]
+    if "--check" not in sys.argv[1:]:
+        path.write_text(made, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != made:
+        wrong.append(f"{path.name} is not what the flags make: UPDATE_GOLDEN=1 cargo test -p tracemill --test it python")
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

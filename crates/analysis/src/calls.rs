@@ -208,8 +208,8 @@ impl Integrator<'_> {
 
     /// Puts a node and its ancestors on the stack that is put in; native frames are left out.
     fn push_stack(&mut self, mut node: u32) {
-        let Model { calls, frames, .. } = self.model;
-        if node != NONE && frames[node as usize].url == NATIVE {
+        let Model { calls, .. } = self.model;
+        if node != NONE && self.model.frame(node).url == NATIVE {
             node = calls[node as usize].parent;
         }
         while node != 0 && node != NONE {

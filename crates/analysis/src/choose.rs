@@ -32,6 +32,11 @@ impl Thread {
         self.records.len() as u64 + self.samples()
     }
 
+    /// Events, and calls if they were counted, else samples.
+    fn entries(&self) -> u64 {
+        self.records.len() as u64 + self.calls.unwrap_or_else(|| self.samples())
+    }
+
     /// Its pid as text.
     pub fn pid_text(&self) -> String {
         id_text(&self.pid)
@@ -74,7 +79,7 @@ impl Trace {
         if choice.as_panel {
             chosen.sort_by_key(|&at| {
                 let own = &self.threads[at];
-                (self.rank(own), std::cmp::Reverse(own.weight()))
+                (self.rank(own), std::cmp::Reverse(own.entries()))
             });
         }
         if choice.main {

@@ -1,6 +1,8 @@
 //! What single events say in `args` that rows, groups and calls are made of. Equal details are kept once.
 
+use crate::compiled;
 use crate::names::Names;
+use crate::reflows;
 use crate::value::{at, elements, is_true, member, number, shortest, string, template};
 use memchr::memmem;
 use std::collections::HashMap;
@@ -15,7 +17,7 @@ pub struct Wanted {
     pub frames: bool,
     /// Types of dispatched events and names of time stamps, for labels.
     pub titles: bool,
-    /// What reports are made of beside trees: counters, and what Chrome tells of requests and pages.
+    /// What reports are made of beside trees: counters, what Chrome tells of requests and pages, and what clang was at.
     pub report: bool,
 }
 
@@ -28,6 +30,7 @@ pub(crate) struct Details {
     request: Option<Vec<u8>>,
     frame: Option<Vec<u8>>,
     title: Option<Vec<u8>>,
+    told: Option<Vec<u8>>,
     bytes: Option<f64>,
     is_cached: bool,
 }
@@ -41,12 +44,14 @@ pub(crate) struct Numbered {
     pub(crate) row: u32,
     /// Its URL.
     pub(crate) url: u32,
-    /// The request that its URL is that of, if it has none itself.
+    /// The request that it is of, or that its URL is that of, if it has none itself.
     pub(crate) request: u32,
     /// Its frame.
     pub(crate) frame: u32,
     /// What its label adds to its title.
     pub(crate) title: u32,
+    /// What clang was at, or the frame in which a layout was forced, as it is written.
+    pub(crate) told: u32,
     /// Bytes received: bits of a double.
     pub(crate) bytes: u64,
     /// Whether a response came from the cache.
@@ -76,6 +81,7 @@ impl DetailsTable {
             request: text(&details.request),
             frame: text(&details.frame),
             title: text(&details.title),
+            told: text(&details.told),
             bytes: details.bytes.unwrap_or(0.0).to_bits(),
             is_cached: details.is_cached,
         };
@@ -106,6 +112,7 @@ impl DetailsTable {
             request: text(own.request),
             frame: text(own.frame),
             title: text(own.title),
+            told: text(own.told),
             ..*own
         };
         other.all.iter().map(|own| self.enter(moved(own))).collect()
@@ -127,7 +134,10 @@ impl Details {
         let located =
             wanted.urls && (has(b"rl\"") || has(b"\"stackTrace\"") || has(b"\"requestId\""));
         let framed = wanted.frames && has(b"\"frame\"");
-        if !(traced || is_received || is_stamp || titled || located || framed) {
+        let compiled = wanted.report && phase == b'X' && compiled::has_detail(name);
+        let forced = wanted.report && reflows::is_layout(name) && has(b"\"stackTrace\"");
+        if !(traced || is_received || is_stamp || titled || located || framed || compiled || forced)
+        {
             return None;
         }
         let args = event.field(Field::Args)?;
@@ -158,6 +168,12 @@ impl Details {
         if framed {
             details.frame = frame(args, data);
         }
+        if compiled {
+            details.told = member(args, b"detail").and_then(string);
+        }
+        if forced {
+            details.told = reflows::frame(args).map(<[u8]>::to_vec);
+        }
         Some(details)
     }
 }
@@ -174,8 +190,37 @@ fn trace_id(args: &[u8], data: Option<&[u8]>) -> Option<Vec<u8>> {
     (id != 0.0).then(|| shortest(id).into_bytes())
 }
 
-/// `getNonResolvedURL`: a URL, or the request that knows it.
+/// Whether an event is one of those that a request is made of.
+pub(crate) fn is_of_request(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"ResourceChangePriority"
+            | b"ResourceWillSendRequest"
+            | b"ResourceSendRequest"
+            | b"ResourceReceiveResponse"
+            | b"ResourceReceivedData"
+            | b"ResourceFinish"
+            | b"ResourceMarkAsCached"
+            | b"PreloadRenderBlockingStatusChange"
+    )
+}
+
+/// The URL of an event, and the request that it is of, or that knows its URL.
 fn url(name: &[u8], args: &[u8], data: Option<&[u8]>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+    let (url, request) = url_or_request(name, args, data);
+    if request.is_some() || !is_of_request(name) {
+        return (url, request);
+    }
+    let id = data.and_then(|data| member(data, b"requestId"));
+    (url, id.map(|id| template(Some(id))))
+}
+
+/// `getNonResolvedURL`: a URL, or the request that knows it.
+pub(crate) fn url_or_request(
+    name: &[u8],
+    args: &[u8],
+    data: Option<&[u8]>,
+) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
     let of_data = |key: &[u8]| data.and_then(|data| member(data, key));
     if name == b"ParseAuthorStyleSheet" {
         return (of_data(b"stylesheetUrl").and_then(string), None);

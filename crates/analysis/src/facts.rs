@@ -3,8 +3,10 @@
 //! A record keeps what every tree needs. What only some rows need (trace ids of samples, requests, URLs, frames) stands in
 //! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
 
+use crate::compiled::Included;
 use crate::counters::Counters;
 use crate::details::{Details, DetailsTable, Wanted};
+use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable, ThreadId};
 use crate::names::Names;
@@ -75,6 +77,10 @@ pub(crate) struct Facts {
     pub(crate) counters: Counters,
     /// What Chrome tells of pages, if that is wanted.
     pub(crate) pages: Pages,
+    /// What it tells of images, if URLs are wanted.
+    pub(crate) images: Images,
+    /// What clang tells of files that it includes, if that is wanted.
+    pub(crate) included: Included,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
     scratch: Vec<u8>,
@@ -148,8 +154,10 @@ impl Facts {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
         let details = self.details.append(&later.details, &texts);
+        let mut lanes = Vec::with_capacity(later.lanes.len());
         for lane in later.lanes {
             let at = self.lane(stretch.input, &lane.pid, &lane.tid);
+            lanes.push(at as u32);
             for record in lane.records {
                 let kind = kinds[record.kind as usize];
                 let moved = record.behind(stretch.first, kind, details[record.details as usize]);
@@ -167,6 +175,8 @@ impl Facts {
         call_bounds.add(later.call_bounds.min, later.call_bounds.max);
         self.counters.append(&later.counters, stretch.input, &texts);
         self.pages.append(later.pages, stretch.input, stretch.first);
+        self.images.append(later.images, stretch.input, stretch.first);
+        self.included.append(later.included, stretch.first, &texts, &lanes);
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         Ok(())
@@ -177,7 +187,11 @@ impl Facts {
         /// Of a lane, its name in the table, and its thread.
         const LANE: u64 = 400;
         let tables = self.names.heap() + self.kinds.heap() + self.details.heap();
-        let tables = tables + self.counters.heap() + self.pages.heap();
+        let tables = tables
+            + self.counters.heap()
+            + self.pages.heap()
+            + self.included.heap()
+            + self.images.heap();
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
@@ -216,7 +230,7 @@ impl Facts {
         let notable = std::mem::take(&mut self.notable);
         notable.iter().for_each(|(input, event)| meta.note(event, place(*input)));
         meta.finish();
-        self.pages.settle(place);
+        self.pages.align_inputs(place);
         meta
     }
 }
@@ -233,9 +247,18 @@ impl Findings for Facts {
         if self.wanted.report {
             self.pages.note(event, number_in);
         }
+        if self.wanted.urls {
+            self.images.note(event, number_in);
+        }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
-            if phase == b'C' && self.wanted.report {
-                self.counters.note(event, &mut self.names);
+            match phase {
+                b'C' if self.wanted.report => self.counters.note(event, &mut self.names),
+                b'b' | b'e' if self.wanted.report && Included::is(event) => {
+                    let id = |field| event.field(field).unwrap_or_default();
+                    let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
+                    self.included.note(event, (lane, number_in), &mut self.names);
+                }
+                _ => {}
             }
             return;
         }

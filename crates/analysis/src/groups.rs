@@ -1,5 +1,7 @@
 //! Groups and labels of rows: what DevTools' UI classes make of events (`TimelineTreeView`, `TimelineUIUtils`).
 
+use crate::details::is_of_request;
+use crate::entities::Owner;
 use crate::entries::Entry;
 use crate::kinds::{NO_CAT, flag};
 use crate::model::{IDLE, Model, NATIVE, native_group};
@@ -29,6 +31,8 @@ pub enum GroupBy {
     Subdomain,
     /// By URL.
     Url,
+    /// By whose the URL is: companies of [`Trace::entities`], else root domains.
+    ThirdParty,
     /// By package: the last of `node_modules` in the path, a module of Node itself, what a source map calls a library, else what is of
     /// no package.
     Package,
@@ -42,7 +46,7 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// All of them.
-    pub const ALL: [GroupBy; 11] = [
+    pub const ALL: [GroupBy; 12] = [
         GroupBy::None,
         GroupBy::Activity,
         GroupBy::Category,
@@ -50,6 +54,7 @@ impl GroupBy {
         GroupBy::Frame,
         GroupBy::Subdomain,
         GroupBy::Url,
+        GroupBy::ThirdParty,
         GroupBy::Package,
         GroupBy::File,
         GroupBy::Process,
@@ -66,6 +71,7 @@ impl GroupBy {
             GroupBy::Frame => "frame",
             GroupBy::Subdomain => "subdomain",
             GroupBy::Url => "url",
+            GroupBy::ThirdParty => "third-party",
             GroupBy::Package => "package",
             GroupBy::File => "file",
             GroupBy::Process => "process",
@@ -99,6 +105,8 @@ pub(crate) struct Ids<'t> {
     by: GroupBy,
     /// Whether an event without categories has no label, over which DevTools fails.
     needs_cat: bool,
+    /// Whether nothing but the owner of an entry is its group by third party: what is of V8 itself is of nobody.
+    by_owner: bool,
     /// Ids of groups, and those of entries that were asked for.
     groups: RefCell<(Names, HashMap<Asked, u32>)>,
 }
@@ -110,7 +118,13 @@ impl<'t> Ids<'t> {
         by: GroupBy,
         as_devtools: bool,
     ) -> Self {
-        Ids { trace, thread, by, needs_cat: as_devtools, groups: RefCell::default() }
+        let groups = RefCell::default();
+        Ids { trace, thread, by, needs_cat: as_devtools, by_owner: false, groups }
+    }
+
+    /// The same, grouped by owners alone.
+    pub(crate) fn by_owner(self) -> Self {
+        Ids { by_owner: true, ..self }
     }
 
     pub(crate) fn model(&self) -> Option<&'t Model> {
@@ -133,7 +147,7 @@ impl<'t> Ids<'t> {
         if !entry.is_call() {
             return None;
         }
-        self.model()?.frames.get(entry.kind as usize)
+        Some(self.model()?.frame(entry.kind))
     }
 
     /// The URL of a call's function, if it has one.
@@ -170,20 +184,51 @@ impl<'t> Ids<'t> {
         if let Some(frame) = self.frame(entry) {
             return self.trace.names.bytes_of(frame.url);
         }
-        let details = self.trace.details.all[entry.details as usize];
-        match (details.url, details.request) {
-            (0, 0) => b"",
-            (0, request) => {
-                let id = self.trace.names.bytes_of(request);
-                self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
-            }
-            (url, _) => self.trace.names.bytes_of(url),
+        if self.is_image(entry)
+            && let Some(url) = entry.event_number().and_then(|own| self.trace.image_urls.get(&own))
+        {
+            return url;
         }
+        match self.trace.details.all[entry.details as usize].url {
+            0 => self.url_of_request(entry),
+            url => self.trace.names.bytes_of(url),
+        }
+    }
+
+    fn is_image(&self, entry: &Entry) -> bool {
+        !entry.is_call() && self.trace.flags[entry.kind as usize] & flag::IMAGE != 0
+    }
+
+    /// The URL of the request that an event is of; empty if there is none.
+    fn url_of_request(&self, entry: &Entry) -> &'t [u8] {
+        let id = match self.trace.details.all[entry.details as usize].request {
+            0 => return b"",
+            request => self.trace.names.bytes_of(request),
+        };
+        self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Who has an entry: `entityForEvent`. What a request is made of is of whom the request went to in the end.
+    pub(crate) fn owner(&self, entry: &Entry) -> Option<Owner> {
+        let entities = &self.trace.entities;
+        if let Some(frame) = self.frame(entry) {
+            return entities.owner(self.trace.names.bytes_of(frame.url));
+        }
+        let of_request = is_of_request(self.name(entry)).then(|| self.url_of_request(entry));
+        of_request.and_then(|url| entities.owner(url)).or_else(|| {
+            let url = self.trace.details.all[entry.details as usize].url;
+            entities.owner(self.trace.names.bytes_of(url))
+        })
     }
 
     /// `domainByEvent`
     fn domain(&self, entry: &Entry) -> Vec<u8> {
         let url = self.url(entry);
+        let is_by_owner = self.by == GroupBy::ThirdParty;
+        let owner = || self.owner(entry).filter(|_| is_by_owner);
+        if url.is_empty() {
+            return owner().map_or_else(Vec::new, |own| own.extension.unwrap_or(own.name));
+        }
         for special in [&b"extensions::"[..], b"native "] {
             if url.starts_with(special) {
                 return special.to_vec();
@@ -192,6 +237,9 @@ impl<'t> Ids<'t> {
         let Some(parts) = Url::parse(url) else { return Vec::new() };
         if parts.scheme == b"chrome-extension" {
             return [&*parts.scheme, b"://", parts.host].concat();
+        }
+        if is_by_owner {
+            return owner().map_or_else(Vec::new, |own| own.name);
         }
         parts.domain(self.by == GroupBy::Subdomain).to_vec()
     }
@@ -202,7 +250,8 @@ impl<'t> Ids<'t> {
             GroupBy::Activity => self.style(entry).0.into_bytes(),
             GroupBy::Category => self.style(entry).1.as_bytes().to_vec(),
             GroupBy::Url => self.url(entry).to_vec(),
-            GroupBy::Domain | GroupBy::Subdomain => self.domain(entry),
+            _ if self.by_owner => self.owner(entry).map(|own| own.name).unwrap_or_default(),
+            GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => self.domain(entry),
             GroupBy::Package => {
                 let is_library =
                     self.frame(entry).is_some_and(|own| self.trace.libraries.contains(&own.url));
@@ -270,14 +319,17 @@ impl<'t> Ids<'t> {
                 }
                 Some(String::from_utf8_lossy(url).chars().take(80).collect())
             }
-            GroupBy::Domain | GroupBy::Subdomain if id.starts_with("extensions::") => {
-                Some("[Chrome extensions overhead]".to_owned())
-            }
-            GroupBy::Domain | GroupBy::Subdomain if id.starts_with("native ") => {
-                Some("[V8 runtime]".to_owned())
-            }
-            GroupBy::Domain | GroupBy::Subdomain if id.starts_with("chrome-extension") => {
-                Some(id.split_once("://").map_or(id, |(_, host)| host).to_owned())
+            GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => {
+                if id.starts_with("extensions::") {
+                    Some("[Chrome extensions overhead]".to_owned())
+                } else if id.starts_with("native ") {
+                    Some("[V8 runtime]".to_owned())
+                } else if id.starts_with("chrome-extension") {
+                    let owner = self.owner(first).map(|own| own.name);
+                    Some(owner.map_or(id.to_owned(), |own| String::from_utf8_lossy(&own).into()))
+                } else {
+                    or_unattributed()
+                }
             }
             _ => or_unattributed(),
         }
@@ -337,6 +389,9 @@ impl Identify for Ids<'_> {
     }
 
     fn group(&self, entry: &Entry) -> u32 {
+        if self.is_image(entry) {
+            return self.groups.borrow_mut().0.number(&self.group_text(entry));
+        }
         // samples of calls say nothing of groups
         let details = if entry.is_call() { 0 } else { entry.details };
         let key = (entry.is_call(), entry.kind, details);

@@ -1,5 +1,6 @@
 //! Kinds of events (name and categories), and what DevTools makes of each: asked once a kind, not once an event.
 
+use crate::images::is_image;
 use crate::names::Names;
 use crate::styles;
 use std::collections::HashMap;
@@ -80,6 +81,8 @@ pub(crate) mod flag {
     pub(crate) const RECEIVED: u16 = 1 << 8;
     /// It has no category, over which DevTools' views fail.
     pub(crate) const NO_CATEGORY: u16 = 1 << 9;
+    /// Its URL is that of an image which another event names.
+    pub(crate) const IMAGE: u16 = 1 << 10;
 }
 
 /// The flags of each kind.
@@ -122,6 +125,7 @@ fn flags_of(kind: Kind, names: &Names) -> u16 {
             ),
         ),
         (NO_CATEGORY, kind.cat == NO_CAT),
+        (IMAGE, is_image(name)),
     ];
     bits.into_iter().filter(|(_, is)| *is).fold(0, |flags, (bit, _)| flags | bit)
 }

@@ -40,29 +40,36 @@
 //!
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
-//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups` and `styles` (what DevTools calls them), `query`, `picks` and `stretches` (what counts), `rows` and `table`,
+//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
-//! `report` (what is slow; of the scan `counters` and `pages`).
+//! `report` (what is slow; of the scan `counters`, `pages`, `compiled` and `reflows`), `images` (what URLs they are of).
 //! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
 mod calls;
 mod choose;
 mod compare;
+mod compiled;
 mod counters;
 mod details;
+mod entities;
 mod entries;
 mod export;
 mod facts;
 mod frames;
 mod groups;
+mod hiding;
+mod ignored;
+mod images;
 mod kinds;
 mod made;
 mod maps;
 mod matcher;
 mod meta;
 mod model;
+mod modifications;
 mod names;
+mod opening;
 mod pages;
 mod parts;
 mod peek;
@@ -73,6 +80,7 @@ mod proto;
 mod query;
 mod read;
 mod record;
+mod reflows;
 mod report;
 mod rows;
 mod samples;
@@ -95,6 +103,7 @@ pub use compare::{
     compare_figures, compare_runs,
 };
 pub use details::Wanted;
+pub use entities::Entities;
 pub use export::{ExportForm, Exported};
 pub use groups::GroupBy;
 pub use kinds::CALLS;
@@ -109,8 +118,9 @@ pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
 pub use report::{
-    Blocks, Build, Counted, HotPath, Interaction, LargestPaint, LargestParts, Producer, Report,
-    ReportRules, Request, ShiftCluster, Spread, Stretch, Tasks, ThreadSums, Told, Visit,
+    Blocks, Build, Chain, Compiled, Costly, Counted, Header, HotPath, Interaction, LargestPaint,
+    LargestParts, Party, Producer, Reflow, Reflows, Report, ReportRules, Request, ShiftCluster,
+    Spread, Stretch, Tasks, ThreadSums, Told, Visit,
 };
 pub use rows::{CallRow, FlameRow, Location, RowOrder, Table, TreeRow};
 pub use sorting::Pairs;

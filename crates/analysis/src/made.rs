@@ -133,6 +133,10 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = Call> + '_ {
         let mut late = self.late.iter().peekable();
         (0..).zip(self.all.iter()).map(move |(number, call)| {

@@ -105,6 +105,8 @@ pub(crate) struct Meta {
     /// Where each of them stands.
     page_numbers: HashMap<Box<[u8]>, usize>,
     pub(crate) main_frame: Option<Vec<u8>>,
+    /// Its URL when the recording began.
+    pub(crate) main_frame_url: Option<Vec<u8>>,
     /// The time of the last `TracingStartedInBrowser`.
     pub(crate) started: Option<f64>,
     /// URLs of requests by their ids.
@@ -213,6 +215,7 @@ impl Meta {
         };
         if is_main {
             self.main_frame = flag(b"frame").and_then(string);
+            self.main_frame_url = flag(b"url").and_then(string);
         }
     }
 

@@ -49,16 +49,31 @@ pub(crate) type NodesById = HashMap<u64, u32, FixedState>;
 pub(crate) struct Raw {
     nodes: Vec<RawNode>,
     children: Vec<u64>,
+    /// Each once.
     frames: Vec<Frame>,
+    numbers: HashMap<Frame, u32, FixedState>,
+    /// Of each node.
+    frame_of: Vec<u32>,
     trace_ids: Vec<(u32, u64)>,
     /// What the pieces say of their origin.
     pub(crate) source: Option<ProfileSource>,
 }
 
+/// 24 bytes: there may be as many as samples.
 struct RawNode {
     id: u64,
-    parent: Option<u64>,
-    children: Option<(usize, usize)>,
+    /// [`NO_ID`] if it names none.
+    parent: u64,
+    /// Where its list of children begins and ends, if it has one; `(NONE, NONE)` if not.
+    children: (u32, u32),
+}
+
+const NO_ID: u64 = u64::MAX;
+
+impl RawNode {
+    fn has_list(&self) -> bool {
+        self.children.0 != NONE
+    }
 }
 
 /// Which samples are those of a profile.
@@ -93,7 +108,10 @@ pub(crate) struct Model {
     pub(crate) parents: Vec<u32>,
     /// −1 for the root.
     pub(crate) depths: Vec<i32>,
+    /// Functions, each once.
     pub(crate) frames: Vec<Frame>,
+    /// Which of these a node is.
+    frame_of: Vec<u32>,
     /// Of each node.
     pub(crate) calls: Vec<Above>,
     /// Whether a node is below the root, or the root itself.
@@ -123,6 +141,7 @@ impl Raw {
 
     /// Its texts have other numbers: those in `numbers`.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
+        self.numbers = HashMap::default();
         for frame in &mut self.frames {
             let Frame { function, script, url, line, column, row, class } = frame;
             for text in [function, script, url, line, column, row, class] {
@@ -134,12 +153,18 @@ impl Raw {
 
     fn add_node(&mut self, node: PieceNode<'_>, is_whole: bool, names: &mut Names) {
         let children = node.children.map(|ids| {
-            let start = self.children.len();
+            let start = self.children.len() as u32;
             self.children.extend_from_slice(ids);
-            (start, self.children.len())
+            (start, self.children.len() as u32)
         });
-        self.nodes.push(RawNode { id: node.id, parent: node.parent, children });
-        self.frames.push(frame_of(node.text, is_whole, names));
+        let (parent, children) = (node.parent.unwrap_or(NO_ID), children.unwrap_or((NONE, NONE)));
+        self.nodes.push(RawNode { id: node.id, parent, children });
+        let frame = frame_of(node.text, is_whole, names);
+        let number = *self.numbers.entry(frame).or_insert_with(|| {
+            self.frames.push(frame);
+            self.frames.len() as u32 - 1
+        });
+        self.frame_of.push(number);
     }
 
     /// Makes the model, without samples, and what finds its nodes by their ids; `end` is in microseconds.
@@ -155,11 +180,15 @@ impl Raw {
             parents: vec![NONE; count],
             depths: vec![-1; count],
             known: vec![false; count],
-            calls: self.frames.iter().map(|own| Above { parent: NONE, class: own.class }).collect(),
+            calls: Vec::new(),
             frames: self.frames,
+            frame_of: self.frame_of,
             end: end / 1000.0,
             ..Model::default()
         };
+        let class = |&frame: &u32| model.frames[frame as usize].class;
+        let above = model.frame_of.iter().map(|own| Above { parent: NONE, class: class(own) });
+        model.calls = above.collect();
         model.known[0] = true;
         let mut open = vec![0u32];
         let mut top = Vec::new();
@@ -170,7 +199,7 @@ impl Raw {
                 }
                 model.parents[child as usize] = parent;
                 model.depths[child as usize] = model.depths[parent as usize] + 1;
-                let is_native = model.frames[parent as usize].url == NATIVE && parent != 0;
+                let is_native = model.frame(parent).url == NATIVE && parent != 0;
                 model.calls[child as usize].parent = match is_native {
                     true => model.calls[parent as usize].parent,
                     false => parent,
@@ -193,20 +222,22 @@ impl Raw {
 
     /// Children of each node: as listed, if the first node has a list, else by parents (§4.2).
     fn lists(&self, by_id: &NodesById) -> Lists {
-        let listed = self.nodes[0].children.is_some();
+        let listed = self.nodes[0].has_list();
         let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(self.nodes.len());
         for (at, node) in (0..).zip(&self.nodes) {
             // of nodes of one id the last is that node
             if by_id.get(&node.id) != Some(&at) && at != 0 {
                 continue;
             }
-            let (from, to) = node.children.unwrap_or_default();
-            let known = self.children[from..to].iter().filter_map(|id| by_id.get(id));
+            let (from, to) = if node.has_list() { node.children } else { (0, 0) };
+            let known =
+                self.children[from as usize..to as usize].iter().filter_map(|id| by_id.get(id));
             pairs.extend(known.map(|&child| (at, child)));
         }
         if !listed {
             for node in self.nodes.iter().skip(1) {
-                if let Some(parent) = node.parent.and_then(|id| by_id.get(&id)) {
+                let parent = Some(node.parent).filter(|&id| id != NO_ID);
+                if let Some(parent) = parent.and_then(|id| by_id.get(&id)) {
                     pairs.push((*parent, by_id[&node.id]));
                 }
             }
@@ -230,6 +261,16 @@ impl Lists {
 }
 
 impl Model {
+    /// The function of a node.
+    pub(crate) fn frame(&self, node: u32) -> &Frame {
+        &self.frames[self.frame_number(node) as usize]
+    }
+
+    /// Where that stands among all.
+    pub(crate) fn frame_number(&self, node: u32) -> u32 {
+        self.frame_of[node as usize]
+    }
+
     /// The node of this number, if it is below the root or the root.
     pub(crate) fn node(&self, number: u32) -> Option<u32> {
         self.known[number as usize].then_some(number)
@@ -241,7 +282,7 @@ impl Model {
             if self.gc.is_some() && self.program.is_some() && self.idle.is_some() {
                 return;
             }
-            match self.frames[node as usize].function {
+            match self.frame(node).function {
                 GC => self.gc = Some(node),
                 PROGRAM => self.program = Some(node),
                 IDLE => self.idle = Some(node),

@@ -117,7 +117,7 @@ impl Pages {
     }
 
     /// Puts them where their inputs stand beside each other.
-    pub(crate) fn settle<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) {
+    pub(crate) fn align_inputs<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) {
         for own in &mut self.all {
             let place = place(own.input);
             let ts = place.moved(own.ts);

@@ -23,6 +23,8 @@ pub struct Part {
     pub table: Table,
     /// Calls that were made of samples.
     pub calls: u64,
+    /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
+    pub listed: u64,
     /// Events and calls that have no place, since they begin in one and end behind it.
     pub dropped: u64,
 }
@@ -142,7 +144,8 @@ impl Trace {
         let track = self.track(thread)?;
         let view = View::new(&track, query.rules);
         let table = view.table_of(query, room)?;
-        Ok(Part { threads: vec![at], table, calls: view.calls() as u64, dropped: view.dropped() })
+        let (calls, listed, dropped) = (view.calls() as u64, view.listed(), view.dropped());
+        Ok(Part { threads: vec![at], table, calls, listed, dropped })
     }
 }
 
@@ -200,15 +203,9 @@ fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Par
     if parts.len() <= 1 && key.is_none() || shape == Shape::Log {
         let mut parts = parts.into_iter();
         let mut first = parts.next()?;
-        for part in parts {
-            first.table.rows.extend(part.table.rows);
-            add(
-                &mut first,
-                part.threads,
-                (part.table.own, part.table.total),
-                part.calls,
-                part.dropped,
-            );
+        for mut part in parts {
+            first.table.rows.append(&mut part.table.rows);
+            add(&mut first, part);
         }
         if shape == Shape::Log {
             sort_log(&mut first.table.rows);
@@ -248,7 +245,7 @@ fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Par
     let mut parts = parts.into_iter();
     let mut first = parts.next()?;
     for part in parts {
-        add(&mut first, part.threads, (part.table.own, part.table.total), part.calls, part.dropped);
+        add(&mut first, part);
     }
     let value = |at: usize| if shape == Shape::CallTree { rows[at].total } else { rows[at].own };
     for own in &mut children {
@@ -258,12 +255,14 @@ fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Par
     Some(first)
 }
 
-fn add(first: &mut Part, threads: Vec<usize>, times: (f64, f64), calls: u64, dropped: u64) {
-    first.threads.extend(threads);
-    first.table.own += times.0;
-    first.table.total += times.1;
-    first.calls += calls;
-    first.dropped += dropped;
+/// Adds all of a part but its rows.
+fn add(first: &mut Part, part: Part) {
+    first.threads.extend(part.threads);
+    first.table.own += part.table.own;
+    first.table.total += part.table.total;
+    first.calls += part.calls;
+    first.listed += part.listed;
+    first.dropped += part.dropped;
 }
 
 /// Top-level events of several threads by start, each with what is below it.
@@ -309,6 +308,7 @@ mod tests {
             threads: vec![thread],
             table: Table { window, own: 1.0, total: 10.0, rows },
             calls: 2,
+            listed: 1,
             dropped: 0,
         };
         let a = part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);

@@ -5,6 +5,7 @@ use crate::kinds::flags;
 use crate::maps::{Mapper, SourceMaps};
 use crate::meta::{Meta, ThreadId};
 use crate::model::{Model, Raw, Weights, meta_names, micros};
+use crate::modifications::Modifications;
 use crate::names::Names;
 use crate::samples::{Raw as RawSamples, Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
@@ -31,10 +32,11 @@ impl Trace {
     /// Reads `sources` to their end.
     ///
     /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E and 28 for a sample while they are sorted, then 32 and
-    /// 12: on disk beyond the budget. Each distinct text and the threads must stay in memory, and nodes of profiles: these are not counted.
+    /// 12: on disk beyond the budget. Each distinct text and the threads must stay in memory, and nodes of profiles, some 30 bytes
+    /// each and as much for each function, 80 while they are read: these are not counted.
     ///
     /// # Errors
-    /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if texts and threads are more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }
@@ -73,10 +75,11 @@ impl Trace {
                 filed.record.ts = place(input).moved(filed.record.ts);
             })?;
         }
+        facts.included.pair(&moved, place);
         let meta = facts.meta(place);
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(&scanned, rules, tables, (&space, config.threads))?;
+        let profiles = read_profiles(&scanned, rules, tables, (&space, config))?;
         let metadata: Vec<Vec<u8>> = scanned.members(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
@@ -100,6 +103,8 @@ impl Trace {
         (trace.inputs, trace.warnings) = (scanned.inputs().to_vec(), scanned.warnings().to_vec());
         trace.add_threads(&lanes, &mut choose(profiles, is_cpu_profile));
         trace.map(maps, &metadata, config.memory / 4);
+        let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
+        room.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
         trace.decide(&mut fates);
         if rules.as_devtools {
@@ -108,7 +113,26 @@ impl Trace {
             trace.leave_out(&with_events);
         }
         trace.file(sorting, &fates, call_bounds, &space)?;
+        if rules.as_devtools || rules.as_stored {
+            trace.look_as_stored(&metadata)?;
+        }
         Ok(trace)
+    }
+
+    /// Counts calls, by which the panel sorts its tracks, and takes over how the trace was looked at when it was stored. Of several
+    /// inputs nothing is known of that: keys and windows are those of one.
+    fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
+        for at in 0..self.threads.len() {
+            let calls = self.track(&self.threads[at])?.calls.map(|calls| calls.len() as u64);
+            self.threads[at].calls = calls;
+        }
+        if let ([metadata], [_]) = (metadata, &self.inputs[..])
+            && let Some(own) = Modifications::of(metadata)
+        {
+            self.hidden = self.hidden_entries(&own)?;
+            self.modifications = own;
+        }
+        Ok(())
     }
 
     /// Of what was found, still without threads.
@@ -131,6 +155,9 @@ impl Trace {
             weights: rules.weights,
             as_devtools: rules.as_devtools,
             ignore_list: None,
+            entities: Default::default(),
+            modifications: Default::default(),
+            hidden: Default::default(),
             libraries: Default::default(),
             mapped: Default::default(),
             inputs: Vec::new(),
@@ -141,7 +168,9 @@ impl Trace {
             kinds: facts.kinds,
             details: facts.details,
             counters: facts.counters,
+            image_urls: facts.images.urls(),
             pages: facts.pages,
+            included: facts.included,
         })
     }
 
@@ -298,6 +327,7 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
         lane: None,
         records: 0..0,
         model: None,
+        calls: None,
         pairs: Pairs::default(),
     }
 }
@@ -330,11 +360,11 @@ fn read_profiles(
     scanned: &Scanned,
     rules: ReadRules,
     (names, samples): (&mut Names, &mut Samples),
-    (space, threads): (&Space, usize),
+    (space, config): (&Space, &Config),
 ) -> Result<Vec<Read>, Error> {
     let mut all = Vec::new();
     let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
-    let threads = threads.max(1);
+    let threads = config.threads.max(1);
     let space = space.divided(threads as u64);
     for first in (0..profiles.len()).step_by(threads) {
         let decoded = try_each(threads, threads.min(profiles.len() - first), |at| {

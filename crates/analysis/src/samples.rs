@@ -2,7 +2,7 @@
 //! beyond the budget.
 
 use crate::model::{Model, NONE, Span, Weights};
-use crate::space::{Sorter, Space, Word, double, half, put, rank};
+use crate::space::{Sorter, Space, double, half, put, rank};
 use std::cmp::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::order::{Keyed, Order, Record as Fixed, Spool, Spooled, word};
@@ -66,8 +66,8 @@ impl Keyed for Timed {
 
 /// Samples and the times between them, as they come.
 pub(crate) struct Raw {
-    ids: Spool<Word>,
-    steps: Spool<Word>,
+    ids: Spool<u64>,
+    steps: Spool<i64>,
     counts: [u64; 2],
     space: Space,
 }
@@ -82,8 +82,8 @@ impl Raw {
     pub(crate) fn add(&mut self, ids: &[u64], steps: &[i64]) -> Result<(), Error> {
         self.counts[0] += ids.len() as u64;
         self.counts[1] += steps.len() as u64;
-        ids.iter().try_for_each(|&id| self.ids.extend(&[Word(id)]))?;
-        steps.iter().try_for_each(|&step| self.steps.extend(&[Word(step as u64)]))
+        self.ids.extend(ids)?;
+        self.steps.extend(steps)
     }
 
     /// Whether each sample has a time.
@@ -108,9 +108,9 @@ impl Raw {
         let timed = || {
             let mut time = start;
             let mut ids = ids.iter();
-            (0..).zip(steps.iter()).map(move |(number, Word(step))| {
-                time += step as i64 as f64 / 1000.0;
-                Timed { time, number, id: ids.next().map(|Word(id)| id) }
+            (0..).zip(steps.iter()).map(move |(number, step)| {
+                time += step as f64 / 1000.0;
+                Timed { time, number, id: ids.next() }
             })
         };
         let rules = Rules { start: start / 1000.0, weights, count, model, node };

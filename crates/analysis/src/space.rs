@@ -145,22 +145,6 @@ pub(crate) fn put(bytes: &mut [u8], words: &[u64], halves: &[u32]) {
     }
 }
 
-/// A number in a list of its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Word(pub(crate) u64);
-
-impl Record for Word {
-    const BYTES: usize = 8;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.0], &[]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Word(word(bytes, 0))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

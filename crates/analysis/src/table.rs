@@ -3,9 +3,11 @@
 use crate::calls::NO_SAMPLE;
 use crate::entries::{Entry, Placed};
 use crate::groups::{GroupBy, Ids};
+use crate::ignored::{Ignored, Listed};
 use crate::kinds::flag;
 use crate::made::Lasting;
 use crate::matcher::Matcher;
+use crate::modifications::Hidden;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, Shape, TableRules};
 use crate::rows::{CallRow, FlameRow, Location, Table, TreeRow};
@@ -16,7 +18,12 @@ use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
+use std::collections::HashSet;
+use std::sync::LazyLock;
 use tracemill_pipeline::Error;
+
+/// Nothing is hidden.
+static NOTHING: LazyLock<Hidden> = LazyLock::new(Hidden::default);
 
 /// A thread's track, as far as it is drawn: what tables are made of.
 pub struct View<'t> {
@@ -24,9 +31,12 @@ pub struct View<'t> {
     thread: &'t Thread,
     track: &'t Track<'t>,
     rules: TableRules,
+    /// Functions whose calls are left out directly below others of these.
+    list: Option<Listed<'t>>,
     /// Entries drawn, and calls among them.
     len: usize,
     calls: usize,
+    listed: u64,
     dropped: u64,
 }
 
@@ -46,7 +56,7 @@ impl Flame<'_> {
         let view = self.view;
         let ids = view.ids(GroupBy::None);
         let (mut owns, mut passed) = (self.owns.iter(), 0);
-        for Drawn { at, entry, level, is_ignored, .. } in view.drawn(&ids) {
+        for Drawn { at, entry, level, is_ignored, .. } in view.drawn() {
             let own = owns.nth((at - passed) as usize).map_or(0.0, |own| own.own);
             passed = at + 1;
             let label = match is_ignored {
@@ -72,15 +82,59 @@ impl<'t> View<'t> {
     /// Of a track. Cost: a look at each entry.
     pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
         let Track { trace, thread, .. } = *track;
-        let mut view = View { trace, thread, track, rules, len: 0, calls: 0, dropped: 0 };
-        let (mut len, mut calls) = (0, 0);
+        let mut view = View {
+            trace,
+            thread,
+            track,
+            rules,
+            list: None,
+            len: 0,
+            calls: 0,
+            listed: 0,
+            dropped: 0,
+        };
+        view.list = view.list_in_force();
+        let (mut len, mut calls, mut listed) = (0, 0, 0);
+        let mut list = view.ignored_of_devtools();
         let mut nested = track.nested();
-        for own in view.drawn_of(nested.by_ref(), &view.ids(GroupBy::None)) {
+        let mut count = |entry: &Entry, depth: u32| {
             len += 1;
-            calls += usize::from(own.entry.is_call());
+            calls += usize::from(entry.is_call());
+            listed += list.as_mut().map_or(0, |list| u64::from(list.leaves_out(entry, depth)));
+        };
+        match view.is_listing() {
+            true => {
+                view.drawn_of(nested.by_ref()).for_each(|own| count(&own.entry, own.depth));
+            }
+            // what is drawn does not depend on what is around it
+            false => {
+                let drawn = nested.by_ref().filter(|own| view.draws(&own.entry));
+                drawn.for_each(|own| count(&own.entry, own.depth));
+            }
         }
-        (view.len, view.calls, view.dropped) = (len, calls, nested.dropped);
+        (view.len, view.calls, view.listed) = (len, calls, listed);
+        view.dropped = nested.dropped;
         view
+    }
+
+    /// What finds calls that the ignore list of DevTools leaves out, where no list does so here and any function is on it.
+    fn ignored_of_devtools(&self) -> Option<Ignored<'t>> {
+        let model = self.thread.model.as_ref()?;
+        if self.is_listing() {
+            return None;
+        }
+        let is_listed = |url| is_ignored(self.trace.names.bytes_of(url));
+        Listed::new(model, is_listed).map(Ignored::new)
+    }
+
+    /// Functions whose calls are left out, if any are.
+    fn list_in_force(&self) -> Option<Listed<'t>> {
+        let model = self.thread.model.as_ref().filter(|_| self.is_listing())?;
+        let list = self.trace.ignore_list.as_ref();
+        let is_on = |url: &[u8]| list.map_or_else(|| is_ignored(url), |list| list.finds(url));
+        Listed::new(model, |url| {
+            self.trace.libraries.contains(&url) || is_on(self.trace.names.bytes_of(url))
+        })
     }
 
     pub(crate) fn ids(&self, by: GroupBy) -> Ids<'t> {
@@ -92,18 +146,16 @@ impl<'t> View<'t> {
     fn drawn_of<'v>(
         &'v self,
         nested: impl Iterator<Item = Placed> + 'v,
-        ids: &'v Ids<'_>,
     ) -> impl Iterator<Item = Drawn> + 'v {
-        let listing = matches!(self.rules.entries, Entries::Listed | Entries::Panel);
-        let is_plain = !listing && (self.rules.entries == Entries::All || self.trace.is_generic);
-        let is_listed = move |entry: &Entry| {
-            let list = self.trace.ignore_list.as_ref();
-            let is_on = |url: &[u8]| list.map_or_else(|| is_ignored(url), |list| list.finds(url));
-            let frame = ids.frame(entry).filter(|_| listing);
-            frame.is_some_and(|frame| {
-                self.trace.libraries.contains(&frame.url)
-                    || is_on(self.trace.names.bytes_of(frame.url))
-            })
+        let is_plain =
+            !self.is_listing() && (self.rules.entries == Entries::All || self.trace.is_generic);
+        let mut hidden = self.hidden();
+        let mut is_hidden = move |entry: &Entry| {
+            let (events, calls) = &mut hidden;
+            match entry.is_call() {
+                false => entry.event_number().is_some_and(|own| events.contains(&own)),
+                true => !calls.is_empty() && calls.remove(&self.call_key(entry)),
+            }
         };
         // for each open entry how many drawn ones stand above what is below it, and whether it is ignored
         let mut open: Vec<(u32, bool)> = Vec::new();
@@ -113,15 +165,37 @@ impl<'t> View<'t> {
             }
             open.truncate(depth as usize);
             let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
-            let is_ignored = is_listed(&entry);
-            let is_drawn = self.draws(&entry) && !(is_ignored && parent_ignored);
+            let is_ignored = self.list.as_ref().is_some_and(|list| list.has(&entry));
+            let is_drawn =
+                self.draws(&entry) && !(is_ignored && parent_ignored) && !is_hidden(&entry);
             open.push((level + u32::from(is_drawn), is_ignored));
             is_drawn.then_some(Drawn { at, entry, depth, level, is_ignored })
         })
     }
 
-    pub(crate) fn drawn<'v>(&'v self, ids: &'v Ids<'_>) -> impl Iterator<Item = Drawn> + 'v {
-        self.drawn_of(self.track.nested(), ids)
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
+        self.drawn_of(self.track.nested())
+    }
+
+    /// Whether calls of an ignore list are left out.
+    fn is_listing(&self) -> bool {
+        matches!(self.rules.entries, Entries::Listed | Entries::Panel)
+    }
+
+    /// Entries that were hidden when the trace was stored; of calls the first of each key is.
+    fn hidden(&self) -> (&'t HashSet<u64>, HashSet<(i64, u64)>) {
+        let Hidden { events, calls } = match self.rules.entries {
+            Entries::Panel => &self.trace.hidden,
+            _ => &NOTHING,
+        };
+        let thread = (self.thread.pid.clone(), self.thread.tid.clone());
+        (events, calls.get(&thread).cloned().unwrap_or_default())
+    }
+
+    /// The sample and node of a call.
+    fn call_key(&self, entry: &Entry) -> (i64, u64) {
+        let id = self.thread.model.as_ref().and_then(|own| own.ids.get(entry.kind as usize));
+        (i64::from(entry.details as i32), id.copied().unwrap_or_default())
     }
 
     fn draws(&self, entry: &Entry) -> bool {
@@ -147,6 +221,11 @@ impl<'t> View<'t> {
     /// Calls from samples that are drawn.
     pub fn calls(&self) -> usize {
         self.calls
+    }
+
+    /// Calls that are drawn here, but not in DevTools: they are on its ignore list, and so is the function that they are called by.
+    pub fn listed(&self) -> u64 {
+        self.listed
     }
 
     /// Events and calls that begin in one but end behind it, and so have no place.
@@ -194,11 +273,10 @@ impl<'t> View<'t> {
         &self,
         mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let ids = self.ids(GroupBy::None);
-        let calls = self.drawn(&ids).filter(|own| own.entry.is_call());
+        let calls = self.drawn().filter(|own| own.entry.is_call());
         let model = self.thread.model.as_ref();
         for (entry, model) in calls.filter_map(|own| Some((own.entry, model?))) {
-            let Some(frame) = model.frames.get(entry.kind as usize) else { continue };
+            let frame = model.frame(entry.kind);
             each(CallRow {
                 ts: entry.ts,
                 dur: entry.dur,
@@ -234,6 +312,7 @@ impl<'t> View<'t> {
         Filter {
             flags: &self.trace.flags,
             shown_only: self.rules.entries != Entries::All && !self.trace.is_generic,
+            with_tasks: false,
             as_devtools: self.rules.as_devtools,
         }
     }
@@ -244,8 +323,20 @@ impl<'t> View<'t> {
         visits: &mut [&mut dyn Visit],
         room: &Room,
     ) -> Result<(), Error> {
-        let entries = || over.of(self.drawn(ids), ids);
+        let entries = || over.of(self.drawn(), ids);
         walk(entries, over.window, self.filter(), visits, room)
+    }
+
+    /// A walk over all events of types that DevTools shows, tasks too, whether they are drawn or not.
+    pub(crate) fn walk_shown(
+        &self,
+        (over, ids): (&Walked<'_>, &Ids<'_>),
+        visit: &mut dyn Visit,
+        room: &Room,
+    ) -> Result<(), Error> {
+        let entries = || over.of(self.drawn(), ids);
+        let filter = Filter { shown_only: true, with_tasks: true, ..self.filter() };
+        walk(entries, over.window, filter, &mut [visit], room)
     }
 
     /// Room for the rows of tables.
@@ -256,7 +347,7 @@ impl<'t> View<'t> {
     /// When an entry drawn is open that matches, in microseconds.
     pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
         let ids = self.ids(GroupBy::None);
-        matching(self.drawn(&ids), &ids, matcher)
+        matching(self.drawn(), &ids, matcher)
     }
 
     /// The window in which the entry of this key (§10) lasts.
@@ -274,7 +365,7 @@ impl<'t> View<'t> {
         let ids = self.ids(by);
         let is_bottom_up = matches!(shape, Shape::BottomUp { .. });
         let windows = (&**windows, self.full());
-        let over = picks.apply(|| self.drawn(&ids), windows, &ids, is_bottom_up);
+        let over = picks.apply(|| self.drawn(), windows, &ids, is_bottom_up);
         match shape {
             Shape::CallTree => self.call_tree_of(&over, by, room),
             Shape::Log => self.log_of(&over, room),
@@ -338,9 +429,10 @@ impl<'t> View<'t> {
     ) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
-        let mut tree = BottomUp::new(&ids, window, levels, false, self.rules.as_devtools);
+        let forced = by == GroupBy::ThirdParty;
+        let mut tree = BottomUp::new(&ids, window, levels, forced, self.rules.as_devtools);
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
-            over.of(self.drawn(&ids), &ids).for_each(|own| tree.note_cached(&own.entry));
+            over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
         self.walk((over, &ids), &mut [&mut tree], room)?;
         let mut rows = tree.finish(shared);
@@ -365,18 +457,19 @@ impl<'t> View<'t> {
         let all = rows.depth_first(by, levels, !self.rules.as_devtools);
         let root = &rows.all[0];
         let made =
-            all.into_iter().map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids));
+            all.into_iter().map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids, by));
         Table { window, own: root.own, total: root.total, rows: made.collect() }
     }
 
-    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>) -> TreeRow {
+    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
         let entry = &row.entry;
+        let own = || self.trace.names.text(row.key.id);
         let id = match (row.is_group, row.key.group) {
             (true, _) => ids.group_id(row.key.id),
-            (false, 0) => self.trace.names.text(row.key.id),
-            (false, group) => {
-                format!("{}/{}", self.trace.names.text(row.key.id), ids.group_id(group))
-            }
+            (false, 0) => own(),
+            // bottom up, where the group is part of the id, groups count from 1
+            (false, group) if by == By::Own => format!("{}-{}", own(), ids.group_id(group - 1)),
+            (false, group) => format!("{}/{}", own(), ids.group_id(group)),
         };
         let label = if row.is_group { ids.group_label(&id, entry) } else { ids.label(entry) };
         TreeRow {

@@ -1,8 +1,10 @@
 //! A trace, or several, or CPU profiles, read: its threads with their events and samples.
 
 use crate::calls::integrate;
+use crate::compiled::Included;
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
+use crate::entities::Entities;
 use crate::entries::{Entry, Nested, Placed, merge};
 use crate::frames::frames;
 use crate::kinds::Kinds;
@@ -11,6 +13,7 @@ use crate::maps::Mapped;
 use crate::matcher::Matcher;
 use crate::meta::Meta;
 use crate::model::{Model, Weights};
+use crate::modifications::{Hidden, Modifications};
 use crate::names::Names;
 use crate::pages::Pages;
 use crate::record::Record;
@@ -18,7 +21,7 @@ use crate::samples::Sample;
 use crate::sorting::Pairs;
 use crate::space::Space;
 use crate::value::string;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::Spooled;
@@ -33,6 +36,8 @@ pub struct ReadRules {
     pub weights: Weights,
     /// Events whose names differ in digits only are of one name: each run of digits is an N.
     pub fold_numbers: bool,
+    /// Look at it as DevTools did when it stored the trace, for [`Trace::opening_window`]; `as_devtools` does so too.
+    pub as_stored: bool,
     /// Do what DevTools does where that is a defect: B and E are paired over all threads in the order of the file, chunks of
     /// profiles are taken in the order of the file, and a `.cpuprofile` is thread 1 of process 1.
     pub as_devtools: bool,
@@ -88,6 +93,8 @@ pub struct Thread {
     /// Its stretch of all records.
     pub(crate) records: Range<usize>,
     pub(crate) model: Option<Model>,
+    /// Calls of its samples, if they were counted.
+    pub(crate) calls: Option<u64>,
     /// What became of B and E events.
     pub pairs: Pairs,
 }
@@ -119,6 +126,9 @@ pub struct Trace {
     pub(crate) meta: Meta,
     pub(crate) counters: Counters,
     pub(crate) pages: Pages,
+    /// URLs of events of images, by their numbers.
+    pub(crate) image_urls: HashMap<u64, Box<[u8]>>,
+    pub(crate) included: Included,
     /// Of all threads, thread by thread.
     pub(crate) records: Spooled<Record>,
     /// Of all profiles, one after the other.
@@ -138,6 +148,12 @@ pub struct Trace {
     pub(crate) as_devtools: bool,
     /// URLs that are on the ignore list; if `None` those that the panel of DevTools has there.
     pub ignore_list: Option<Matcher>,
+    /// Companies by their domains, for groups by third party; none unless given.
+    pub entities: Entities,
+    /// How the trace was looked at when DevTools stored it.
+    pub(crate) modifications: Modifications,
+    /// Entries that DevTools hides then.
+    pub(crate) hidden: Hidden,
     /// URLs of sources that source maps say are of others: they are on the ignore list too.
     pub(crate) libraries: HashSet<u32>,
     /// What source maps did.
@@ -163,11 +179,16 @@ pub struct Track<'t> {
 impl Track<'_> {
     /// Events and calls that have a place, nested. Cost: they are merged each time.
     pub(crate) fn nested(&self) -> Nested<impl Iterator<Item = Placed> + '_> {
-        let alone = self.is_alone();
-        let events = (!alone).then(|| self.trace.events(self.thread)).into_iter().flatten();
+        Nested::new(self.merged(), self.is_alone())
+    }
+
+    /// Events and calls in order; of a profile that stands alone calls, with their depths.
+    pub(crate) fn merged(&self) -> impl Iterator<Item = Placed> + '_ {
+        let events = (!self.is_alone()).then(|| self.trace.events(self.thread));
         let calls = self.calls.iter().flat_map(Calls::iter);
         let calls = calls.map(|own| Placed { entry: Entry::of_call(&own), depth: own.depth });
-        Nested::new(merge(events.map(|entry| Placed { entry, depth: 0 }), calls), alone)
+        let events = events.into_iter().flatten().map(|entry| Placed { entry, depth: 0 });
+        merge(events, calls)
     }
 
     /// Whether it is that of a CPU profile that stands alone.

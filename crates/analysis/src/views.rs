@@ -262,7 +262,8 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         if if self.as_devtools { is_outermost == Some(true) } else { outermost } {
             own_row.total += or_zero(self.totals.remove(&key));
         }
-        if !self.forced {
+        // in DevTools rows of forced groups have no callers, since callers are not found by ids with groups
+        if !self.forced || !self.as_devtools {
             self.add_callers(row, own, entry, end);
         }
     }

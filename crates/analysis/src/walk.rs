@@ -41,6 +41,8 @@ pub(crate) struct Filter<'f> {
     pub(crate) flags: &'f [u16],
     /// Whether only events of types count that DevTools shows.
     pub(crate) shown_only: bool,
+    /// Whether tasks count too.
+    pub(crate) with_tasks: bool,
     /// Whether an event that ends at exactly 0 is never closed, as in DevTools.
     pub(crate) as_devtools: bool,
 }
@@ -55,7 +57,8 @@ impl Filter<'_> {
     #[inline]
     fn takes(&self, entry: &Entry) -> bool {
         let flags = self.flags(entry);
-        flags & flag::RUN_TASK == 0 && (!self.shown_only || flags & flag::SHOWN != 0)
+        (self.with_tasks || flags & flag::RUN_TASK == 0)
+            && (!self.shown_only || flags & flag::SHOWN != 0)
     }
 }
 

@@ -51,7 +51,7 @@ fn source(name: PathBuf) -> Source {
 fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
     let (name, read) = if list == Path::new("-") {
         let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes);
+        let read = tracemill_pipeline::stdin().read_to_end(&mut bytes).map(|_| bytes);
         ("standard input".to_owned(), read)
     } else {
         (list.display().to_string(), std::fs::read(list))

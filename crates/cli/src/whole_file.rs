@@ -96,7 +96,7 @@ impl Place {
     ) -> Result<(), Failure> {
         match self {
             Place::Stdout => {
-                let mut stdout = io::stdout().lock();
+                let mut stdout = tracemill_pipeline::stdout();
                 let written = write(&mut stdout).and_then(|()| stdout.flush());
                 written
                     .map_err(|source| Failure::Write { path: "standard output".to_owned(), source })

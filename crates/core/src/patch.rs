@@ -103,7 +103,7 @@ impl Patches {
 
     /// Puts the patches in order, and each apart from what follows it: to be called before they are read.
     #[inline]
-    pub fn settle(&mut self, whole: &[u8]) {
+    pub fn put_in_order(&mut self, whole: &[u8]) {
         if self.list.len() > 1 {
             self.list.sort_by_key(|patch| (patch.old.start, patch.old.end));
             // values overlap only where the input changed between one look and the next, and then the run fails in the end
@@ -146,7 +146,7 @@ impl Patches {
 
     /// `whole` as it is with the patches.
     pub fn apply(mut self, whole: &[u8]) -> Vec<u8> {
-        self.settle(whole);
+        self.put_in_order(whole);
         let mut out = Vec::with_capacity(whole.len() + 32);
         self.append_to(whole, &mut out);
         out
@@ -175,7 +175,7 @@ mod tests {
         let mut patches = Patches::default();
         patches.replace(bytes, &bytes[4..], b"new");
         patches.replace(bytes, &bytes[2..8], b"first");
-        patches.settle(bytes);
+        patches.put_in_order(bytes);
         assert_eq!(patches.longer(), 0);
         // apart from the word that follows
         assert_eq!(patches.apply(bytes), b"01first 89");

@@ -81,7 +81,7 @@ pub fn find_events(
 ) -> Result<Occurrences, Error> {
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
     let trace = Trace::open_with(sources, &config.limits, &mut profiles, None)?;
-    let mut found = Found { nth, count: 0, best: None };
+    let mut found = Matches { nth, count: 0, best: None };
     let mut open: HashMap<Thread, Begins<Wanted>> = HashMap::new();
     let mut end = i64::MIN;
     for event in trace.events(EventOrder::Time) {
@@ -117,19 +117,19 @@ pub fn find_events(
     unended.sort_unstable();
     unended.into_iter().for_each(|(number, from)| found.take(number, from, end));
     trace.check_unchanged()?;
-    let Found { count, best, .. } = found;
+    let Matches { count, best, .. } = found;
     Ok(Occurrences { count, chosen: best.map(|(_, from, to)| (from, to)) })
 }
 
 /// The events that were found so far, and the one of them that is asked for.
-struct Found {
+struct Matches {
     nth: Option<u64>,
     count: u64,
     /// Its number by time, its start and its end.
     best: Option<(u64, i64, i64)>,
 }
 
-impl Found {
+impl Matches {
     fn take(&mut self, number: u64, from: i64, to: i64) {
         let is_better = match (self.nth, self.best) {
             (Some(nth), _) => nth == number,

@@ -25,7 +25,7 @@ use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{Buckets, Order, Timed};
 use tracemill_core::output;
 use tracemill_core::place::{Long, Place};
-use tracemill_core::read::{Current, Own, Reader};
+use tracemill_core::read::{Current, InputBytes, Reader};
 use tracemill_core::remedy::Remedy;
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
@@ -162,7 +162,7 @@ impl Index<'_> {
     }
 
     fn begin_early(&self, current: Current<'_>) -> Option<Early> {
-        let Own::Mapped(mapped) = current.own else { return None };
+        let InputBytes::Mapped(mapped) = current.own else { return None };
         let documents = early::look(mapped, self.config)?;
         let store = Store::of_map(mapped);
         let (output, style) = self.output;
@@ -207,7 +207,7 @@ impl Collect for ChunkFindings {
 }
 
 impl Reader for Index<'_> {
-    type Part = ChunkFindings;
+    type Findings = ChunkFindings;
 
     fn part(base: u64, bytes: usize) -> ChunkFindings {
         // a guess that fits the Chrome-like traces; it is cut to size when the chunk is done

@@ -208,13 +208,13 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                     continue;
                 }
                 if collected.is_some() {
-                    self.order.settle(entries);
+                    self.order.resolve_ties(entries);
                 }
                 return Ok(Some(taken));
             }
             // which events a batch has is known only when it is in order
             if collected.is_some() {
-                self.order.settle(entries);
+                self.order.resolve_ties(entries);
             }
             let (mut sizes, mut delayed) = (Vec::new(), self.delays.apply(entries.clone()));
             loop {

@@ -63,7 +63,7 @@ impl<'r> EventRewriter<'r> {
 
     /// The event with its patches so far, in `self.event`.
     fn put_together(&mut self, event: &[u8]) {
-        self.patches.settle(event);
+        self.patches.put_in_order(event);
         self.event.clear();
         self.patches.append_to(event, &mut self.event);
     }
@@ -132,7 +132,7 @@ impl<'r> EventRewriter<'r> {
             None => self.repair(event),
             Some(own) => own.find(event, index, &mut self.patches),
         }
-        self.patches.settle(event);
+        self.patches.put_in_order(event);
         self.patches.longer()
     }
 }

@@ -57,7 +57,8 @@ fn unite_by<'p>(
     let value = |key: &KeyValue| store.slice(key.offset, key.len);
     let Some((first, later)) = documents.split_first() else { return MergedKeys::default() };
     let mut united = MergedKeys::of((first, later), store, &mut names);
-    let known = if later.is_empty() { Known::default() } else { Known::of(first, store) };
+    let known =
+        if later.is_empty() { FirstValues::default() } else { FirstValues::of(first, store) };
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
     let first_metadata = first_metadata.map(value).unwrap_or_default();
     let mut frames = Frames::default();
@@ -175,20 +176,20 @@ fn plain(key: &[u8]) -> Vec<u8> {
 
 /// The keys of the first document with their values.
 #[derive(Default)]
-struct Known<'p>(HashMap<LookUp<'p>, Vec<&'p [u8]>>);
+struct FirstValues<'p>(HashMap<LookUp<'p>, Vec<&'p [u8]>>);
 
 /// The name of a key, the length of its value, and how that begins.
 type LookUp<'v> = (Vec<u8>, usize, &'v [u8]);
 
-impl<'p> Known<'p> {
+impl<'p> FirstValues<'p> {
     /// Bytes of a value that are hashed: equal keys may have many values, and a value may be most of a trace.
     const HEAD: usize = 64;
 
     fn of(document: &Document, store: &Store<'p>) -> Self {
-        let mut known = Known::default();
+        let mut known = FirstValues::default();
         for key in &document.keys {
             let value = store.slice(key.offset, key.len);
-            known.0.entry(Known::look_up(&key.key, value)).or_default().push(value);
+            known.0.entry(FirstValues::look_up(&key.key, value)).or_default().push(value);
         }
         known
     }
@@ -199,7 +200,7 @@ impl<'p> Known<'p> {
 
     /// Whether a key of this name, however it is spelled, has exactly this value.
     fn has(&self, key: &[u8], value: &'p [u8]) -> bool {
-        let values = self.0.get(&Known::look_up(key, value));
+        let values = self.0.get(&FirstValues::look_up(key, value));
         values.is_some_and(|values| values.contains(&value))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  file ─ map ──┐                                          ┌─ in memory ─> buckets of time ─┐
-//!  pipe ─ read ─┼─> scan (SIMD) ─> walk ─> Part: 16 bytes ─┤                                ├─> gather ─> output
+//!  pipe ─ read ─┼─> scan (SIMD) ─> walk ─> entry: 16 bytes ┤                                ├─> gather ─> output
 //!  gz/zst ──────┘    tokenizer            an event, sorted └─ on disk ───> loser tree ──────┘
 //! ```
 //!
@@ -148,6 +148,7 @@ pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::limits::{Cancel, Limits, Progress, Shares};
 pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
+pub use tracemill_core::os::{stdin, stdout};
 pub use tracemill_core::output::{
     ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
 };

@@ -121,13 +121,13 @@ impl<P: Collect> Collect for SummedPart<P> {
 }
 
 impl<R: Reader> Reader for Summed<R> {
-    type Part = SummedPart<R::Part>;
+    type Findings = SummedPart<R::Findings>;
 
-    fn part(base: u64, bytes: usize) -> Self::Part {
+    fn part(base: u64, bytes: usize) -> Self::Findings {
         SummedPart { part: R::part(base, bytes), read: Read::default() }
     }
 
-    fn maker(&self) -> Maker<Self::Part> {
+    fn maker(&self) -> Maker<Self::Findings> {
         let make = self.reader.maker();
         Box::new(move |base, bytes| SummedPart { part: make(base, bytes), read: Read::default() })
     }
@@ -140,7 +140,7 @@ impl<R: Reader> Reader for Summed<R> {
         self.reader.hurries()
     }
 
-    fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: Self::Findings, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.read.add(part.read);
         self.reader.take(part.part, base, current)
     }

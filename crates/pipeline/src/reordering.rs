@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Gather, Order, Sorted, Sorter};
+use tracemill_core::order::{Gather, Order, Records, Sorted, Sorter, SpillList, SpillLists};
 use tracemill_core::place::Place;
-use tracemill_profile::{
-    ChunkOrder, Contents, Records, Series, SortSpace, SpillLists, StreamKey, settle, stream_key,
-};
+use tracemill_profile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 
 /// See the module doc. A copy costs next to nothing.
@@ -49,8 +47,8 @@ impl Reordering {
         key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
     ) -> Result<Self, Error> {
         let space = SortSpace { limit: config.shares().index / 8, tmp_dir: &config.tmp_dir };
-        let mut chunks: BTreeMap<StreamKey, Series<Entry>> = BTreeMap::new();
-        let mut shelf = SpillLists::new(space.limit, space.tmp_dir);
+        let mut chunks: BTreeMap<StreamKey, SpillList<Entry>> = BTreeMap::new();
+        let mut lists = SpillLists::new(space.limit, space.tmp_dir);
         for entry in entries {
             let event = order.0.event(entry.place);
             let spans = fields_of(event);
@@ -58,14 +56,14 @@ impl Reordering {
             if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
                 let key = key_of(&event, entry.place);
                 if streams.contains(&key) {
-                    shelf.push(chunks.entry(key).or_default(), entry);
+                    lists.push(chunks.entry(key).or_default(), entry);
                 }
-                if shelf.is_full() {
-                    chunks.values_mut().try_for_each(|own| shelf.spill(own))?;
+                if lists.is_full() {
+                    chunks.values_mut().try_for_each(|own| lists.spill(own))?;
                 }
             }
         }
-        let file = shelf.finish()?;
+        let file = lists.finish()?;
         let mut finder = Finder::new(order, space);
         for found in chunks.values() {
             let found = found.records(file.as_deref().unwrap_or_default());
@@ -147,7 +145,7 @@ impl<'s, 'p> Finder<'s, 'p> {
     fn decide(&mut self, chunks: Records<'_, Entry>) -> Result<(), Error> {
         let Some(first) = chunks.first() else { return Ok(()) };
         let mut contents = Contents::new(&[], self.order.0);
-        match settle(chunks, self.order, &mut contents, self.space)?.order {
+        match order_chunks(chunks, self.order, &mut contents, self.space)?.order {
             ChunkOrder::Both | ChunkOrder::Time => return Ok(()),
             ChunkOrder::Neither => {
                 self.note_unordered(first);
@@ -197,7 +195,7 @@ fn by_input(
     chunks: Records<'_, Entry>,
     order: Order<'_, '_>,
     space: SortSpace<'_>,
-) -> Result<(Series<Entry>, Option<Mapped>), Error> {
+) -> Result<(SpillList<Entry>, Option<Mapped>), Error> {
     /// Entries that are sorted at a time.
     const PART: usize = 16 * 1024;
     // with time and place changed over they sort by their places
@@ -220,10 +218,11 @@ fn by_input(
         }
     }
     let (runs, _) = sorter.finish(order.0)?;
-    let (mut sorted, mut shelf) = (Series::default(), SpillLists::new(space.limit, space.tmp_dir));
+    let (mut sorted, mut lists) =
+        (SpillList::default(), SpillLists::new(space.limit, space.tmp_dir));
     runs.each_in_order(order, |entry| {
-        shelf.push(&mut sorted, back(entry));
-        if shelf.is_full() { shelf.spill(&mut sorted) } else { Ok(()) }
+        lists.push(&mut sorted, back(entry));
+        if lists.is_full() { lists.spill(&mut sorted) } else { Ok(()) }
     })?;
-    Ok((sorted, shelf.finish()?))
+    Ok((sorted, lists.finish()?))
 }

@@ -10,7 +10,6 @@
 
 use super::assembled::{Extent, LATER, Profile, text_of};
 use super::chunk::{Extra, NO_ID, ProfileSource, TraceId};
-use super::column::Column;
 use super::decoded_chunks::ChunkRef;
 use super::text::Text;
 use super::tree::{Builder, NONE};
@@ -18,6 +17,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::order::Column;
 use tracemill_core::store::Store;
 
 /// How samples and steps belong together.

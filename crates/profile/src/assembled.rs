@@ -1,12 +1,12 @@
 //! A profile that is put together: its tree, and its samples in columns.
 
 use super::chunk::{Extra, ProfileSource};
-use super::column::{Column, ColumnReader};
 use super::text::Text;
 use super::tree::{NONE, Tree};
 use std::path::Path;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::order::{Column, ColumnReader};
 use tracemill_core::store::Store;
 
 /// Numbers from here on stand for ids that no node had so far.
@@ -72,7 +72,7 @@ impl Profile<'_, '_> {
 
     /// Whether it has lines, and columns.
     pub fn has_positions(&self) -> [bool; 2] {
-        self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| column.len() > 0))
+        self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| !column.is_empty()))
     }
 
     /// Says what becomes of `count` samples without any times; the first chunk is that of the event at `offset`.
@@ -174,12 +174,12 @@ impl Samples<'_> {
     #[inline]
     pub fn next(&mut self) -> Result<Option<Sample>, Error> {
         let mut delta = 0i64;
-        while let Some(number) = self.samples.next()? {
+        while let Some(number) = self.samples.read()? {
             if let Some(deltas) = &mut self.deltas {
-                delta = delta.saturating_add(deltas.next()?.unwrap_or(0));
+                delta = delta.saturating_add(deltas.read()?.unwrap_or(0));
             }
             let position = match &mut self.position {
-                Some(position) => position.next()?.unwrap_or(0),
+                Some(position) => position.read()?.unwrap_or(0),
                 None => 0,
             };
             let node = match number {

@@ -117,7 +117,7 @@ impl Chunk {
         let mut decoder = Decoder { cursor: Cursor::new(args), bytes: args, base, chunk: self };
         decoder.args();
         decoder.note_passed();
-        self.settle();
+        self.finish();
     }
 
     /// The sum of its steps.
@@ -159,7 +159,7 @@ impl Chunk {
     }
 
     /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
-    pub fn settle(&mut self) {
+    pub fn finish(&mut self) {
         let Some((times, at)) = self.timestamps.take() else { return };
         self.start = times.first().copied();
         self.end = times.iter().copied().max();

@@ -6,7 +6,7 @@ use super::chunk::ProfileSource;
 use super::contents::{Contents, decode};
 use super::key::Written;
 use super::names::Names;
-use super::order::{ChunkOrder, SortSpace, settle};
+use super::order::{ChunkOrder, SortSpace, order_chunks};
 use super::router::Router;
 use super::streams::{Group, Room, Streams};
 use super::write::Bounds;
@@ -33,13 +33,13 @@ pub struct Collector {
 
 /// The findings of a stretch of an input.
 #[derive(Default)]
-pub struct Part {
+pub struct ChunkFindings {
     envelope: Envelope,
     streams: Router,
     names: Names,
 }
 
-impl Collect for Part {
+impl Collect for ChunkFindings {
     fn envelope(&mut self) -> &mut Envelope {
         &mut self.envelope
     }
@@ -55,10 +55,10 @@ impl Collect for Part {
 }
 
 impl Reader for Collector {
-    type Part = Part;
+    type Findings = ChunkFindings;
 
-    fn part(base: u64, _bytes: usize) -> Part {
-        Part { envelope: Envelope::at(base), ..Part::default() }
+    fn part(base: u64, _bytes: usize) -> ChunkFindings {
+        ChunkFindings { envelope: Envelope::at(base), ..ChunkFindings::default() }
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -69,7 +69,7 @@ impl Reader for Collector {
 
     const PROVES: bool = false;
 
-    fn take(&mut self, part: Part, base: u64, _current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.streams.append(part.streams, base)?;
         self.names.append(part.names);
         part.envelope.append_to(&mut self.documents);
@@ -155,15 +155,15 @@ impl Group<'_> {
         let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
         let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
-        let settled = settle(self.chunks(), order, &mut contents, space)?;
+        let ordered = order_chunks(self.chunks(), order, &mut contents, space)?;
         let counts = (self.own.sums.samples, self.own.sums.deltas);
         let mut assembler = Assembler::new(store, counts, keep, &config.tmp_dir);
         let mut first = None;
-        settled.each(order, |entry| {
+        ordered.each(order, |entry| {
             first.get_or_insert(entry);
             assembler.add(contents.get(entry), entry.place.offset())
         })?;
-        self.finish(assembler, settled.order, first, store)
+        self.finish(assembler, ordered.order, first, store)
     }
 
     /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.

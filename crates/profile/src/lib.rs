@@ -28,7 +28,7 @@
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
 //! to streams, on the worker that finds them), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
-//! and `profile_parts` (all streams, and the profiles in them), `series` (places of chunks, on disk beyond the budget), `order`
+//! and `profile_parts` (all streams, and the profiles in them), `order`
 //! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
 //! `window` and `rebase` serve slices.
@@ -40,7 +40,6 @@ mod browser;
 mod check;
 mod chunk;
 mod collect;
-mod column;
 mod contents;
 mod decoded_chunks;
 mod events;
@@ -56,7 +55,6 @@ mod profile_parts;
 mod profiles;
 mod rebase;
 mod router;
-mod series;
 mod skim;
 mod streams;
 mod text;
@@ -79,11 +77,10 @@ pub use inputs::ProfileReader;
 pub use key::{StreamKey, printable, push_canonical, stream_key};
 pub use names::Names;
 pub use order::ChunkOrder;
-pub use order::{SortSpace, settle};
+pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;
 pub use profiles::{CpuProfile, HotFunction, Profiles, open};
 pub use router::{Detail, Role, Router};
-pub use series::{Records, Series, SpillLists};
 pub use skim::Skim;
 pub use streams::{Group, Room, Streams};
 pub use text::Text;

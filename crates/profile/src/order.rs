@@ -7,11 +7,11 @@
 
 use super::chunk::NO_ID;
 use super::contents::Contents;
-use super::series::Records;
 use std::collections::HashSet;
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::order::Records;
 use tracemill_core::order::{Gather, Order, Runs};
 
 /// The order that was chosen.
@@ -40,7 +40,7 @@ impl ChunkOrder {
 }
 
 /// The chunks of a stream in its own order.
-pub struct Settled<'c> {
+pub struct OrderedChunks<'c> {
     pub order: ChunkOrder,
     by_input: Records<'c, Entry>,
     /// By time, unless that is the same.
@@ -59,15 +59,15 @@ pub struct SortSpace<'c> {
 /// Decides on the order of the chunks of a stream, given in input order, and what they hold.
 ///
 /// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two.
-pub fn settle<'c>(
+pub fn order_chunks<'c>(
     chunks: Records<'c, Entry>,
     order: Order<'_, '_>,
     contents: &mut Contents<'_, '_, '_>,
     space: SortSpace<'_>,
-) -> Result<Settled<'c>, Error> {
+) -> Result<OrderedChunks<'c>, Error> {
     let by_input = chunks;
     if is_sorted(chunks, order) {
-        return Ok(Settled { order: ChunkOrder::Both, by_input, by_time: None });
+        return Ok(OrderedChunks { order: ChunkOrder::Both, by_input, by_time: None });
     }
     let mut sorted = Gather::new(space.limit, space.tmp_dir, order);
     chunks.iter().try_for_each(|chunk| sorted.push(chunk))?;
@@ -78,13 +78,13 @@ pub fn settle<'c>(
         Ok(())
     })?;
     if references.all_back() {
-        return Ok(Settled { order: ChunkOrder::Time, by_input, by_time: Some(by_time) });
+        return Ok(OrderedChunks { order: ChunkOrder::Time, by_input, by_time: Some(by_time) });
     }
     let mut references = References::default();
     chunks.iter().for_each(|chunk| references.follow(chunk, contents));
     Ok(match references.all_back() {
-        true => Settled { order: ChunkOrder::Input, by_input, by_time: None },
-        false => Settled { order: ChunkOrder::Neither, by_input, by_time: Some(by_time) },
+        true => OrderedChunks { order: ChunkOrder::Input, by_input, by_time: None },
+        false => OrderedChunks { order: ChunkOrder::Neither, by_input, by_time: Some(by_time) },
     })
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn is_sorted(chunks: Records<'_, Entry>, order: Order<'_, '_>) -> boo
     chunks.iter().is_sorted_by(|a, b| order.compare(a, b).is_lt())
 }
 
-impl Settled<'_> {
+impl OrderedChunks<'_> {
     /// Gives every chunk in the order that was chosen.
     pub fn each(
         &self,

@@ -2,11 +2,11 @@
 
 use super::chunk::{Chunk, ProfileSource};
 use super::key::Written;
-use super::series::{Series, SpillLists};
 use super::skim::Skim;
 use std::ops::AddAssign;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::order::{SpillList, SpillLists};
 use tracemill_tokenizer::{Event, Field};
 
 /// What an event says of start and origin of a profile.
@@ -61,9 +61,9 @@ pub struct ProfileParts {
     /// `Profile` events.
     pub heads: Vec<Head>,
     /// `ProfileChunk` events, or the one `CpuProfile` event.
-    pub chunks: Series<Entry>,
+    pub chunks: SpillList<Entry>,
     /// Beside each chunk, with [`super::router::Detail::Times`]; nothing otherwise.
-    pub skims: Series<Skim>,
+    pub skims: SpillList<Skim>,
     /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
     pub whole: Option<Origin>,
     /// How much there is in them.
@@ -85,10 +85,10 @@ impl ProfileParts {
         self.chunks.heap() + self.skims.heap()
     }
 
-    /// Writes the lists that may be long to the shelf's file.
-    pub fn spill(&mut self, shelf: &mut SpillLists) -> Result<(), Error> {
-        shelf.spill(&mut self.chunks)?;
-        shelf.spill(&mut self.skims)
+    /// Writes the lists that may be long to the lists's file.
+    pub fn spill(&mut self, lists: &mut SpillLists) -> Result<(), Error> {
+        lists.spill(&mut self.chunks)?;
+        lists.spill(&mut self.skims)
     }
 }
 

@@ -14,10 +14,10 @@
 //! Cost: 0.2 ns a byte; decoding takes 1 ns.
 
 use super::chunk::Chunk;
-use super::series::Record;
 use memchr::{memchr, memmem};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
+use tracemill_core::order::Record;
 use tracemill_tokenizer::{Event, Field};
 
 /// What was found of a chunk.
@@ -174,18 +174,21 @@ impl Skim {
 }
 
 impl Record for Skim {
-    fn put(self, out: &mut Vec<u8>) {
+    const BYTES: usize = 40;
+
+    fn encode(&self, bytes: &mut [u8]) {
         let flags = [self.positions[0], self.positions[1], self.is_other, self.is_even];
-        out.extend_from_slice(&self.count.to_le_bytes());
-        out.extend(flags.map(u8::from));
-        for number in [self.duration, self.low, self.high] {
-            out.extend_from_slice(&number.to_le_bytes());
+        bytes[..4].copy_from_slice(&self.count.to_le_bytes());
+        bytes[4..8].copy_from_slice(&flags.map(u8::from));
+        for (at, number) in [(8, self.duration), (16, self.low), (24, self.high)] {
+            bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         }
-        out.extend_from_slice(&self.ids.0.to_le_bytes());
-        out.extend_from_slice(&self.ids.1.to_le_bytes());
+        for (at, id) in [(32, self.ids.0), (36, self.ids.1)] {
+            bytes[at..at + 4].copy_from_slice(&id.to_le_bytes());
+        }
     }
 
-    fn get(bytes: &[u8]) -> Self {
+    fn decode(bytes: &[u8]) -> Self {
         let narrow = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 4]));
         let wide = |at: usize| i64::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 8]));
         let flag = |at: usize| bytes[at] != 0;

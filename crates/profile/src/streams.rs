@@ -9,20 +9,20 @@
 //! A stream goes on in later inputs (rotated logs) unless that input has a `Profile` event of its own for the key: then it
 //! is another profile that happens to have the same ids.
 //!
-//! Memory: 16 bytes a chunk, 56 where it was skimmed, on disk beyond their share of the budget (`series`). What was
+//! Memory: 16 bytes a chunk, 56 where it was skimmed, on disk beyond their share of the budget ([`SpillLists`]). What was
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
 use super::decoded_chunks::DecodedChunks;
 use super::key::StreamKey;
 use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
-use super::series::{Records, SpillLists};
 use super::skim::Skim;
 use super::time_order::may_swap;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::order::{Records, SpillLists};
 use tracemill_core::place::Long;
 use tracemill_tokenizer::Mapped;
 
@@ -79,7 +79,7 @@ pub struct Streams {
     kept: Vec<DecodedChunks>,
     decoded: u64,
     room: Room,
-    shelf: SpillLists,
+    lists: SpillLists,
     /// How often places went to disk.
     pub spilled: u64,
     /// What went to disk, once all inputs were read.
@@ -98,7 +98,7 @@ impl Streams {
             kept: Vec::new(),
             decoded: 0,
             room,
-            shelf: SpillLists::new(room.places, tmp_dir),
+            lists: SpillLists::new(room.places, tmp_dir),
             spilled: 0,
             file: None,
             odd: OddLengths::default(),
@@ -116,11 +116,11 @@ impl Streams {
             self.kept.extend(later.kept.into_iter().filter(|kept| !kept.is_empty()));
         }
         for (key, owner, gathered) in later.found {
-            self.shelf.heap += gathered.heap();
+            self.lists.heap += gathered.heap();
             let at = self.stream(key, owner, input);
             self.all[at].1.append(gathered, input);
         }
-        if self.shelf.is_full() { self.spill() } else { Ok(()) }
+        if self.lists.is_full() { self.spill() } else { Ok(()) }
     }
 
     fn stream(&mut self, key: StreamKey, owner: Owner, input: u64) -> usize {
@@ -136,13 +136,13 @@ impl Streams {
     fn spill(&mut self) -> Result<(), Error> {
         self.spilled += 1;
         let profiles = self.all.iter_mut().flat_map(|(_, stream)| &mut stream.profiles);
-        profiles.into_iter().try_for_each(|profile| profile.spill(&mut self.shelf))
+        profiles.into_iter().try_for_each(|profile| profile.spill(&mut self.lists))
     }
 
     /// All inputs were read: from now on it can be asked.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.all.iter_mut().for_each(|(_, stream)| stream.end_input());
-        self.file = self.shelf.finish()?;
+        self.file = self.lists.finish()?;
         Ok(())
     }
 

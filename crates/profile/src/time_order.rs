@@ -17,7 +17,7 @@ use tracemill_tokenizer::{Event, Field};
 
 /// What the first pass knows of one stream.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct StreamEnds {
     first: Entry,
     last: Entry,
     /// Time order may differ from input order.
@@ -26,7 +26,7 @@ struct Seen {
 
 /// Per stream, whether its chunks stand in time order.
 #[derive(Clone, Debug, Default)]
-pub struct StreamOrders(HashMap<StreamKey, Seen>);
+pub struct StreamOrders(HashMap<StreamKey, StreamEnds>);
 
 impl StreamOrders {
     /// Looks at an event; `entry.time` is [`i64::MIN`] if it has none.
@@ -38,10 +38,10 @@ impl StreamOrders {
     }
 
     fn note_chunk(&mut self, event: &Event<'_>, entry: Entry) {
-        self.join(stream_key(event), Seen { first: entry, last: entry, suspect: false });
+        self.join(stream_key(event), StreamEnds { first: entry, last: entry, suspect: false });
     }
 
-    fn join(&mut self, key: StreamKey, later: Seen) {
+    fn join(&mut self, key: StreamKey, later: StreamEnds) {
         match self.0.entry(key) {
             Slot::Vacant(slot) => {
                 slot.insert(later);

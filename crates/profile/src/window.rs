@@ -47,7 +47,7 @@ impl Cut {
 }
 
 /// What becomes of a stream.
-enum Fate {
+enum StreamOutcome {
     Kept,
     Whole,
     Dropped,
@@ -79,16 +79,16 @@ pub fn cut_streams(
                 Some(part) => part,
                 None => group.assemble(store, Keep::All { memory }, config)?,
             };
-            Ok::<_, Error>((fate(group, &whole, windows, edges)?, whole))
+            Ok::<_, Error>((outcome(group, &whole, windows, edges)?, whole))
         })?;
-        for (&group, (fate, whole)) in some.iter().zip(found) {
-            if matches!(fate, Fate::Rebased) {
+        for (&group, (outcome, whole)) in some.iter().zip(found) {
+            if matches!(outcome, StreamOutcome::Rebased) {
                 cut.rebased += 1;
                 cut.samples += Rebase::new(group, &whole, windows, store)?.write(made)?;
                 cut.flaws.append(&whole.profile.flaws);
             }
-            cut.whole += u64::from(matches!(fate, Fate::Whole));
-            cut.stays.push(matches!(fate, Fate::Kept | Fate::Whole));
+            cut.whole += u64::from(matches!(outcome, StreamOutcome::Whole));
+            cut.stays.push(matches!(outcome, StreamOutcome::Kept | StreamOutcome::Whole));
         }
     }
     Ok(cut)
@@ -96,13 +96,13 @@ pub fn cut_streams(
 
 /// Times of a stream.
 #[derive(Default)]
-struct Seen {
+struct StreamTimes {
     extent: Option<(i64, i64)>,
     /// Whether any lies in no window.
     outside: bool,
 }
 
-impl Seen {
+impl StreamTimes {
     /// Notes a time; whether it lies in a window.
     fn note(&mut self, time: i64, windows: &Windows) -> bool {
         let inside = windows.at(time).is_some();
@@ -112,15 +112,15 @@ impl Seen {
     }
 }
 
-fn fate(
+fn outcome(
     group: Group<'_>,
     whole: &Whole<'_, '_>,
     windows: &Windows,
     edges: Edges,
-) -> Result<Fate, Error> {
+) -> Result<StreamOutcome, Error> {
     let times = group.events().map(|event| event.time);
     let times = times.filter(|&time| time != i64::MIN);
-    let mut seen = Seen::default();
+    let mut seen = StreamTimes::default();
     times.for_each(|time| {
         seen.note(time, windows);
     });
@@ -133,18 +133,18 @@ fn fate(
         in_force.note(time, ());
     }
     inside |= in_force.finish(whole.last).contains(&Some(()));
-    let Some((first, last)) = seen.extent else { return Ok(Fate::Kept) };
+    let Some((first, last)) = seen.extent else { return Ok(StreamOutcome::Kept) };
     let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].1);
     if in_one || edges == Edges::Clip && !seen.outside {
-        return Ok(Fate::Kept);
+        return Ok(StreamOutcome::Kept);
     }
     let is_stream = !group.own.heads.is_empty() && group.own.whole.is_none();
     Ok(match edges {
-        Edges::Drop => Fate::Dropped,
-        Edges::Keep if windows.touch(first, last) => Fate::Kept,
-        Edges::Keep => Fate::Dropped,
-        Edges::Clip if is_stream && inside => Fate::Rebased,
-        Edges::Clip if is_stream || !windows.touch(first, last) => Fate::Dropped,
-        Edges::Clip => Fate::Whole,
+        Edges::Drop => StreamOutcome::Dropped,
+        Edges::Keep if windows.touch(first, last) => StreamOutcome::Kept,
+        Edges::Keep => StreamOutcome::Dropped,
+        Edges::Clip if is_stream && inside => StreamOutcome::Rebased,
+        Edges::Clip if is_stream || !windows.touch(first, last) => StreamOutcome::Dropped,
+        Edges::Clip => StreamOutcome::Whole,
     })
 }

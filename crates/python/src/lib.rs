@@ -1,16 +1,16 @@
-//! What the Python package `tracemill` is made of: the command, its verbs as calls, and the table of its flags.
+//! What the Python package `tracemill` is made of: the command, its verbs as calls, and events as tables.
 //!
 //! ```text
 //!   tracemill/_verbs.py ─ words of a command line ─> verbs ─> tracemill::call ─> JSON, messages
 //!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, pandas, pyarrow, duckdb
 //! ```
 //!
-//! Verbs as functions with keywords, their types and their documentation are Python, made of [`flags`] by `generate.py`.
+//! Verbs as functions with keywords, their types and their documentation are Python, made of the command's flags by `generate.py`, which a test
+//! of the command runs.
 #![forbid(unsafe_code)]
 
 mod errors;
 mod events;
-mod flags;
 mod rows;
 mod verbs;
 mod watched;
@@ -20,8 +20,6 @@ mod watched;
 mod _native {
     #[pymodule_export]
     use super::events::{Events, open_events};
-    #[pymodule_export]
-    use super::flags::flags;
     #[pymodule_export]
     use super::verbs::{call, main};
 

@@ -43,6 +43,7 @@ def test_reports_are_those_of_the_command(node, empty):
         (tracemill.profiles(node), ["profile", "list"]),
         (tracemill.top(node, top=5), ["top", "--top=5"]),
         (tracemill.tree(node, bottom_up=True), ["tree", "--bottom-up"]),
+        (tracemill.report(node, top=2), ["report", "--top=2"]),
     ]:
         status = 1 if verb[0] == "check" else 0
         theirs = json.loads(command(*verb, "--json", str(node), status=status))
@@ -86,6 +87,42 @@ def test_profiles_are_extracted_and_listed_alike(node, empty):
     assert len(listed) == len(report["profiles"]) == len(list(Path("profiles").iterdir())) > 0
     profile = json.loads(next(Path("profiles").iterdir()).read_text())
     assert listed[0]["samples"] == len(profile["samples"])
+
+
+def test_runs_are_compared_one_by_one_or_side_by_side(node, other, empty):
+    def theirs(*words):
+        return json.loads(command("diff", "--json", *map(str, words)))
+
+    assert tracemill.diff(node, other) == theirs(node, other)
+    Path("runs").mkdir()
+    for name in "ab":
+        Path("runs", f"{name}.json").write_bytes(other.read_bytes())
+    sides = tracemill.diff([node], ["runs", other], key="place")
+    assert sides == theirs("--base", node, "--new", "runs", other, "--key", "place")
+    assert sides["runs"] == [1, 3]
+    # a folder by itself is one run
+    assert tracemill.diff(node, Path("runs"))["runs"] == [1, 1]
+    with pytest.warns(tracemill.TracemillWarning, match="^broken: self>0"):
+        tracemill.diff(node, other, fail_on="self>0ms", any=True)
+    with pytest.raises(tracemill.UsageError, match="no input"):
+        tracemill.diff(node, [])
+
+
+def test_pictures_and_calls_are_those_of_the_command(node, empty):
+    report = tracemill.flame(node, output="own.svg", group_by="category")
+    command("flame", "-q", "--group-by=category", "-o", "their.svg", str(node))
+    assert Path("own.svg").read_bytes() == Path("their.svg").read_bytes() != b""
+    assert report["verb"] == "flame"
+    report = tracemill.calls(node, output="own.json")
+    command("calls", "-q", "-o", "their.json", str(node))
+    assert Path("own.json").read_bytes() == Path("their.json").read_bytes()
+    assert len(events_of("own.json")) == len(events_of(node)) + report["decisions"]["calls"] > len(events_of(node))
+
+
+def test_a_limit_that_is_broken_is_a_warning(node):
+    with pytest.warns(tracemill.TracemillWarning, match="^broken: ") as warned:
+        report = tracemill.report(node, fail_on=["busy>1us"])
+    assert report["schema"] == "tracemill.report/1" and warned[0].filename == __file__
 
 
 def test_redacted_and_indexed_traces_say_the_same(node, empty):

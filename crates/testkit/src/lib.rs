@@ -7,6 +7,7 @@
 
 pub mod cut;
 pub mod damage;
+pub mod devtools;
 pub mod generate;
 pub mod mutate;
 pub mod reference;

@@ -86,7 +86,7 @@ impl Run {
     pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
         let mut sums: HashMap<Key, (f64, f64)> = HashMap::new();
         for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_ref()) {
-            let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.frames.len()];
+            let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.ids.len()];
             let mut samples = trace.samples.range(model.span.range.clone()).peekable();
             while let Some(sample) = samples.next() {
                 let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;
@@ -95,10 +95,11 @@ impl Run {
                     own.1 += weight * weight;
                 }
             }
-            for (frame, (sum, squares)) in model.frames.iter().zip(by_node) {
+            for (node, (sum, squares)) in (0..).zip(by_node) {
                 if sum <= 0.0 {
                     continue;
                 }
+                let frame = model.frame(node);
                 let name = match trace.names.text(frame.function) {
                     name if name.is_empty() => "(anonymous)".to_owned(),
                     name => name,

@@ -8,9 +8,10 @@
 
 use super::annotations::{self, Number, number};
 use super::counts::Perfetto;
+use super::open::Slices;
 use super::packets::{EVENTS, Packets, TextKind, Texts, content, packet, plain};
 use super::profiles::Profiles;
-use super::tracks::{Open, Tracks, hash};
+use super::tracks::{Tracks, hash};
 use crate::proto::Message;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -18,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use tracemill_core::json::member;
+use tracemill_core::pairing::is_named;
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Damage, Event, Field, Member, Sink, fields_of, members, parse};
 
@@ -49,7 +51,7 @@ const HELD: usize = 1024;
 /// An operation that is open: its track, and its begins.
 struct Operation {
     track: u64,
-    open: Vec<Open>,
+    open: Slices,
 }
 
 /// An event that waits for the ends of its time: where it stands, and its thread.
@@ -185,7 +187,7 @@ impl<'o> Writer<'o> {
         let thread = self.tracks.thread(event);
         let mut before = self.held.iter().filter(|own| own.thread == thread);
         let waits = match phase {
-            b'X' => self.tracks.threads[thread].open.iter().any(|own| own.end.is_none()),
+            b'X' => self.tracks.threads[thread].open.has_begins(),
             b'E' => before.any(|own| own.begins == Some(name_of(event))),
             _ => before.next().is_some(),
         };
@@ -233,24 +235,25 @@ impl<'o> Writer<'o> {
         self.end_of_thread(thread, ts);
         let open = &mut self.tracks.threads[thread].open;
         // what ends behind the one that it lies in cannot be said on one track
-        let within = open.iter().rev().find_map(|own| own.end).zip(end);
-        let over = within.map_or(0, |(around, end)| end.saturating_sub(around));
+        let over = open.until().zip(end).map_or(0, |(around, end)| end.saturating_sub(around));
         // a nanosecond is what rounding makes
         self.written.cut += u64::from(over > 1);
         let end = end.map(|end| end - over.max(0));
-        open.push(Open { begun: self.begun, end, name: name_of(event) });
+        match end {
+            None => open.begin(self.begun, name_of(event)),
+            Some(end) => {
+                open.enter(self.begun, end);
+                self.endings.push(Reverse((end, Reverse(self.begun), thread)));
+            }
+        }
         self.written.slices += 1;
         self.described(event, track, Type::Begin);
         self.push(ts);
-        if let Some(end) = end {
-            self.endings.push(Reverse((end, Reverse(self.begun), thread)));
-        }
     }
 
     fn end(&mut self, event: &Event<'_>, ts: i64) {
         let thread = self.tracks.thread(event);
-        let open = &self.tracks.threads[thread].open;
-        let Some(at) = begin_of(open, name_of(event)) else {
+        let Some(at) = self.tracks.threads[thread].open.end(name_of(event)) else {
             self.written.lone_ends += 1;
             return;
         };
@@ -259,10 +262,9 @@ impl<'o> Writer<'o> {
 
     /// Ends what ends until then on a thread, up to the innermost B.
     fn end_of_thread(&mut self, thread: usize, ts: i64) {
-        while let [.., Open { end: Some(end), .. }] = self.tracks.threads[thread].open[..]
+        while let Some((at, end)) = self.tracks.threads[thread].open.innermost_end()
             && end <= ts
         {
-            let at = self.tracks.threads[thread].open.len() - 1;
             self.close(thread, at, end);
         }
     }
@@ -273,8 +275,7 @@ impl<'o> Writer<'o> {
             && end <= ts
         {
             self.endings.pop();
-            let open = &self.tracks.threads[thread].open;
-            if let Some(at) = open.iter().rposition(|own| own.begun == begun) {
+            if let Some(at) = self.tracks.threads[thread].open.place_of(begun) {
                 self.close(thread, at, end);
             }
         }
@@ -283,10 +284,7 @@ impl<'o> Writer<'o> {
     /// Closes an event of a thread, and before it what is still open within it.
     fn close(&mut self, thread: usize, at: usize, ts: i64) {
         let track = self.tracks.of_thread(thread, &mut self.out);
-        let open = &mut self.tracks.threads[thread].open;
-        let within = open.len() - at;
-        let early = open[at + 1..].iter().filter(|own| own.end != Some(ts)).count();
-        open.truncate(at);
+        let (within, early) = self.tracks.threads[thread].open.close(at, ts);
         self.written.cut += early as u64;
         (0..within).for_each(|_| self.push_end(track, ts));
     }
@@ -301,9 +299,9 @@ impl<'o> Writer<'o> {
     fn begin_operation(&mut self, event: &Event<'_>, ts: i64) {
         let (key, track) = self.operation(event);
         self.begun += 1;
-        let opened = Open { begun: self.begun, end: None, name: name_of(event) };
-        let operation = self.operations.entry(key).or_insert(Operation { track, open: Vec::new() });
-        operation.open.push(opened);
+        let new = Operation { track, open: Slices::default() };
+        let operation = self.operations.entry(key).or_insert(new);
+        operation.open.begin(self.begun, name_of(event));
         let track = operation.track;
         self.written.slices += 1;
         self.described(event, track, Type::Begin);
@@ -314,14 +312,12 @@ impl<'o> Writer<'o> {
         let key = operation_key(event);
         let name = name_of(event);
         let found = self.operations.get_mut(&key);
-        let Some((operation, at)) =
-            found.and_then(|own| begin_of(&own.open, name).map(|at| (own, at)))
+        let Some((operation, at)) = found.and_then(|own| own.open.end(name).map(|at| (own, at)))
         else {
             self.written.lone_ends += 1;
             return;
         };
-        let (track, within) = (operation.track, operation.open.len() - at);
-        operation.open.truncate(at);
+        let (track, (within, _)) = (operation.track, operation.open.close(at, ts));
         if operation.open.is_empty() {
             self.operations.remove(&key);
         }
@@ -455,15 +451,9 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// Which begin an end closes: the innermost of its name, else the innermost.
-fn begin_of(open: &[Open], name: u64) -> Option<usize> {
-    let begins = || open.iter().enumerate().rev().filter(|(_, own)| own.end.is_none());
-    let same = begins().find(|(_, own)| own.name == name);
-    same.or_else(|| begins().next()).map(|(at, _)| at)
-}
-
+/// A name as pairing has it: 0 is none.
 fn name_of(event: &Event<'_>) -> u64 {
-    hash(event.field(Field::Name).unwrap_or_default())
+    if is_named(event) { hash(event.field(Field::Name).unwrap_or_default()) } else { 0 }
 }
 
 /// An operation by category and id; ids that are local, by process too.

@@ -11,6 +11,7 @@
 mod annotations;
 mod counts;
 mod events;
+mod open;
 mod packets;
 mod profiles;
 mod tracks;
@@ -55,7 +56,7 @@ impl PerfettoDraft {
     /// Writes it, not packed. The same inputs make the same bytes everywhere.
     ///
     /// Times are whole nanoseconds, those of samples whole microseconds. Cost: one pass over the events; of heap what is open at one time,
-    /// 200 bytes a thread, at most 10 MiB for texts and tracks, and the call trees of CPU profiles.
+    /// 400 bytes a thread, at most 10 MiB for texts and tracks, and the call trees of CPU profiles.
     ///
     /// # Errors
     /// What `out` says; [`io::ErrorKind::Interrupted`] if the run is cancelled.

@@ -1,5 +1,6 @@
 //! Tracks: processes, threads, and what belongs to these.
 
+use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
 use crate::proto::Message;
 use foldhash::fast::FixedState;
@@ -42,19 +43,8 @@ pub(super) struct Thread {
     process: usize,
     pub(super) number: i64,
     said: Said,
-    /// Events that are open, outermost first.
-    pub(super) open: Vec<Open>,
-}
-
-/// An event that is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Open {
-    /// Its number among those that are begun.
-    pub(super) begun: u64,
-    /// Where it ends, if it says so.
-    pub(super) end: Option<i64>,
-    /// Hash of its name.
-    pub(super) name: u64,
+    /// Events that are open.
+    pub(super) open: Slices,
 }
 
 /// Processes and threads by their ids as written, and which tracks the reader knows.
@@ -65,6 +55,8 @@ pub(super) struct Tracks {
     pub(super) threads: Vec<Thread>,
     thread_numbers: HashMap<Box<[u8]>, usize, FixedState>,
     taken: HashSet<(usize, i64), FixedState>,
+    /// The made number to try next, by process.
+    made: HashMap<usize, i64, FixedState>,
     /// Tracks of other kinds that were told.
     others: HashSet<u64, FixedState>,
     key: Vec<u8>,
@@ -92,7 +84,7 @@ impl Tracks {
         let number = if number == 0 { usual } else { number };
         let said = Said { name: text_id(tid), ..Said::default() };
         let at = self.threads.len();
-        self.threads.push(Thread { process, number, said, open: Vec::new() });
+        self.threads.push(Thread { process, number, said, open: Slices::default() });
         self.thread_numbers.insert(self.key.as_slice().into(), at);
         at
     }
@@ -114,11 +106,11 @@ impl Tracks {
     /// The number of an id; of a text, one that is free.
     fn number_of(&mut self, of: usize, id: &[u8]) -> i64 {
         let number = parse(content(id)).unwrap_or_else(|| {
-            let mut made = MADE;
-            while self.taken.contains(&(of, made)) {
-                made += 1;
+            let next = self.made.entry(of).or_insert(MADE);
+            while self.taken.contains(&(of, *next)) {
+                *next += 1;
             }
-            made
+            *next
         });
         self.taken.insert((of, number));
         number

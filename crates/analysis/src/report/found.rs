@@ -1,12 +1,13 @@
 //! What a report is, section by section.
 
 use super::network::Request;
+use super::parties::Party;
 use super::producer::Producer;
 use super::spread::Spread;
 use super::web::{Told, Visit};
 use crate::parts::Part;
 use crate::query::TableRules;
-use crate::rows::TreeRow;
+use crate::rows::{Location, TreeRow};
 use crate::walk::Window;
 
 /// What a report is made of.
@@ -41,6 +42,8 @@ pub struct Report {
     pub threads: Vec<ThreadSums>,
     /// Tasks of more than 50 ms; `None` if the trace has no tasks.
     pub tasks: Option<Tasks>,
+    /// Layouts that scripts force; `None` if the trace has no layouts.
+    pub reflows: Option<Reflows>,
     /// Stretches of CPU profiles that are not idle; `None` if there is none that stands alone.
     pub blocks: Option<Blocks>,
     /// How long single events last, of the names with most self time; `None` for producers of which other sections tell more.
@@ -49,8 +52,13 @@ pub struct Report {
     pub requests: Vec<Request>,
     /// What users of pages waited for, by navigation, in the whole trace; `None` if Chrome did not record it.
     pub visits: Option<Told<Vec<Visit>>>,
+    /// Whom the main thread of the page worked for, of each of these navigations, but those behind the first [`ReportRules::rows`]; empty if
+    /// its thread was not asked for.
+    pub parties: Vec<Vec<Party>>,
     /// What a build by Bazel did; `None` if it is none.
     pub build: Option<Build>,
+    /// What clang did; `None` if it did not write the trace.
+    pub compiled: Option<Compiled>,
     /// The greatest values of counters, by process, in the order of the trace.
     pub counters: Vec<Counted>,
 }
@@ -144,6 +152,98 @@ pub struct Build {
     pub actions_ms: f64,
     /// The slowest of them.
     pub slowest: Vec<Stretch>,
+}
+
+/// What clang did. Times are milliseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Compiled {
+    /// How often the compiler ran.
+    pub runs: u64,
+    /// Of all front ends: what is parsed, and templates that are instantiated.
+    pub frontend: f64,
+    /// Of all back ends: code that is optimized and generated.
+    pub backend: f64,
+    /// Runs of the front end, the longest first, with the file of each.
+    pub parsed: Vec<(Stretch, String)>,
+    /// Runs of the back end, the longest first, with the file of each.
+    pub generated: Vec<(Stretch, String)>,
+    /// Templates that took longest, with those that these need.
+    pub templates: Vec<Costly>,
+    /// How many there are.
+    pub all_templates: u64,
+    /// The same of templates whose names differ in their arguments only; one that needs itself counts once.
+    pub template_sets: Vec<Costly>,
+    /// Functions that took longest to be optimized, by file.
+    pub functions: Vec<Costly>,
+    /// How many there are.
+    pub all_functions: u64,
+    /// The same of functions whose names differ in the arguments of templates only.
+    pub function_sets: Vec<Costly>,
+    /// Headers that took longest, with those that these include, of those that a source includes itself.
+    pub headers: Vec<Header>,
+    /// How many files are included.
+    pub all_headers: u64,
+}
+
+/// What took long, all times together.
+#[derive(Clone, Debug)]
+pub struct Costly {
+    /// Its name; of functions as C++ writes it.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// Milliseconds.
+    pub total: f64,
+    /// The longest time.
+    pub longest: Stretch,
+    /// The file that was compiled then.
+    pub file: String,
+}
+
+/// A file that is included.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// The file.
+    pub costly: Costly,
+    /// The longest of its inclusions, with the files that led to it.
+    pub chains: Vec<Chain>,
+}
+
+/// By which files another was included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// From the source on; of very many the innermost.
+    pub files: Vec<String>,
+    /// Milliseconds.
+    pub total: f64,
+}
+
+/// Layouts and styles that were forced, in tasks of which they take 30 ms and more.
+#[derive(Clone, Debug, Default)]
+pub struct Reflows {
+    /// How many tasks.
+    pub tasks: u64,
+    /// How many layouts and styles.
+    pub count: u64,
+    /// Milliseconds of all of them.
+    pub total: f64,
+    /// What forced them, that of most time first.
+    pub functions: Vec<Reflow>,
+}
+
+/// A place in a script that forces layouts.
+#[derive(Clone, Debug)]
+pub struct Reflow {
+    /// Its name; `None` if no place is known.
+    pub function: Option<String>,
+    /// Where the layout was forced, or, if that is not told, where the function stands.
+    pub location: Location,
+    /// How often.
+    pub count: u64,
+    /// Milliseconds.
+    pub total: f64,
+    /// The longest.
+    pub longest: Stretch,
 }
 
 /// A value of a counter.

@@ -2,10 +2,13 @@
 
 mod bazel;
 mod blocks;
+mod compiler;
 mod found;
 mod interactions;
 mod network;
+mod parties;
 mod producer;
+mod reflows;
 mod shifts;
 mod spread;
 mod survey;
@@ -13,19 +16,24 @@ mod tasks;
 mod visits;
 mod web;
 
-pub use found::{Blocks, Build, Counted, HotPath, Report, ReportRules, Stretch, Tasks, ThreadSums};
+pub use found::{
+    Blocks, Build, Chain, Compiled, Costly, Counted, Header, HotPath, Reflow, Reflows, Report,
+    ReportRules, Stretch, Tasks, ThreadSums,
+};
 pub use interactions::Interaction;
 pub use network::Request;
+pub use parties::Party;
 pub use producer::Producer;
 pub use shifts::ShiftCluster;
 pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
-use crate::parts::bottom_up_of_all;
+use crate::parts::{Part, bottom_up_of_all};
 use crate::space::Room;
 use crate::trace::Trace;
 use crate::walk::Window;
 use found::{is_gc, keep_longest};
+use std::borrow::Cow;
 use survey::Survey;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
@@ -43,7 +51,11 @@ impl Trace {
         let room = Room::new(&self.limits, self.limits.memory);
         let (from, to) = self.bounds;
         let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
-        let survey = |number: usize| self.survey(threads[number], (rules, window), &room);
+        let threads = &*self.that_work(threads, producer);
+        let layouts = self.layouts();
+        let survey = |number: usize| {
+            self.survey(threads[number], (rules, window, layouts.as_deref()), &room)
+        };
         let surveys: Vec<Survey> = try_each(self.limits.threads, threads.len(), survey)?;
         let mut report = Report {
             producer,
@@ -54,35 +66,24 @@ impl Trace {
             heaviest: None,
             threads: Vec::new(),
             tasks: self.has_tasks().then(Tasks::default),
+            reflows: None,
             blocks: None,
             spread: None,
             requests: Vec::new(),
             visits: None,
+            parties: Vec::new(),
             build: None,
+            compiled: None,
             counters: self.counted(),
         };
         let mut parts = Vec::with_capacity(surveys.len());
         let mut busiest = f64::NEG_INFINITY;
-        for own in surveys {
-            if own.sums.busy > busiest && !own.heaviest.is_empty() {
-                busiest = own.sums.busy;
-                report.heaviest = Some((own.sums.thread, own.heaviest));
-            }
-            report.threads.push(own.sums);
-            parts.push(own.table);
-            if let (Some(all), Some(tasks)) = (&mut report.tasks, own.tasks) {
-                all.count += tasks.count;
-                all.blocking += tasks.blocking;
-                all.longest.extend(tasks.longest);
-            }
-            if let Some(blocks) = own.blocks {
-                let all = report.blocks.get_or_insert_with(Blocks::default);
-                all.without_idle += blocks.without_idle;
-                all.count += blocks.count;
-                all.total += blocks.total;
-                all.longest.extend(blocks.longest);
-            }
+        let mut forced = Vec::new();
+        for mut own in surveys {
+            forced.push((own.sums.thread, std::mem::take(&mut own.reflows)));
+            parts.push(report.add(own, &mut busiest));
         }
+        report.reflows = layouts.map(|_| self.forced(forced, rules.rows));
         report.threads.sort_by(|a, b| b.busy.total_cmp(&a.busy));
         let longest = [
             report.tasks.as_mut().map(|own| &mut own.longest),
@@ -100,12 +101,31 @@ impl Trace {
                 report.spread = Some(self.spread(threads, names, window)?);
             }
         }
-        self.add_of_producer(threads, rules.rows, &mut report);
+        self.add_of_producer(threads, rules.rows, &room, &mut report)?;
+        if let Some(Ok(visits)) = &report.visits {
+            report.parties = self.parties(threads, visits, (rules.tables, rules.rows), &room)?;
+        }
         Ok(report)
     }
 
+    /// Threads on which something happened: clang writes sums on threads of their own.
+    fn that_work<'n>(&self, threads: &'n [usize], producer: Producer) -> Cow<'n, [usize]> {
+        match producer {
+            Producer::Clang => {
+                threads.iter().copied().filter(|&at| !self.is_of_totals(at)).collect()
+            }
+            _ => Cow::Borrowed(threads),
+        }
+    }
+
     /// Adds what only some producers write.
-    fn add_of_producer(&self, threads: &[usize], rows: usize, report: &mut Report) {
+    fn add_of_producer(
+        &self,
+        threads: &[usize],
+        rows: usize,
+        room: &Room,
+        report: &mut Report,
+    ) -> Result<(), Error> {
         let window = report.window;
         let requests = self.requests();
         if report.producer == Producer::Chrome {
@@ -114,8 +134,12 @@ impl Trace {
         if report.producer == Producer::Bazel {
             report.build = Some(self.build(threads, rows, window));
         }
+        if report.producer == Producer::Clang {
+            report.compiled = Some(self.compiled(threads, rows, window, room)?);
+        }
         let is_in = |own: &Request| (window.from..=window.to).contains(&(own.start / 1000.0));
         report.requests = requests.into_iter().filter(is_in).collect();
+        Ok(())
     }
 
     fn counted(&self) -> Vec<Counted> {
@@ -128,5 +152,29 @@ impl Trace {
             most: own.most,
         };
         self.counters.all.iter().map(of).collect()
+    }
+}
+
+impl Report {
+    /// Adds a thread, whose table is given back; `busiest` is the busy time of the busiest so far.
+    fn add(&mut self, own: Survey, busiest: &mut f64) -> Part {
+        if own.sums.busy > *busiest && !own.heaviest.is_empty() {
+            *busiest = own.sums.busy;
+            self.heaviest = Some((own.sums.thread, own.heaviest));
+        }
+        self.threads.push(own.sums);
+        if let (Some(all), Some(tasks)) = (&mut self.tasks, own.tasks) {
+            all.count += tasks.count;
+            all.blocking += tasks.blocking;
+            all.longest.extend(tasks.longest);
+        }
+        if let Some(blocks) = own.blocks {
+            let all = self.blocks.get_or_insert_with(Blocks::default);
+            all.without_idle += blocks.without_idle;
+            all.count += blocks.count;
+            all.total += blocks.total;
+            all.longest.extend(blocks.longest);
+        }
+        own.table
     }
 }

@@ -49,7 +49,7 @@ impl Producer {
 
     /// Whether single events say more than calls: how long they last is a section then.
     pub fn is_of_slices(self) -> bool {
-        !matches!(self, Producer::Chrome | Producer::CpuProfile)
+        !matches!(self, Producer::Chrome | Producer::CpuProfile | Producer::Clang)
     }
 }
 

@@ -1,6 +1,7 @@
 //! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
 
 use super::found::{Blocks, HotPath, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
+use super::reflows::OfThread;
 use super::visits::{Between, Within};
 use crate::entries::Entry;
 use crate::groups::GroupBy;
@@ -27,13 +28,14 @@ pub(super) struct Survey {
     pub(super) heaviest: Vec<TreeRow>,
     pub(super) tasks: Option<Tasks>,
     pub(super) blocks: Option<Blocks>,
+    pub(super) reflows: OfThread,
 }
 
 impl Trace {
     pub(super) fn survey(
         &self,
         at: usize,
-        (rules, window): (&ReportRules, Window),
+        (rules, window, layouts): (&ReportRules, Window, Option<&[bool]>),
         room: &Room,
     ) -> Result<Survey, Error> {
         self.limits.cancel.check()?;
@@ -41,6 +43,10 @@ impl Trace {
         let mut tasks = self.has_tasks().then(|| self.tasks((at, thread), rules.rows, window));
         let alone = self.stands_alone(thread);
         let mut blocks = alone.map(|own| self.blocks(at, own, rules.rows, window));
+        let mut reflows = match layouts {
+            Some(layouts) => self.reflows(thread, (layouts, window), room)?,
+            None => OfThread::default(),
+        };
         let lists = [
             tasks.as_mut().map(|own| &mut own.longest),
             blocks.as_mut().map(|own| &mut own.longest),
@@ -61,8 +67,9 @@ impl Trace {
         let mut between = Between::new(window, &is_idle);
         let spans = stretches.iter().map(|own| (own.ts, own.until)).collect();
         let mut within = Within::new(&ids, spans);
+        let mut forced = reflows.calls(&ids);
         let visits: &mut [&mut dyn crate::walk::Visit] =
-            &mut [&mut bottom_up, &mut calls, &mut between, &mut within];
+            &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
         view.walk((&over, &ids), visits, room)?;
 
         let table = view.table(&bottom_up.finish(true), &ids, window, (By::Own, 1));
@@ -76,9 +83,9 @@ impl Trace {
         let (busy, events) = (between.busy, between.events);
         let (gap, categories) = (between.finish(), categories(&table));
         let sums = ThreadSums { thread: at, busy, events, gap, categories };
-        let (calls, dropped) = (view.calls() as u64, view.dropped());
-        let table = Part { threads: vec![at], table, calls, dropped };
-        Ok(Survey { sums, table, heaviest, tasks, blocks })
+        let (calls, listed, dropped) = (view.calls() as u64, view.listed(), view.dropped());
+        let table = Part { threads: vec![at], table, calls, listed, dropped };
+        Ok(Survey { sums, table, heaviest, tasks, blocks, reflows })
     }
 }
 

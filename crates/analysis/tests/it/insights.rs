@@ -3,7 +3,7 @@
 use crate::golden::{goldens, has_goldens, input_of, lines};
 use crate::report::{read, report};
 use serde_json::{Value, json};
-use tracemill_analysis::{Interaction, Report, Request, Visit};
+use tracemill_analysis::{Interaction, Party, Report, Request, Visit};
 
 /// What a value is to us: numbers are equal if no more than their last digits differ, which reading them may change.
 #[track_caller]
@@ -122,6 +122,26 @@ fn check_set(own: &Visit, set: &Value, what: &str) -> u64 {
     compared
 }
 
+/// Rows of the third parties of a set: name, whether it is the page's own, whether it is a company, bytes, milliseconds. Without a list of
+/// companies none is known.
+fn check_parties(own: &[Party], lines: &[Value], set: &Value, what: &str) -> u64 {
+    let head = |line: &&Value| line["table"] == "thirdParties" && line["set"] == set["set"];
+    let Some(at) = lines.iter().position(|line| head(&line)) else { return 0 };
+    let rows = lines[at + 1..].iter().take_while(|line| line.is_array());
+    let rows: Vec<&Value> = rows.collect();
+    assert_eq!(own.len(), rows.len(), "{what}: {own:?} {rows:?}");
+    for (own, theirs) in own.iter().zip(&rows) {
+        let flags = (u8::from(own.is_first), u8::from(own.is_known));
+        let ours = json!([own.name, flags.0, flags.1, own.bytes]);
+        for (at, ours) in ours.as_array().expect("a row").iter().enumerate() {
+            same(ours, &theirs[at], &format!("{what} {} column {at}", own.name));
+        }
+        // to the bit
+        assert_eq!(Some(own.own), theirs[4].as_f64(), "{what} {}", own.name);
+    }
+    rows.len() as u64
+}
+
 fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) {
     let theirs = rows(lines, "requests");
     assert_eq!(report.requests.len(), theirs.len(), "{name}");
@@ -137,6 +157,9 @@ fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) {
         let key = set["navigation"]["key"].as_str();
         let own = visits.iter().find(|own| own.key.as_deref() == key);
         compared += check_set(own.expect("the navigation"), set, name);
+        let number = visits.iter().position(|own| own.key.as_deref() == key);
+        let parties = number.and_then(|at| report.parties.get(at));
+        compared += check_parties(parties.map_or(&[], |own| own), lines, set, name);
     }
     (theirs.len() as u64, compared)
 }
@@ -182,4 +205,45 @@ fn what_cannot_be_told_is_said() {
         of(&format!("{page},{end}")).visits,
         Some(Err("TracingStartedInBrowser is missing"))
     );
+}
+
+#[test]
+fn forced_layouts_are_those_of_the_engine() {
+    let mut compared = 0;
+    for (name, golden) in goldens(".insights.jsonl.gz") {
+        let lines = lines(&golden);
+        let (all, functions) =
+            (rows(&lines, "forcedReflows"), rows(&lines, "forcedReflowFunctions"));
+        let own = report(&read(&input_of(&name), 256 << 20)).reflows.unwrap_or_default();
+        // its table of functions is that of one navigation: of traces with one it is all of them
+        if lines.iter().filter(|line| line["table"] == "forcedReflowFunctions").count() != 1 {
+            continue;
+        }
+        let micros = |ms: f64| (ms * 1000.0).round();
+        assert_eq!(own.count, all.len() as u64, "{name}");
+        let total: f64 = all.iter().filter_map(|row| row[2].as_f64()).sum();
+        assert_eq!(micros(own.total), total, "{name}");
+        let mut theirs: Vec<Value> = functions
+            .iter()
+            .map(|row| json!([row[0], row[1], row[2], row[3], row[5], row[6]]))
+            .collect();
+        theirs.sort_by(|a, b| b[4].as_f64().partial_cmp(&a[4].as_f64()).expect("numbers"));
+        let ours: Vec<Value> = own
+            .functions
+            .iter()
+            .map(|own| {
+                json!([
+                    own.function,
+                    own.location.url,
+                    own.location.line,
+                    own.location.column,
+                    micros(own.total) as u64,
+                    own.count
+                ])
+            })
+            .collect();
+        assert_eq!(ours, theirs, "{name}");
+        compared += all.len();
+    }
+    assert!(compared > 0 || !has_goldens());
 }

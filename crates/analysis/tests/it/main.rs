@@ -1,11 +1,13 @@
 //! Tests of `tracemill-analysis` from outside.
 
 mod bad;
+mod clang;
 mod compare;
 mod export;
 mod fuzzed;
 mod golden;
 mod insights;
+mod live;
 mod maps;
 mod perfetto;
 mod protobuf;

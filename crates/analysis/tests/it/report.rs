@@ -18,7 +18,7 @@ const ALL: usize = 1 << 20;
 
 pub(crate) fn read(path: &Path, memory: u64) -> Trace {
     let config = Config::new(2, memory, std::env::temp_dir());
-    let wanted = Wanted { titles: true, report: true, ..Wanted::default() };
+    let wanted = Wanted { titles: true, report: true, urls: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ..ReadRules::default() };
     Trace::read(&[Source::Path(path.to_owned())], rules, &config).expect("a trace")
 }

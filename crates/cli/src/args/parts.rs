@@ -5,8 +5,8 @@ use crate::times::{GivenMoment, positive};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tracemill_analysis::{
-    Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice, Trace, Wanted,
-    Window,
+    Entities, Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice,
+    Trace, Wanted, Window,
 };
 use tracemill_pipeline::{IdSet, Moment, Pattern};
 
@@ -45,8 +45,8 @@ pub(crate) struct PartArgs {
     /// The last TIME of the trace
     #[arg(long, value_name = "TIME", value_parser = positive, conflicts_with_all = ["from", "to", "duration"])]
     tail: Option<i64>,
-    /// Leave out calls from files of this list to others of it, as DevTools does: REGEX for URLs, or its own list (node_modules and node:)
-    #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, conflicts_with = "all_events")]
+    /// Leave out calls from files of this list to others of it, as DevTools does: REGEX for URLs, @FILE with one in each line, or its own list (node_modules and node:)
+    #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, conflicts_with = "all_events", value_parser = listed)]
     ignore_list: Option<Option<Matcher>>,
     /// Put events whose names differ only in digits into one row: each run of digits becomes N
     #[arg(long)]
@@ -56,9 +56,12 @@ pub(crate) struct PartArgs {
     all_events: bool,
     /// Do what a viewer does, even where that is a defect: panel is the Performance panel of DevTools
     ///
-    /// Then its ignore list counts (calls of node: and node_modules directly below others of these are not drawn), threads that it does not show are left out, and B and E are paired across all threads in file order.
+    /// Then its ignore list counts (calls of node: and node_modules directly below others of these are not drawn), entries that were hidden when DevTools stored the trace and threads that it does not show are left out, tables are of the window that it opens with (--window full: of all), and B and E are paired across all threads in file order.
     #[arg(long, value_name = "VIEWER")]
     pub(crate) like: Option<Viewer>,
+    /// Companies by their domains, for --group-by third-party and reports: entities.json of the npm package third-party-web [default: root domains]
+    #[arg(long, value_name = "FILE")]
+    entities: Option<PathBuf>,
     /// Functions of built scripts have the names and places of their sources: a folder with scripts or maps, or a map; may be given several times
     ///
     /// Maps that the trace holds (metadata.sourceMaps) are used without it. No file is opened that is not in these folders, whatever
@@ -68,6 +71,20 @@ pub(crate) struct PartArgs {
     /// Functions as the recording has them, also if the trace holds source maps
     #[arg(long, help_heading = "Source maps", conflicts_with = "source_maps")]
     no_source_maps: bool,
+}
+
+/// Patterns of an ignore list: one, or with `@` a file of them, in which empty lines and those with `#` do not count.
+fn listed(text: &str) -> Result<Matcher, String> {
+    let Some(path) = text.strip_prefix('@') else { return text.parse() };
+    let lines =
+        std::fs::read_to_string(path).map_err(|why| format!("cannot read {path}: {why}"))?;
+    let lines = lines.lines().map(str::trim);
+    let patterns = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let patterns: Vec<String> = patterns.map(|own| format!("(?:{own})")).collect();
+    match patterns.is_empty() {
+        true => Err(format!("{path} has no pattern")),
+        false => patterns.join("|").parse(),
+    }
 }
 
 /// A viewer whose numbers are wanted.
@@ -93,6 +110,8 @@ pub(crate) enum Grouping {
     Subdomain,
     /// By URL
     Url,
+    /// By whose the URL is: companies of --entities, else root domains
+    ThirdParty,
     /// By frame of the page
     Frame,
     /// By package: the innermost of node_modules, or Node itself
@@ -114,6 +133,7 @@ impl Grouping {
             Grouping::Domain => GroupBy::Domain,
             Grouping::Subdomain => GroupBy::Subdomain,
             Grouping::Url => GroupBy::Url,
+            Grouping::ThirdParty => GroupBy::ThirdParty,
             Grouping::Frame => GroupBy::Frame,
             Grouping::Package => GroupBy::Package,
             Grouping::File => GroupBy::File,
@@ -157,14 +177,14 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl PartArgs {
-    fn as_panel(&self) -> bool {
+    pub(super) fn as_panel(&self) -> bool {
         self.like == Some(Viewer::Panel)
     }
 
     /// How inputs are read.
     pub(crate) fn read_rules(&self, by: Grouping) -> ReadRules {
-        use Grouping::{Domain, File, Package, Subdomain, Url};
-        let urls = matches!(by, Domain | Subdomain | Url | File | Package);
+        use Grouping::{Domain, File, Package, Subdomain, ThirdParty, Url};
+        let urls = matches!(by, Domain | Subdomain | Url | ThirdParty | File | Package);
         let wanted =
             Wanted { urls, frames: by == Grouping::Frame, titles: true, ..Wanted::default() };
         let fold_numbers = self.fold_numbers;
@@ -219,7 +239,8 @@ impl PartArgs {
             ("--like=panel", self.as_panel()),
         ];
         let flags = flags.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag.to_owned());
-        ignored.into_iter().chain(flags).collect()
+        let entities = self.entities.as_ref().map(|own| format!("--entities={}", own.display()));
+        ignored.into_iter().chain(flags).chain(entities).collect()
     }
 
     /// Which threads.
@@ -247,6 +268,16 @@ impl PartArgs {
             })?;
         }
         Ok(SourceMaps { paths: self.source_maps.clone(), of_traces: !self.no_source_maps })
+    }
+
+    /// Companies by their domains.
+    pub(crate) fn entities(&self) -> Result<Entities, Failure> {
+        let Some(path) = &self.entities else { return Ok(Entities::default()) };
+        let shown = path.display();
+        let bytes = std::fs::read(path)
+            .map_err(|why| Failure::usage(format!("cannot read --entities {shown}: {why}")))?;
+        Entities::parse(&bytes)
+            .map_err(|why| Failure::usage(format!("cannot use --entities {shown}: {why}")))
     }
 
     /// Which URLs are on the ignore list, if not those of DevTools.

@@ -11,9 +11,9 @@ use tracemill_pipeline::TimeWindow;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct PickArgs {
-    /// From A to B, each as in --from; either may be left out. Several windows are added up
-    #[arg(long, value_name = "A..B", value_parser = window)]
-    window: Vec<TimeWindow>,
+    /// From A to B, each as in --from; either may be left out. Several windows are added up. panel is what DevTools opens with, full all
+    #[arg(long, value_name = "A..B", value_parser = stretch)]
+    window: Vec<TimeStretch>,
     /// Only the time in which a matching event or call is open, on any thread; added up
     #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window"])]
     during: Option<Matcher>,
@@ -43,6 +43,25 @@ pub(crate) struct PickArgs {
     /// What calls must have in common to be one row [default: their id in DevTools if the table has one thread, else their place]
     #[arg(long, value_name = "KEY", help_heading = "Rows")]
     key: Option<Key>,
+}
+
+/// A window of time.
+#[derive(Clone, Copy, Debug)]
+enum TimeStretch {
+    /// Between two times.
+    Between(TimeWindow),
+    /// The one that the panel of DevTools opens with.
+    Panel,
+    /// The whole trace.
+    Full,
+}
+
+fn stretch(text: &str) -> Result<TimeStretch, String> {
+    match text {
+        "panel" => Ok(TimeStretch::Panel),
+        "full" => Ok(TimeStretch::Full),
+        _ => window(text).map(TimeStretch::Between),
+    }
 }
 
 /// What calls must have in common.
@@ -112,7 +131,8 @@ impl PickArgs {
             Weighing::Delta => Weights::Delta,
             Weighing::Hits => Weights::Hits,
         };
-        ReadRules { weights, ..part.read_rules(by) }
+        let as_stored = self.window.iter().any(|own| matches!(own, TimeStretch::Panel));
+        ReadRules { weights, as_stored, ..part.read_rules(by) }
     }
 
     /// The threads, by their numbers, and what is asked of them.
@@ -126,7 +146,14 @@ impl PickArgs {
         let rules = part.table_rules();
         let mut windows: Vec<Window> = part.window(trace)?.into_iter().collect();
         for own in &self.window {
-            windows.push(window_between(trace, own.from, own.to)?);
+            windows.push(match own {
+                TimeStretch::Between(own) => window_between(trace, own.from, own.to)?,
+                TimeStretch::Panel => trace.opening_window()?,
+                TimeStretch::Full => window_between(trace, None, None)?,
+            });
+        }
+        if part.as_panel() && !part.has_window() && !self.has_window() {
+            windows.push(trace.opening_window()?);
         }
         if let Some(key) = &self.event {
             let found = trace.event(&threads, key)?;

@@ -12,8 +12,9 @@ Says what is slow: one page on a trace or a CPU profile, in sections that suit w
 
 web has what users of a page wait for (FCP, LCP, INP, CLS and their parts, as in DevTools), network the slowest requests. \
 hot lists functions and events by self time, threads how busy each thread is and with what. tasks are those of Chrome of more than 50 ms, \
-which keep a page from answering; blocks are stretches of 50 ms and more in which a CPU profile is never idle, which keep a server \
-from answering. phases, critical-path and actions are those of Bazel. slices says of other traces how long single events of a name last, counters the greatest values of counters.
+which keep a page from answering, reflow is what scripts force in them; blocks are stretches of 50 ms and more in which a CPU profile is never idle, which keep a server \
+from answering. phases, critical-path and actions are those of Bazel; parse, codegen, templates, functions and headers those of clang \
+(-ftime-trace, one file or a folder). slices says of other traces how long single events of a name last, counters the greatest values of counters.
 
 What wrote a trace is told by its events; --as overrides that. Each row ends with the command that shows more. Times are those of top and tree, \
 whose flags for threads and windows report has too. What cannot be told is said, and why.

@@ -62,6 +62,11 @@ fn ids(n: usize) -> Vec<String> {
     twice(array(&list(n, event)))
 }
 
+fn text_pids(n: usize) -> Vec<String> {
+    let event = |i| format!(r#"{{"ph":"X","name":"a","pid":"p{i}","tid":1,"ts":{i},"dur":1}}"#);
+    array(&list(n, event))
+}
+
 fn names(n: usize) -> Vec<String> {
     array(&list(n, |i| named('X', i, i)))
 }
@@ -191,7 +196,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 39] = rows! {
+pub(super) const ROWS: [Row; 44] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -231,6 +236,11 @@ pub(super) const ROWS: [Row; 39] = rows! {
     "names, tree" 10_000 names "tree" "--json";
     "stacks, tree" 10_000 stack "tree" "--json";
     "threads with CPU profiles, calls" 1_000 calls "calls" "--rows";
+    "open begins, Perfetto" 10_000 open_begins "convert" "--format" "perfetto";
+    "crossing slices, Perfetto" 10_000 crossing "convert" "--format" "perfetto";
+    "names of one async id, Perfetto" 10_000 asyncs "convert" "--format" "perfetto";
+    "ids, Perfetto" 8_000 ids "convert" "--format" "perfetto";
+    "pids that are texts, Perfetto" 10_000 text_pids "convert" "--format" "perfetto";
 };
 
 /// Slices in each other.

@@ -1,7 +1,8 @@
 //! Standard input and output: pipes that close, disks that are full, signals.
 
 use crate::support::{Folder, binary, trace};
-use std::io::Write;
+use rustix::fs::{OFlags, fcntl_setfl};
+use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
 #[test]
@@ -110,4 +111,40 @@ fn progress_is_written_where_asked_for() {
     assert_eq!(output.status.code(), Some(0));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.starts_with("tracemill: reading "), "{stderr}");
+}
+
+/// Node makes its pipes so, and a child has them from it.
+#[test]
+fn pipes_that_do_not_wait_are_waited_for() {
+    let events = trace((0..40_000).rev());
+    for words in
+        ["merge", "merge -", "slice --from 0", "check", "info", "top", "merge --files-from=-"]
+    {
+        let folder = Folder::new().with("in.json", &events);
+        let given = if words.ends_with("=-") { "in.json" } else { &events };
+        let expected = folder.pipe(&format!("{words} -q"), given).stdout;
+        let ((input, mut into), (mut from, output)) =
+            (std::io::pipe().expect("a pipe"), std::io::pipe().expect("a pipe"));
+        fcntl_setfl(&input, OFlags::NONBLOCK).expect("a pipe takes it");
+        fcntl_setfl(&output, OFlags::NONBLOCK).expect("a pipe takes it");
+        let mut command = Command::new(binary());
+        command.current_dir(folder.path("")).args(words.split_whitespace()).arg("-q");
+        let mut child = command.stdin(input).stdout(output).spawn().expect("the command starts");
+        // its ends of the pipes are its alone
+        drop(command);
+        let given = given.to_owned();
+        let writer = std::thread::spawn(move || {
+            for piece in given.as_bytes().chunks(1 + given.len() / 4) {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                into.write_all(piece).expect("the command reads");
+            }
+        });
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        let mut written = String::new();
+        from.read_to_string(&mut written).expect("the command writes text");
+        writer.join().expect("all is written");
+        let status = child.wait().expect("it ends").code();
+        assert!(matches!(status, Some(0 | 1)), "{words}: {status:?}");
+        assert!(written == expected, "{words}: {} and {}", written.len(), expected.len());
+    }
 }

@@ -24,16 +24,18 @@ fn folder() -> Folder {
         .with("tasks.json", TASKS)
         .with("node.json", node)
         .with("chrome.json.gz", chrome);
-    std::fs::create_dir(folder.path("profiles")).expect("a folder");
-    for entry in std::fs::read_dir(testdata().join("node-cpu-prof")).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let target = folder.path("profiles").join(path.file_name().expect("a name"));
-        std::fs::copy(&path, target).expect("a copy");
+    for (name, data) in [("profiles", "node-cpu-prof"), ("build", "clang/14")] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+        for entry in std::fs::read_dir(testdata().join(data)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let target = folder.path(name).join(path.file_name().expect("a name"));
+            std::fs::copy(&path, target).expect("a copy");
+        }
     }
     folder
 }
 
-const INPUTS: [&str; 4] = ["tasks.json", "node.json", "chrome.json.gz", "profiles"];
+const INPUTS: [&str; 5] = ["tasks.json", "node.json", "chrome.json.gz", "profiles", "build"];
 
 fn json(folder: &Folder, words: &str) -> Value {
     let said = folder.run(&format!("report --json {words}")).ends(0).stdout;
@@ -81,6 +83,7 @@ fn each_row_names_a_command_that_runs_and_says_something() {
         "-n 2 --tid 5401 --fold-numbers node.json",
         "-n 2 --like panel tasks.json",
         "-n 2 --ignore-list=node_modules --pid 19500 profiles",
+        "-n 2 build",
     ] {
         of(&json(&folder, words));
     }
@@ -136,12 +139,66 @@ fn tasks_are_of_threads_for_which_somebody_waits() {
     let paths = &tasks["rows"][1][4];
     assert_eq!(paths[0]["self_ms"], 30.0);
     assert_eq!(paths[0]["path"][0]["name"], "Function call");
+    // the layout of 30 ms within the call of a script
+    let reflow =
+        report["sections"].as_array().expect("sections").iter().find(|own| own["id"] == "reflow");
+    let reflow = reflow.expect("forced layouts");
+    assert_eq!(reflow["figures"], serde_json::json!({"tasks": 1, "count": 1, "total_ms": 30.0}));
+    assert_eq!((&reflow["rows"][0][3], &reflow["rows"][0][5]), (&Value::Null, &"r-5".into()));
     let said = folder.run("report tasks.json").ends(0).stdout;
     assert!(said.contains("## tasks  2 longer than 50 ms, 160.00 ms beyond these"), "{said}");
     assert!(said.contains("Function call > Layout (30.00 ms)"), "{said}");
     assert!(said.contains("cannot tell: navigationStart is missing"), "{said}");
     let few = folder.run("report -n 1 tasks.json").ends(0).stdout;
     assert!(few.contains("r-8") && !few.contains("r-3"), "{few}");
+}
+
+#[test]
+fn builds_by_clang_are_told_file_by_file() {
+    let folder = folder();
+    let sections = |report: &Value| -> Vec<String> {
+        let all = report["sections"].as_array().expect("sections");
+        all.iter().map(|own| own["id"].as_str().expect("an id").to_owned()).collect()
+    };
+    let whole = json(&folder, "build");
+    let expected = [
+        "parse",
+        "codegen",
+        "templates",
+        "template-sets",
+        "functions",
+        "function-sets",
+        "headers",
+        "hot",
+        "path",
+        "threads",
+    ];
+    assert_eq!(
+        (&whole["producer"], sections(&whole)),
+        (&"clang".into(), expected.map(str::to_owned).to_vec())
+    );
+    assert_eq!(whole["sections"][0]["figures"]["runs"], 3);
+    // the same as one trace: files are told by their processes
+    folder.run("merge -q build -o build.json").ends(0);
+    let merged = json(&folder, "build.json");
+    for at in 0..7 {
+        let (own, other) = (&whole["sections"][at], &merged["sections"][at]);
+        assert_eq!(own["figures"], other["figures"]);
+        let times = |section: &Value| -> Vec<Value> {
+            let rows = section["rows"].as_array().expect("rows");
+            rows.iter().map(|row| row[0].clone()).collect()
+        };
+        assert_eq!(times(own), times(other));
+    }
+    let file = merged["sections"][0]["rows"][0][2].as_str().expect("a file");
+    assert!(file.starts_with("build.json (process "), "{file}");
+    // sums that clang writes on threads of their own are no work
+    let said = folder.run("report build/unity.json").ends(0).stdout;
+    assert!(!said.contains("Total ") && said.contains("\n## headers  "), "{said}");
+    assert!(said.contains("int power<int>(Matrix<int, 8>, unsigned int)"), "{said}");
+    // other events know nothing of it
+    let said = folder.run("report --as clang tasks.json").ends(0).stdout;
+    assert!(!said.contains("## parse") && said.contains("## hot"), "{said}");
 }
 
 #[test]

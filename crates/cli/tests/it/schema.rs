@@ -10,11 +10,11 @@ const MAPS: [&str; 8] =
     ["phases", "pids", "ids", "changes", "dropped", "replaced", "modifications", "args"];
 
 /// Words on the page that these runs have neither as a key nor as a value; those of the second line and on are of reports on pages,
-/// PyTorch, clang and Bazel, which have tests of their own.
+/// PyTorch and Bazel, which have tests of their own.
 #[rustfmt::skip]
-const ABSENT: [&str; 22] = [
+const ABSENT: [&str; 20] = [
     "faster", "long", "neither", "slower", "user",
-    "actions", "bazel", "clang", "components", "delay_ms", "dur_pct", "handling_ms", "load_delay_ms", "load_ms", "p98",
+    "actions", "bazel", "components", "delay_ms", "handling_ms", "load_delay_ms", "load_ms", "p98",
     "presentation_ms", "pytorch", "render_delay_ms", "start_us", "ttfb_ms", "type", "worst",
 ];
 
@@ -65,7 +65,7 @@ fn all_output() -> Seen {
     let (broken, lapsed) =
         (path("quirks/truncated-in-args.json"), path("quirks/windows-backslash.json"));
     let (chromium, profiles) = (path("chromium/trace.json.gz"), path("node-cpu-prof"));
-    let folder = Folder::new();
+    let folder = Folder::new().with("parties.json", crate::parties::PAGE);
     let mut seen = Seen::default();
     for words in [
         format!(
@@ -136,7 +136,12 @@ fn add_printed(folder: &Folder, traces: [&str; 5], seen: &mut Seen) {
         (format!("report --json {profiles}"), Some("tracemill.report/1")),
         (format!("report --json {page}"), Some("tracemill.report/1")),
         (format!("report --json {whole}"), Some("tracemill.report/1")),
+        (
+            format!("report --json {}", testdata().join("clang/14").display()),
+            Some("tracemill.report/1"),
+        ),
         (format!("report --json {odd}"), Some("tracemill.report/1")),
+        ("report --json parties.json".to_owned(), Some("tracemill.report/1")),
     ] {
         let values = printed(&folder.run(&words));
         if let Some(schema) = schema {

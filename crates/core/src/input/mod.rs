@@ -108,7 +108,7 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
     match &input.source {
         Source::Stdin => {
             os::enlarge_pipe(&std::io::stdin());
-            open_stream(input, Box::new(std::io::stdin()), config)
+            open_stream(input, os::stdin(), config)
         }
         Source::Reader(reader) => match reader.take() {
             Some(Taken::Stream(stream)) => open_stream(input, stream, config),

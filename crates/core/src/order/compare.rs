@@ -74,7 +74,7 @@ impl Order<'_, '_> {
     }
 
     /// Puts entries that are sorted by their 16 bytes, or are in exact order already, into exact order.
-    pub fn settle(self, entries: &mut [Entry]) {
+    pub fn resolve_ties(self, entries: &mut [Entry]) {
         for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
             if same_time.len() == 1 {
                 continue;
@@ -86,14 +86,14 @@ impl Order<'_, '_> {
             }
             for same_rank in same_time.chunk_by_mut(|a, b| a.place.rank() == b.place.rank()) {
                 if same_rank.len() > 1 && !says_all(same_rank[0].place.rank()) {
-                    self.settle_durations(same_rank);
+                    self.resolve_durations(same_rank);
                 }
             }
         }
     }
 
     /// Entries of one time and one rank: by duration, read once each.
-    fn settle_durations(self, entries: &mut [Entry]) {
+    fn resolve_durations(self, entries: &mut [Entry]) {
         /// Beyond this many, durations are read anew for each comparison, so that memory stays bounded.
         const CACHED: usize = 1 << 16;
         if entries.len() <= CACHED {

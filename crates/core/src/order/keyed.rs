@@ -8,7 +8,8 @@
 //!            └─ budget ─> runs on disk, each sorted ─┘   (loser tree over the runs)
 //! ```
 
-use super::spool::{Record, Spool, Spooled, records};
+use super::record::{Record, records};
+use super::spool::{Spool, Spooled};
 use super::{LoserTree, Order};
 use crate::error::Error;
 use crate::threads::on_threads;

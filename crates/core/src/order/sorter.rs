@@ -209,7 +209,7 @@ impl Runs {
             Timed::Buckets(buckets) => {
                 for bucket in 0..buckets.count() {
                     buckets.collect(bucket, &mut batch);
-                    order.settle(&mut batch);
+                    order.resolve_ties(&mut batch);
                     batch.iter().try_for_each(|&entry| each(entry))?;
                 }
                 Ok(())

@@ -5,6 +5,7 @@
 //! and no descriptors, however many runs there are.
 
 use super::loser_tree::LoserTree;
+use super::record::{Record, encode_all};
 use super::run::{ENTRY, Run, RunIter, encode};
 use super::{Buckets, Order};
 use crate::entry::Entry;
@@ -49,6 +50,20 @@ impl Scratch {
         self.writer.write_all(bytes).map_err(|e| Error::scratch(&self.dir, e))
     }
 
+    /// Appends records.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Scratch`] if the disk does not take them.
+    pub fn write_records<R: Record>(&mut self, records: &[R]) -> Result<(), Error> {
+        /// Records that are encoded at a time.
+        const BLOCK: usize = 1024;
+        let mut bytes = Vec::new();
+        records.chunks(BLOCK).try_for_each(|block| {
+            encode_all(block, &mut bytes);
+            self.write(&bytes)
+        })
+    }
+
     /// Appends what sorted `runs` hold, in exact order.
     pub(super) fn write_run<'e>(
         &mut self,
@@ -58,7 +73,7 @@ impl Scratch {
         let (buckets, mut bucket) = (Buckets::over(runs), Vec::new());
         for index in 0..buckets.count() {
             buckets.collect(index, &mut bucket);
-            order.settle(&mut bucket);
+            order.resolve_ties(&mut bucket);
             bucket.iter().try_for_each(|&entry| self.write(&encode(entry)))?;
         }
         Ok(())

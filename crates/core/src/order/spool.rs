@@ -1,46 +1,11 @@
 //! Records of fixed size in the order in which they come: in memory or, beyond a limit, on disk.
 
-use super::run::{ENTRY, decode, encode};
+use super::record::{Record, records};
 use super::spill::Scratch;
-use crate::entry::Entry;
 use crate::error::Error;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
-
-/// What can be put on disk and read back.
-pub trait Record: Copy + Send {
-    /// Bytes of one on disk.
-    const BYTES: usize;
-
-    /// Writes it to so many bytes.
-    fn encode(&self, bytes: &mut [u8]);
-
-    /// Reads what [`Record::encode`] wrote.
-    fn decode(bytes: &[u8]) -> Self;
-}
-
-impl Record for Entry {
-    const BYTES: usize = ENTRY;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&encode(*self));
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        decode(bytes.first_chunk().unwrap_or(&[0; ENTRY]))
-    }
-}
-
-/// The word at an offset of a record.
-pub fn word(bytes: &[u8], offset: usize) -> u64 {
-    u64::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
-}
-
-/// The records in some bytes.
-pub(super) fn records<R: Record>(bytes: &[u8]) -> impl Iterator<Item = R> {
-    bytes.chunks_exact(R::BYTES).map(R::decode)
-}
 
 /// Collects records.
 pub struct Spool<R> {
@@ -89,11 +54,8 @@ impl<R: Record> Spool<R> {
             none => none.insert(Scratch::new(&self.tmp_dir)?),
         };
         let start = scratch.len() as usize;
-        let mut bytes = vec![0; R::BYTES];
-        self.memory.drain(..).try_for_each(|record| {
-            record.encode(&mut bytes);
-            scratch.write(&bytes)
-        })?;
+        scratch.write_records(&self.memory)?;
+        self.memory.clear();
         Ok(start..scratch.len() as usize)
     }
 
@@ -173,6 +135,7 @@ impl<R: Record> Spooled<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::Entry;
     use crate::place::Place;
 
     #[test]

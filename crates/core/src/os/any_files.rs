@@ -61,6 +61,11 @@ pub fn stdout_metadata() -> Option<Metadata> {
     None
 }
 
+/// Standard input.
+pub fn stdin() -> Box<dyn Read + Send> {
+    Box::new(io::stdin())
+}
+
 /// Standard output.
 pub fn stdout() -> Box<dyn Write + Send> {
     Box::new(io::stdout())

@@ -9,7 +9,8 @@
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
 //! | [`Temporary`] | a file without a name, mapped | the same |
-//! | [`stdin_metadata`], [`stdout_metadata`], [`stdout`] | Unix: the file behind the stream | unknown; Rust's buffered stream |
+//! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
+//! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
 //!
 //! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
 #![expect(unsafe_code, reason = "maps of files")]
@@ -28,8 +29,8 @@ mod kernel;
 mod kernel;
 
 pub use files::{
-    FileId, enlarge_pipe, private_folder, read_exact_at, stdin_metadata, stdout, stdout_metadata,
-    write_all_at,
+    FileId, enlarge_pipe, private_folder, read_exact_at, stdin, stdin_metadata, stdout,
+    stdout_metadata, write_all_at,
 };
 pub use kernel::{give_name, huge_pages, nameless, reserve};
 use std::fs::File;

@@ -1,7 +1,8 @@
 //! Files as all Unix systems have them.
 
+use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{DirBuilder, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
@@ -55,11 +56,58 @@ fn metadata_of(stream: &impl AsFd) -> Option<Metadata> {
     File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
-/// Standard output as a plain file handle: std's own would search every slice for line ends.
+/// Standard input, which is waited for where it does not wait by itself.
+pub fn stdin() -> Box<dyn Read + Send> {
+    match io::stdin().as_fd().try_clone_to_owned() {
+        Ok(handle) => Box::new(Waiting(File::from(handle))),
+        Err(_) => Box::new(io::stdin()),
+    }
+}
+
+/// Standard output as a plain file handle, since std's own would search every slice for line ends; it is waited for where it
+/// does not wait by itself.
 pub fn stdout() -> Box<dyn Write + Send> {
     match io::stdout().as_fd().try_clone_to_owned() {
-        Ok(handle) => Box::new(File::from(handle)),
+        Ok(handle) => Box::new(Waiting(File::from(handle))),
         Err(_) => Box::new(io::stdout()),
+    }
+}
+
+/// A stream of which another process may say that it does not wait (`O_NONBLOCK`), as Node does of its pipes: they share that
+/// with their other holders.
+struct Waiting(File);
+
+impl Waiting {
+    /// Tries until the answer is another than that nothing is there, or no room.
+    fn patiently<T>(
+        &mut self,
+        until: PollFlags,
+        mut attempt: impl FnMut(&mut File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            match attempt(&mut self.0) {
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => {
+                    poll(&mut [PollFd::new(&self.0, until)], None)?;
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Read for Waiting {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.patiently(PollFlags::IN, |file| file.read(out))
+    }
+}
+
+impl Write for Waiting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.patiently(PollFlags::OUT, |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ mod session;
 mod warning;
 
 pub use expand::{Expand, Expanded, TracesOnly};
-pub use numbers::{Doubt, Numbers};
-pub use reader::{Current, Held, Inputs, Maker, Own, Reader};
+pub use numbers::{Numbers, Uncertain};
+pub use reader::{Current, InputBytes, InputPayload, Inputs, Maker, Reader};
 pub use session::{read_all, read_made, read_pieces};
 pub use warning::{InputWarning, ProfilePlace};

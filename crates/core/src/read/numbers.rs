@@ -50,13 +50,13 @@ impl Numbers {
     }
 
     /// Where the events of a document with these indices stand, which ascend; `None` for those that are not there, and
-    /// [`Doubt`] for those that cannot be told.
+    /// [`Uncertain`] for those that cannot be told.
     pub fn find(
         &self,
         document: &Document,
         indices: &[u64],
         store: &Store<'_>,
-    ) -> Vec<Option<Result<u64, Doubt>>> {
+    ) -> Vec<Option<Result<u64, Uncertain>>> {
         let mut walk: Option<Walk> = None;
         let found = indices.iter().map(|&index| {
             if index >= document.events {
@@ -72,7 +72,7 @@ impl Numbers {
             walk = Some(own).filter(|_| arrives);
             match arrives && offset < self.doubt_behind(mark.1) {
                 true => Some(Ok(offset)),
-                false => Some(Err(Doubt)),
+                false => Some(Err(Uncertain)),
             }
         });
         found.collect()
@@ -120,7 +120,7 @@ impl Numbers {
 
 /// Something was lost before an event, so that nobody knows its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doubt;
+pub struct Uncertain;
 
 /// An event, and its number.
 struct Walk {

@@ -18,14 +18,14 @@ pub type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;
 /// Takes the findings of the inputs, in order.
 pub trait Reader {
     /// The findings of one chunk.
-    type Part: Collect + 'static;
+    type Findings: Collect + 'static;
 
     /// An empty part for some bytes of the input that stands at `base`.
-    fn part(base: u64, bytes: usize) -> Self::Part;
+    fn part(base: u64, bytes: usize) -> Self::Findings;
 
     /// Makes empty parts on the workers: as [`Reader::part`], for readers that tell their parts more.
-    fn maker(&self) -> Maker<Self::Part> {
-        let part: fn(u64, usize) -> Self::Part = Self::part;
+    fn maker(&self) -> Maker<Self::Findings> {
+        let part: fn(u64, usize) -> Self::Findings = Self::part;
         Box::new(part)
     }
 
@@ -38,7 +38,7 @@ pub trait Reader {
     }
 
     /// Takes a part; `current` is the input it is from, as far as it was read.
-    fn take(&mut self, part: Self::Part, base: u64, current: Current<'_>) -> Result<(), Error>;
+    fn take(&mut self, part: Self::Findings, base: u64, current: Current<'_>) -> Result<(), Error>;
 
     /// Documents seen so far.
     fn documents(&mut self) -> &mut Vec<Document>;
@@ -57,11 +57,11 @@ pub trait Reader {
 #[derive(Clone, Copy)]
 pub struct Current<'a> {
     /// Inputs read before it.
-    pub before: &'a [Held],
+    pub before: &'a [InputPayload],
     /// Where it stands among all inputs.
     pub base: u64,
     /// Its own bytes.
-    pub own: Own<'a>,
+    pub own: InputBytes<'a>,
 }
 
 impl<'a> Current<'a> {
@@ -74,15 +74,15 @@ impl<'a> Current<'a> {
     pub fn store(self, long: Vec<Long>) -> Store<'a> {
         let before = self.before.iter().map(|held| (held.base, &*held.payload));
         match self.own {
-            Own::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
-            Own::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
+            InputBytes::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
+            InputBytes::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
         }
     }
 }
 
 /// The bytes of the input at hand.
 #[derive(Clone, Copy)]
-pub enum Own<'a> {
+pub enum InputBytes<'a> {
     /// A file.
     Mapped(&'a Arc<Mapped>),
     /// A stream, as far as it was read and is kept.
@@ -90,7 +90,7 @@ pub enum Own<'a> {
 }
 
 /// The bytes of an input, or the events made of one.
-pub struct Held {
+pub struct InputPayload {
     /// The place at which it stands.
     pub base: u64,
     /// Its bytes.
@@ -105,7 +105,7 @@ pub struct Held {
 #[derive(Default)]
 pub struct Inputs {
     /// In the order of their places.
-    pub payloads: Vec<Held>,
+    pub payloads: Vec<InputPayload>,
     /// One an input, in order.
     pub reports: Vec<InputReport>,
     /// Bytes of streams on disk.

@@ -2,7 +2,7 @@
 
 use super::expand::{Expand, Expanded, look};
 use super::numbers::Numbers;
-use super::reader::{Current, Held, Inputs, Own, Reader};
+use super::reader::{Current, InputBytes, InputPayload, Inputs, Reader};
 use super::warning::InputWarning;
 use crate::envelope::{ChunkStats, Document, KeyValue};
 use crate::error::{Error, ErrorKind};
@@ -189,7 +189,7 @@ impl Session<'_> {
         let number = self.read.reports.len();
         if found.is_empty() || needed {
             let payload = Arc::clone(&payload);
-            self.read.payloads.push(Held { base, payload, input: number, made: false });
+            self.read.payloads.push(InputPayload { base, payload, input: number, made: false });
         }
         self.read.reports.push(report);
         self.read_profiles(input, &payload, (base, next), &found, reader)
@@ -244,7 +244,7 @@ impl Session<'_> {
             let keep = (R::KEEPS_STREAMS, heap);
             let mut events_report = self.read.reports[number].clone();
             let read = self.read_stream(events, next, keep, reader, &mut events_report)?;
-            self.read.payloads.push(Held {
+            self.read.payloads.push(InputPayload {
                 base: next,
                 payload: Arc::new(read.payload),
                 input: number,
@@ -284,7 +284,12 @@ impl Session<'_> {
         let events = Box::new(Cursor::new(events));
         let read = self.read_stream(events, base, (R::KEEPS_STREAMS, 0), reader, &mut report)?;
         let input = self.read.reports.len();
-        self.read.payloads.push(Held { base, payload: Arc::new(read.payload), input, made: true });
+        self.read.payloads.push(InputPayload {
+            base,
+            payload: Arc::new(read.payload),
+            input,
+            made: true,
+        });
         self.read.reports.push(report);
         Ok(())
     }
@@ -341,7 +346,7 @@ impl Session<'_> {
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let make = reader.maker();
         let new = || make(base, chunk.min(mapped.len()));
-        let take = |mut part: R::Part, bytes: u64| {
+        let take = |mut part: R::Findings, bytes: u64| {
             self.config.cancel.check()?;
             note_stats(&part.envelope().stats, report);
             if std::mem::take(&mut is_head) {
@@ -349,7 +354,8 @@ impl Session<'_> {
             }
             Progress::add(&progress.bytes_scanned, bytes);
             self.stop_if_strict(report, Some(mapped))?;
-            let current = Current { before: &self.read.payloads, base, own: Own::Mapped(mapped) };
+            let current =
+                Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
             take_part(reader, part, base, current, &mut numbers)
         };
         let result = read_plan(plan, self.pieces, &new, take);
@@ -392,7 +398,8 @@ impl Session<'_> {
             full.seal();
             note_stats(&full.envelope().stats, report);
             self.stop_if_strict(report, None)?;
-            let current = Current { before: &self.read.payloads, base, own: Own::Payload(payload) };
+            let current =
+                Current { before: &self.read.payloads, base, own: InputBytes::Payload(payload) };
             take_part(reader, full, base, current, &mut numbers)
         })?;
         self.read.numbers = numbers;
@@ -424,7 +431,7 @@ fn within(document: &Document, base: u64) -> Document {
 /// Hands a part on, with its documents and events numbered over all inputs.
 fn take_part<R: Reader>(
     reader: &mut R,
-    mut part: R::Part,
+    mut part: R::Findings,
     base: u64,
     current: Current<'_>,
     numbers: &mut Numbers,

@@ -100,7 +100,7 @@ impl<'t> Events<'t> {
             Some(Timed::Buckets(buckets)) => {
                 while self.batch.is_empty() && self.bucket < buckets.count() {
                     buckets.collect(self.bucket, &mut self.batch);
-                    order.settle(&mut self.batch);
+                    order.resolve_ties(&mut self.batch);
                     self.bucket += 1;
                 }
             }

@@ -97,7 +97,7 @@ impl Index {
 }
 
 impl Reader for Index {
-    type Part = ChunkFindings;
+    type Findings = ChunkFindings;
 
     const KEEPS_STREAMS: bool = true;
 

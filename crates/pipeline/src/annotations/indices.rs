@@ -80,7 +80,7 @@ fn rows(emit: &Emit<'_, '_, '_>, wanted: impl Iterator<Item = Entry>) -> HashMap
         let before: usize = runs.iter().map(|run| run.before(time)).sum();
         let mut same: Vec<Entry> = runs.iter().flat_map(|run| run.at_time(time)).collect();
         same.sort_unstable();
-        emit.order.settle(&mut same);
+        emit.order.resolve_ties(&mut same);
         let numbers = (listed + before as u64..).zip(&same);
         let numbers: HashMap<u64, u64> =
             numbers.map(|(number, entry)| (entry.place.offset(), number)).collect();

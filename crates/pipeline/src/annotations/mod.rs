@@ -24,18 +24,18 @@
 //! ([`tracemill_core::read::Numbers`]).
 
 mod calls;
-mod fates;
 mod indices;
 mod key;
 mod look;
 mod named;
+mod outcomes;
 mod read;
 mod skeleton;
 mod text;
 mod window;
 mod write;
 
-pub(crate) use fates::{Fates, PartFates};
+pub(crate) use outcomes::{Outcomes, PartOutcomes};
 pub(crate) use read::modifications;
 pub(crate) use text::without;
 pub(crate) use write::Written;
@@ -93,13 +93,13 @@ impl<'p> Annotations<'p> {
     }
 
     /// No part was looked at yet.
-    pub(crate) fn of_parts(&self) -> PartFates {
-        PartFates::new(fates::elsewhere(&self.documents).len())
+    pub(crate) fn of_parts(&self) -> PartOutcomes {
+        PartOutcomes::new(outcomes::elsewhere(&self.documents).len())
     }
 
     /// What became of them in all parts.
-    pub(crate) fn report(&self, parts: &PartFates) -> AnnotationReport {
-        parts.report(&fates::elsewhere(&self.documents))
+    pub(crate) fn report(&self, parts: &PartOutcomes) -> AnnotationReport {
+        parts.report(&outcomes::elsewhere(&self.documents))
     }
 
     /// Bytes that every part goes through, whatever it has: what stands around lists, and stretches of time.

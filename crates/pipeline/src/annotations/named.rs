@@ -78,7 +78,7 @@ pub(super) type Listed<'a, 'p> =
 
 /// Shows annotations with their numbers and those of their documents: the `chosen` ones, which are ascending, or all.
 ///
-/// Numbers are those of [`super::fates::Fates`]: before the annotations of a document come its lists that are none.
+/// Numbers are those of [`super::outcomes::Outcomes`]: before the annotations of a document come its lists that are none.
 pub(super) fn each<'a, 'p>(
     documents: &'a [Annotated<'p>],
     mut chosen: Option<&[u32]>,

@@ -12,7 +12,7 @@ use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::json::member;
 use tracemill_core::order::Order;
-use tracemill_core::read::{Doubt, Numbers};
+use tracemill_core::read::{Numbers, Uncertain};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of, string_is};
 
@@ -114,7 +114,7 @@ pub(crate) fn modifications<'p>(
 }
 
 /// Events of a document by their index.
-type Found = HashMap<u64, Option<Result<u64, Doubt>>>;
+type EventsByIndex = HashMap<u64, Option<Result<u64, Uncertain>>>;
 
 impl<'p> Annotated<'p> {
     /// `None` if the document has none.
@@ -142,7 +142,7 @@ impl<'p> Annotated<'p> {
         let indices: BTreeSet<u64> = keys.filter_map(|(_, key)| key.ok()?.index()).collect();
         let indices: Vec<u64> = indices.into_iter().collect();
         let found = numbers.find(document, &indices, store);
-        let found: Found = indices.into_iter().zip(found).collect();
+        let found: EventsByIndex = indices.into_iter().zip(found).collect();
         let mut lists = lists.into_iter().map(|(list, all)| {
             all.into_iter().map(|element| list.element(element, &found, store)).collect()
         });
@@ -206,7 +206,7 @@ impl List {
     fn element<'p>(
         &self,
         text: &'p [u8],
-        found: &Found,
+        found: &EventsByIndex,
         store: &Store<'p>,
     ) -> Result<Element<'p>, AnnotationDrop> {
         let span = match self.kind {
@@ -221,10 +221,10 @@ impl List {
     }
 }
 
-fn named(key: EventKey, found: &Found, store: &Store<'_>) -> Result<Named, AnnotationDrop> {
+fn named(key: EventKey, found: &EventsByIndex, store: &Store<'_>) -> Result<Named, AnnotationDrop> {
     let entry = |index: u64| match found.get(&index).copied().flatten() {
         Some(Ok(offset)) => Ok(Order(store).entry_at(offset)),
-        Some(Err(Doubt)) => Err(AnnotationDrop::Damaged),
+        Some(Err(Uncertain)) => Err(AnnotationDrop::Damaged),
         None => Err(AnnotationDrop::Malformed),
     };
     match key {

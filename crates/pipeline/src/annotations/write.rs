@@ -1,11 +1,11 @@
 //! Annotations with the keys that they have in the output.
 
 use super::calls::{Ids, Threads, Wanted};
-use super::fates::Fates;
 use super::indices::indices;
 use super::key::{CallKey, EventKey};
 use super::look::{Bounds, each_event};
 use super::named::{Listed, each};
+use super::outcomes::Outcomes;
 use super::read::{Annotated, Element, LISTS, Named, Needs};
 use super::window::{Breadcrumbs, Span, moved};
 use super::{Annotations, text};
@@ -84,17 +84,17 @@ impl Annotations<'_> {
         &'w self,
         united: &mut MergedKeys<'_>,
         written: &'w Written<'w, '_, '_, '_>,
-    ) -> Fates {
-        let mut fates = Fates::default();
+    ) -> Outcomes {
+        let mut outcomes = Outcomes::default();
         // the array form has no place for keys, which is said where they are counted
         if self.is_empty() || written.emit.layout.format == Format::Array {
-            return fates;
+            return outcomes;
         }
         let writer = Writer::new(self, written);
-        let lists = writer.lists(&mut fates);
-        let text = writer.text(lists, &mut fates);
+        let lists = writer.lists(&mut outcomes);
+        let text = writer.text(lists, &mut outcomes);
         united.put_modifications(text);
-        fates
+        outcomes
     }
 }
 
@@ -207,11 +207,11 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// The elements of all lists with their new keys.
-    fn lists(&self, fates: &mut Fates) -> NewLists {
+    fn lists(&self, outcomes: &mut Outcomes) -> NewLists {
         let mut lists = NewLists::default();
         if !self.written.part {
             let malformed: u64 = self.all.documents.iter().map(|own| own.malformed).sum();
-            (0..malformed).for_each(|_| fates.push(0, Err(AnnotationDrop::Malformed)));
+            (0..malformed).for_each(|_| outcomes.push(0, Err(AnnotationDrop::Malformed)));
         }
         // what two parts of one trace have is one
         let several = self.all.documents.len() > 1;
@@ -220,7 +220,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             let shift = self.written.shift_at(document.offset);
             let new = element.as_ref().map_err(|&reason| reason);
             let new = new.and_then(|element| self.renewed(element, document, shift));
-            fates.push(at, new.as_ref().map(|_| ()).map_err(|&reason| reason));
+            outcomes.push(at, new.as_ref().map(|_| ()).map_err(|&reason| reason));
             let Ok(new) = new else { return };
             let is_new = !several || *seen[list].entry(new.clone()).or_insert(number) == number;
             if is_new {
@@ -293,12 +293,12 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// `modifications` of the output.
-    fn text(&self, lists: NewLists, fates: &mut Fates) -> Vec<u8> {
+    fn text(&self, lists: NewLists, outcomes: &mut Outcomes) -> Vec<u8> {
         let documents = &self.all.documents;
         let first = &documents[0];
         let applied = documents.iter().any(|own| own.applied);
         let mut out = self.all.skeleton_of(first).with(lists, applied);
-        let crumbs = self.breadcrumbs(fates);
+        let crumbs = self.breadcrumbs(outcomes);
         let old = member(&out, b"initialBreadcrumb");
         if let Some(crumbs) = crumbs.filter(|_| applied || old.is_some()) {
             out = text::with_member(&out, b"initialBreadcrumb", &crumbs);
@@ -307,7 +307,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// The breadcrumbs of the first input that has any, within the bounds of the output.
-    fn breadcrumbs(&self, fates: &mut Fates) -> Option<Vec<u8>> {
+    fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
         let known = |own: &&Annotated<'_>| own.crumbs != Breadcrumbs::default();
         let nowhere = || Span { min: Exact::ZERO, max: Exact::ZERO };
@@ -325,8 +325,8 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let before: u64 = documents.iter().map(Annotated::count).sum();
         for number in 0..all {
             let is_within = number < within.inner();
-            let fate = if is_within { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
-            fates.push((before + number) as u32, fate);
+            let outcome = if is_within { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
+            outcomes.push((before + number) as u32, outcome);
         }
         Some(within.text(first.breadcrumb))
     }

@@ -15,10 +15,10 @@
 //! All inputs are judged together, as `merge` would see them: ids may clash, streams go on from file to file. Only the
 //! order of events is that of each input by itself.
 
+mod chunk;
 mod ids;
 mod needs;
 mod order;
-mod part;
 mod records;
 mod report;
 mod rules;
@@ -27,9 +27,9 @@ mod text;
 mod viewers;
 mod walk;
 
+pub(crate) use chunk::is_flow_id;
 pub(crate) use ids::{hash_value, whole};
 pub(crate) use needs::{Need, lacks, profile_id};
-pub(crate) use part::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub use rules::{Severity, check_rules};
 pub(crate) use viewers::{has_page, page_data};
@@ -37,9 +37,9 @@ pub(crate) use viewers::{has_page, page_data};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::inputs::read_all;
+use chunk::{ChunkFindings, frame_id};
 use order::Orders;
-use part::{Part, frame_id};
-use records::{Record, RecordSpill, Runs, heap, sort};
+use records::{Grouped, RecordSpill, Runs, heap, sort};
 use report::InputMap;
 use rules::Kind;
 use std::collections::{BTreeMap, HashSet};
@@ -49,7 +49,7 @@ use text::{Spot, Text};
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{Document, Envelope, KeyValue, count};
 use tracemill_core::error::Error;
-use tracemill_core::read::{Current, Held, Inputs, Reader};
+use tracemill_core::read::{Current, InputPayload, Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::tally::Tally;
@@ -130,7 +130,7 @@ struct Checker<const DEVTOOLS: bool> {
     limit: u64,
     tallies: Tallies,
     orders: Orders,
-    records: Vec<Vec<Record>>,
+    records: Vec<Vec<Grouped>>,
     heap: u64,
     spill: Option<RecordSpill>,
     profiles: Streams,
@@ -270,8 +270,9 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         let mut frames = HashSet::new();
         // of a CPU profile that is not kept there is nothing to look at
         let is_kept = |offset: u64| {
-            let holds =
-                |held: &Held| held.base <= offset && offset < held.base + held.payload.len();
+            let holds = |held: &InputPayload| {
+                held.base <= offset && offset < held.base + held.payload.len()
+            };
             inputs.payloads.iter().any(holds)
         };
         for KeyValue { key, offset, len } in &self.keys {
@@ -306,10 +307,10 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 }
 
 impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
-    type Part = Part<DEVTOOLS>;
+    type Findings = ChunkFindings<DEVTOOLS>;
 
-    fn part(base: u64, _bytes: usize) -> Part<DEVTOOLS> {
-        Part::new(base)
+    fn part(base: u64, _bytes: usize) -> ChunkFindings<DEVTOOLS> {
+        ChunkFindings::new(base)
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -322,7 +323,7 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 
     fn take(
         &mut self,
-        part: Part<DEVTOOLS>,
+        part: ChunkFindings<DEVTOOLS>,
         base: u64,
         _current: Current<'_>,
     ) -> Result<(), Error> {

@@ -46,7 +46,7 @@ impl Stretch {
 }
 
 /// A thread: what of it is known from a stretch of the input.
-struct Lane {
+struct ThreadOrder {
     stretch: Option<Stretch>,
     /// Hash of its process.
     process: u64,
@@ -62,7 +62,7 @@ struct Lane {
 #[derive(Default)]
 pub(super) struct Orders {
     all: Option<Stretch>,
-    lanes: HashedMap<Lane>,
+    threads: HashedMap<ThreadOrder>,
     /// Whether there was an event that is no metadata, and a timed one; and which stood in front of them.
     seen: [bool; 2],
     in_front: [Tally; 2],
@@ -90,37 +90,37 @@ impl Orders {
         }
     }
 
-    /// A timed event of the thread with the hash `lane`.
+    /// A timed event of the thread with the hash `thread`.
     pub(super) fn note(
         &mut self,
         event: &Event<'_>,
         (ts, dur): (Nanos, Option<Nanos>),
-        (lane, process): (u64, u64),
+        (thread, process): (u64, u64),
         (offset, phase): (u64, u8),
         tallies: &mut Tallies,
     ) {
         self.seen = [true; 2];
         let stamp = Stamp::of(event, ts, dur);
-        let none = || Lane {
+        let none = || ThreadOrder {
             stretch: None,
             process,
             shown: u64::MAX,
             pairs: Tally::default(),
             has_end: false,
         };
-        let lane = self.lanes.entry(lane).or_insert_with(none);
+        let thread = self.threads.entry(thread).or_insert_with(none);
         if matches!(phase, b'B' | b'E' | b'X' | b'I') {
-            lane.shown = lane.shown.min(offset);
+            thread.shown = thread.shown.min(offset);
         }
         if matches!(phase, b'B' | b'E') {
-            lane.pairs.add(offset);
-            lane.has_end |= phase == b'E';
+            thread.pairs.add(offset);
+            thread.has_end |= phase == b'E';
         }
         // where these stand follows from what they build on, and DevTools reads them by their streams
         if phase == b'P' && event.is_string(Field::Name, b"ProfileChunk") {
             return;
         }
-        if note_stamp(&mut lane.stretch, &stamp, offset) {
+        if note_stamp(&mut thread.stretch, &stamp, offset) {
             tallies.add(Kind::UnsortedThread, offset);
         }
         if note_stamp(&mut self.all, &stamp, offset) {
@@ -141,18 +141,18 @@ impl Orders {
             tallies.add(Kind::Unsorted, first);
         }
         #[expect(clippy::iter_over_hash_type, reason = "each thread is joined on its own")]
-        for (key, lane) in later.lanes {
-            match self.lanes.get_mut(&key) {
+        for (key, thread) in later.threads {
+            match self.threads.get_mut(&key) {
                 Some(own) => {
-                    if join(&mut own.stretch, lane.stretch.as_ref()) {
-                        let first = lane.stretch.map_or(0, |stretch| stretch.first_offset);
+                    if join(&mut own.stretch, thread.stretch.as_ref()) {
+                        let first = thread.stretch.map_or(0, |stretch| stretch.first_offset);
                         tallies.add(Kind::UnsortedThread, first);
                     }
-                    own.shown = own.shown.min(lane.shown);
-                    own.pairs.append(&lane.pairs);
-                    own.has_end |= lane.has_end;
+                    own.shown = own.shown.min(thread.shown);
+                    own.pairs.append(&thread.pairs);
+                    own.has_end |= thread.has_end;
                 }
-                None => drop(self.lanes.insert(key, lane)),
+                None => drop(self.threads.insert(key, thread)),
             }
         }
     }
@@ -161,23 +161,23 @@ impl Orders {
     pub(super) fn end_input(&mut self) {
         self.all = None;
         self.seen = [false; 2];
-        self.lanes.values_mut().for_each(|lane| lane.stretch = None);
+        self.threads.values_mut().for_each(|thread| thread.stretch = None);
     }
 
     /// Notes B and E events of several threads. Without any E there is no pair that could be wrong.
     pub(super) fn note_pairs(&self, tallies: &mut Tallies) {
-        let paired = || self.lanes.values().filter(|lane| lane.pairs.count > 0);
-        if paired().count() > 1 && paired().any(|lane| lane.has_end) {
-            paired().for_each(|lane| tallies.append_one(Kind::BeThreads, &lane.pairs));
+        let paired = || self.threads.values().filter(|thread| thread.pairs.count > 0);
+        if paired().count() > 1 && paired().any(|thread| thread.has_end) {
+            paired().for_each(|thread| tallies.append_one(Kind::BeThreads, &thread.pairs));
         }
     }
 
     /// Processes with events that viewers show, and the first of those.
     pub(super) fn processes(&self) -> HashedMap<u64> {
         let mut processes = HashedMap::default();
-        for lane in self.lanes.values().filter(|lane| lane.shown != u64::MAX) {
-            let first = processes.entry(lane.process).or_insert(lane.shown);
-            *first = lane.shown.min(*first);
+        for thread in self.threads.values().filter(|thread| thread.shown != u64::MAX) {
+            let first = processes.entry(thread.process).or_insert(thread.shown);
+            *first = thread.shown.min(*first);
         }
         processes
     }

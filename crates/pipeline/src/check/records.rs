@@ -6,12 +6,12 @@
 
 use std::path::Path;
 use tracemill_core::error::Error;
-use tracemill_core::order::Scratch;
+use tracemill_core::order::{Record, Scratch, word};
 use tracemill_tokenizer::Mapped;
 
 /// An event that belongs with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct Grouped {
     /// Hash of the thread or id.
     pub(super) group: u64,
     /// Nanoseconds, rounded down.
@@ -22,14 +22,12 @@ pub(super) struct Record {
     place: u64,
 }
 
-const SIZE: usize = size_of::<Record>();
-
 /// Beside the phase: its letters are below.
 const INEXACT: u8 = 0x80;
 
-impl Record {
+impl Grouped {
     pub(super) fn new(group: u64, time: i64, extra: u64, offset: u64, phase: u8) -> Self {
-        Record { group, time, extra, place: offset << 8 | u64::from(phase) }
+        Grouped { group, time, extra, place: offset << 8 | u64::from(phase) }
     }
 
     pub(super) fn phase(&self) -> u8 {
@@ -38,7 +36,7 @@ impl Record {
 
     /// The same of an X event one of whose times is finer than a nanosecond.
     pub(super) fn inexact(self) -> Self {
-        Record { place: self.place | u64::from(INEXACT), ..self }
+        Grouped { place: self.place | u64::from(INEXACT), ..self }
     }
 
     pub(super) fn is_exact(&self) -> bool {
@@ -60,42 +58,41 @@ impl Record {
         let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
         (shorter, self.place)
     }
+}
 
-    fn encode(&self) -> [u8; SIZE] {
+impl Record for Grouped {
+    const BYTES: usize = 32;
+
+    fn encode(&self, bytes: &mut [u8]) {
         let words = [self.group, self.time as u64, self.extra, self.place];
-        let mut bytes = [0; SIZE];
         for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *chunk = word.to_le_bytes();
         }
-        bytes
     }
 
-    fn decode(bytes: &[u8; SIZE]) -> Self {
-        let word = |at: usize| {
-            let bytes = bytes[8 * at..].first_chunk::<8>().copied().unwrap_or_default();
-            u64::from_le_bytes(bytes)
-        };
-        Record { group: word(0), time: word(1) as i64, extra: word(2), place: word(3) }
+    fn decode(bytes: &[u8]) -> Self {
+        let [group, time, extra, place] = [0, 8, 16, 24].map(|at| word(bytes, at));
+        Grouped { group, time: time as i64, extra, place }
     }
 }
 
 /// Sorts records of one stretch: by group, in each in the order of the output.
-pub(super) fn sort(records: &mut [Record]) {
-    records.sort_unstable_by_key(Record::group_and_time);
+pub(super) fn sort(records: &mut [Grouped]) {
+    records.sort_unstable_by_key(Grouped::group_and_time);
     sort_ties(records);
 }
 
 /// Sorts records of one group and time, which stand together.
-fn sort_ties(records: &mut [Record]) {
+fn sort_ties(records: &mut [Grouped]) {
     for ties in records.chunk_by_mut(|a, b| a.group_and_time() == b.group_and_time()) {
         if ties.len() > 1 {
-            ties.sort_unstable_by_key(Record::tie);
+            ties.sort_unstable_by_key(Grouped::tie);
         }
     }
 }
 
 /// Bytes of records.
-pub(super) fn heap(records: &[Record]) -> u64 {
+pub(super) fn heap(records: &[Grouped]) -> u64 {
     size_of_val(records) as u64
 }
 
@@ -117,9 +114,7 @@ impl RecordSpill {
         let mut buckets = runs.buckets(0);
         while buckets.next(&mut bucket) {
             count += bucket.len();
-            for record in &bucket {
-                self.scratch.write(&record.encode())?;
-            }
+            self.scratch.write_records(&bucket)?;
         }
         self.runs.push(count);
         Ok(())
@@ -140,7 +135,7 @@ impl RecordSpill {
 }
 
 enum Data {
-    Memory(Vec<Vec<Record>>),
+    Memory(Vec<Vec<Grouped>>),
     Disk(Mapped, Vec<std::ops::Range<usize>>),
 }
 
@@ -159,11 +154,11 @@ impl Data {
         }
     }
 
-    fn get(&self, run: usize, at: usize) -> Record {
+    fn get(&self, run: usize, at: usize) -> Grouped {
         match self {
             Data::Memory(runs) => runs[run][at],
             Data::Disk(mapped, runs) => {
-                Record::decode(&mapped.as_chunks::<SIZE>().0[runs[run].start + at])
+                Grouped::decode(&mapped[(runs[run].start + at) * Grouped::BYTES..])
             }
         }
     }
@@ -207,7 +202,7 @@ impl Runs {
     /// One of this many is looked at to find the borders.
     const SAMPLE: usize = 256;
 
-    pub(super) fn memory(runs: Vec<Vec<Record>>) -> Self {
+    pub(super) fn memory(runs: Vec<Vec<Grouped>>) -> Self {
         Runs::new(Data::Memory(runs))
     }
 
@@ -258,7 +253,7 @@ pub(super) struct Buckets<'r> {
 
 impl Buckets<'_> {
     /// Fills `bucket` with the records of the next one, in order; false if there is none.
-    pub(super) fn next(&mut self, bucket: &mut Vec<Record>) -> bool {
+    pub(super) fn next(&mut self, bucket: &mut Vec<Grouped>) -> bool {
         bucket.clear();
         if self.number == self.runs.len() {
             return false;
@@ -275,7 +270,7 @@ impl Buckets<'_> {
             }
         }
         // stable: it finds the runs and merges them
-        bucket.sort_by_key(Record::group_and_time);
+        bucket.sort_by_key(Grouped::group_and_time);
         sort_ties(bucket);
         true
     }

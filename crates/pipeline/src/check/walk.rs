@@ -8,7 +8,7 @@
 //! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
 //! its stretch. Cost: a sort of 32 bytes an event and a few nanoseconds each; memory: a bucket a worker and what is open.
 
-use super::records::{Record, Runs};
+use super::records::{Grouped, Runs};
 use super::rules::Kind;
 use super::tallies::Tallies;
 use std::sync::Mutex;
@@ -104,7 +104,7 @@ struct Open {
 
 impl Open {
     #[inline]
-    fn note(&mut self, record: &Record, tallies: &mut Tallies) {
+    fn note(&mut self, record: &Grouped, tallies: &mut Tallies) {
         match record.phase() {
             b'X' => self.complete(record, tallies),
             b'B' => {
@@ -118,14 +118,14 @@ impl Open {
     }
 
     #[inline]
-    fn complete(&mut self, record: &Record, tallies: &mut Tallies) {
+    fn complete(&mut self, record: &Grouped, tallies: &mut Tallies) {
         let end = record.time.saturating_add_unsigned(record.extra);
         if self.ends.enter(record.time, end, record.is_exact()).is_some() {
             tallies.add(Kind::Overlap, record.offset());
         }
     }
 
-    fn end_slice(&mut self, record: &Record, tallies: &mut Tallies) {
+    fn end_slice(&mut self, record: &Grouped, tallies: &mut Tallies) {
         let innermost = self.slices.innermost().map(|begin| begin.name);
         if self.slices.end(record.extra).is_none() {
             tallies.add(Kind::EndWithoutBegin, record.offset());
@@ -135,12 +135,12 @@ impl Open {
     }
 
     /// Whether the last begin of this name was of another process.
-    fn is_shared(&mut self, record: &Record) -> bool {
+    fn is_shared(&mut self, record: &Grouped) -> bool {
         let last = self.last.replace(record.extra);
         last.is_some_and(|last| last >> 32 == record.extra >> 32 && last != record.extra)
     }
 
-    fn asynchronous(&mut self, record: &Record, tallies: &mut Tallies) {
+    fn asynchronous(&mut self, record: &Grouped, tallies: &mut Tallies) {
         let offset = record.offset();
         match record.phase() {
             b'b' | b'S' => {
@@ -160,7 +160,7 @@ impl Open {
         }
     }
 
-    fn flow(&mut self, record: &Record, tallies: &mut Tallies) {
+    fn flow(&mut self, record: &Grouped, tallies: &mut Tallies) {
         let offset = record.offset();
         match (record.phase(), &mut self.flow) {
             (b's', _) => {
@@ -197,6 +197,6 @@ impl Open {
 }
 
 /// Of a record of an id: the half of its name's hash, which is never that of no name.
-fn async_name(record: &Record) -> u64 {
+fn async_name(record: &Grouped) -> u64 {
     (record.extra >> 32) | 1 << 32
 }

@@ -28,7 +28,7 @@ pub(super) const SINCE_1970: i64 = 1_000_000_000_000_000_000;
 
 /// What is known of the clock of an input, with its factor and without an offset.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct InputClockFacts {
     pub(super) name: String,
     /// Least and greatest time.
     pub(super) span: Option<(i64, i64)>,
@@ -40,7 +40,7 @@ pub(super) struct Known {
 
 /// What was found for an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Alignment {
     pub(super) method: Option<ClockMethod>,
     /// Nanoseconds, as all others.
     pub(super) offset: i64,
@@ -51,17 +51,20 @@ pub(super) struct Found {
     pub(super) drift: Option<i64>,
 }
 
-impl Found {
+impl Alignment {
     fn reference(method: &ClockMethod) -> Self {
-        Found { method: Some(method.clone()), ..Found::default() }
+        Alignment { method: Some(method.clone()), ..Alignment::default() }
     }
 }
 
 /// The offsets of all inputs, and what there is to say.
-pub(super) fn align(align: &Align, inputs: &mut [Known]) -> (Vec<Found>, Vec<Warning>) {
+pub(super) fn align(
+    align: &Align,
+    inputs: &mut [InputClockFacts],
+) -> (Vec<Alignment>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let found = match align {
-        Align::None => vec![Found::default(); inputs.len()],
+        Align::None => vec![Alignment::default(); inputs.len()],
         Align::Start => by_start(inputs),
         Align::BaseTime => by_base(inputs, true, &mut warnings),
         Align::Marker(name) => by_marker(inputs, name, &mut warnings),
@@ -87,13 +90,14 @@ pub(super) fn align(align: &Align, inputs: &mut [Known]) -> (Vec<Found>, Vec<War
 }
 
 /// Offsets that are given count, also for those that are aligned with an input that has one.
-fn anchored(mut found: Vec<Found>, inputs: &[Known]) -> Vec<Found> {
+fn anchored(mut found: Vec<Alignment>, inputs: &[InputClockFacts]) -> Vec<Alignment> {
     let reference = found.iter().position(|found| found.method.is_some());
     let anchor = reference.and_then(|reference| inputs[reference].given).unwrap_or(0);
     for (found, input) in found.iter_mut().zip(inputs) {
         match input.given {
             Some(offset) => {
-                *found = Found { offset, method: Some(ClockMethod::Given), ..Found::default() };
+                *found =
+                    Alignment { offset, method: Some(ClockMethod::Given), ..Alignment::default() };
             }
             None if found.method.is_some() => found.offset = found.offset.saturating_add(anchor),
             None => {}
@@ -107,20 +111,24 @@ fn by_points(
     method: &ClockMethod,
     points: &[Option<i64>],
     toward: impl Fn(i64, i64) -> Option<i64>,
-) -> Vec<Found> {
+) -> Vec<Alignment> {
     let first = points.iter().copied().flatten().next();
     let offset =
         |&point: &Option<i64>| first.zip(point).and_then(|(first, own)| toward(first, own));
-    let found = |offset| Found { offset, ..Found::reference(method) };
+    let found = |offset| Alignment { offset, ..Alignment::reference(method) };
     points.iter().map(|point| offset(point).map(found).unwrap_or_default()).collect()
 }
 
-fn by_start(inputs: &[Known]) -> Vec<Found> {
+fn by_start(inputs: &[InputClockFacts]) -> Vec<Alignment> {
     let points: Vec<_> = inputs.iter().map(|input| input.span.map(|(first, _)| first)).collect();
     by_points(&ClockMethod::Start, &points, |first, own| first.checked_sub(own))
 }
 
-fn by_base(inputs: &[Known], demanded: bool, warnings: &mut Vec<Warning>) -> Vec<Found> {
+fn by_base(
+    inputs: &[InputClockFacts],
+    demanded: bool,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Alignment> {
     let mut points = Vec::new();
     let mut unit = 1;
     for input in inputs {
@@ -145,17 +153,21 @@ fn by_base(inputs: &[Known], demanded: bool, warnings: &mut Vec<Warning>) -> Vec
     found
 }
 
-fn left(input: &Known, why: &str) -> Warning {
+fn left(input: &InputClockFacts, why: &str) -> Warning {
     Warning::NotAligned { input: input.name.clone(), why: why.to_owned() }
 }
 
-fn by_marker(inputs: &mut [Known], name: &str, warnings: &mut Vec<Warning>) -> Vec<Found> {
+fn by_marker(
+    inputs: &mut [InputClockFacts],
+    name: &str,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Alignment> {
     let method = ClockMethod::Marker(name.to_owned());
     let mut reference: Option<(String, Vec<i64>, u64)> = None;
     let mut all = Vec::new();
     for input in inputs.iter_mut() {
         let (seen, own) = (input.sightings.seen, input.sightings.markers().to_vec());
-        let mut found = Found::default();
+        let mut found = Alignment::default();
         match &reference {
             _ if own.is_empty() => {
                 if input.span.is_some() && input.given.is_none() {
@@ -163,11 +175,11 @@ fn by_marker(inputs: &mut [Known], name: &str, warnings: &mut Vec<Warning>) -> V
                 }
             }
             None => {
-                found = Found { matches: own.len() as u64, ..Found::reference(&method) };
+                found = Alignment { matches: own.len() as u64, ..Alignment::reference(&method) };
                 reference = Some((input.name.clone(), own, seen));
             }
             Some((first, markers, many)) => {
-                found = Found { method: Some(method.clone()), ..fit(&row(markers, &own)) };
+                found = Alignment { method: Some(method.clone()), ..fit(&row(markers, &own)) };
                 if *many != seen {
                     warnings.push(Warning::MarkersDiffer {
                         marker: name.to_owned(),
@@ -208,7 +220,7 @@ fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
 }
 
 /// The offset of pairs of a time and its distance; there is one at least.
-fn fit(pairs: &[(i64, i64)]) -> Found {
+fn fit(pairs: &[(i64, i64)]) -> Alignment {
     let mut distances: Vec<i64> = pairs.iter().map(|&(_, distance)| distance).collect();
     distances.sort_unstable();
     let offset = distances[(distances.len() - 1) / 2];
@@ -216,7 +228,7 @@ fn fit(pairs: &[(i64, i64)]) -> Found {
     let several = distances.len() > 1;
     let residual = high.saturating_sub(offset).max(offset.saturating_sub(low));
     let spread = high.saturating_sub(low);
-    Found {
+    Alignment {
         method: None,
         offset,
         matches: distances.len() as u64,
@@ -261,9 +273,13 @@ impl KeyedBy {
     }
 }
 
-fn by_sync(inputs: &[Known], by: &KeyedBy, warnings: &mut Vec<Warning>) -> Vec<Found> {
-    let mut all = vec![Found::default(); inputs.len()];
-    let has_syncs = |input: &Known| !input.sightings.syncs.is_empty();
+fn by_sync(
+    inputs: &[InputClockFacts],
+    by: &KeyedBy,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Alignment> {
+    let mut all = vec![Alignment::default(); inputs.len()];
+    let has_syncs = |input: &InputClockFacts| !input.sightings.syncs.is_empty();
     let Some(first) = inputs.iter().position(has_syncs) else {
         warnings.push(Warning::NothingToAlignBy(by.none.clone()));
         return all;
@@ -278,7 +294,7 @@ fn by_sync(inputs: &[Known], by: &KeyedBy, warnings: &mut Vec<Warning>) -> Vec<F
         let number = waiting.remove(at);
         let syncs = &inputs[number].sightings.syncs;
         if number != first {
-            all[number] = Found { method: Some(by.method.clone()), ..sync(syncs, &placed) };
+            all[number] = Alignment { method: Some(by.method.clone()), ..sync(syncs, &placed) };
         }
         let found = &all[number];
         for (id, moment) in syncs {
@@ -300,12 +316,12 @@ fn by_sync(inputs: &[Known], by: &KeyedBy, warnings: &mut Vec<Warning>) -> Vec<F
         }
     }
     if all.iter().filter(|found| found.method.is_some()).count() == 1 {
-        all[first] = Found::default();
+        all[first] = Alignment::default();
     }
     all
 }
 
-fn sync(own: &BTreeMap<Vec<u8>, Moment>, placed: &BTreeMap<&[u8], Moment>) -> Found {
+fn sync(own: &BTreeMap<Vec<u8>, Moment>, placed: &BTreeMap<&[u8], Moment>) -> Alignment {
     let shared = own.iter().filter_map(|(id, moment)| Some((moment, placed.get(&**id)?)));
     let mut pairs: Vec<(i64, i64)> = Vec::new();
     let mut uncertainty = i64::MAX;
@@ -316,5 +332,5 @@ fn sync(own: &BTreeMap<Vec<u8>, Moment>, placed: &BTreeMap<&[u8], Moment>) -> Fo
     pairs.sort_unstable();
     let found = fit(&pairs);
     let uncertainty = uncertainty.max(found.uncertainty.unwrap_or(0));
-    Found { method: None, uncertainty: Some(uncertainty), ..found }
+    Alignment { method: None, uncertainty: Some(uncertainty), ..found }
 }

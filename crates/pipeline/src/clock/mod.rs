@@ -47,7 +47,7 @@ use tracemill_core::remedy::Remedy;
 
 use crate::config::{Align, ClockRules};
 use crate::report::{ClockMethod, InputClock};
-use align::{Found, Known, SINCE_1970, align};
+use align::{Alignment, InputClockFacts, SINCE_1970, align};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl ClockRules {
 }
 
 /// A marker that nobody has is a typing error: what was asked for cannot be done for any input.
-fn check_markers(align: &Align, known: &[Known]) -> Result<(), Error> {
+fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> {
     let what = match align {
         Align::Marker(name) => format!("named {name}"),
         Align::Series(pattern) => format!("whose name matches /{pattern}/"),
@@ -147,7 +147,7 @@ impl Clocks {
     ///
     /// # Errors
     /// [`tracemill_core::error::ErrorKind::Usage`] if what is given names no input.
-    pub(crate) fn settle(
+    pub(crate) fn decide_offsets(
         sightings: impl Iterator<Item = (u64, ClockSamples)>,
         documents: &[Document],
         inputs: &Inputs,
@@ -165,7 +165,7 @@ impl Clocks {
             0 | 1 => Default::default(),
             _ => align(&rules.align, &mut known[..own]),
         };
-        found.resize(known.len(), Found::default());
+        found.resize(known.len(), Alignment::default());
         let mut clocks = Clocks::default();
         for (known, found) in known.iter().zip(found) {
             let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
@@ -192,8 +192,9 @@ impl Clocks {
         }
         clocks.move_browser_events(&known);
         clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
-        let place =
-            |held: &tracemill_core::read::Held| (held.base, clocks.by_input[held.input].clone());
+        let place = |held: &tracemill_core::read::InputPayload| {
+            (held.base, clocks.by_input[held.input].clone())
+        };
         let mut by_place: Vec<_> = inputs.payloads.iter().map(place).collect();
         // what is made later stands behind all inputs, at its own time
         let ends = inputs.payloads.iter().map(|held| held.base + held.payload.len());
@@ -204,7 +205,7 @@ impl Clocks {
     }
 
     /// What was made for DevTools begins with the earliest of all.
-    fn move_browser_events(&mut self, known: &[Known]) {
+    fn move_browser_events(&mut self, known: &[InputClockFacts]) {
         let own = known.iter().rposition(|known| known.name == FOR_DEVTOOLS);
         let Some((own, (first, _))) = own.and_then(|own| Some((own, known[own].span?))) else {
             return;
@@ -255,7 +256,7 @@ impl Clocks {
     }
 
     /// Says so where times cannot be of one clock.
-    fn warn(&self, known: &[Known], warnings: &mut Vec<Warning>) {
+    fn warn(&self, known: &[InputClockFacts], warnings: &mut Vec<Warning>) {
         let own = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
         let spans = own.filter_map(|(number, known)| {
             let (first, last) = known.span?;
@@ -303,19 +304,19 @@ fn known(
     inputs: &Inputs,
     store: &Store<'_>,
     rules: &ClockRules,
-) -> Vec<Known> {
+) -> Vec<InputClockFacts> {
     let stated = |name: &str| {
         let stated = rules.stated.iter().find(|(file, _)| is_path(file, name));
         stated.map(|&(_, offset)| offset)
     };
-    let mut known: Vec<Known> = inputs
+    let mut known: Vec<InputClockFacts> = inputs
         .reports
         .iter()
-        .map(|report| Known {
+        .map(|report| InputClockFacts {
             name: report.name.clone(),
             span: report.span,
             given: stated(&report.name),
-            ..Known::default()
+            ..InputClockFacts::default()
         })
         .collect();
     let input_at = |offset: u64| {

@@ -5,7 +5,7 @@
 //! one that nothing matches a look at each event. Ids and names of threads are looked at when all is read.
 
 use super::options::Filter;
-use super::threads::{Lane, Names, plain};
+use super::threads::{Names, Thread, plain};
 use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use regex::bytes::Regex;
@@ -101,12 +101,12 @@ impl AllAsked {
     pub(super) fn unmatched(
         &self,
         filter: &Filter,
-        lanes: &[Lane],
+        threads: &[Thread],
         names: &Names,
     ) -> Vec<Unmatched> {
         let mut all = Vec::new();
-        let pids = lanes.iter().map(|lane| &*lane.pid);
-        let tids = lanes.iter().map(|lane| &*lane.tid);
+        let pids = threads.iter().map(|thread| &*thread.pid);
+        let tids = threads.iter().map(|thread| &*thread.tid);
         if let Some(set) = &filter.pid {
             all.extend(absent(set, pids).map(|asked| Unmatched { flag: "--pid", asked }));
         }

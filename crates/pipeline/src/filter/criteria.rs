@@ -11,7 +11,7 @@
 use super::asked::{AllAsked, has_category};
 use super::options::Filter;
 use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
-use super::threads::{Lane, Names, plain};
+use super::threads::{Names, Thread, plain};
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use crate::warning::Warning;
@@ -38,7 +38,7 @@ pub(super) struct Needs {
     /// Names of processes and threads.
     pub(super) names: bool,
     /// The threads of single events.
-    pub(super) lanes: bool,
+    pub(super) threads: bool,
     /// Times of single events.
     pub(super) times: bool,
     /// B and E together.
@@ -58,9 +58,9 @@ impl Needs {
         let times = times || shrink_to.is_some();
         let fields = criteria.name.is_some() || criteria.cat.is_some() || !filter.ph.is_empty();
         let pairs = fields || !drops.is_empty() || times;
-        let lanes = pid.is_some() || tid.is_some() || names;
+        let threads = pid.is_some() || tid.is_some() || names;
         let late = names || relative(from) || relative(to) || shrink_to.is_some();
-        Needs { any: lanes || pairs, names, lanes, times, pairs, late }
+        Needs { any: threads || pairs, names, threads, times, pairs, late }
     }
 }
 
@@ -103,8 +103,8 @@ impl Criteria {
     }
 
     /// What was asked for and nothing is, each by itself.
-    pub(super) fn unmatched(&self, lanes: &[Lane], names: &Names) -> Vec<Unmatched> {
-        self.asked.unmatched(&self.filter, lanes, names)
+    pub(super) fn unmatched(&self, threads: &[Thread], names: &Names) -> Vec<Unmatched> {
+        self.asked.unmatched(&self.filter, threads, names)
     }
 
     pub(super) fn inverts(&self) -> bool {
@@ -149,9 +149,9 @@ impl Criteria {
     }
 
     /// Why a thread's events go by names, with its presets last.
-    pub(super) fn judge_names(&self, lane: &Lane, names: &Names) -> Reason {
-        let process = names.processes.get(&lane.pid).map_or(&b""[..], |name| name);
-        let key = (lane.pid.clone(), lane.tid.clone());
+    pub(super) fn judge_names(&self, thread: &Thread, names: &Names) -> Reason {
+        let process = names.processes.get(&thread.pid).map_or(&b""[..], |name| name);
+        let key = (thread.pid.clone(), thread.tid.clone());
         let thread = names.threads.get(&key).map_or(&b""[..], |name| name);
         let lacks = |regex: &Option<Regex>, name: &[u8]| {
             regex.as_ref().is_some_and(|regex| name.is_empty() || !regex.is_match(name))

@@ -39,7 +39,7 @@ pub(super) struct Decision {
 struct Waiting<'w, 's, 'p> {
     criteria: &'w Criteria,
     /// What each thread is judged by names.
-    lanes: Vec<Reason>,
+    threads: Vec<Reason>,
     /// That of the trace.
     start: i64,
     late: Spooled<Undecided>,
@@ -66,10 +66,10 @@ impl Index<'_> {
         let share = config.shares().index / 4;
         let mut spilled = kept.spilled + late.spilled() + bound.spilled();
         let waiting = Waiting {
-            lanes: match criteria.needs.names {
+            threads: match criteria.needs.names {
                 true => {
-                    let judge = |lane| criteria.judge_names(lane, &self.names);
-                    self.lanes.all.iter().map(judge).collect()
+                    let judge = |thread| criteria.judge_names(thread, &self.names);
+                    self.threads.all.iter().map(judge).collect()
                 }
                 false => Vec::new(),
             },
@@ -151,7 +151,7 @@ fn by_place(place: Place) -> Undecided {
     // without its rank, which only counts among events of one time
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
-    Undecided { key: place.offset(), entry, name: 0, lane: 0, reason: PASSES, role: Role::Single }
+    Undecided { key: place.offset(), entry, name: 0, thread: 0, reason: PASSES, role: Role::Single }
 }
 
 /// Puts places that were kept at once between those that were decided later.
@@ -229,7 +229,7 @@ impl Waiting<'_, '_, '_> {
     /// What an event's own fields and its thread are judged.
     fn judge_event(&self, record: &Undecided) -> Reason {
         match record.reason {
-            PASSES => self.lanes.get(record.lane as usize).copied().unwrap_or(PASSES),
+            PASSES => self.threads.get(record.thread as usize).copied().unwrap_or(PASSES),
             reason => reason,
         }
     }

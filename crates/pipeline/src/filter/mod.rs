@@ -16,12 +16,12 @@
 //! whichever threads its chunks come from, and lasts until its last chunk.
 
 mod asked;
+mod chunk;
 mod criteria;
 mod decide;
-mod lanes;
 mod options;
-mod part;
 mod reason;
+mod thread_numbers;
 mod threads;
 mod undecided;
 
@@ -34,11 +34,11 @@ use crate::keys::unite;
 use crate::layout::Layout;
 use crate::reordering::Reordering;
 use crate::report::{FilterReport, RunReport};
+use chunk::ChunkFindings;
 use criteria::Criteria;
-use lanes::Lanes;
 pub use options::Filter;
-use part::Part;
 use reason::Tallies;
+use thread_numbers::ThreadNumbers;
 use threads::Names;
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Document;
@@ -70,7 +70,7 @@ pub(crate) fn filter(
     let metadata = index.metadata;
     let has_events = inputs.reports.iter().any(|input| input.events > 0);
     let unmatched = match has_events {
-        true => index.criteria.unmatched(&index.lanes.all, &index.names),
+        true => index.criteria.unmatched(&index.threads.all, &index.names),
         false => Vec::new(),
     };
     let store = &Store::new(payloads, long);
@@ -138,7 +138,7 @@ struct Index<'c> {
     long: Vec<Long>,
     tallies: Tallies,
     times: Times,
-    lanes: Lanes,
+    threads: ThreadNumbers,
     names: Names,
     documents: Vec<Document>,
 }
@@ -159,7 +159,7 @@ impl<'c> Index<'c> {
             long: Vec::new(),
             tallies: Tallies::default(),
             times: Times::NONE,
-            lanes: Lanes::default(),
+            threads: ThreadNumbers::default(),
             names: Names::default(),
             documents: Vec::new(),
         }
@@ -167,13 +167,13 @@ impl<'c> Index<'c> {
 }
 
 impl Reader for Index<'_> {
-    type Part = Part;
+    type Findings = ChunkFindings;
 
-    fn part(base: u64, _bytes: usize) -> Part {
-        Part::new(base)
+    fn part(base: u64, _bytes: usize) -> ChunkFindings {
+        ChunkFindings::new(base)
     }
 
-    fn maker(&self) -> Maker<Part> {
+    fn maker(&self) -> Maker<ChunkFindings> {
         let criteria = self.criteria.clone();
         Box::new(move |base, bytes| {
             let mut part = Self::part(base, bytes);
@@ -194,11 +194,11 @@ impl Reader for Index<'_> {
         self.hurry.hurries()
     }
 
-    fn take(&mut self, part: Part, _base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
-        let numbers = self.lanes.append(found.lanes);
+        let numbers = self.threads.append(found.threads);
         let renumber = |record: &mut Undecided| {
-            record.lane = numbers.get(record.lane as usize).copied().unwrap_or_default();
+            record.thread = numbers.get(record.thread as usize).copied().unwrap_or_default();
         };
         found.late.iter_mut().for_each(renumber);
         found.bound.iter_mut().for_each(renumber);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field, members, string_is, unescape};
 
 /// A thread. `10` and `"10"` are one id, as in [`crate::IdSet`].
-pub(super) struct Lane {
+pub(super) struct Thread {
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
     /// What its ids are judged.

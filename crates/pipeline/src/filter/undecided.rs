@@ -37,7 +37,7 @@ pub(super) struct Undecided {
     pub(super) entry: Entry,
     /// Of `B` and `E` the hash of the name, as pairing looks at it; 0 of others.
     pub(super) name: u64,
-    pub(super) lane: u32,
+    pub(super) thread: u32,
     /// What its own fields and its thread's ids are judged.
     pub(super) reason: Reason,
     pub(super) role: Role,
@@ -57,7 +57,7 @@ impl Record for Undecided {
         bytes[..8].copy_from_slice(&self.key.to_le_bytes());
         self.entry.encode(&mut bytes[8..24]);
         bytes[24..32].copy_from_slice(&self.name.to_le_bytes());
-        bytes[32..36].copy_from_slice(&self.lane.to_le_bytes());
+        bytes[32..36].copy_from_slice(&self.thread.to_le_bytes());
         bytes[36..].copy_from_slice(&[self.reason, self.role as u8, 0, 0]);
     }
 
@@ -68,7 +68,7 @@ impl Record for Undecided {
             key: word(bytes, 0),
             entry: Entry::decode(&bytes[8..24]),
             name: word(bytes, 24),
-            lane: last as u32,
+            thread: last as u32,
             reason,
             role: Role::ALL[usize::from(role) % Role::ALL.len()],
         }

@@ -19,7 +19,7 @@ pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 use crate::config::Config;
 use crate::inputs::of_inputs;
 use crate::warning::Warning;
-use places::{Seen, Units, Watch};
+use places::{UnitFindings, Units, Watch};
 use std::sync::Arc;
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
@@ -51,14 +51,14 @@ pub struct Stretch {
 }
 
 /// The findings of a stretch, and what the door itself keeps of it.
-struct Part<F> {
+struct ChunkFindings<F> {
     envelope: Envelope,
     router: Router,
-    seen: Option<Box<Seen>>,
+    seen: Option<Box<UnitFindings>>,
     own: F,
 }
 
-impl<F: Findings> Collect for Part<F> {
+impl<F: Findings> Collect for ChunkFindings<F> {
     fn envelope(&mut self) -> &mut Envelope {
         &mut self.envelope
     }
@@ -95,10 +95,10 @@ struct Door<F, T> {
 }
 
 impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, T> {
-    type Part = Part<F>;
+    type Findings = ChunkFindings<F>;
 
-    fn part(base: u64, _bytes: usize) -> Part<F> {
-        Part {
+    fn part(base: u64, _bytes: usize) -> ChunkFindings<F> {
+        ChunkFindings {
             envelope: Envelope::at(base),
             router: Router::default(),
             seen: None,
@@ -106,9 +106,9 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
         }
     }
 
-    fn maker(&self) -> Maker<Part<F>> {
+    fn maker(&self) -> Maker<ChunkFindings<F>> {
         let (new, watch) = (Arc::clone(&self.new), self.watch.clone());
-        Box::new(move |base, bytes| Part {
+        Box::new(move |base, bytes| ChunkFindings {
             own: new(),
             seen: watch.begin(),
             ..Self::part(base, bytes)
@@ -119,7 +119,12 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
         self.inputs += 1;
     }
 
-    fn take(&mut self, part: Part<F>, base: u64, _current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        part: ChunkFindings<F>,
+        base: u64,
+        _current: Current<'_>,
+    ) -> Result<(), Error> {
         let stretch = Stretch { input: self.inputs - 1, first: self.events };
         self.events += part.envelope.stats.events;
         self.streams.append(part.router, base)?;

@@ -2,7 +2,7 @@
 
 use crate::clock::{ClockSamples, ClockWatch, Clocks};
 use crate::config::Config;
-use crate::identity::{Census, UnitParts, Watched, key_of, settle, watched};
+use crate::identity::{ProcessFindings, UnitParts, Watched, decide_names, key_of, watched};
 use crate::parts::signs_of_parts;
 use crate::warning::Warning;
 use std::sync::Arc;
@@ -73,31 +73,31 @@ impl Watch {
     }
 
     /// To be filled; `None` if nothing is looked for.
-    pub(super) fn begin(&self) -> Option<Box<Seen>> {
+    pub(super) fn begin(&self) -> Option<Box<UnitFindings>> {
         self.several.then(|| {
-            let census = self.names.clone().map(Census::new);
+            let processes = self.names.clone().map(ProcessFindings::new);
             let sightings = self.clocks.clone().map(ClockSamples::new);
-            Box::new(Seen { census, sightings, ..Seen::default() })
+            Box::new(UnitFindings { processes, sightings, ..UnitFindings::default() })
         })
     }
 }
 
 /// What was found in a stretch of an input.
 #[derive(Default)]
-pub(super) struct Seen {
-    census: Option<Census>,
+pub(super) struct UnitFindings {
+    processes: Option<ProcessFindings>,
     sightings: Option<ClockSamples>,
     streams: StreamOrders,
     /// First and last time, in nanoseconds.
     pub(super) span: Option<(i64, i64)>,
 }
 
-impl Seen {
+impl UnitFindings {
     pub(super) fn note(&mut self, event: &Event<'_>, offset: u64) {
         let is_metadata = event.is_metadata();
         let time = event.ts().filter(|_| !is_metadata).map(|ts| ts.floor);
-        if let Some(census) = &mut self.census {
-            census.note(event, time);
+        if let Some(processes) = &mut self.processes {
+            processes.note(event, time);
         }
         if let Some(time) = time {
             let (first, last) = self.span.unwrap_or((time, time));
@@ -118,14 +118,14 @@ impl Seen {
 pub(super) struct Units(Vec<UnitParts>);
 
 impl Units {
-    pub(super) fn take(&mut self, base: u64, seen: Seen) {
+    pub(super) fn take(&mut self, base: u64, seen: UnitFindings) {
         if self.0.last().is_none_or(|unit| unit.base != base) {
-            self.0.last_mut().into_iter().for_each(|last| last.processes.settle());
+            self.0.last_mut().into_iter().for_each(|last| last.processes.finish());
             self.0.push(UnitParts { base, ..UnitParts::default() });
         }
         if let Some(unit) = self.0.last_mut() {
             unit.streams.append(seen.streams);
-            seen.census.into_iter().for_each(|census| unit.processes.append(census));
+            seen.processes.into_iter().for_each(|processes| unit.processes.append(processes));
             if let Some(sightings) = seen.sightings {
                 unit.sightings.get_or_insert_default().append(sightings);
             }
@@ -149,13 +149,13 @@ impl Units {
         let sightings =
             units.iter_mut().filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
         let (clocks, warnings) =
-            Clocks::settle(sightings, documents, inputs, &store, &config.clocks)?;
+            Clocks::decide_offsets(sightings, documents, inputs, &store, &config.clocks)?;
         let signs = signs_of_parts(documents, &store);
-        let (settled, _) = settle(units, &signs, inputs, &config.identity, &clocks);
+        let (decided, _) = decide_names(units, &signs, inputs, &config.identity, &clocks);
         for (number, place) in places.iter_mut().enumerate() {
             place.offset = clocks.shift(number).map_or(0, |shift| shift.offset());
         }
-        for unit in settled.rewrite.units {
+        for unit in decided.rewrite.units {
             let held = inputs.payloads.iter().find(|held| held.base == unit.base);
             if let Some(held) = held {
                 places[held.input].renames = unit.renames;

@@ -5,7 +5,8 @@ use tracemill_core::error::Error;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_profile::{
-    ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, settle, text_of,
+    ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
+    text_of,
 };
 
 /// Whose a profile is.
@@ -166,8 +167,8 @@ impl Pieces<'_> {
         let config = &self.scanned.config;
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
         let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
-        let settled = settle(group.chunks(), order, &mut contents, space)?;
-        settled.each(order, |entry| {
+        let ordered = order_chunks(group.chunks(), order, &mut contents, space)?;
+        ordered.each(order, |entry| {
             show(contents.get(entry));
             Ok(())
         })

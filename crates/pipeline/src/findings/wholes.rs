@@ -48,7 +48,7 @@ impl WholeProfile {
                 chunk.read_member(name, store.slice(key.offset, key.len), key.offset);
             }
         }
-        chunk.settle();
+        chunk.finish();
         chunk
     }
 }

@@ -5,7 +5,7 @@
 //! is enough. Of those that share a name, the ones with the same threads at the same time are left out here: looking at each
 //! of 20,000 such inputs for each took a minute.
 
-use super::census::{Bulk, Key, Process, are_apart};
+use super::processes::{Bulk, Key, Process, are_apart};
 use super::unit::Unit;
 use std::collections::{HashMap, HashSet};
 use tracemill_profile::StreamKey;

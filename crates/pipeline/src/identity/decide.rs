@@ -24,10 +24,10 @@
 //! among those of an earlier one: ranges are compared, not single ids.
 
 use super::candidates::Candidates;
-use super::census::{Bulk, Key, Process, are_apart, key_of};
+use super::processes::{Bulk, Key, Process, are_apart, key_of};
 use super::rename::Renames;
-use super::spelling::{IdCensus, IdLiteral, IdMap, Space, append_each, tagged};
-use super::unit::{Decision, Fate, Unit};
+use super::spelling::{IdLiteral, IdMap, IdRanges, Space, append_each, tagged};
+use super::unit::{Decision, Unit, UnitOutcome};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ const PID_MAX: u64 = u32::MAX as u64;
 
 /// What is known of a process over the inputs of a recording.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownProcess {
     name: Option<Vec<u8>>,
     threads: HashSet<Key>,
     times: Vec<Bulk>,
@@ -52,10 +52,10 @@ struct Recording {
     has_parts: bool,
     /// What those are parts of, where they say so.
     part_of: Option<Vec<u8>>,
-    processes: HashMap<Key, Known>,
+    processes: HashMap<Key, KnownProcess>,
     streams: HashSet<StreamKey>,
     pids: HashMap<Key, Vec<u8>>,
-    ids: Vec<IdCensus>,
+    ids: Vec<IdRanges>,
 }
 
 /// Decides for all units.
@@ -63,7 +63,7 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
     let mut pids = Pids::new(units, rules.pid);
     let mut recordings: Vec<Recording> = Vec::new();
     let mut candidates = Candidates::default();
-    let mut fates = Vec::with_capacity(units.len());
+    let mut outcomes = Vec::with_capacity(units.len());
     let mut stated: HashMap<u64, usize> = HashMap::new();
     let mut split: HashMap<&[u8], usize> = HashMap::new();
     for (number, unit) in units.iter().enumerate() {
@@ -92,7 +92,7 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
         if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
             candidates.admit(unit, recording, recordings[recording].has_parts);
         }
-        fates.push(Fate { recording, renames: None });
+        outcomes.push(UnitOutcome { recording, renames: None });
     }
     let ids = new_ids(&recordings, rules);
     let renames: Vec<Option<Arc<Renames>>> = recordings
@@ -100,10 +100,10 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
         .zip(ids)
         .map(|(recording, ids)| Renames::new(recording.pids, ids, &rules.args_keys).map(Arc::new))
         .collect();
-    for fate in &mut fates {
-        fate.renames.clone_from(&renames[fate.recording]);
+    for outcome in &mut outcomes {
+        outcome.renames.clone_from(&renames[outcome.recording]);
     }
-    Decision { fates }
+    Decision { outcomes }
 }
 
 /// The last recording that a unit is a part of.
@@ -161,7 +161,7 @@ impl Recording {
     }
 }
 
-impl Known {
+impl KnownProcess {
     /// Whether its name is another.
     fn differs(&self, process: &Process) -> bool {
         self.name.is_some() && process.name.is_some() && self.name != process.name
@@ -315,11 +315,11 @@ fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
         return maps;
     }
     for class in 0..classes {
-        let censuses = || recordings.iter().map(|recording| recording.ids.get(class));
-        let mut space = Space::new(censuses().flatten());
-        for (maps, census) in maps.iter_mut().zip(censuses()) {
-            if let Some(census) = census.filter(|census| !census.is_empty()) {
-                maps[class] = space.admit(census);
+        let all_ranges = || recordings.iter().map(|recording| recording.ids.get(class));
+        let mut space = Space::new(all_ranges().flatten());
+        for (maps, ranges) in maps.iter_mut().zip(all_ranges()) {
+            if let Some(ranges) = ranges.filter(|ranges| !ranges.is_empty()) {
+                maps[class] = space.admit(ranges);
             }
         }
     }
@@ -329,35 +329,35 @@ fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::{Census, Watched};
+    use crate::identity::{ProcessFindings, Watched};
     use tracemill_testkit::Rng;
     use tracemill_tokenizer::fields_of;
 
     /// A unit of events, each with its time.
     fn unit(events: &[(&str, Option<i64>)]) -> Unit {
-        let mut census = Census::new(Arc::new(Watched::default()));
+        let mut findings = ProcessFindings::new(Arc::new(Watched::default()));
         for &(event, time) in events {
-            census.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
+            findings.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
         }
         let mut unit = Unit::default();
-        unit.processes.append(census);
-        unit.processes.settle();
+        unit.processes.append(findings);
+        unit.processes.finish();
         unit
     }
 
     /// The pids of each unit's events after the decision, and its recording.
     fn pids(units: &[Unit], pid: PidPolicy) -> Vec<(usize, Vec<String>)> {
         let rules = IdentityRules { pid, ..IdentityRules::default() };
-        let fates = decide(units, &rules).fates;
-        let of_unit = |(unit, fate): (&Unit, &Fate)| {
+        let outcomes = decide(units, &rules).outcomes;
+        let of_unit = |(unit, outcome): (&Unit, &UnitOutcome)| {
             let new = |(key, process): &(Key, Process)| {
-                let renames = fate.renames.as_ref();
+                let renames = outcome.renames.as_ref();
                 let new = renames.and_then(|renames| renames.pid(key));
                 String::from_utf8(new.unwrap_or(&process.written).to_vec()).unwrap()
             };
-            (fate.recording, unit.processes.by_pid.iter().map(new).collect())
+            (outcome.recording, unit.processes.by_pid.iter().map(new).collect())
         };
-        units.iter().zip(&fates).map(of_unit).collect()
+        units.iter().zip(&outcomes).map(of_unit).collect()
     }
 
     fn named(pid: &str, name: &str, times: std::ops::Range<i64>) -> Unit {

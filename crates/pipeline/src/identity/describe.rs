@@ -41,7 +41,7 @@ pub(crate) fn describe(
         InputIdentity {
             name: names.inputs[unit.input].name.clone(),
             label: names.label(unit.input),
-            recording: decision.fates[number].recording,
+            recording: decision.outcomes[number].recording,
             pids: new_pids(unit, renamed),
             ids: new_ids(renamed, names.rules),
         }

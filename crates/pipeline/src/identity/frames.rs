@@ -1,7 +1,7 @@
 //! Stack frames and samples beside the events: new names where an id of a frame has two meanings.
 
 use super::rename::{RenamedUnit, Rewrite, frame_references};
-use super::spelling::{IdCensus, IdMap, Space};
+use super::spelling::{IdMap, IdRanges, Space};
 use crate::merged_keys::Bytes;
 use std::collections::HashSet;
 use tracemill_core::json::elements;
@@ -25,8 +25,8 @@ pub(crate) struct FrameNames<'r> {
 impl<'r> FrameNames<'r> {
     /// `all` are the values of all `stackFrames`.
     pub(crate) fn new<'v>(rewrite: &'r mut Rewrite, all: impl Iterator<Item = &'v [u8]>) -> Self {
-        let censuses: Vec<IdCensus> = all.map(census).collect();
-        let space = Space::new(censuses.iter());
+        let all_ranges: Vec<IdRanges> = all.map(ranges).collect();
+        let space = Space::new(all_ranges.iter());
         FrameNames { rewrite: Some(rewrite), space, ..FrameNames::default() }
     }
 
@@ -41,37 +41,37 @@ impl<'r> FrameNames<'r> {
     pub(crate) fn admit(&mut self, frames: &[u8], offset: u64, clashes: bool) -> Option<IdMap> {
         let rewrite = self.rewrite.as_deref_mut()?;
         let unit = rewrite.unit_at(offset)?;
-        let census = census(frames);
+        let ranges = ranges(frames);
         let first = self.united.insert(rewrite.units[unit].recording);
-        let must = clashes || self.moved.overlaps(&census);
+        let must = clashes || self.moved.overlaps(&ranges);
         if !must || !first || rewrite.keeps_frames {
-            self.space.hold(&census);
+            self.space.hold(&ranges);
             return None;
         }
-        let map = self.space.admit(&census);
-        self.moved.hold(&renamed_census(frames, &map));
+        let map = self.space.admit(&ranges);
+        self.moved.hold(&renamed_ranges(frames, &map));
         rewrite.units[unit].frames = Some(map.clone());
         Some(map)
     }
 }
 
-fn census(frames: &[u8]) -> IdCensus {
-    let mut census = IdCensus::default();
+fn ranges(frames: &[u8]) -> IdRanges {
+    let mut ranges = IdRanges::default();
     if frames.first() == Some(&b'{') {
-        members(frames).for_each(|(id, _)| census.note(id));
+        members(frames).for_each(|(id, _)| ranges.note(id));
     }
-    census
+    ranges
 }
 
-fn renamed_census(frames: &[u8], map: &IdMap) -> IdCensus {
-    let (mut census, mut new) = (IdCensus::default(), Vec::new());
+fn renamed_ranges(frames: &[u8], map: &IdMap) -> IdRanges {
+    let (mut ranges, mut new) = (IdRanges::default(), Vec::new());
     for (id, _) in members(frames) {
         new.clear();
         if map.write(id, &mut new) {
-            census.note(&new);
+            ranges.note(&new);
         }
     }
-    census
+    ranges
 }
 
 /// A value with some of its parts replaced.
@@ -90,7 +90,7 @@ impl<'p> Pieces<'p> {
     }
 
     fn finish(mut self) -> Vec<Bytes<'p>> {
-        self.patches.settle(self.value);
+        self.patches.put_in_order(self.value);
         let (mut pieces, mut at) = (Vec::new(), 0);
         for (old, new) in self.patches.iter() {
             pieces.push(Bytes::Input(&self.value[at..old.start]));
@@ -125,7 +125,7 @@ pub(crate) fn renamed_samples<'p>(
     let mut pieces = Pieces::new(within);
     for sample in elements(samples) {
         if let (Some(renames), Some(pid)) = (&unit.renames, member(sample, b"pid"))
-            && let Some(new) = renames.pid(&super::census::key_of(Some(pid)))
+            && let Some(new) = renames.pid(&super::processes::key_of(Some(pid)))
         {
             pieces.patches.write(within, pid, |texts| {
                 texts.extend_from_slice(new);

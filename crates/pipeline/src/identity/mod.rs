@@ -20,7 +20,7 @@
 //! ([`tracemill_profile::Identities`]), and keep them.
 //!
 //! ```text
-//!   scan ─> census of each chunk ─> of each input ─> recordings ─> renames ─> emit: patches ─> output
+//!   scan ─> findings of each chunk ─> of each input ─> recordings ─> renames ─> emit: patches ─> output
 //!            (workers)                                (decide)                 (workers)
 //! ```
 //!
@@ -28,20 +28,20 @@
 //! events of recordings with new names pay, and only the bytes of those values change.
 
 mod candidates;
-mod census;
 mod decide;
+mod decided;
 mod describe;
 mod frames;
+mod processes;
 mod rename;
-mod settle;
 mod spelling;
 mod unit;
 
-pub(crate) use census::{Census, Watched, key_of};
+pub(crate) use decided::{DecidedNames, Labels, UnitParts, decide_names, watched};
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
+pub(crate) use processes::{ProcessFindings, Watched, key_of};
 pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
-pub(crate) use settle::{Labels, Settled, UnitParts, settle, watched};
 pub(crate) use spelling::IdMap;
 
 use tracemill_tokenizer::{Event, Field};

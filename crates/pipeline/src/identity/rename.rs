@@ -1,6 +1,6 @@
 //! Renamed values, and times that move, in the events that have them: found, and put in their places.
 
-use super::census::{Key, key_of};
+use super::processes::{Key, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
 use crate::clock::each_moved;
@@ -162,7 +162,7 @@ impl<'r> Renamer<'r> {
         let Some(unit) = self.unit_at(offset) else { return };
         if unit.renames.is_some() || unit.shift.is_some() {
             let spans = self.finder.find(event);
-            let mut found = Found { event, patches };
+            let mut found = PatchedEvent { event, patches };
             let event = spans.of(event);
             if let Some(renames) = &unit.renames {
                 self.find_names(&event, renames, &mut found);
@@ -172,12 +172,17 @@ impl<'r> Renamer<'r> {
             }
         }
         if let Some(frames) = &unit.frames {
-            let mut found = Found { event, patches };
+            let mut found = PatchedEvent { event, patches };
             frame_references(event, |value| found.renamed(value, frames));
         }
     }
 
-    fn find_names(&mut self, event: &Event<'_>, renames: &Renames, found: &mut Found<'_, '_>) {
+    fn find_names(
+        &mut self,
+        event: &Event<'_>,
+        renames: &Renames,
+        found: &mut PatchedEvent<'_, '_>,
+    ) {
         if !renames.pids.is_empty() {
             self.find_pids(event, renames, found);
         }
@@ -189,7 +194,12 @@ impl<'r> Renamer<'r> {
         }
     }
 
-    fn find_pids(&mut self, event: &Event<'_>, renames: &Renames, found: &mut Found<'_, '_>) {
+    fn find_pids(
+        &mut self,
+        event: &Event<'_>,
+        renames: &Renames,
+        found: &mut PatchedEvent<'_, '_>,
+    ) {
         if let Some(pid) = event.field(Field::Pid) {
             self.replace_pid(pid, renames, found);
         }
@@ -200,7 +210,7 @@ impl<'r> Renamer<'r> {
         }
     }
 
-    fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut Found<'_, '_>) {
+    fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut PatchedEvent<'_, '_>) {
         if let Some(new) = self.pids.get(self.unit.1, pid, renames) {
             found.replaced(pid, new);
         }
@@ -208,12 +218,12 @@ impl<'r> Renamer<'r> {
 }
 
 /// The patches of one event.
-struct Found<'e, 'p> {
+struct PatchedEvent<'e, 'p> {
     event: &'e [u8],
     patches: &'p mut Patches,
 }
 
-impl Found<'_, '_> {
+impl PatchedEvent<'_, '_> {
     fn replaced(&mut self, value: &[u8], new: &[u8]) {
         self.patches.write(self.event, value, |texts| {
             texts.extend_from_slice(new);
@@ -290,7 +300,7 @@ mod tests {
         renamer.find(event.as_bytes(), 4, &mut patches);
         assert!(patches.is_empty());
         renamer.find(event.as_bytes(), 5, &mut patches);
-        patches.settle(event.as_bytes());
+        patches.put_in_order(event.as_bytes());
         let longer = patches.longer();
         let out = String::from_utf8(patches.apply(event.as_bytes())).unwrap();
         assert_eq!(out.len() as i64, event.len() as i64 + longer);

@@ -137,7 +137,7 @@ type Texts = (Box<[u8]>, Box<[u8]>);
 
 /// Which ids an input has: ranges by magnitude, so that memory does not grow with their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IdCensus {
+pub(crate) struct IdRanges {
     /// By class, which are few: least and greatest.
     numbers: Vec<(Class, Range)>,
     /// The first and the last text in the order of their bytes.
@@ -146,16 +146,16 @@ pub(crate) struct IdCensus {
     tag: u64,
 }
 
-impl Default for IdCensus {
+impl Default for IdRanges {
     fn default() -> Self {
-        IdCensus { numbers: Vec::new(), texts: None, tag: 1 }
+        IdRanges { numbers: Vec::new(), texts: None, tag: 1 }
     }
 }
 
 /// Numbers of one spelling (hexadecimal or decimal) and number of bits.
 type Class = (bool, u32);
 
-impl IdCensus {
+impl IdRanges {
     /// Counts a value in.
     pub(super) fn note(&mut self, value: &[u8]) {
         match IdLiteral::of(value) {
@@ -194,7 +194,7 @@ impl IdCensus {
     }
 
     /// Takes over what another part of the same recording has.
-    pub(super) fn append(&mut self, other: &IdCensus) {
+    pub(super) fn append(&mut self, other: &IdRanges) {
         other.numbers.iter().for_each(|&(class, range)| self.join(class, range));
         if let Some((first, last)) = &other.texts {
             self.note_texts(first, last);
@@ -217,11 +217,11 @@ impl IdCensus {
 }
 
 /// Takes over what another part of the same recording has: of ids, and of each `--args-key`.
-pub(super) fn append_each(own: &mut Vec<IdCensus>, more: &[IdCensus]) {
+pub(super) fn append_each(own: &mut Vec<IdRanges>, more: &[IdRanges]) {
     let missing = more.len().saturating_sub(own.len());
     // there may be thousands of lists, most of one
     own.reserve_exact(missing);
-    own.resize_with(own.len() + missing, IdCensus::default);
+    own.resize_with(own.len() + missing, IdRanges::default);
     own.iter_mut().zip(more).for_each(|(own, more)| own.append(more));
 }
 
@@ -246,29 +246,29 @@ pub(crate) struct Space {
 
 impl Space {
     /// For inputs with these ids.
-    pub(super) fn new<'c>(all: impl Iterator<Item = &'c IdCensus>) -> Self {
-        let tag = all.map(|census| census.tag).max().unwrap_or(1).max(1);
+    pub(super) fn new<'c>(all: impl Iterator<Item = &'c IdRanges>) -> Self {
+        let tag = all.map(|ranges| ranges.tag).max().unwrap_or(1).max(1);
         Space { tag, ..Space::default() }
     }
 
     /// Lets the ids of one more recording in: as they are if none of them can be there already, else new ones.
-    pub(super) fn admit(&mut self, census: &IdCensus) -> IdMap {
+    pub(super) fn admit(&mut self, ranges: &IdRanges) -> IdMap {
         let mut map = IdMap::default();
-        if census.ranges().any(|range| self.meets(range)) {
+        if ranges.ranges().any(|range| self.meets(range)) {
             for hex in [false, true] {
-                if let Some(greatest) = census.greatest(hex) {
+                if let Some(greatest) = ranges.greatest(hex) {
                     let shift = self.find_room(greatest, hex);
                     *(if hex { &mut map.hex } else { &mut map.decimal }) = Some(shift);
                 }
             }
         } else {
-            census.ranges().for_each(|range| self.take(range));
+            ranges.ranges().for_each(|range| self.take(range));
         }
-        if self.has_texts_among(census) {
+        if self.has_texts_among(ranges) {
             self.tag += 1;
             map.tag = Some(self.tag);
         }
-        if let Some((first, last)) = &census.texts {
+        if let Some((first, last)) = &ranges.texts {
             // a tag makes texts greater, but none as great as the next one that could be
             let end = [&**last, b"\xff"].concat();
             self.texts.push((first.to_vec(), end));
@@ -277,20 +277,20 @@ impl Space {
     }
 
     /// Lets ids in as they are, whatever is there.
-    pub(super) fn hold(&mut self, census: &IdCensus) {
-        census.ranges().for_each(|range| self.take(range));
-        if let Some((first, last)) = &census.texts {
+    pub(super) fn hold(&mut self, ranges: &IdRanges) {
+        ranges.ranges().for_each(|range| self.take(range));
+        if let Some((first, last)) = &ranges.texts {
             self.texts.push((first.to_vec(), last.to_vec()));
         }
     }
 
     /// Whether any of these ids may be there already.
-    pub(super) fn overlaps(&self, census: &IdCensus) -> bool {
-        census.ranges().any(|range| self.meets(range)) || self.has_texts_among(census)
+    pub(super) fn overlaps(&self, ranges: &IdRanges) -> bool {
+        ranges.ranges().any(|range| self.meets(range)) || self.has_texts_among(ranges)
     }
 
-    fn has_texts_among(&self, census: &IdCensus) -> bool {
-        let Some((first, last)) = &census.texts else { return false };
+    fn has_texts_among(&self, ranges: &IdRanges) -> bool {
+        let Some((first, last)) = &ranges.texts else { return false };
         self.texts.iter().any(|(a, b)| **last >= **a && **b >= **first)
     }
 
@@ -352,10 +352,10 @@ pub(super) fn tagged(content: &[u8], number: u64) -> Cow<'_, [u8]> {
 mod tests {
     use super::*;
 
-    fn census(values: &[&str]) -> IdCensus {
-        let mut census = IdCensus::default();
-        values.iter().for_each(|value| census.note(value.as_bytes()));
-        census
+    fn ranges(values: &[&str]) -> IdRanges {
+        let mut ranges = IdRanges::default();
+        values.iter().for_each(|value| ranges.note(value.as_bytes()));
+        ranges
     }
 
     fn written(map: &IdMap, value: &str) -> String {
@@ -395,10 +395,10 @@ mod tests {
     #[test]
     fn only_what_may_be_there_already_is_renamed() {
         let all = [
-            census(&["1", "90", "\"0x7ffe00\"", "\"a\"", "\"c\""]),
-            census(&["91", "\"0x8000000\"", "\"d#7\""]),
-            census(&["90", "\"b\""]),
-            census(&["\"0x5a\"", "\"c\""]),
+            ranges(&["1", "90", "\"0x7ffe00\"", "\"a\"", "\"c\""]),
+            ranges(&["91", "\"0x8000000\"", "\"d#7\""]),
+            ranges(&["90", "\"b\""]),
+            ranges(&["\"0x5a\"", "\"c\""]),
         ];
         let mut space = Space::new(all.iter());
         assert_eq!(space.admit(&all[0]), IdMap::default());
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn hashes_are_mixed() {
-        let wide = census(&["\"0xffffffffffffffff\"", "\"0x1\""]);
+        let wide = ranges(&["\"0xffffffffffffffff\"", "\"0x1\""]);
         let mut space = Space::new([&wide].into_iter());
         assert_eq!(space.admit(&wide), IdMap::default());
         let (second, third) = (space.admit(&wide), space.admit(&wide));
@@ -422,7 +422,7 @@ mod tests {
 
     #[test]
     fn doubles_stay_exact() {
-        let near = census(&["9007199254740991", "1"]);
+        let near = ranges(&["9007199254740991", "1"]);
         let mut space = Space::new([&near].into_iter());
         space.admit(&near);
         let map = space.admit(&near);

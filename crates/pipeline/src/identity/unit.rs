@@ -1,6 +1,6 @@
 //! An input, or what was made of one, as a party to the decisions on names.
 
-use super::census::Processes;
+use super::processes::Processes;
 use super::rename::Renames;
 use crate::config::StatedInput;
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ pub(crate) struct Unit {
 
 /// What becomes of one unit.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct UnitOutcome {
     /// The number of its recording.
     pub(crate) recording: usize,
     /// Names that change; `None` if none does.
@@ -39,5 +39,5 @@ pub(crate) struct Fate {
 #[derive(Debug, Default)]
 pub(crate) struct Decision {
     /// Per unit, in order.
-    pub(crate) fates: Vec<Fate>,
+    pub(crate) outcomes: Vec<UnitOutcome>,
 }

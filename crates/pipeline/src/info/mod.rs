@@ -1,7 +1,7 @@
 //! `info`: what is in a trace, in one pass and memory that its events do not add to.
 //!
 //! ```text
-//!   scan workers ─ each event: bounds, order, bins of time, tables by thread, name, category ──> census ─> report
+//!   scan workers ─ each event: bounds, order, bins of time, tables by thread, name, category ──> accumulator ─> report
 //!        │ full: keys of args (tables), X B E (40 bytes) ─ by thread and time ─> nesting ─ self times ──┘
 //!        └─ tables and slices go to disk beyond their share of the budget
 //! ```
@@ -11,18 +11,18 @@
 //! however many names there are ([`ledger`]), so that the answer depends on the inputs alone. Only threads, CPU profiles
 //! and keys beside the events stay in memory.
 
+mod accumulator;
 mod args;
-mod census;
-mod lanes;
+mod chunk;
 mod ledger;
 mod nesting;
-mod part;
 mod profiles;
 mod rank;
 mod report;
 mod runs;
 mod slices;
 mod table;
+mod threads;
 mod timeline;
 mod wanted;
 
@@ -33,10 +33,10 @@ pub use report::{
 
 use crate::config::Config;
 use crate::inputs::read_all;
-pub(crate) use census::Census;
-pub(crate) use lanes::ids;
-pub(crate) use part::Part;
+pub(crate) use accumulator::InfoAccumulator;
+pub(crate) use chunk::ChunkFindings;
 pub(crate) use table::Table;
+pub(crate) use threads::ids;
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 pub use wanted::InfoConfig;
@@ -53,10 +53,10 @@ pub(crate) fn info(
     look: impl FnOnce(&InfoReport),
 ) -> Result<InfoReport, Error> {
     config.check()?;
-    let mut census = Census::new(*wanted, config);
-    let inputs = read_all(sources, config, &mut census)?;
+    let mut accumulator = InfoAccumulator::new(*wanted, config);
+    let inputs = read_all(sources, config, &mut accumulator)?;
     inputs.check_unchanged()?;
-    let report = census.report(&inputs)?;
+    let report = accumulator.report(&inputs)?;
     look(&report);
     inputs.check_unchanged()?;
     Ok(report)

@@ -18,21 +18,21 @@ pub(super) fn self_times(
     slices: &Sorted,
     names: &mut Ledger,
 ) -> Result<(Vec<(u64, u64)>, Unended), Error> {
-    let mut lanes: Vec<(u64, u64)> = Vec::new();
+    let mut threads: Vec<(u64, u64)> = Vec::new();
     let unended = Unended::default();
     let mut nest = Nest { open: Begins::default(), now: 0, last: 0, busy: 0, unended, names };
     slices.each(|slice| {
-        if lanes.last().is_none_or(|&(lane, _)| lane != slice.lane) {
+        if threads.last().is_none_or(|&(thread, _)| thread != slice.thread) {
             let busy = nest.end()?;
-            lanes.last_mut().into_iter().for_each(|lane| lane.1 = busy);
-            lanes.push((slice.lane, 0));
+            threads.last_mut().into_iter().for_each(|thread| thread.1 = busy);
+            threads.push((slice.thread, 0));
             (nest.now, nest.last) = (slice.ts, slice.ts);
         }
         nest.note(&slice)
     })?;
     let busy = nest.end()?;
-    lanes.last_mut().into_iter().for_each(|lane| lane.1 = busy);
-    Ok((lanes, nest.unended))
+    threads.last_mut().into_iter().for_each(|thread| thread.1 = busy);
+    Ok((threads, nest.unended))
 }
 
 /// A slice that has begun.
@@ -126,28 +126,28 @@ mod tests {
 
     /// Phase, ts, dur, name; one thread a list.
     fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {
-        let (lanes, names, unended) = all_times(threads);
+        let (threads, names, unended) = all_times(threads);
         assert_eq!(unended, Unended::default());
-        (lanes, names)
+        (threads, names)
     }
 
     /// The same, and what never ends.
     fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
         let mut slices = Slices::new(0, &dir);
-        for (lane, events) in threads.iter().enumerate() {
+        for (thread, events) in threads.iter().enumerate() {
             for (at, &(phase, ts, dur, name)) in events.iter().enumerate() {
-                let mut run = vec![Slice::new(lane as u64, (ts, dur), name, at as u64, phase)];
+                let mut run = vec![Slice::new(thread as u64, (ts, dur), name, at as u64, phase)];
                 sort(&mut run);
                 slices.push(run).expect("room on disk");
             }
         }
         let mut names = Ledger::new(0, &dir);
-        let (lanes, unended) =
+        let (threads, unended) =
             self_times(&slices.finish().expect("room"), &mut names).expect("room");
         let names = names.finish().expect("room");
         let names = names.iter().map(|entry| (entry.hash, entry.usage.self_ns)).collect();
-        (lanes.into_iter().map(|lane| lane.1).collect(), names, unended)
+        (threads.into_iter().map(|thread| thread.1).collect(), names, unended)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! CPU profiles, as far as the envelopes of their events tell.
 
-use super::lanes::as_written;
 use super::report::ProfileCount;
+use super::threads::as_written;
 use std::collections::HashMap;
 use tracemill_profile::{Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};

@@ -10,7 +10,7 @@ use tracemill_core::order::LoserTree;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slice {
     /// Hash of its thread.
-    pub(super) lane: u64,
+    pub(super) thread: u64,
     /// Nanoseconds, rounded down.
     pub(super) ts: i64,
     /// Nanoseconds of an X; 0 for B and E.
@@ -24,8 +24,14 @@ pub(super) struct Slice {
 const SIZE: usize = size_of::<Slice>();
 
 impl Slice {
-    pub(super) fn new(lane: u64, (ts, dur): (i64, u64), name: u64, offset: u64, phase: u8) -> Self {
-        Slice { lane, ts, dur, name, place: offset << 8 | u64::from(phase) }
+    pub(super) fn new(
+        thread: u64,
+        (ts, dur): (i64, u64),
+        name: u64,
+        offset: u64,
+        phase: u8,
+    ) -> Self {
+        Slice { thread, ts, dur, name, place: offset << 8 | u64::from(phase) }
     }
 
     pub(super) fn phase(&self) -> u8 {
@@ -34,12 +40,12 @@ impl Slice {
 
     /// By thread, in each by time; at one time the longer one first, then as they stand in the inputs.
     fn compare(&self, other: &Slice) -> Ordering {
-        let key = |slice: &Slice| (slice.lane, slice.ts, !slice.dur, slice.place);
+        let key = |slice: &Slice| (slice.thread, slice.ts, !slice.dur, slice.place);
         key(self).cmp(&key(other))
     }
 
     fn encode(&self) -> [u8; SIZE] {
-        let words = [self.lane, self.ts as u64, self.dur, self.name, self.place];
+        let words = [self.thread, self.ts as u64, self.dur, self.name, self.place];
         let mut bytes = [0; SIZE];
         for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *chunk = word.to_le_bytes();
@@ -52,7 +58,7 @@ impl Slice {
             let bytes = bytes[8 * at..].first_chunk::<8>().copied().unwrap_or_default();
             u64::from_le_bytes(bytes)
         };
-        Slice { lane: word(0), ts: word(1) as i64, dur: word(2), name: word(3), place: word(4) }
+        Slice { thread: word(0), ts: word(1) as i64, dur: word(2), name: word(3), place: word(4) }
     }
 }
 

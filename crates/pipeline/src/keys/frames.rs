@@ -13,14 +13,14 @@ use tracemill_tokenizer::members;
 /// Ids and frames of the united `stackFrames`.
 #[derive(Default)]
 pub(super) struct Frames<'p> {
-    known: Known<'p>,
+    known: FrameTable<'p>,
     started: bool,
 }
 
 /// Members by their ids, each from its id to the end of its frame: an input may be nothing but frames, so two slices and a
 /// key for each are too much.
 #[derive(Default)]
-struct Known<'p>(HashTable<&'p [u8]>);
+struct FrameTable<'p>(HashTable<&'p [u8]>);
 
 fn hash_of(id: &[u8]) -> u64 {
     FixedState::default().hash_one(id)
@@ -37,7 +37,7 @@ fn id_of(member: &[u8]) -> &[u8] {
     &member[..end.map_or(member.len(), |end| end + 2)]
 }
 
-impl<'p> Known<'p> {
+impl<'p> FrameTable<'p> {
     /// The frame of an id.
     fn get(&self, id: &[u8]) -> Option<&'p [u8]> {
         // quotes end an id, so none begins with another
@@ -225,7 +225,7 @@ mod tests {
             (r#"{ "1" : {} }"#, r#"{"1":{},"2":{},"1":{},"3":{}}"#, r#"{ "1" : {},"2":{},"3":{}}"#),
             (r#"{"1":{}}"#, r#"{"1":{}}"#, r#"{"1":{}}"#),
         ] {
-            let (mut known, value) = (Known::default(), second.as_bytes());
+            let (mut known, value) = (FrameTable::default(), second.as_bytes());
             known.extend(first.as_bytes());
             let mut whole = vec![Bytes::Input(first.as_bytes())];
             let mut joined = Joined::to(&mut whole, value);
@@ -257,7 +257,7 @@ mod tests {
             "{{{}}}",
             (0..999).map(|id| format!("\"x{id}\":{id}")).collect::<Vec<_>>().join(",")
         );
-        let mut known = Known::default();
+        let mut known = FrameTable::default();
         let value = br#"{"1":{"a":1},"12" : {} ,"a\"b":3}"#;
         known.extend(value);
         assert_eq!(known.get(b"\"1\""), Some(&b"{\"a\":1}"[..]));

@@ -1,9 +1,9 @@
 //! What all inputs of a merge have, while they are read: entries in memory or on disk, and what tells who they are.
 
-use super::part::ChunkFindings;
+use super::chunk::ChunkFindings;
 use crate::clock::{ClockSamples, ClockWatch};
 use crate::config::{ClockRules, Config};
-use crate::identity::{Census, UnitParts, Watched, watched};
+use crate::identity::{ProcessFindings, UnitParts, Watched, watched};
 use crate::viewer;
 use std::sync::Arc;
 use tracemill_core::envelope::Document;
@@ -32,13 +32,13 @@ pub(super) struct Index {
     /// Whether there is the trace of a browser.
     pub(super) browser: bool,
     /// What matters to a viewer, if it is for one.
-    pub(super) viewer: Option<viewer::Found>,
+    pub(super) viewer: Option<viewer::ViewerScan>,
 }
 
 impl Index {
     pub(super) fn new(config: &Config, sources: &[Source]) -> Self {
         let several = sources.len() > 1 || sources.iter().any(|source| source.is_folder());
-        let viewer = viewer::Found::new(config);
+        let viewer = viewer::ViewerScan::new(config);
         // for a viewer some events have an index of their own, and so have those made of them
         let share = if viewer.is_some() { 2 } else { 1 };
         Index {
@@ -59,7 +59,7 @@ impl Index {
 }
 
 impl Reader for Index {
-    type Part = ChunkFindings;
+    type Findings = ChunkFindings;
 
     fn part(base: u64, bytes: usize) -> ChunkFindings {
         ChunkFindings::new(base, bytes)
@@ -68,12 +68,12 @@ impl Reader for Index {
     fn maker(&self) -> Maker<ChunkFindings> {
         let (watched, factor) = (self.watched.clone(), self.factor.clone());
         let clock_watch = self.clock_watch.clone();
-        let viewer = self.viewer.as_ref().map(viewer::Found::viewer);
+        let viewer = self.viewer.as_ref().map(viewer::ViewerScan::viewer);
         Box::new(move |base, bytes| {
             let mut part = ChunkFindings::new(base, bytes);
             part.factor.clone_from(&factor);
             part.sightings = clock_watch.clone().map(|watch| Box::new(ClockSamples::new(watch)));
-            part.census = watched.clone().map(|watched| Box::new(Census::new(watched)));
+            part.processes = watched.clone().map(|watched| Box::new(ProcessFindings::new(watched)));
             part.viewer = viewer.map(|viewer| Box::new(viewer::Scanned::new(viewer, base)));
             part
         })
@@ -100,12 +100,12 @@ impl Reader for Index {
         }
         part.envelope.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
-            self.units.last_mut().into_iter().for_each(|last| last.processes.settle());
+            self.units.last_mut().into_iter().for_each(|last| last.processes.finish());
             self.units.push(UnitParts { base, ..UnitParts::default() });
         }
         if let Some(unit) = self.units.last_mut() {
             unit.streams.append(part.streams);
-            part.census.into_iter().for_each(|census| unit.processes.append(*census));
+            part.processes.into_iter().for_each(|processes| unit.processes.append(*processes));
             if let Some(sightings) = part.sightings {
                 unit.sightings.get_or_insert_default().append(*sightings);
             }

@@ -8,8 +8,8 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
+mod chunk;
 mod index;
-mod part;
 
 use crate::annotations::{Annotations, Written};
 use crate::clock::{Clocks, shift_runs};
@@ -19,7 +19,7 @@ use crate::copies::{Copies, TakenOut};
 use crate::dedup::deduplicate;
 use crate::emit::Emit;
 use crate::fixups::Fixups;
-use crate::identity::{Labels, RenamedUnit, Rewrite, Settled, push_provenance, settle};
+use crate::identity::{DecidedNames, Labels, RenamedUnit, Rewrite, decide_names, push_provenance};
 use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, MergedKeys, free_name, unite_renamed};
@@ -27,7 +27,7 @@ use crate::layout::{Layout, default_format};
 use crate::parts::signs_of_parts;
 use crate::reordering::Reordering;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
-use crate::viewer::{self, Before, Changes, Known, ViewerFixups};
+use crate::viewer::{self, Before, Changes, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
 use index::Index;
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
 use tracemill_core::order::{KeyedSorter, Lists, Order, Runs, Sorter};
 use tracemill_core::output;
-use tracemill_core::read::{Current, Inputs, Own, read_made};
+use tracemill_core::read::{Current, InputBytes, Inputs, read_made};
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_core::target::{Format, OutputConfig};
@@ -90,8 +90,8 @@ impl Index {
         confirm: impl Fn() -> Result<(), Error>,
     ) -> Result<MergeReport, Error> {
         let rules = &config.identity;
-        let (clocks, warnings) = self.settle_clocks(&inputs, config)?;
-        let (mut settled, streams, labels) = self.settle(&inputs, &clocks, config)?;
+        let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
+        let (mut decided, streams, labels) = self.decide_names(&inputs, &clocks, config)?;
         let long = std::mem::take(&mut self.long);
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
@@ -103,23 +103,23 @@ impl Index {
         let mut changes = Changes::default();
         if let Some(known) = &known {
             let before =
-                Before { store: &store, rewrite: &settled.rewrite, inputs: &inputs, config };
+                Before { store: &store, rewrite: &decided.rewrite, inputs: &inputs, config };
             made = known.make(&mut taken_out, before, &mut changes)?;
             (store, runs) =
-                self.add_made((&made, store), runs, &mut settled.rewrite, &inputs, config)?;
+                self.add_made((&made, store), runs, &mut decided.rewrite, &inputs, config)?;
         }
         let store = &store;
         let order = Order(store);
-        let mut delays = find_delays(streams, &settled, (&runs, &lists), order, config)?;
+        let mut delays = find_delays(streams, &decided, (&runs, &lists), order, config)?;
         let annotations = Annotations::read(&self.documents, &inputs, true, store);
-        let mut united = unite_renamed(&self.documents, store, &mut settled.rewrite);
+        let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
         let mut identity = IdentityReport {
-            inputs: settled.describe(&inputs, rules),
+            inputs: decided.describe(&inputs, rules),
             metadata_dropped: 0,
-            args_keys_absent: settled.args_keys_absent(rules),
+            args_keys_absent: decided.args_keys_absent(rules),
         };
         lists = self.rejoin(&mut taken_out, lists, store, (&mut united, &mut identity), config)?;
-        lists = self.deduplicate(lists, store, &settled.rewrite, &mut identity, config)?;
+        lists = self.deduplicate(lists, store, &decided.rewrite, &mut identity, config)?;
         let said = rules.provenance.then_some((&*identity.inputs, &*clocks.inputs));
         let own = add_own_keys(&mut united, taken_out.still_said, said);
         let size = (self.events - taken_out.events, self.bytes - taken_out.bytes);
@@ -135,7 +135,7 @@ impl Index {
         };
         warn(&united, &delays, &report.run.format, &mut report.run.warnings);
         self.warn(&inputs, config, &mut report.run.warnings);
-        let rewrite = Some(settled.rewrite).filter(|rewrite| !rewrite.is_empty());
+        let rewrite = Some(decided.rewrite).filter(|rewrite| !rewrite.is_empty());
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let retouch;
         let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, fixups: None };
@@ -162,7 +162,7 @@ impl Index {
     }
 
     /// Decides on clocks.
-    fn settle_clocks(
+    fn decide_offsets(
         &mut self,
         inputs: &Inputs,
         config: &Config,
@@ -172,8 +172,8 @@ impl Index {
         let rules = &config.clocks;
         let units = self.units.iter_mut();
         let sightings = units.filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
-        let settled = Clocks::settle(sightings, &self.documents, inputs, &store, rules);
-        settled.map(|(clocks, warnings)| (Arc::new(clocks), warnings))
+        let decided = Clocks::decide_offsets(sightings, &self.documents, inputs, &store, rules);
+        decided.map(|(clocks, warnings)| (Arc::new(clocks), warnings))
     }
 
     /// The format of the output, which has `own` keys; for a viewer, of so many events.
@@ -246,7 +246,7 @@ impl Index {
         let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
         let usual = Index::new(config, &[]);
         let mut index = Index { entries, watched: None, clock_watch: None, viewer: None, ..usual };
-        let current = Current { before: &inputs.payloads, base, own: Own::Payload(made) };
+        let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(made) };
         read_made(made, config, &mut index, current)?;
         let store = store.and(base, made, std::mem::take(&mut index.long));
         let runs = runs.join(index.entries.finish(&store)?.0, Order(&store), &config.tmp_dir)?;
@@ -258,26 +258,26 @@ impl Index {
     }
 
     /// Decides on names, and makes the events that show labels.
-    fn settle(
+    fn decide_names(
         &mut self,
         inputs: &Inputs,
         clocks: &Clocks,
         config: &Config,
-    ) -> Result<(Settled, StreamOrders, Option<Labels>), Error> {
+    ) -> Result<(DecidedNames, StreamOrders, Option<Labels>), Error> {
         let rules = &config.identity;
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let signs = signs_of_parts(&self.documents, &Store::new(payloads, Vec::new()));
         let units = std::mem::take(&mut self.units);
-        let (mut settled, streams) = settle(units, &signs, inputs, rules, clocks);
+        let (mut decided, streams) = decide_names(units, &signs, inputs, rules, clocks);
         let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
-        let labels = settled.labels(inputs, rules, end.unwrap_or(0))?;
+        let labels = decided.labels(inputs, rules, end.unwrap_or(0))?;
         if let Some(labels) = &labels {
             self.long.extend_from_slice(&labels.long);
             self.events += labels.places.len() as u64;
             self.bytes += labels.bytes;
             self.entries.list(METADATA, labels.places.clone());
         }
-        Ok((settled, streams, labels))
+        Ok((decided, streams, labels))
     }
 
     /// Ends the index, with all times as the output has them, and takes copies out.
@@ -286,7 +286,7 @@ impl Index {
         clocks: &Clocks,
         store: &Store<'p>,
         config: &Config,
-    ) -> Result<(Runs, Lists, Option<Known>, TakenOut<'p>), Error> {
+    ) -> Result<(Runs, Lists, Option<ViewerFacts>, TakenOut<'p>), Error> {
         let (mut runs, lists) = self.entries.finish(store)?;
         let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
         let special = |time| known.iter().flat_map(move |known| known.at(time));
@@ -335,7 +335,7 @@ fn add_own_keys<'p>(
 /// Reads the streams again that time order may tear.
 fn find_delays(
     streams: StreamOrders,
-    settled: &Settled,
+    decided: &DecidedNames,
     (runs, lists): (&Runs, &Lists),
     order: Order<'_, '_>,
     config: &Config,
@@ -345,7 +345,7 @@ fn find_delays(
         return Ok(Reordering::default());
     }
     let untimed = lists.iter().map(|place| Entry { time: i64::MIN, place });
-    let key_of = |event: &Event<'_>, place| settled.stream_key(event, place);
+    let key_of = |event: &Event<'_>, place| decided.stream_key(event, place);
     Reordering::find_by(&suspects, untimed.chain(runs.iter()), order, config, key_of)
 }
 

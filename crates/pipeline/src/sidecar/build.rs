@@ -1,13 +1,13 @@
 //! All parts of an input put together.
 
+use super::chunk::{ChunkFindings, Listed};
 use super::granules::{AllGranules, Granules};
 use super::lasting::Lasting;
-use super::part::{Listed, Part};
 use super::span::NO_LANE;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
 use crate::config::Config;
-use crate::info::{Census, InfoConfig, InfoReport, Table};
+use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
 use crate::inputs::read_all;
 use std::sync::Arc;
 use tracemill_core::bounds::{Bounds, Times};
@@ -15,7 +15,7 @@ use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::order::{Order, Spool, Spooled};
 use tracemill_core::place::Long;
-use tracemill_core::read::{Current, Maker, Own, Reader};
+use tracemill_core::read::{Current, InputBytes, Maker, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::Tier;
@@ -43,7 +43,7 @@ pub(super) struct Built {
 }
 
 struct Build {
-    census: Census,
+    info: InfoAccumulator,
     granules: AllGranules,
     times: Vec<Option<(i64, i64)>>,
     places: Spool<Listed>,
@@ -63,7 +63,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
     let share = config.shares().index / 16;
     let wanted = InfoConfig { top: TOP, full: false, self_times: true };
     let mut build = Build {
-        census: Census::new(wanted, config),
+        info: InfoAccumulator::new(wanted, config),
         granules: AllGranules::new(Spool::new(&config.tmp_dir, share)),
         times: Vec::new(),
         places: Spool::new(&config.tmp_dir, share),
@@ -91,7 +91,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         true => None,
         false => Some(build.streams.finish()?),
     };
-    let (report, lanes, documents) = build.census.report_and_rest(&inputs)?;
+    let (report, lanes, documents) = build.info.report_and_rest(&inputs)?;
     Ok(Built {
         report,
         granules: build.granules.finish(text)?,
@@ -109,11 +109,11 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
 
 impl Build {
     /// Returns the rows of the threads of a part.
-    fn append_times(&mut self, part: &Part) -> Vec<u32> {
+    fn append_times(&mut self, part: &ChunkFindings) -> Vec<u32> {
         let mut rows = Vec::new();
-        for (number, own) in part.info.lanes.entries().enumerate() {
+        for (number, own) in part.info.threads.entries().enumerate() {
             // also of those without times, so that threads stay in the order in which they came
-            let row = self.census.lanes.row(own.key);
+            let row = self.info.threads.row(own.key);
             rows.push(u32::try_from(row).unwrap_or(NO_LANE));
             let Some((least, greatest)) = part.times.get(number).copied().flatten() else {
                 continue;
@@ -137,7 +137,7 @@ impl Build {
         self.bounds = self.bounds.unite(lasting.times);
         self.has_profiles |= lasting.has_profiles;
         self.has_lapses |= lasting.has_lapses;
-        if !matches!(current.own, Own::Mapped(_)) {
+        if !matches!(current.own, InputBytes::Mapped(_)) {
             self.is_packed = true;
             return Ok(());
         }
@@ -155,35 +155,43 @@ impl Build {
 }
 
 impl Reader for Build {
-    type Part = Part;
+    type Findings = ChunkFindings;
 
-    fn part(base: u64, bytes: usize) -> Part {
-        Part::new(Census::part(base, bytes), Lasting::new(Tier::best(), Arc::default()))
+    fn part(base: u64, bytes: usize) -> ChunkFindings {
+        ChunkFindings::new(
+            InfoAccumulator::part(base, bytes),
+            Lasting::new(Tier::best(), Arc::default()),
+        )
     }
 
-    fn maker(&self) -> Maker<Part> {
-        let make = self.census.maker();
+    fn maker(&self) -> Maker<ChunkFindings> {
+        let make = self.info.maker();
         let (tier, floor) = (self.tier, self.spans.floor());
         Box::new(move |base, bytes| {
-            Part::new(make(base, bytes), Lasting::new(tier, Arc::clone(&floor)))
+            ChunkFindings::new(make(base, bytes), Lasting::new(tier, Arc::clone(&floor)))
         })
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
-        self.census.documents()
+        self.info.documents()
     }
 
-    const KEEPS_STREAMS: bool = Census::KEEPS_STREAMS;
+    const KEEPS_STREAMS: bool = InfoAccumulator::KEEPS_STREAMS;
 
-    const PROVES: bool = Census::PROVES;
+    const PROVES: bool = InfoAccumulator::PROVES;
 
-    fn take(&mut self, mut part: Part, base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        mut part: ChunkFindings,
+        base: u64,
+        current: Current<'_>,
+    ) -> Result<(), Error> {
         let granules = std::mem::replace(&mut part.granules, super::granules::PartGranules::new());
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
         self.streams.append(std::mem::take(&mut part.streams))?;
         self.append_lasting(&mut part.lasting, &rows, current)?;
-        self.census.take(part.info, base, current)
+        self.info.take(part.info, base, current)
     }
 }

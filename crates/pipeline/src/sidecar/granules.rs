@@ -45,7 +45,7 @@ pub(super) struct Granule {
 }
 
 /// What of an event counts here.
-pub(super) struct Seen {
+pub(super) struct GranuleEvent {
     pub(super) place: u64,
     pub(super) len: u64,
     /// Its time, if it has one and is no metadata.
@@ -55,7 +55,7 @@ pub(super) struct Seen {
 }
 
 impl Granule {
-    fn of(seen: &Seen, jump: u64) -> Self {
+    fn of(seen: &GranuleEvent, jump: u64) -> Self {
         Granule {
             place: seen.place,
             end: seen.place + seen.len,
@@ -174,7 +174,7 @@ impl PartGranules {
 
     /// The next event.
     #[inline]
-    pub(super) fn note(&mut self, seen: &Seen) {
+    pub(super) fn note(&mut self, seen: &GranuleEvent) {
         let is_first = self.all.is_empty();
         let other_block = seen.place >> BLOCK != self.last_place >> BLOCK;
         let mut jump = 0;

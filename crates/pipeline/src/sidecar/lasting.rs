@@ -1,6 +1,6 @@
 //! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
 
-use super::span::{Held, Span};
+use super::span::{Span, SummedPlace};
 use crate::slice::keys::{self, Keys};
 use crate::slice::kinds::{Phase, end_of};
 use std::cmp::Ordering;
@@ -15,32 +15,32 @@ use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
 
 /// A part of something that lasts, with the thread it stands on and its checksum.
 #[derive(Clone, Copy)]
-pub(super) struct LastingPart {
-    pub(super) part: keys::Part,
+pub(super) struct LastingEvent {
+    pub(super) part: keys::PairEvent,
     /// Among the threads of the chunk, then among all.
     pub(super) lane: u32,
     pub(super) sum: u32,
 }
 
-impl Record for LastingPart {
-    const BYTES: usize = keys::Part::BYTES + 8;
+impl Record for LastingEvent {
+    const BYTES: usize = keys::PairEvent::BYTES + 8;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let (part, rest) = bytes.split_at_mut(keys::Part::BYTES);
+        let (part, rest) = bytes.split_at_mut(keys::PairEvent::BYTES);
         self.part.encode(part);
         rest[..4].copy_from_slice(&self.lane.to_le_bytes());
         rest[4..].copy_from_slice(&self.sum.to_le_bytes());
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let (part, rest) = bytes.split_at(keys::Part::BYTES);
+        let (part, rest) = bytes.split_at(keys::PairEvent::BYTES);
         let number =
             |at: usize| u32::from_le_bytes(rest[at..].first_chunk().copied().unwrap_or_default());
-        LastingPart { part: keys::Part::decode(part), lane: number(0), sum: number(4) }
+        LastingEvent { part: keys::PairEvent::decode(part), lane: number(0), sum: number(4) }
     }
 }
 
-impl Keyed for LastingPart {
+impl Keyed for LastingEvent {
     type Key = (u128, i64);
 
     fn key(&self) -> (u128, i64) {
@@ -58,7 +58,7 @@ pub(super) struct Lasting {
     validator: Validator,
     /// Shorter complete events are in no index: see `AllSpans`.
     floor: Arc<AtomicU32>,
-    pub(super) parts: Vec<LastingPart>,
+    pub(super) parts: Vec<LastingEvent>,
     pub(super) complete: Vec<Span>,
     pub(super) long: Vec<Long>,
     pub(super) times: Times,
@@ -69,7 +69,7 @@ pub(super) struct Lasting {
 }
 
 /// An event with what was found out about it.
-pub(super) struct Known {
+pub(super) struct PlacedEvent {
     pub(super) place: u64,
     pub(super) lane: u32,
     pub(super) sum: u32,
@@ -99,7 +99,7 @@ impl Lasting {
 
     /// An event that has a time and is no metadata, or any other.
     #[inline]
-    pub(super) fn note(&mut self, event: &Event<'_>, known: &Known) {
+    pub(super) fn note(&mut self, event: &Event<'_>, known: &PlacedEvent) {
         self.has_lapses |= self.validator.check(event.bytes).is_err();
         let len = event.bytes.len();
         if Place::is_long(len) {
@@ -118,22 +118,22 @@ impl Lasting {
                 let place = Place::new(known.place, len, rank(ts, event.dur()));
                 let entry = Entry { time: ts.floor, place };
                 let part = self.keys.part(event, entry, kind, step);
-                self.parts.push(LastingPart { part, lane: known.lane, sum: known.sum });
+                self.parts.push(LastingEvent { part, lane: known.lane, sum: known.sum });
             }
             Phase::Metadata | Phase::Moment => {}
         }
     }
 
     #[inline]
-    fn complete(&mut self, ts: Nanos, end: i64, known: &Known) {
+    fn complete(&mut self, ts: Nanos, end: i64, known: &PlacedEvent) {
         let span = Span {
             kind: spans::COMPLETE,
             flags: 0,
             lane: known.lane,
             start: ts.floor,
             end,
-            begin: Held { place: known.place, sum: known.sum },
-            last: Held { place: known.place, sum: known.sum },
+            begin: SummedPlace { place: known.place, sum: known.sum },
+            last: SummedPlace { place: known.place, sum: known.sum },
         };
         if span.level() > self.floor.load(Relaxed) {
             self.complete.push(span);

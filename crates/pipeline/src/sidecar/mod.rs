@@ -11,12 +11,12 @@
 mod answer;
 mod build;
 mod chosen;
+mod chunk;
 mod fresh;
 mod granules;
 mod lasting;
 mod lookup;
 mod meta;
-mod part;
 mod place;
 mod plan;
 mod profiles;

@@ -13,7 +13,7 @@ pub(super) const NO_LANE: u32 = u32::MAX;
 
 /// Where an event stands, and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct SummedPlace {
     pub(super) place: u64,
     pub(super) sum: u32,
 }
@@ -28,9 +28,9 @@ pub(super) struct Span {
     pub(super) start: i64,
     /// [`i64::MAX`] if it never ends.
     pub(super) end: i64,
-    pub(super) begin: Held,
+    pub(super) begin: SummedPlace,
     /// What it begins with, where no event ends it.
-    pub(super) last: Held,
+    pub(super) last: SummedPlace,
 }
 
 impl Span {
@@ -65,8 +65,8 @@ impl Record for Span {
             lane: (own >> 32) as u32,
             start: start as i64,
             end: end as i64,
-            begin: Held { place: begin, sum: sums as u32 },
-            last: Held { place: last, sum: (sums >> 32) as u32 },
+            begin: SummedPlace { place: begin, sum: sums as u32 },
+            last: SummedPlace { place: last, sum: (sums >> 32) as u32 },
         }
     }
 }

@@ -8,8 +8,8 @@
 //!
 //! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: as there.
 
-use super::lasting::LastingPart;
-use super::span::{Held, LEVEL_OPEN, NO_LANE, Span};
+use super::lasting::LastingEvent;
+use super::span::{LEVEL_OPEN, NO_LANE, Span, SummedPlace};
 use crate::slice::kinds::{Kind, Step};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -33,7 +33,7 @@ pub(super) struct AllSpans {
     /// T is no less than 2 to the power of it.
     floor: Arc<AtomicU32>,
     /// Parts that have yet to be paired.
-    parts: KeyedSorter<LastingPart>,
+    parts: KeyedSorter<LastingEvent>,
     limits: Limits,
     share: u64,
 }
@@ -80,7 +80,7 @@ impl AllSpans {
     }
 
     /// Takes parts.
-    pub(super) fn extend_parts(&mut self, parts: &[LastingPart]) {
+    pub(super) fn extend_parts(&mut self, parts: &[LastingEvent]) {
         self.parts.extend(parts);
     }
 
@@ -159,7 +159,7 @@ struct Waiting {
     lane: u32,
     time: i64,
     name: u64,
-    held: Held,
+    held: SummedPlace,
 }
 
 /// Steps of a flow from its begin.
@@ -193,7 +193,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&mut self, LastingPart { part, lane, sum }: &LastingPart) -> Result<(), Error> {
+    fn take(&mut self, LastingEvent { part, lane, sum }: &LastingEvent) -> Result<(), Error> {
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
             lane: *lane,
             time: part.entry.time,
             name: part.name,
-            held: Held { place: part.entry.place.offset(), sum: *sum },
+            held: SummedPlace { place: part.entry.place.offset(), sum: *sum },
         };
         match (part.kind, part.step) {
             (Kind::Counter, _) => match self.counter.replace(own) {
@@ -259,7 +259,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn between(begin: &Waiting, (end, last): (i64, Held), flags: u8) -> Span {
+fn between(begin: &Waiting, (end, last): (i64, SummedPlace), flags: u8) -> Span {
     let &Waiting { kind, lane, time: start, held, .. } = begin;
     Span { kind, flags, lane, start, end, begin: held, last }
 }

@@ -1,7 +1,7 @@
 //! Small tables as sections: documents, keys, threads, places.
 
 use super::build::Built;
-use super::part::Listed;
+use super::chunk::Listed;
 use crate::info::ids;
 use std::io;
 use tracemill_core::envelope::Document;

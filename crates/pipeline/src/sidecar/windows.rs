@@ -20,7 +20,7 @@
 
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
-use crate::slice::known::Known;
+use crate::slice::narrowed::Narrowed;
 use crate::slice::{self, Job, SliceReport};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn known(
     Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
     job: &Job<'_>,
     config: &Config,
-) -> Result<Plan<Known>, String> {
+) -> Result<Plan<Narrowed>, String> {
     if of_windows.has_crossings && of_windows.has_strangers {
         let why = "some E events end B events of other names";
         return Ok(Plan::Cannot(why));
@@ -94,6 +94,6 @@ fn known(
     let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
     let report = InputReport { span: Some((first, last)), ..input };
     let only_by_name = of_windows.has_crossings;
-    let known = |pieces| Known { bounds, windows, pieces, seen, apart, streams, only_by_name };
+    let known = |pieces| Narrowed { bounds, windows, pieces, seen, apart, streams, only_by_name };
     Ok(pieces_of(granules, report)?.map(known))
 }

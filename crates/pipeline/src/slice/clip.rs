@@ -19,7 +19,7 @@
 //! each B or begin that is open at one time in one thread or id.
 
 use super::edge::{AtEdge, Turn};
-use super::keys::{Part, has_rest};
+use super::keys::{PairEvent, has_rest};
 use super::kinds::{Kind, Step};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::{EXACT, Entry};
@@ -66,7 +66,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     next: usize,
     /// Whether what is open has yet to be re-opened in the window at hand.
     pending: bool,
-    /// See [`super::known::Known`].
+    /// See [`super::narrowed::Narrowed`].
     only_by_name: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     }
 
     /// Takes the next part.
-    pub(super) fn take(&mut self, part: &Part) -> Result<(), Error> {
+    pub(super) fn take(&mut self, part: &PairEvent) -> Result<(), Error> {
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -121,9 +121,9 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     }
 
     /// Notes a part; false if it goes though it stands in a window.
-    fn note(&mut self, part: &Part) -> Result<bool, Error> {
+    fn note(&mut self, part: &PairEvent) -> Result<bool, Error> {
         let shown = self.current.is_some();
-        let &Part { entry, kind, step, .. } = part;
+        let &PairEvent { entry, kind, step, .. } = part;
         let new = Open { kind, entry, own: true, number: entry, shown };
         match (kind, step) {
             (Kind::Counter, _) => self.counter = Some(new),

@@ -16,7 +16,7 @@ use tracemill_tokenizer::{Event, Field, Nanos, fields_of};
 
 /// What becomes of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum Verdict {
     Kept,
     /// Only what lies in the windows of it.
     Cut,
@@ -24,26 +24,26 @@ pub(super) enum Fate {
 }
 
 /// Whether a moment is kept.
-fn moment(entry: Entry, windows: &Windows) -> Fate {
-    if windows.at(entry.time).is_some() { Fate::Kept } else { Fate::Dropped }
+fn moment(entry: Entry, windows: &Windows) -> Verdict {
+    if windows.at(entry.time).is_some() { Verdict::Kept } else { Verdict::Dropped }
 }
 
 /// Decides on an event that is no part of a pair.
 #[inline]
-pub(super) fn fate(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Fate {
+pub(super) fn verdict(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Verdict {
     let Some(longest) = longest(entry.place.rank()) else {
-        return fate_of_event(entry, windows, edges, store);
+        return verdict_of_event(entry, windows, edges, store);
     };
     let last = entry.time.saturating_add(longest);
     match windows.at(entry.time) {
-        Some(window) if last <= windows.0[window].1 => Fate::Kept,
-        None if !windows.touch(entry.time, last) => Fate::Dropped,
-        _ => fate_of_event(entry, windows, edges, store),
+        Some(window) if last <= windows.0[window].1 => Verdict::Kept,
+        None if !windows.touch(entry.time, last) => Verdict::Dropped,
+        _ => verdict_of_event(entry, windows, edges, store),
     }
 }
 
 #[cold]
-fn fate_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Fate {
+fn verdict_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Verdict {
     let bytes = store.event(entry.place);
     let Some(interval) = Interval::of(&fields_of(bytes).of(bytes)) else {
         return moment(entry, windows);
@@ -51,11 +51,11 @@ fn fate_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_
     let inside =
         windows.at(entry.time).is_some_and(|window| !interval.ends_behind(windows.0[window].1));
     match edges {
-        _ if inside => Fate::Kept,
-        Edges::Drop => Fate::Dropped,
-        _ if !windows.0.iter().any(|&window| interval.touches(window)) => Fate::Dropped,
-        Edges::Keep => Fate::Kept,
-        Edges::Clip => Fate::Cut,
+        _ if inside => Verdict::Kept,
+        Edges::Drop => Verdict::Dropped,
+        _ if !windows.0.iter().any(|&window| interval.touches(window)) => Verdict::Dropped,
+        Edges::Keep => Verdict::Kept,
+        Edges::Clip => Verdict::Cut,
     }
 }
 

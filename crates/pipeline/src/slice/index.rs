@@ -15,7 +15,7 @@
 
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
-use super::known::Known;
+use super::narrowed::Narrowed;
 use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -49,7 +49,7 @@ pub(super) struct Plan {
     /// The least time but 0 that any worker saw: it says nothing certain, and decides nothing but what is looked at later.
     first: AtomicI64,
     /// Everything, if that is known: then nothing is guessed, and pieces are read.
-    all: Option<Arc<Known>>,
+    all: Option<Arc<Narrowed>>,
 }
 
 impl Plan {
@@ -65,7 +65,7 @@ impl Plan {
     }
 
     /// For a trace of which everything is known.
-    pub(super) fn of_known(known: &Arc<Known>, edges: Edges) -> Self {
+    pub(super) fn of_known(known: &Arc<Narrowed>, edges: Edges) -> Self {
         Plan { all: Some(Arc::clone(known)), ..Plan::new(Vec::new(), edges, false, None) }
     }
 }
@@ -118,7 +118,7 @@ pub(super) struct ChunkFindings {
     envelope: Envelope,
     times: Times,
     plain: Vec<Entry>,
-    parts: Vec<keys::Part>,
+    parts: Vec<keys::PairEvent>,
     essential: Vec<Entry>,
     names: Keys,
     lists: [Vec<Place>; 2],
@@ -270,7 +270,7 @@ pub(super) struct Index {
     trusted: i64,
     /// With the lists.
     pub(super) plain: Sorter,
-    pub(super) parts: KeyedSorter<keys::Part>,
+    pub(super) parts: KeyedSorter<keys::PairEvent>,
     pub(super) essential: Sorter,
     pub(super) long: Vec<Long>,
     pub(super) streams: Streams,
@@ -316,7 +316,7 @@ impl Index {
     }
 
     /// Forgets CPU profiles that were read in part, since windows do not need them.
-    pub(super) fn settle_streams(&mut self) -> Result<(), Error> {
+    pub(super) fn forget_other_streams(&mut self) -> Result<(), Error> {
         self.streams.finish()?;
         if let Some(known) = &self.plan.all {
             let own = |offset: u64| offset.wrapping_sub(Self::RESERVED);
@@ -333,7 +333,7 @@ impl Index {
 }
 
 impl Reader for Index {
-    type Part = ChunkFindings;
+    type Findings = ChunkFindings;
 
     fn part(base: u64, _bytes: usize) -> ChunkFindings {
         let all = TimeWindow { from: None, to: None };

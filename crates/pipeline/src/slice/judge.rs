@@ -1,7 +1,7 @@
 //! What becomes of all that was found: kept as it is, cut, made anew, or dropped.
 
 use super::clip::Clip;
-use super::complete::{self, Fate};
+use super::complete::{self, Verdict};
 use super::edge;
 use super::index::Index;
 use super::keys;
@@ -35,7 +35,7 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) bounds: Bounds,
     /// The windows hold the whole trace: everything is kept as it is.
     pub(super) whole: bool,
-    /// See [`super::known::Known`].
+    /// See [`super::narrowed::Narrowed`].
     pub(super) only_by_name: bool,
     pub(super) config: &'j Config,
 }
@@ -62,7 +62,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<Chosen, Error> {
-        index.settle_streams()?;
+        index.forget_other_streams()?;
         let Index { mut plain, parts, mut essential, streams, .. } = index;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
@@ -95,10 +95,10 @@ impl<'j, 'p> Judge<'j, 'p> {
     ) -> Result<(), Error> {
         let mut cuts = self.gather();
         for entry in plain.iter() {
-            match self.fate(entry) {
-                Fate::Kept => kept.push(entry)?,
-                Fate::Cut => cuts.push(entry)?,
-                Fate::Dropped => {}
+            match self.verdict(entry) {
+                Verdict::Kept => kept.push(entry)?,
+                Verdict::Cut => cuts.push(entry)?,
+                Verdict::Dropped => {}
             }
         }
         let (cuts, _) = cuts.finish()?.finish(self.store)?;
@@ -110,17 +110,17 @@ impl<'j, 'p> Judge<'j, 'p> {
     }
 
     #[inline]
-    fn fate(self, entry: Entry) -> Fate {
+    fn verdict(self, entry: Entry) -> Verdict {
         if self.whole {
-            return Fate::Kept;
+            return Verdict::Kept;
         }
-        complete::fate(entry, self.windows, self.edges, self.store)
+        complete::verdict(entry, self.windows, self.edges, self.store)
     }
 
     /// Parts of pairs, and counters.
     fn choose_parts(
         self,
-        parts: KeyedSorter<keys::Part>,
+        parts: KeyedSorter<keys::PairEvent>,
         kept: &mut Gather<'j, 'p>,
         made: &mut Made,
         report: &mut SliceReport,
@@ -160,18 +160,19 @@ impl<'j, 'p> Judge<'j, 'p> {
     ) -> Result<(), Error> {
         let first = self.windows.0.first().map_or(i64::MIN, |window| window.0);
         essential.each_in_order(self.order(), |entry| {
-            if self.whole || self.windows.at(entry.time).is_some() && self.fate(entry) == Fate::Kept
+            if self.whole
+                || self.windows.at(entry.time).is_some() && self.verdict(entry) == Verdict::Kept
             {
                 return kept.push(entry);
             }
             let bytes = self.store.event(entry.place);
-            match self.fate(entry) {
-                Fate::Cut => {
+            match self.verdict(entry) {
+                Verdict::Cut => {
                     report.clipped += 1;
                     let pieces = complete::pieces(entry, self.windows, self.store);
                     return pieces.iter().try_for_each(|piece| made.event_of(entry, piece));
                 }
-                Fate::Dropped if self.edges == Edges::Clip && entry.time < first => {
+                Verdict::Dropped if self.edges == Edges::Clip && entry.time < first => {
                     let spans = fields_of(bytes);
                     if kinds::is_start(&spans.of(bytes)) {
                         report.moved += 1;

@@ -23,7 +23,7 @@ use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
 
 /// A part of something that lasts, with all that pairing asks.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct PairEvent {
     pub(crate) entry: Entry,
     /// 0 if it has no id and needs one.
     key: [u64; 2],
@@ -35,10 +35,10 @@ pub(crate) struct Part {
     pub(crate) is_apart: bool,
 }
 
-/// Beside the step on disk: see [`Part::is_apart`].
+/// Beside the step on disk: see [`PairEvent::is_apart`].
 const APART: u8 = 0x80;
 
-impl Part {
+impl PairEvent {
     /// What it belongs to; 0 if it has no id and needs one.
     pub(crate) fn owner(&self) -> u128 {
         let [high, low] = self.key;
@@ -46,7 +46,7 @@ impl Part {
     }
 }
 
-impl Record for Part {
+impl Record for PairEvent {
     const BYTES: usize = 42;
 
     fn encode(&self, bytes: &mut [u8]) {
@@ -59,7 +59,7 @@ impl Record for Part {
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        Part {
+        PairEvent {
             entry: Entry::decode(&bytes[..16]),
             key: [word(bytes, 16), word(bytes, 24)],
             name: word(bytes, 32),
@@ -70,7 +70,7 @@ impl Record for Part {
     }
 }
 
-impl Keyed for Part {
+impl Keyed for PairEvent {
     /// What it belongs to, and its time.
     type Key = (u128, i64);
 
@@ -92,10 +92,16 @@ pub(crate) struct Keys(Vec<u8>);
 impl Keys {
     /// The part that an event is.
     #[inline]
-    pub(crate) fn part(&mut self, event: &Event<'_>, entry: Entry, kind: Kind, step: Step) -> Part {
+    pub(crate) fn part(
+        &mut self,
+        event: &Event<'_>,
+        entry: Entry,
+        kind: Kind,
+        step: Step,
+    ) -> PairEvent {
         let key = self.of(event, kind).unwrap_or_default();
         let name = if kind == Kind::Slice { self.name(event) } else { 0 };
-        Part { entry, key, name, kind, step, is_apart: false }
+        PairEvent { entry, key, name, kind, step, is_apart: false }
     }
 
     /// The key of a part of something that lasts; `None` if it has no id and needs one.

@@ -29,8 +29,8 @@ mod index;
 mod judge;
 pub(crate) mod keys;
 pub(crate) mod kinds;
-pub(crate) mod known;
 mod made;
+pub(crate) mod narrowed;
 mod pairs;
 mod report;
 mod write;
@@ -43,8 +43,8 @@ use crate::inputs::{of_inputs, read_all};
 use crate::pieces::Tried;
 use index::{Index, Plan};
 use judge::Judge;
-use known::Known;
 use made::Made;
+use narrowed::Narrowed;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -89,7 +89,7 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
 pub(crate) fn slice_known(
     job: Job<'_>,
     source: &Source,
-    known: &Arc<Known>,
+    known: &Arc<Narrowed>,
     config: &Config,
 ) -> Result<Tried<SliceReport>, Error> {
     job.check(config)?;

@@ -8,7 +8,7 @@
 //! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
 //! beyond their share.
 
-use super::keys::{Part, has_rest};
+use super::keys::{PairEvent, has_rest};
 use super::kinds::{Kind, Step};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -30,7 +30,7 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     flow: Option<Flow>,
     /// Steps of the flow.
     steps: Spool<Entry>,
-    /// See [`super::known::Known`].
+    /// See [`super::narrowed::Narrowed`].
     only_by_name: bool,
 }
 
@@ -62,8 +62,8 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
     }
 
     /// Takes the next part.
-    pub(super) fn take(&mut self, part: &Part) -> Result<(), Error> {
-        let &Part { entry, kind, step, .. } = part;
+    pub(super) fn take(&mut self, part: &PairEvent) -> Result<(), Error> {
+        let &PairEvent { entry, kind, step, .. } = part;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();

@@ -33,9 +33,9 @@ pub(super) const SEPARATOR: u64 = 2;
 #[derive(Clone, Copy)]
 pub(super) struct Anchor {
     pub(super) entry: Entry,
-    /// Its lane.
+    /// Its partition.
     pub(super) chunks: u32,
-    /// The lane of its thread.
+    /// The partition of its thread.
     pub(super) thread: u32,
     pub(super) events: u64,
     pub(super) bytes: u64,
@@ -53,7 +53,7 @@ pub(super) struct Stretch {
     pub(super) bytes: u64,
     /// Times of the first and the last step that have one.
     pub(super) times: Option<(i64, i64)>,
-    /// Lanes of streams.
+    /// Partitions of streams.
     pub(super) chunks: Vec<u32>,
     /// Begins repeated, in order.
     pub(super) copies: Vec<Entry>,

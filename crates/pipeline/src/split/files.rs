@@ -2,7 +2,7 @@
 
 use super::cut::too_many;
 use super::group::Group;
-use super::plan::Part;
+use super::plan::OutputPart;
 use super::{SplitBy, SplitPart, Work, refusal};
 use crate::names::{fill, safe, stem};
 use crate::warning::Warning;
@@ -19,7 +19,7 @@ impl Work<'_, '_> {
     /// The file of each part; refused if two would be one, or one is in the way.
     pub(super) fn files(
         &self,
-        parts: &[Part],
+        parts: &[OutputPart],
         groups: &[Group],
         format: Format,
     ) -> Result<Vec<PathBuf>, Error> {
@@ -62,15 +62,17 @@ impl Work<'_, '_> {
 
     /// What a group is of.
     fn push_ids(&self, values: &mut Vec<(&'static str, String)>, group: &Group) {
-        let lane = group.threads.first().map(|&thread| &self.found.lanes[thread as usize]);
-        let (pid, tid) = lane.map_or((&[][..], &[][..]), |lane| (&lane.pid, &lane.tid));
+        let partition =
+            group.threads.first().map(|&thread| &self.found.partitions[thread as usize]);
+        let (pid, tid) =
+            partition.map_or((&[][..], &[][..]), |partition| (&partition.pid, &partition.tid));
         let names = &self.found.names;
         values.extend([
             ("{pid}", safe(&printable(pid))),
             ("{tid}", safe(&printable(tid))),
             ("{process}", safe(&names.process(pid).unwrap_or_default())),
             ("{thread}", safe(&names.thread(pid, tid).unwrap_or_default())),
-            ("{cat}", safe(&lane.map_or(String::new(), |lane| lane.category()))),
+            ("{cat}", safe(&partition.map_or(String::new(), |partition| partition.category()))),
         ]);
     }
 
@@ -120,26 +122,26 @@ impl Work<'_, '_> {
     /// What there is to say of each part.
     pub(super) fn described(
         &self,
-        parts: &[Part],
+        parts: &[OutputPart],
         groups: &[Group],
         files: Vec<PathBuf>,
         lens: &[u64],
     ) -> Vec<SplitPart> {
         let by = self.split.by;
         let written = to_text;
-        let describe = |((part, file), &bytes): ((&Part, PathBuf), &u64)| {
+        let describe = |((part, file), &bytes): ((&OutputPart, PathBuf), &u64)| {
             let thread = groups[part.group].threads.first();
-            let lane = thread.map(|&thread| &self.found.lanes[thread as usize]);
-            let of = |value: fn(&super::lane::Lane) -> &[u8]| {
-                lane.map_or(String::new(), |l| written(value(l)))
+            let partition = thread.map(|&thread| &self.found.partitions[thread as usize]);
+            let of = |value: fn(&super::partition::Partition) -> &[u8]| {
+                partition.map_or(String::new(), |l| written(value(l)))
             };
             let has_pid = matches!(by, SplitBy::Pid | SplitBy::Tid);
             SplitPart {
                 file,
-                pid: has_pid.then(|| of(|lane| &lane.pid)),
-                tid: (by == SplitBy::Tid).then(|| of(|lane| &lane.tid)),
+                pid: has_pid.then(|| of(|partition| &partition.pid)),
+                tid: (by == SplitBy::Tid).then(|| of(|partition| &partition.tid)),
                 cat: (by == SplitBy::Cat)
-                    .then(|| lane.map_or(String::new(), |lane| lane.category())),
+                    .then(|| partition.map_or(String::new(), |partition| partition.category())),
                 events: part.events,
                 metadata: part.metadata_events,
                 copies: part.copies.len() as u64,

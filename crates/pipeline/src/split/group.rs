@@ -2,10 +2,10 @@
 
 /// Threads that belong together, with all of their events.
 pub(super) struct Group {
-    /// Lanes of threads, in order of first appearance.
+    /// Partitions of threads, in order of first appearance.
     pub(super) threads: Vec<u32>,
-    /// Lanes that hold their events but for chunks.
+    /// Partitions that hold their events but for chunks.
     pub(super) plain: Vec<u32>,
-    /// Lanes of streams.
+    /// Partitions of streams.
     pub(super) chunks: Vec<u32>,
 }

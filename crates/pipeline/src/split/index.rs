@@ -1,7 +1,7 @@
-//! The findings of all inputs: lanes joined by value, their runs in memory or on disk.
+//! The findings of all inputs: partitions joined by value, their runs in memory or on disk.
 
-use super::lane::{Ids, Kind, Lane};
-use super::scan::{Mode, Part};
+use super::partition::{Ids, Kind, Partition};
+use super::scan::{ChunkFindings, Mode};
 use crate::config::Config;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use tracemill_core::bounds::Times;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::order::{LaneRun, LaneRuns, LaneSpill, Order};
+use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Reader};
 use tracemill_core::store::Store;
@@ -18,10 +18,10 @@ use tracemill_profile::StreamOrders;
 use tracemill_profile::{Names, StreamKey};
 
 /// What a split knows when all inputs are read; the entries themselves are in [`Index::end_reading`]'s answer.
-pub(super) struct Found {
-    pub(super) lanes: Vec<Lane>,
+pub(super) struct SplitInputs {
+    pub(super) partitions: Vec<Partition>,
     numbers: HashMap<Vec<u8>, u32>,
-    /// Of each stream the last `Profile` event, with the lane of its thread.
+    /// Of each stream the last `Profile` event, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: Names,
     pub(super) documents: Vec<Document>,
@@ -31,27 +31,27 @@ pub(super) struct Found {
     pub(super) events: u64,
 }
 
-impl Found {
-    /// The number of a lane, which is new if there was none of its key.
-    pub(super) fn number(&mut self, lane: Lane) -> u32 {
-        let next = self.lanes.len() as u32;
-        let number = *self.numbers.entry(lane.key()).or_insert(next);
+impl SplitInputs {
+    /// The number of a partition, which is new if there was none of its key.
+    pub(super) fn number(&mut self, partition: Partition) -> u32 {
+        let next = self.partitions.len() as u32;
+        let number = *self.numbers.entry(partition.key()).or_insert(next);
         if number == next {
-            self.lanes.push(lane);
+            self.partitions.push(partition);
         } else {
-            self.lanes[number as usize].append(&lane);
+            self.partitions[number as usize].append(&partition);
         }
         number
     }
 
-    /// The lane of the thread that `ids` name, if there is one.
+    /// The partition of the thread that `ids` name, if there is one.
     pub(super) fn thread_of(&self, ids: Ids<'_>) -> Option<u32> {
-        self.numbers.get(&Lane::new(Kind::Thread, ids, Vec::new()).key()).copied()
+        self.numbers.get(&Partition::new(Kind::Thread, ids, Vec::new()).key()).copied()
     }
 
-    /// The lane of the thread that `ids` name; new if there is none.
+    /// The partition of the thread that `ids` name; new if there is none.
     pub(super) fn thread(&mut self, ids: Ids<'_>) -> u32 {
-        self.number(Lane::new(Kind::Thread, ids, Vec::new()))
+        self.number(Partition::new(Kind::Thread, ids, Vec::new()))
     }
 }
 
@@ -60,11 +60,11 @@ pub(super) struct Index<M> {
     tmp_dir: PathBuf,
     /// Bytes of entries that may be in memory.
     limit: u64,
-    runs: Vec<LaneRun>,
+    runs: Vec<PartitionRun>,
     heap: u64,
     pub(super) long: Vec<Long>,
-    pub(super) found: Found,
-    spill: Option<LaneSpill>,
+    pub(super) found: SplitInputs,
+    spill: Option<PartitionSpill>,
     mode: PhantomData<M>,
 }
 
@@ -76,8 +76,8 @@ impl<M: Mode> Index<M> {
             runs: Vec::new(),
             heap: 0,
             long: Vec::new(),
-            found: Found {
-                lanes: Vec::new(),
+            found: SplitInputs {
+                partitions: Vec::new(),
                 numbers: HashMap::new(),
                 heads: HashMap::new(),
                 names: Names::default(),
@@ -94,7 +94,7 @@ impl<M: Mode> Index<M> {
     fn spill(&mut self, store: &Store<'_>) -> Result<(), Error> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            None => self.spill.insert(LaneSpill::new(&self.tmp_dir)?),
+            None => self.spill.insert(PartitionSpill::new(&self.tmp_dir)?),
         };
         spill.spill(&self.runs, Order(store))?;
         self.runs.clear();
@@ -103,23 +103,26 @@ impl<M: Mode> Index<M> {
     }
 
     /// Ends the index: what is in memory stays there, unless some of it went to disk already.
-    pub(super) fn end_reading(mut self, store: &Store<'_>) -> Result<(Found, LaneRuns), Error> {
+    pub(super) fn end_reading(
+        mut self,
+        store: &Store<'_>,
+    ) -> Result<(SplitInputs, PartitionRuns), Error> {
         if self.spill.is_some() {
             self.spill(store)?;
         }
         let runs = match self.spill {
             Some(spill) => spill.finish()?,
-            None => LaneRuns::in_memory(self.runs),
+            None => PartitionRuns::in_memory(self.runs),
         };
         Ok((self.found, runs))
     }
 }
 
 impl<M: Mode> Reader for Index<M> {
-    type Part = Part<M>;
+    type Findings = ChunkFindings<M>;
 
-    fn part(base: u64, bytes: usize) -> Part<M> {
-        Part::new(base, bytes)
+    fn part(base: u64, bytes: usize) -> ChunkFindings<M> {
+        ChunkFindings::new(base, bytes)
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -130,10 +133,16 @@ impl<M: Mode> Reader for Index<M> {
 
     const PROVES: bool = true;
 
-    fn take(&mut self, part: Part<M>, _base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        part: ChunkFindings<M>,
+        _base: u64,
+        current: Current<'_>,
+    ) -> Result<(), Error> {
         let found = &mut self.found;
         found.events += part.envelope.stats.events;
-        let numbers: Vec<u32> = part.lanes.all.into_iter().map(|lane| found.number(lane)).collect();
+        let numbers: Vec<u32> =
+            part.partitions.all.into_iter().map(|partition| found.number(partition)).collect();
         #[expect(clippy::iter_over_hash_type, reason = "each stream is on its own")]
         for (key, (thread, entry)) in part.heads {
             found.heads.insert(key, (numbers[thread as usize], entry));
@@ -144,7 +153,7 @@ impl<M: Mode> Reader for Index<M> {
         found.times = found.times.unite(part.times);
         self.long.extend(part.long);
         let mut run = part.run;
-        run.ends.iter_mut().for_each(|(lane, _)| *lane = numbers[*lane as usize]);
+        run.ends.iter_mut().for_each(|(partition, _)| *partition = numbers[*partition as usize]);
         if !run.entries.is_empty() {
             self.heap += run.heap() as u64;
             self.runs.push(run);

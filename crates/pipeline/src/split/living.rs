@@ -1,23 +1,23 @@
 //! Which threads live in a stretch: it is between their first and last events.
 
 use super::group::Group;
-use super::index::Found;
+use super::index::SplitInputs;
 use std::collections::BTreeSet;
 
 /// The threads of a group, asked for stretches that ascend.
 ///
 /// Cost: each thread comes and goes once; beside that only what is answered.
 pub(super) struct Living {
-    /// First and last times and lanes of threads that have not come yet, the next one last.
+    /// First and last times and partitions of threads that have not come yet, the next one last.
     coming: Vec<(i64, i64, u32)>,
     /// Threads that came and have not gone, by their last time.
     here: BTreeSet<(i64, u32)>,
 }
 
 impl Living {
-    pub(super) fn of(group: &Group, found: &Found) -> Self {
+    pub(super) fn of(group: &Group, found: &SplitInputs) -> Self {
         let spans = group.threads.iter().filter_map(|&thread| {
-            let (first, last) = found.lanes[thread as usize].span?;
+            let (first, last) = found.partitions[thread as usize].span?;
             Some((first, last, thread))
         });
         let mut coming: Vec<(i64, i64, u32)> = spans.collect();

@@ -1,13 +1,13 @@
 //! `split`: one trace to parts that are traces of their own.
 //!
 //! ```text
-//!   inputs ─ scan ─> events in lanes ─┬─> lanes of a thread, a process, a category ─┐
+//!   inputs ─ scan ─> events in partitions ─┬─> partitions of a thread, a process, a category ─┐
 //!                    16 bytes each    └─> all in order ─ cut by time, size, number ─┴─> parts ─> files
 //!                      │ budget
-//!                      └─> one file of runs, by lane
+//!                      └─> one file of runs, by partition
 //! ```
 //!
-//! Modules in that order: `lane` and `scan` (events to lanes), `index` (lanes of all inputs), `plan` (lanes to parts), `cut`
+//! Modules in that order: `partition` and `scan` (events to partitions), `index` (partitions of all inputs), `plan` (partitions to parts), `cut`
 //! (parts of a sequence), `frames` (stack frames of a part), `files` (their names), `write` (parts to files).
 //!
 //! # What is in a part
@@ -33,9 +33,9 @@ mod files;
 mod frames;
 mod group;
 mod index;
-mod lane;
 mod living;
 mod pages;
+mod partition;
 mod plan;
 mod scan;
 mod write;
@@ -56,15 +56,15 @@ use crate::report::RunReport;
 use crate::warning::Warning;
 pub use by::SplitBy;
 use frames::Frames;
-use index::{Found, Index};
-use lane::Kind;
+use index::{Index, SplitInputs};
 use pages::Pages;
-use plan::{NUMBER, Part, Planner, owners};
+use partition::Kind;
+use plan::{NUMBER, OutputPart, Planner, owners};
 use scan::{Categories, CutThreads, CutWhole, Mode, Threads};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::order::{LaneRuns, Lists, Order};
+use tracemill_core::order::{Lists, Order, PartitionRuns};
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -205,7 +205,7 @@ fn run<M: Mode>(
     let (mut found, mut runs) = index.end_reading(store)?;
     let owners = owners(&mut found);
     if M::CUT {
-        runs.settle(Order(store), config.threads);
+        runs.resolve_ties(Order(store), config.threads);
     }
     let all = Work { found: &found, runs: &runs, store, inputs: &inputs, sources, split, config };
     all.write::<M>(&owners)
@@ -213,8 +213,8 @@ fn run<M: Mode>(
 
 /// What is read, and what is asked for.
 struct Work<'w, 'p> {
-    found: &'w Found,
-    runs: &'w LaneRuns,
+    found: &'w SplitInputs,
+    runs: &'w PartitionRuns,
     store: &'w Store<'p>,
     inputs: &'w Inputs,
     sources: &'w [Source],
@@ -228,7 +228,7 @@ impl<'w> Work<'w, '_> {
         let Work { found, runs, store, split, config, .. } = *self;
         let united = unite(&found.documents, store);
         let annotations = Annotations::read(&found.documents, self.inputs, false, store);
-        let has_begins = found.lanes.iter().any(|lane| lane.kind == Kind::Begins);
+        let has_begins = found.partitions.iter().any(|partition| partition.kind == Kind::Begins);
         let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
         let mut format = self.format(usual, has_begins);
         let layout = Layout::of(format);
@@ -302,7 +302,7 @@ impl<'w> Work<'w, '_> {
     fn write_parts(
         &self,
         job: &Job<'_, '_, '_>,
-        (parts, files): (&[Part], Vec<PathBuf>),
+        (parts, files): (&[OutputPart], Vec<PathBuf>),
         mut lens: Vec<u64>,
         report: &mut SplitReport,
     ) -> Result<(), Error> {
@@ -333,7 +333,7 @@ impl<'w> Work<'w, '_> {
     fn known(
         &self,
         job: &Job<'_, '_, '_>,
-        parts: &[Part],
+        parts: &[OutputPart],
         report: &mut SplitReport,
     ) -> Result<Vec<u64>, Error> {
         // what becomes of annotations costs a pass over each part: 17,000 parts of 12 MB took minutes, and were refused then
@@ -346,9 +346,9 @@ impl<'w> Work<'w, '_> {
         }
         refusal?;
         let mut all = job.annotations.of_parts();
-        let mut len = |part: &Part| {
-            let (len, fates) = job.len(part);
-            all.add(&fates);
+        let mut len = |part: &OutputPart| {
+            let (len, outcomes) = job.len(part);
+            all.add(&outcomes);
             len
         };
         let lens = parts.iter().map(&mut len).collect();
@@ -384,9 +384,14 @@ impl<'w> Work<'w, '_> {
         if parts < 2 || format == Format::Array || self.config.viewer.viewer.is_some() {
             return None;
         }
-        let lanes = || self.found.lanes.iter();
-        let bytes: u64 = lanes().filter(|lane| !lane.is_copy()).map(|lane| lane.bytes).sum();
-        let spans = lanes().filter(|lane| lane.kind == Kind::Thread).filter_map(|lane| lane.span);
+        let partitions = || self.found.partitions.iter();
+        let bytes: u64 = partitions()
+            .filter(|partition| !partition.is_copy())
+            .map(|partition| partition.bytes)
+            .sum();
+        let spans = partitions()
+            .filter(|partition| partition.kind == Kind::Thread)
+            .filter_map(|partition| partition.span);
         let span = spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
         let span = span.map_or_else(String::new, |(first, last)| {
             format!(",\"first_ns\":{first},\"last_ns\":{last}")

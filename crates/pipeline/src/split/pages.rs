@@ -6,14 +6,14 @@
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
 use super::group::Group;
-use super::index::Found;
-use super::lane::{Ids, Kind, category_of};
-use super::plan::{Part, Planner, lanes_of};
+use super::index::SplitInputs;
+use super::partition::{Ids, Kind, category_of};
+use super::plan::{OutputPart, Planner, partitions_of};
 use crate::identity::each_process_id;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use tracemill_core::entry::Entry;
-use tracemill_core::order::{LaneRuns, Order, Sequence};
+use tracemill_core::order::{Order, PartitionRuns, Sequence};
 use tracemill_core::target::Format;
 use tracemill_profile::push_canonical;
 use tracemill_tokenizer::{Field, fields_of};
@@ -25,7 +25,7 @@ const MOST: usize = 1024;
 struct Page {
     entry: Entry,
     bytes: u64,
-    /// The lane of its thread.
+    /// The partition of its thread.
     thread: Option<u32>,
     /// Keys of the processes that it is of, or that it names.
     processes: HashSet<Vec<u8>>,
@@ -36,9 +36,15 @@ struct Page {
 pub(super) struct Pages(Vec<Page>);
 
 impl Pages {
-    pub(super) fn of(found: &Found, runs: &LaneRuns, order: Order<'_, '_>, by: SplitBy) -> Self {
-        let lanes = lanes_of(found, Kind::Pages).flat_map(|lane| runs.of(lane)).collect();
-        let mut entries: Vec<Entry> = Sequence(lanes).into_entries().collect();
+    pub(super) fn of(
+        found: &SplitInputs,
+        runs: &PartitionRuns,
+        order: Order<'_, '_>,
+        by: SplitBy,
+    ) -> Self {
+        let partitions =
+            partitions_of(found, Kind::Pages).flat_map(|partition| runs.of(partition)).collect();
+        let mut entries: Vec<Entry> = Sequence(partitions).into_entries().collect();
         entries.sort_unstable_by(|a, b| order.compare(a, b));
         entries.truncate(MOST);
         let page = |entry: Entry| {
@@ -81,7 +87,7 @@ impl Pages {
     /// Adds to each part what it needs.
     pub(super) fn repeat(
         &self,
-        parts: &mut [Part],
+        parts: &mut [OutputPart],
         groups: &[Group],
         planner: &Planner<'_, '_, '_>,
     ) {
@@ -95,8 +101,10 @@ impl Pages {
         }
         let is_before = |a: &Entry, b: &Entry| order.compare(a, b) == Ordering::Less;
         for part in parts {
-            let lanes = part.threads.iter().map(|&lane| &planner.found.lanes[lane as usize]);
-            let own: HashSet<Vec<u8>> = lanes.map(|lane| lane.process_key()).collect();
+            let partitions =
+                part.threads.iter().map(|&partition| &planner.found.partitions[partition as usize]);
+            let own: HashSet<Vec<u8>> =
+                partitions.map(|partition| partition.process_key()).collect();
             let (from, to) = part.range;
             let needed = |page: &&Page| {
                 let group = page.thread.and_then(|thread| groups_of.get(&thread));

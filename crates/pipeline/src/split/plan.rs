@@ -1,16 +1,16 @@
-//! Lanes to parts: which events each file will hold, all before the first is written.
+//! Partitions to parts: which events each file will hold, all before the first is written.
 
 use super::by::SplitBy;
 use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many};
 use super::group::Group;
-use super::index::Found;
-use super::lane::Kind;
+use super::index::SplitInputs;
 use super::living::Living;
+use super::partition::Kind;
 use super::scan::{TIMED, UNTIMED};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::order::{LaneRuns, Order, Run, Sequence};
+use tracemill_core::order::{Order, PartitionRuns, Run, Sequence};
 use tracemill_profile::StreamKey;
 
 /// Bytes that the number of a metadata event or of a frame takes at most where a part says which it has.
@@ -20,7 +20,7 @@ pub(super) const NUMBER: u64 = 8;
 const NUMBERED: usize = 1 << 19;
 
 /// A part: a file to be written.
-pub(super) struct Part {
+pub(super) struct OutputPart {
     /// Its own, from 0 on.
     pub(super) number: usize,
     /// The number of its group.
@@ -43,20 +43,20 @@ pub(super) struct Part {
     pub(super) times: Option<(i64, i64)>,
 }
 
-impl Part {
+impl OutputPart {
     /// Whether a CPU profile stream is in it.
     pub(super) fn has_streams(&self) -> bool {
         !self.chunks.is_empty()
     }
 }
 
-/// Lanes of begins and of ends by the key of their thread, and whether they are of begins.
+/// Partitions of begins and of ends by the key of their thread, and whether they are of begins.
 type Halves = HashMap<Vec<u8>, Vec<(u32, bool)>>;
 
 /// What a plan is made of.
 pub(super) struct Planner<'f, 's, 'p> {
-    pub(super) found: &'f Found,
-    pub(super) runs: &'f LaneRuns,
+    pub(super) found: &'f SplitInputs,
+    pub(super) runs: &'f PartitionRuns,
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
     pub(super) max_size: Option<u64>,
@@ -68,19 +68,20 @@ pub(super) struct Planner<'f, 's, 'p> {
     pub(super) overhead: u64,
 }
 
-/// The thread of each stream, whose lanes are made where there are none.
-pub(super) fn owners(found: &mut Found) -> Vec<(u32, u32)> {
-    let streams: Vec<u32> = lanes_of(found, Kind::Chunks).collect();
+/// The thread of each stream, whose partitions are made where there are none.
+pub(super) fn owners(found: &mut SplitInputs) -> Vec<(u32, u32)> {
+    let streams: Vec<u32> = partitions_of(found, Kind::Chunks).collect();
     let mut owner = |&chunks: &u32| {
-        let lane = found.lanes[chunks as usize].clone();
-        let head = found.heads.get(&lane.stream).map(|head| head.0);
-        (chunks, head.unwrap_or_else(|| found.thread(lane.ids())))
+        let partition = found.partitions[chunks as usize].clone();
+        let head = found.heads.get(&partition.stream).map(|head| head.0);
+        (chunks, head.unwrap_or_else(|| found.thread(partition.ids())))
     };
     streams.iter().map(&mut owner).collect()
 }
 
-pub(super) fn lanes_of(found: &Found, kind: Kind) -> impl Iterator<Item = u32> + '_ {
-    (0..found.lanes.len() as u32).filter(move |&lane| found.lanes[lane as usize].kind == kind)
+pub(super) fn partitions_of(found: &SplitInputs, kind: Kind) -> impl Iterator<Item = u32> + '_ {
+    (0..found.partitions.len() as u32)
+        .filter(move |&partition| found.partitions[partition as usize].kind == kind)
 }
 
 impl<'f> Planner<'f, '_, '_> {
@@ -88,14 +89,14 @@ impl<'f> Planner<'f, '_, '_> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Parts`] if there are too many.
-    pub(super) fn parts(&self, groups: &[Group]) -> Result<Vec<Part>, Error> {
-        let by_thread = self.metadata_lanes(Kind::ThreadMetadata);
-        let by_process = self.metadata_lanes(Kind::ProcessMetadata);
+    pub(super) fn parts(&self, groups: &[Group]) -> Result<Vec<OutputPart>, Error> {
+        let by_thread = self.metadata_partitions(Kind::ThreadMetadata);
+        let by_process = self.metadata_partitions(Kind::ProcessMetadata);
         let named = |threads: &[u32]| -> Vec<u32> {
-            let lanes = threads.iter().map(|&thread| &self.found.lanes[thread as usize]);
-            let named = lanes.flat_map(|lane| {
-                let process = by_process.get(&lane.process_key());
-                by_thread.get(&lane.thread_key()).into_iter().chain(process).copied()
+            let partitions = threads.iter().map(|&thread| &self.found.partitions[thread as usize]);
+            let named = partitions.flat_map(|partition| {
+                let process = by_process.get(&partition.process_key());
+                by_thread.get(&partition.thread_key()).into_iter().chain(process).copied()
             });
             named.collect::<BTreeSet<u32>>().into_iter().collect()
         };
@@ -104,7 +105,7 @@ impl<'f> Planner<'f, '_, '_> {
         for (number, group) in groups.iter().enumerate() {
             let metadata = named(&group.threads);
             if self.is_cut() {
-                let weights = metadata.iter().map(|&lane| self.weight(lane));
+                let weights = metadata.iter().map(|&partition| self.weight(partition));
                 let each = SEPARATOR + if self.states { NUMBER } else { 0 };
                 let bytes = weights.map(|(events, bytes)| bytes + events * each).sum();
                 for mut part in self.cut(number, group, (bytes, &halves))? {
@@ -121,8 +122,8 @@ impl<'f> Planner<'f, '_, '_> {
         self.place_strays(&mut parts);
         for (number, part) in parts.iter_mut().enumerate() {
             part.number = number;
-            for &lane in &part.metadata {
-                let (events, bytes) = self.weight(lane);
+            for &partition in &part.metadata {
+                let (events, bytes) = self.weight(partition);
                 part.events += events;
                 part.bytes += bytes;
                 part.metadata_events += events;
@@ -137,12 +138,12 @@ impl<'f> Planner<'f, '_, '_> {
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut group_of = HashMap::new();
         let is_whole = !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
-        for thread in lanes_of(self.found, Kind::Thread) {
-            let lane = &self.found.lanes[thread as usize];
+        for thread in partitions_of(self.found, Kind::Thread) {
+            let partition = &self.found.partitions[thread as usize];
             let key = match self.by {
-                SplitBy::Pid => lane.process_key(),
-                SplitBy::Tid => lane.thread_key(),
-                SplitBy::Cat => lane.category_key(),
+                SplitBy::Pid => partition.process_key(),
+                SplitBy::Tid => partition.thread_key(),
+                SplitBy::Cat => partition.category_key(),
                 SplitBy::Time(_) | SplitBy::Size(_) | SplitBy::Events(_) => Vec::new(),
             };
             let number = *numbers.entry(key).or_insert(groups.len());
@@ -159,7 +160,7 @@ impl<'f> Planner<'f, '_, '_> {
             groups.push(Group { threads: Vec::new(), plain: Vec::new(), chunks: Vec::new() });
         }
         if is_whole {
-            groups[0].plain.extend(lanes_of(self.found, Kind::Whole));
+            groups[0].plain.extend(partitions_of(self.found, Kind::Whole));
         }
         for (chunks, thread) in owners {
             groups[group_of.get(thread).copied().unwrap_or(0)].chunks.push(*chunks);
@@ -171,35 +172,37 @@ impl<'f> Planner<'f, '_, '_> {
         self.max_size.is_some() || !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat)
     }
 
-    /// Lanes of metadata by the thread or the process that they are of.
-    fn metadata_lanes(&self, kind: Kind) -> HashMap<Vec<u8>, u32> {
-        let lanes = lanes_of(self.found, kind).map(|number| {
-            let lane = &self.found.lanes[number as usize];
+    /// Partitions of metadata by the thread or the process that they are of.
+    fn metadata_partitions(&self, kind: Kind) -> HashMap<Vec<u8>, u32> {
+        let partitions = partitions_of(self.found, kind).map(|number| {
+            let partition = &self.found.partitions[number as usize];
             match kind {
-                Kind::ThreadMetadata => (lane.thread_key(), number),
-                _ => (lane.process_key(), number),
+                Kind::ThreadMetadata => (partition.thread_key(), number),
+                _ => (partition.process_key(), number),
             }
         });
-        lanes.collect()
+        partitions.collect()
     }
 
-    /// Events and bytes of a lane.
-    fn weight(&self, lane: u32) -> (u64, u64) {
-        let lane = &self.found.lanes[lane as usize];
-        (lane.events, lane.bytes)
+    /// Events and bytes of a partition.
+    fn weight(&self, partition: u32) -> (u64, u64) {
+        let partition = &self.found.partitions[partition as usize];
+        (partition.events, partition.bytes)
     }
 
-    fn runs_of<'a>(&'a self, lanes: &'a [u32]) -> impl Iterator<Item = Run<'f>> + 'a {
-        lanes.iter().flat_map(|&lane| self.runs.of(lane))
+    fn runs_of<'a>(&'a self, partitions: &'a [u32]) -> impl Iterator<Item = Run<'f>> + 'a {
+        partitions.iter().flat_map(|&partition| self.runs.of(partition))
     }
 
     /// A group that is one part.
-    fn whole(&self, number: usize, group: &Group, metadata: Vec<u32>) -> Part {
-        let lanes = || group.plain.iter().chain(&group.chunks);
-        let (events, bytes) =
-            lanes().map(|&lane| self.weight(lane)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-        let sequence = Sequence(lanes().flat_map(|&lane| self.runs.of(lane)).collect());
-        Part {
+    fn whole(&self, number: usize, group: &Group, metadata: Vec<u32>) -> OutputPart {
+        let partitions = || group.plain.iter().chain(&group.chunks);
+        let (events, bytes) = partitions()
+            .map(|&partition| self.weight(partition))
+            .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let sequence =
+            Sequence(partitions().flat_map(|&partition| self.runs.of(partition)).collect());
+        OutputPart {
             number: 0,
             group: number,
             whole: true,
@@ -221,7 +224,7 @@ impl<'f> Planner<'f, '_, '_> {
         number: usize,
         group: &Group,
         (metadata, halves): (u64, &Halves),
-    ) -> Result<Vec<Part>, Error> {
+    ) -> Result<Vec<OutputPart>, Error> {
         let sequence = Sequence(self.runs_of(&group.plain).collect());
         let anchors = self.anchors(&group.chunks);
         let mut opens = self.repeats.then(|| self.opens(group, halves));
@@ -246,7 +249,7 @@ impl<'f> Planner<'f, '_, '_> {
                 stretch.open.iter().map(|&t| group.threads[t]).collect();
             threads.extend(living.at(stretch.times));
             if parts.is_empty() {
-                let is_untimed = |thread: &&u32| self.found.lanes[**thread as usize].untimed;
+                let is_untimed = |thread: &&u32| self.found.partitions[**thread as usize].untimed;
                 threads.extend(group.threads.iter().filter(is_untimed));
             }
             threads.extend(own.iter().map(|anchor| anchor.thread));
@@ -255,10 +258,16 @@ impl<'f> Planner<'f, '_, '_> {
         Ok(parts)
     }
 
-    fn part(&self, group: usize, stretch: Stretch, to: Option<Entry>, threads: Vec<u32>) -> Part {
+    fn part(
+        &self,
+        group: usize,
+        stretch: Stretch,
+        to: Option<Entry>,
+        threads: Vec<u32>,
+    ) -> OutputPart {
         let streams = Sequence(self.runs_of(&stretch.chunks).collect());
         let times = [stretch.times, streams.times(TIMED)].into_iter().flatten();
-        Part {
+        OutputPart {
             number: 0,
             group,
             whole: false,
@@ -277,35 +286,42 @@ impl<'f> Planner<'f, '_, '_> {
     /// Streams at the places of their heads, or of their first chunks.
     fn anchors(&self, chunks: &[u32]) -> Vec<Anchor> {
         let anchor = |&chunks: &u32| {
-            let lane = &self.found.lanes[chunks as usize];
+            let partition = &self.found.partitions[chunks as usize];
             let first = || {
                 let order = self.order;
                 let firsts = self.runs.of(chunks).filter_map(|run| run.at(0));
                 firsts.min_by(|a, b| order.compare(a, b))
             };
-            let head = self.found.heads.get(&lane.stream);
+            let head = self.found.heads.get(&partition.stream);
             let (entry, own) = match head {
                 Some(head) => (head.1, false),
                 None => (first()?, true),
             };
             let thread = match head {
                 Some(head) => head.0,
-                None => self.found.thread_of(lane.ids())?,
+                None => self.found.thread_of(partition.ids())?,
             };
-            Some(Anchor { entry, chunks, thread, events: lane.events, bytes: lane.bytes, own })
+            Some(Anchor {
+                entry,
+                chunks,
+                thread,
+                events: partition.events,
+                bytes: partition.bytes,
+                own,
+            })
         };
         let mut anchors: Vec<Anchor> = chunks.iter().filter_map(anchor).collect();
         anchors.sort_unstable_by(|a, b| self.order.compare(&a.entry, &b.entry));
         anchors
     }
 
-    /// The lanes of begins and of ends.
+    /// The partitions of begins and of ends.
     fn halves(&self) -> Halves {
         let mut halves = Halves::new();
         for kind in [Kind::Begins, Kind::Ends].into_iter().filter(|_| self.repeats) {
-            for lane in lanes_of(self.found, kind) {
-                let key = self.found.lanes[lane as usize].thread_key();
-                halves.entry(key).or_default().push((lane, kind == Kind::Begins));
+            for partition in partitions_of(self.found, kind) {
+                let key = self.found.partitions[partition as usize].thread_key();
+                halves.entry(key).or_default().push((partition, kind == Kind::Begins));
             }
         }
         halves
@@ -313,43 +329,51 @@ impl<'f> Planner<'f, '_, '_> {
 
     /// Begins and ends of the threads of a group.
     fn opens(&self, group: &Group, halves: &Halves) -> Opens<'f> {
-        // lanes of several categories may be of one thread
+        // partitions of several categories may be of one thread
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
         for (number, &thread) in group.threads.iter().enumerate() {
-            numbers.insert(self.found.lanes[thread as usize].thread_key(), number);
+            numbers.insert(self.found.partitions[thread as usize].thread_key(), number);
         }
         let mut numbers: Vec<_> = numbers.into_iter().collect();
         numbers.sort_unstable_by_key(|&(_, number)| number);
         let mut runs = Vec::new();
         for (key, thread) in &numbers {
-            for &(lane, begins) in halves.get(key).into_iter().flatten() {
-                runs.extend(self.runs.of(lane).map(|run| (run, *thread, begins)));
+            for &(partition, begins) in halves.get(key).into_iter().flatten() {
+                runs.extend(self.runs.of(partition).map(|run| (run, *thread, begins)));
             }
         }
         Opens::new(runs, group.threads.len(), self.order)
     }
 
     /// Metadata of nobody that is there goes to the first part that has its process, or to the first.
-    fn place_strays(&self, parts: &mut [Part]) {
+    fn place_strays(&self, parts: &mut [OutputPart]) {
         let placed: BTreeSet<u32> =
             parts.iter().flat_map(|part| part.metadata.iter().copied()).collect();
         let mut firsts: HashMap<Vec<u8>, usize> = HashMap::new();
         for (number, part) in parts.iter().enumerate() {
             for &thread in &part.threads {
-                firsts.entry(self.found.lanes[thread as usize].process_key()).or_insert(number);
+                firsts
+                    .entry(self.found.partitions[thread as usize].process_key())
+                    .or_insert(number);
             }
         }
         for kind in [Kind::ThreadMetadata, Kind::ProcessMetadata] {
-            for lane in lanes_of(self.found, kind).filter(|lane| !placed.contains(lane)) {
-                let process = self.found.lanes[lane as usize].process_key();
+            for partition in
+                partitions_of(self.found, kind).filter(|partition| !placed.contains(partition))
+            {
+                let process = self.found.partitions[partition as usize].process_key();
                 let number = firsts.get(&process).copied().unwrap_or(0);
-                parts[number].metadata.push(lane);
+                parts[number].metadata.push(partition);
             }
         }
     }
 
     /// All events of a part.
-    pub(super) fn sequence<'a>(&'a self, part: &'a Part, groups: &'a [Group]) -> Sequence<'a> {
+    pub(super) fn sequence<'a>(
+        &'a self,
+        part: &'a OutputPart,
+        groups: &'a [Group],
+    ) -> Sequence<'a> {
         let plain = Sequence(self.runs_of(&groups[part.group].plain).collect());
         let mut sequence = match part.whole {
             true => plain,
@@ -364,7 +388,7 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// Where the metadata events of a part stand, ascending.
-    pub(super) fn metadata_of(&self, part: &Part) -> Vec<u64> {
+    pub(super) fn metadata_of(&self, part: &OutputPart) -> Vec<u64> {
         let entries = Sequence(self.runs_of(&part.metadata).collect()).into_entries();
         let mut offsets: Vec<u64> = entries.map(|entry| entry.place.offset()).collect();
         offsets.sort_unstable();
@@ -374,13 +398,13 @@ impl<'f> Planner<'f, '_, '_> {
     /// Where all metadata events stand, ascending; `None` if they are too many to be numbered.
     pub(super) fn all_metadata(&self) -> Option<Vec<u64>> {
         let kinds = [Kind::ThreadMetadata, Kind::ProcessMetadata];
-        let lanes: Vec<u32> =
-            kinds.into_iter().flat_map(|kind| lanes_of(self.found, kind)).collect();
-        let count: u64 = lanes.iter().map(|&lane| self.weight(lane).0).sum();
+        let partitions: Vec<u32> =
+            kinds.into_iter().flat_map(|kind| partitions_of(self.found, kind)).collect();
+        let count: u64 = partitions.iter().map(|&partition| self.weight(partition).0).sum();
         if count > NUMBERED as u64 {
             return None;
         }
-        let entries = Sequence(self.runs_of(&lanes).collect()).into_entries();
+        let entries = Sequence(self.runs_of(&partitions).collect()).into_entries();
         let mut offsets: Vec<u64> = entries.map(|entry| entry.place.offset()).collect();
         offsets.sort_unstable();
         Some(offsets)
@@ -388,10 +412,12 @@ impl<'f> Planner<'f, '_, '_> {
 
     /// Entries of all streams among `suspects`.
     pub(super) fn chunks(&self, suspects: &HashSet<StreamKey>) -> impl Iterator<Item = Entry> + '_ {
-        let lanes: Vec<u32> = lanes_of(self.found, Kind::Chunks)
-            .filter(|&lane| suspects.contains(&self.found.lanes[lane as usize].stream))
+        let partitions: Vec<u32> = partitions_of(self.found, Kind::Chunks)
+            .filter(|&partition| {
+                suspects.contains(&self.found.partitions[partition as usize].stream)
+            })
             .collect();
-        Sequence(self.runs_of(&lanes).collect()).into_entries()
+        Sequence(self.runs_of(&partitions).collect()).into_entries()
     }
 }
 

@@ -1,17 +1,17 @@
-//! Each event to its lane, while it is scanned: what the workers of a split do.
+//! Each event to its partition, while it is scanned: what the workers of a split do.
 //!
-//! Of an event stay 16 bytes, as in a merge, and its lane's number until the chunk is done; then the entries are moved into
-//! lanes, in one allocation. Metadata events and events without a time are entries too, at times before all others, so that
-//! lanes are all there is.
+//! Of an event stay 16 bytes, as in a merge, and its partition's number until the chunk is done; then the entries are moved into
+//! partitions, in one allocation. Metadata events and events without a time are entries too, at times before all others, so that
+//! partitions are all there is.
 
-use super::lane::{Ids, Kind, Lane, Lanes, category_of};
+use super::partition::{Ids, Kind, Partition, Partitions, category_of};
 use crate::essential::{is_essential, may_be_special};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
-use tracemill_core::order::LaneRun;
+use tracemill_core::order::PartitionRun;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
 use tracemill_profile::StreamOrders;
@@ -24,14 +24,14 @@ pub(super) const UNTIMED: i64 = i64::MIN + 1;
 /// The first time that a trace can say, or one before it.
 pub(super) const TIMED: i64 = i64::MIN + 2;
 
-/// The number of the lane of all events, where there is one.
+/// The number of the partition of all events, where there is one.
 const WHOLE: u32 = 0;
 
 /// What is told apart.
 pub(super) trait Mode: Send + Sync + 'static {
-    /// Lanes by category too.
+    /// Partitions by category too.
     const CATEGORIES: bool = false;
-    /// One lane for all.
+    /// One partition for all.
     const WHOLE: bool = false;
     /// Begins and ends are noted, since parts will be cut.
     const CUT: bool = false;
@@ -61,38 +61,38 @@ impl Mode for CutWhole {
 }
 
 /// The findings of one chunk of an input.
-pub(super) struct Part<M> {
+pub(super) struct ChunkFindings<M> {
     pub(super) envelope: Envelope,
-    pub(super) lanes: Lanes,
+    pub(super) partitions: Partitions,
     entries: Vec<Entry>,
-    /// The lane of each entry.
-    lane_of: Vec<u32>,
-    /// The same in lanes, when the chunk is done.
-    pub(super) run: LaneRun,
+    /// The partition of each entry.
+    partition_of: Vec<u32>,
+    /// The same in partitions, when the chunk is done.
+    pub(super) run: PartitionRun,
     pub(super) long: Vec<Long>,
     pub(super) streams: StreamOrders,
-    /// Of each stream the last `Profile` event, with the lane of its thread.
+    /// Of each stream the last `Profile` event, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: Names,
     pub(super) times: Times,
     mode: PhantomData<M>,
 }
 
-impl<M: Mode> Part<M> {
+impl<M: Mode> ChunkFindings<M> {
     /// For a chunk of about `bytes` bytes of the input that stands at `base`.
     pub(super) fn new(base: u64, bytes: usize) -> Self {
         let guess = bytes / 256;
-        let mut lanes = Lanes::default();
+        let mut partitions = Partitions::default();
         if M::WHOLE {
-            let whole = lanes.lane(Kind::Whole, Ids::default());
+            let whole = partitions.partition(Kind::Whole, Ids::default());
             debug_assert_eq!(whole, WHOLE);
         }
-        Part {
+        ChunkFindings {
             envelope: Envelope::at(base),
-            lanes,
+            partitions,
             entries: Vec::with_capacity(guess),
-            lane_of: Vec::with_capacity(guess),
-            run: LaneRun::default(),
+            partition_of: Vec::with_capacity(guess),
+            run: PartitionRun::default(),
             long: Vec::new(),
             streams: StreamOrders::default(),
             heads: HashMap::new(),
@@ -103,10 +103,10 @@ impl<M: Mode> Part<M> {
     }
 
     #[inline]
-    fn push(&mut self, lane: u32, entry: Entry, bytes: usize) {
-        self.lanes.all[lane as usize].count(bytes);
+    fn push(&mut self, partition: u32, entry: Entry, bytes: usize) {
+        self.partitions.all[partition as usize].count(bytes);
         self.entries.push(entry);
-        self.lane_of.push(lane);
+        self.partition_of.push(partition);
     }
 
     #[cold]
@@ -115,12 +115,12 @@ impl<M: Mode> Part<M> {
         let entry = Entry { time: METADATA, place: Place::new(offset, len, 0) };
         let ids = self.ids(event);
         let of_thread = event.field(Field::Name).is_some_and(is_of_thread);
-        let lane = if of_thread {
-            self.lanes.lane(Kind::ThreadMetadata, Ids { cat: b"", ..ids })
+        let partition = if of_thread {
+            self.partitions.partition(Kind::ThreadMetadata, Ids { cat: b"", ..ids })
         } else {
-            self.lanes.lane(Kind::ProcessMetadata, Ids { tid: b"", cat: b"", ..ids })
+            self.partitions.partition(Kind::ProcessMetadata, Ids { tid: b"", cat: b"", ..ids })
         };
-        self.push(lane, entry, len);
+        self.push(partition, entry, len);
         self.names.note(event);
     }
 
@@ -139,8 +139,8 @@ impl<M: Mode> Part<M> {
     #[cold]
     fn chunk(&mut self, event: &Event<'_>, entry: Entry) {
         self.streams.note(event, entry);
-        let lane = self.lanes.chunks(stream_key(event), self.ids(event));
-        self.push(lane, entry, event.bytes.len());
+        let partition = self.partitions.chunks(stream_key(event), self.ids(event));
+        self.push(partition, entry, event.bytes.len());
     }
 
     /// Notes where a thread's slices begin and end.
@@ -151,8 +151,8 @@ impl<M: Mode> Part<M> {
             b'E' => Kind::Ends,
             _ => return,
         };
-        let lane = self.lanes.lane(kind, Ids { cat: b"", ..self.ids(event) });
-        self.push(lane, entry, event.bytes.len());
+        let partition = self.partitions.partition(kind, Ids { cat: b"", ..self.ids(event) });
+        self.push(partition, entry, event.bytes.len());
     }
 }
 
@@ -166,7 +166,7 @@ fn is_of_thread(name: &[u8]) -> bool {
     plain.starts_with(b"thread_")
 }
 
-impl<M: Mode> Collect for Part<M> {
+impl<M: Mode> Collect for ChunkFindings<M> {
     fn envelope(&mut self) -> &mut Envelope {
         &mut self.envelope
     }
@@ -192,44 +192,44 @@ impl<M: Mode> Collect for Part<M> {
         if role == Some(Role::Chunk) {
             return self.chunk(event, entry);
         }
-        let thread = self.lanes.thread(self.ids(event));
+        let thread = self.partitions.thread(self.ids(event));
         if role == Some(Role::Head) {
             self.heads.insert(stream_key(event), (thread, entry));
         }
         let time = time.map(|ts| ts.floor);
-        self.lanes.all[thread as usize].note_time(time);
+        self.partitions.all[thread as usize].note_time(time);
         self.push(if M::WHOLE { WHOLE } else { thread }, entry, len);
         if M::CUT && time.is_some() {
             self.edge(event, entry);
         }
         if may_be_special(event) && is_essential(event) {
             let ids = Ids { tid: b"", cat: b"", ..self.ids(event) };
-            let lane = self.lanes.lane(Kind::Pages, ids);
-            self.push(lane, entry, len);
+            let partition = self.partitions.partition(Kind::Pages, ids);
+            self.push(partition, entry, len);
         }
     }
 
-    /// Moves the entries into lanes, by counting, and sorts each.
+    /// Moves the entries into partitions, by counting, and sorts each.
     fn seal(&mut self) {
-        let mut counts = vec![0; self.lanes.all.len()];
-        self.lane_of.iter().for_each(|&lane| counts[lane as usize] += 1);
+        let mut counts = vec![0; self.partitions.all.len()];
+        self.partition_of.iter().for_each(|&partition| counts[partition as usize] += 1);
         let mut next = Vec::with_capacity(counts.len());
         let mut end = 0;
-        for (lane, &count) in counts.iter().enumerate() {
+        for (partition, &count) in counts.iter().enumerate() {
             next.push(end);
             end += count;
             if count > 0 {
-                self.run.ends.push((lane as u32, end));
+                self.run.ends.push((partition as u32, end));
             }
         }
         let nothing = Entry { time: 0, place: Place::new(0, 0, 0) };
         let mut entries = vec![nothing; self.entries.len()];
-        for (&entry, &lane) in self.entries.iter().zip(&self.lane_of) {
-            let at = &mut next[lane as usize];
+        for (&entry, &partition) in self.entries.iter().zip(&self.partition_of) {
+            let at = &mut next[partition as usize];
             entries[*at] = entry;
             *at += 1;
         }
-        (self.entries, self.lane_of) = (Vec::new(), Vec::new());
+        (self.entries, self.partition_of) = (Vec::new(), Vec::new());
         let mut start = 0;
         for &(_, end) in &self.run.ends {
             let own = &mut entries[std::mem::replace(&mut start, end)..end];
@@ -238,11 +238,11 @@ impl<M: Mode> Collect for Part<M> {
             }
         }
         self.run.entries = entries;
-        self.envelope.stats.span = span_of(&self.lanes.all);
+        self.envelope.stats.span = span_of(&self.partitions.all);
     }
 }
 
-fn span_of(lanes: &[Lane]) -> Option<(i64, i64)> {
-    let spans = lanes.iter().filter_map(|lane| lane.span);
+fn span_of(partitions: &[Partition]) -> Option<(i64, i64)> {
+    let spans = partitions.iter().filter_map(|partition| partition.span);
     spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }

@@ -10,8 +10,8 @@
 
 use super::frames::Frames;
 use super::group::Group;
-use super::plan::{Part, Planner};
-use crate::annotations::{Annotations, Fates, Written};
+use super::plan::{OutputPart, Planner};
+use crate::annotations::{Annotations, Outcomes, Written};
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::fitted::{draft, fit};
@@ -61,7 +61,7 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// A part on its way to a file.
-    fn emit<'e>(&'e self, part: &'e Part, sequence: &Sequence<'e>) -> Emit<'e, 'e, 'p> {
+    fn emit<'e>(&'e self, part: &'e OutputPart, sequence: &Sequence<'e>) -> Emit<'e, 'e, 'p> {
         let order = self.order();
         let timed = match sequence.buckets() {
             Some(buckets) => Timed::Buckets(buckets),
@@ -83,22 +83,22 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// The keys beside the events of a part, and what became of annotations.
-    fn keys(&self, part: &Part, sequence: &Sequence<'_>) -> (MergedKeys<'p>, Fates) {
+    fn keys(&self, part: &OutputPart, sequence: &Sequence<'_>) -> (MergedKeys<'p>, Outcomes) {
         let store = self.order().0;
         let frames = self.frames.as_ref();
         let frames = frames.map(|own| (own.key, own.value(sequence, part.number == 0, store)));
         let mut united = self.keys_with(part, frames);
         let emit = self.emit(part, sequence);
         let written = Written::part(&emit, self.config);
-        let fates = self.annotations.put(&mut united, &written);
-        (united, fates)
+        let outcomes = self.annotations.put(&mut united, &written);
+        (united, outcomes)
     }
 
     /// The keys beside the events of a part, but for annotations: `frames` are the number of their key, its value, and
     /// which they are.
     fn keys_with(
         &self,
-        part: &Part,
+        part: &OutputPart,
         frames: Option<(usize, (Vec<u8>, Numbers))>,
     ) -> MergedKeys<'p> {
         let named = frames.as_ref().map(|(_, (_, numbers))| numbers.clone());
@@ -111,7 +111,7 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// What a part says of itself, if it has anything to say.
-    fn own_key(&self, part: &Part, frames: Option<Numbers>) -> Option<Vec<Bytes<'p>>> {
+    fn own_key(&self, part: &OutputPart, frames: Option<Numbers>) -> Option<Vec<Bytes<'p>>> {
         let store = self.order().0;
         let mut opening = b"{".to_vec();
         if let Some(statement) = &self.statement {
@@ -141,21 +141,21 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// Bytes of a part before packing, as if NDJSON kept line breaks within events; and what becomes of annotations in it.
-    pub(super) fn len(&self, part: &Part) -> (u64, Fates) {
+    pub(super) fn len(&self, part: &OutputPart) -> (u64, Outcomes) {
         if self.frames.is_none() && self.annotations.is_empty() {
             // its events need not be gone through, nor the threads that it shares with other parts
-            return (self.len_with(part, &self.keys_with(part, None)), Fates::default());
+            return (self.len_with(part, &self.keys_with(part, None)), Outcomes::default());
         }
-        let (keys, fates) = self.keys(part, &self.planner.sequence(part, self.groups));
-        (self.len_with(part, &keys), fates)
+        let (keys, outcomes) = self.keys(part, &self.planner.sequence(part, self.groups));
+        (self.len_with(part, &keys), outcomes)
     }
 
     /// As [`Job::len`], without what only the events of the part tell.
-    pub(super) fn rough_len(&self, part: &Part) -> u64 {
+    pub(super) fn rough_len(&self, part: &OutputPart) -> u64 {
         self.len_with(part, self.united)
     }
 
-    fn len_with(&self, part: &Part, keys: &MergedKeys<'_>) -> u64 {
+    fn len_with(&self, part: &OutputPart, keys: &MergedKeys<'_>) -> u64 {
         self.layout.opening(keys).len() as u64
             + self.layout.events_len(part.events, part.bytes)
             + self.layout.closing_len(keys)
@@ -164,7 +164,7 @@ impl<'p> Job<'_, '_, 'p> {
     /// Writes all parts.
     pub(super) fn write_all(
         &self,
-        parts: &[Part],
+        parts: &[OutputPart],
         files: &[PathBuf],
     ) -> Result<Vec<WrittenPart>, Error> {
         let all = parts.iter().map(|part| part.bytes).sum::<u64>();
@@ -204,7 +204,7 @@ impl<'p> Job<'_, '_, 'p> {
     }
 
     /// Writes a part.
-    fn write(&self, part: &Part, file: &Path, config: &Config) -> Result<WrittenPart, Error> {
+    fn write(&self, part: &OutputPart, file: &Path, config: &Config) -> Result<WrittenPart, Error> {
         let target = match &self.output.target {
             Target::File { replace, .. } => {
                 Target::File { path: file.to_owned(), replace: *replace }
@@ -236,7 +236,7 @@ impl<'p> Job<'_, '_, 'p> {
     /// Writes a part as it is.
     fn write_to(
         &self,
-        part: &Part,
+        part: &OutputPart,
         output: &OutputConfig,
         config: &Config,
     ) -> Result<WrittenPart, Error> {

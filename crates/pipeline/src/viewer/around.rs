@@ -15,13 +15,13 @@ const BEFORE: i64 = 1000;
 
 /// An event for each thread that has a profile, if nothing else of the trace takes any time.
 pub(super) fn around(pages: &Pages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
-    let drawn = || pages.census.iter().filter_map(|(_, census): &(u64, PageTable)| census.drawn);
+    let drawn = || pages.tables.iter().filter_map(|(_, tables): &(u64, PageTable)| tables.drawn);
     if drawn().map(|span| span.0).min() < drawn().map(|span| span.1).max() {
         return Vec::new();
     }
     let mut threads: BTreeMap<(Written, Written), (i64, i64)> = BTreeMap::new();
-    for (base, census) in pages.census {
-        for (pid, tid, (start, end)) in census.profiles.threads() {
+    for (base, tables) in pages.tables {
+        for (pid, tid, (start, end)) in tables.profiles.threads() {
             let thread = (pages.renamed(*base, pid), tid.clone());
             let own = threads.entry(thread).or_insert((start, end));
             *own = (own.0.min(start), own.1.max(end));

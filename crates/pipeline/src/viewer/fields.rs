@@ -5,7 +5,7 @@
 use super::changes::{Change, Changes};
 use super::chunk::{cut, may_be_large};
 use super::overlaps::{Edit, Overlapping, find_overlaps};
-use super::scan::Known;
+use super::scan::ViewerFacts;
 use super::threads::{NewThreads, flow_id, local_flow_id};
 use crate::check::{Need, lacks, profile_id};
 use crate::config::CheckFor;
@@ -40,13 +40,13 @@ const SEPARATOR: &[u8] = b",\n";
 impl ViewerFixups {
     /// For the trace that `emit` will write; `changes` were done before.
     pub(crate) fn new(
-        known: &Known,
+        known: &ViewerFacts,
         emit: &Emit<'_, '_, '_>,
         mut changes: Changes,
         config: &Config,
     ) -> Result<Self, Error> {
         let renames = known.viewer == CheckFor::Perfetto;
-        let mut threads = NewThreads::of(&known.census, emit.rewrite.as_ref(), renames);
+        let mut threads = NewThreads::of(&known.tables, emit.rewrite.as_ref(), renames);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
@@ -96,12 +96,12 @@ struct Retoucher<'r> {
 }
 
 /// An event, and its patches.
-struct Found<'e, 'p> {
+struct PatchedEvent<'e, 'p> {
     event: &'e [u8],
     patches: &'p mut Patches,
 }
 
-impl<'e> Found<'e, '_> {
+impl<'e> PatchedEvent<'e, '_> {
     /// A value as it will be written.
     fn current<'x>(&'x self, value: &'x [u8]) -> &'x [u8] {
         self.patches.current(self.event, value)
@@ -138,7 +138,7 @@ impl<'r> Retoucher<'r> {
 impl FindFixups for Retoucher<'_> {
     fn find(&mut self, event: &[u8], index: u64, patches: &mut Patches) {
         let spans = self.finder.find(event);
-        let mut found = Found { event, patches };
+        let mut found = PatchedEvent { event, patches };
         let event = spans.of(event);
         match self.retouch.viewer {
             CheckFor::Devtools => {
@@ -172,7 +172,7 @@ impl FindFixups for Retoucher<'_> {
 
 impl Retoucher<'_> {
     /// Name, category and args are there; instants are of phase `I`.
-    fn supply(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
+    fn supply(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let mut missing = Vec::new();
         let is_metadata = event.is_metadata();
         // args that were supplied by the name are there
@@ -216,7 +216,7 @@ impl Retoucher<'_> {
     }
 
     /// What DevTools reads of args by the name of the event is there.
-    fn supply_args(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
+    fn supply_args(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let Some(Need { object, member: needed }) = lacks(event) else { return };
         let own = needed.map_or_else(String::new, |(name, value)| format!("\"{name}\":{value}"));
         let is_object = |value: &&[u8]| value.starts_with(b"{");
@@ -243,7 +243,7 @@ impl Retoucher<'_> {
     }
 
     /// Times are numbers.
-    fn unquote(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
+    fn unquote(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         for field in [Field::Ts, Field::Dur] {
             if event.field_and_rest(field).is_none_or(|rest| rest[0] != b'"') {
                 continue;
@@ -259,7 +259,7 @@ impl Retoucher<'_> {
     }
 
     /// pid and tid fit.
-    fn rename(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
+    fn rename(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let threads = &self.retouch.threads;
         if threads.is_empty() {
             return;
@@ -280,7 +280,7 @@ impl Retoucher<'_> {
     }
 
     /// Ids of flows are numbers in `id`.
-    fn rename_flow(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
+    fn rename_flow(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         if let Some(id) = event.field(Field::BindId)
             && let Some(new) = flow_id(found.current(id))
         {
@@ -314,7 +314,7 @@ impl Retoucher<'_> {
     }
 
     /// Cuts what is too large, and mends what is not JSON: the event as a whole.
-    fn rewrite(&mut self, event: &Event<'_>, found: &mut Found<'_, '_>) {
+    fn rewrite(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let cuts = self.retouch.viewer == CheckFor::Devtools && may_be_large(event);
         let sound = self.validator.check(event.bytes).is_ok();
         if sound && !cuts {
@@ -345,15 +345,15 @@ impl Retoucher<'_> {
     }
 
     /// Puts the event with its patches so far into `self.event`.
-    fn apply(&mut self, bytes: &[u8], found: &mut Found<'_, '_>) {
-        found.patches.settle(bytes);
+    fn apply(&mut self, bytes: &[u8], found: &mut PatchedEvent<'_, '_>) {
+        found.patches.put_in_order(bytes);
         self.event.clear();
         found.patches.append_to(bytes, &mut self.event);
     }
 }
 
 /// Writes a member in front of all others of an object in the event.
-fn insert_into(object: &[u8], member: &str, found: &mut Found<'_, '_>) {
+fn insert_into(object: &[u8], member: &str, found: &mut PatchedEvent<'_, '_>) {
     let is_empty = object[1..].trim_ascii_start().starts_with(b"}");
     let comma = if is_empty { "" } else { "," };
     found.put(&object[1..1], format!("{member}{comma}").as_bytes());
@@ -373,7 +373,7 @@ fn quoted(value: &[u8]) -> Vec<u8> {
     out
 }
 
-fn edit_overlap(event: &Event<'_>, edit: Edit, found: &mut Found<'_, '_>) {
+fn edit_overlap(event: &Event<'_>, edit: Edit, found: &mut PatchedEvent<'_, '_>) {
     let mut text = Vec::new();
     let field = match edit {
         Edit::Tid(tid) => {

@@ -5,7 +5,7 @@ use super::changes::{Change, Changes};
 use super::complete::complete;
 use super::pages::{Pages, Start};
 use super::pairs::Pairs;
-use super::scan::Known;
+use super::scan::ViewerFacts;
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::TakenOut;
@@ -45,7 +45,7 @@ impl Text {
     }
 }
 
-impl Known {
+impl ViewerFacts {
     /// Makes events of those that are not in the index: a trace, in the array form. Copies among those are no longer to be
     /// taken out.
     pub(crate) fn make(
@@ -61,7 +61,7 @@ impl Known {
 /// Makes what DevTools needs of the events that the scan took out: a trace, in the array form. Copies among those events are
 /// no longer to be taken out.
 fn make(
-    known: &Known,
+    known: &ViewerFacts,
     copies: &mut TakenOut<'_>,
     before: Before<'_, '_>,
     changes: &mut Changes,
@@ -73,7 +73,7 @@ fn make(
     }
     let Before { store, rewrite, inputs, config } = before;
     let made = inputs.payloads.iter().filter(|held| held.made).map(|held| held.base).collect();
-    let pages = Pages { census: &known.census, rewrite, made };
+    let pages = Pages { tables: &known.tables, rewrite, made };
     let mut text = Text(Scratch::new(&config.tmp_dir)?);
     let tier = config.tier.unwrap_or_else(Tier::best);
     let patched =

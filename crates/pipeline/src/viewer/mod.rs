@@ -27,7 +27,7 @@
 //! ```text
 //!   scan ─┬─> index ───────────────────────────────────┐
 //!         ├─> B, E, starts ─ in order ─> made events ──┼─> order ─> emit: patches of single events ─> output
-//!         └─> census of threads ─> names, pages ───────┘     └─> overlaps: one walk, an edit file
+//!         └─> tables of threads ─> names, pages ───────┘     └─> overlaps: one walk, an edit file
 //! ```
 //!
 //! What can be told from an event alone is a patch, found by the worker that writes it. What changes its place in the order
@@ -52,7 +52,7 @@ mod threads;
 pub(crate) use changes::Changes;
 pub(crate) use fields::ViewerFixups;
 pub(crate) use made::Before;
-pub(crate) use scan::{Found, Known, Scanned};
+pub(crate) use scan::{Scanned, ViewerFacts, ViewerScan};
 
 use tracemill_core::target::Format;
 

@@ -31,7 +31,7 @@ pub(super) struct Start {
 /// What all inputs have of it.
 pub(super) struct Pages<'c> {
     /// Per input: where it stands, and who is in it.
-    pub(super) census: &'c [(u64, PageTable)],
+    pub(super) tables: &'c [(u64, PageTable)],
     pub(super) rewrite: &'c Rewrite,
     /// Places at which made inputs stand.
     pub(super) made: HashSet<u64>,
@@ -54,7 +54,7 @@ impl Pages<'_> {
     /// Recordings with an event that `is` finds, those for CPU profiles left out.
     fn recordings(&self, is: impl Fn(&PageTable) -> bool) -> BTreeSet<usize> {
         let real =
-            self.census.iter().filter(|(base, census)| !self.made.contains(base) && is(census));
+            self.tables.iter().filter(|(base, tables)| !self.made.contains(base) && is(tables));
         real.map(|(base, _)| self.recording(*base)).collect()
     }
 
@@ -68,10 +68,11 @@ impl Pages<'_> {
         let chosen = starts.remove(best);
         let mut patches = Patches::default();
         unite_frames(&chosen.bytes, &starts, &mut patches);
-        let browsers = self.recordings(|census| census.has_start);
+        let browsers = self.recordings(|tables| tables.has_start);
         let others =
-            self.census.iter().filter(|(base, _)| !browsers.contains(&self.recording(*base)));
-        let lanes = others.flat_map(|(_, census)| census.lanes.values().flat_map(BTreeMap::values));
+            self.tables.iter().filter(|(base, _)| !browsers.contains(&self.recording(*base)));
+        let lanes =
+            others.flat_map(|(_, tables)| tables.threads.values().flat_map(BTreeMap::values));
         let first = lanes.filter_map(|lane| lane.drawn).min();
         let spans = fields_of(&chosen.bytes);
         let event = spans.of(&chosen.bytes);
@@ -92,7 +93,7 @@ impl Pages<'_> {
         let frames = data_of(start).and_then(|data| member(data, b"frames"));
         elements(frames.unwrap_or_default()).for_each(|frame| {
             let navigations = member(frame, b"frame").into_iter().flat_map(|id| {
-                self.census.iter().filter_map(move |(_, census)| census.navigations.get(id))
+                self.tables.iter().filter_map(move |(_, tables)| tables.navigations.get(id))
             });
             let first = navigations.min().filter(|(time, _)| time.saturating_sub(begin) < SOON);
             if let (Some((_, url)), Some(old)) = (first, member(frame, b"url")) {
@@ -103,23 +104,23 @@ impl Pages<'_> {
 
     /// A `CommitLoad` for each process that would be hidden for no reason of its own.
     pub(super) fn loads(&self, changes: &mut Changes) -> Vec<Vec<u8>> {
-        if !self.census.iter().any(|(_, census)| census.is_browser) {
+        if !self.tables.iter().any(|(_, tables)| tables.is_browser) {
             return Vec::new();
         }
-        let browsers = self.recordings(|census| census.is_browser);
+        let browsers = self.recordings(|tables| tables.is_browser);
         let shown: HashSet<Vec<u8>> = self
-            .census
+            .tables
             .iter()
-            .flat_map(|(base, census)| census.pages.iter().map(|pid| self.renamed(*base, pid)))
+            .flat_map(|(base, tables)| tables.pages.iter().map(|pid| self.renamed(*base, pid)))
             .map(|pid| key_of(Some(&pid)))
             .collect();
         // first event of each process: when, and on which thread
         let mut hidden: BTreeMap<Vec<u8>, (i64, Written, Written)> = BTreeMap::new();
-        for (base, census) in self.census {
+        for (base, tables) in self.tables {
             if browsers.contains(&self.recording(*base)) {
                 continue;
             }
-            for (pid, threads) in &census.lanes {
+            for (pid, threads) in &tables.threads {
                 let pid = self.renamed(*base, pid);
                 let key = key_of(Some(&pid));
                 let drawn = threads.iter().filter_map(|(tid, lane)| Some((lane.drawn?, tid)));
@@ -228,7 +229,7 @@ mod tests {
     #[test]
     fn frames_are_united_and_the_earliest_counts() {
         let rewrite = Rewrite::default();
-        let pages = Pages { census: &[], rewrite: &rewrite, made: HashSet::new() };
+        let pages = Pages { tables: &[], rewrite: &rewrite, made: HashSet::new() };
         let mut changes = Changes::default();
         let starts = vec![
             start(r#","frames":[{"m":1}]"#, 1, true),

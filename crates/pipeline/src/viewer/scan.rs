@@ -1,7 +1,7 @@
 //! What the scan finds for a viewer: events that cannot stay as they are, and who is in the trace.
 //!
 //! B, E and `TracingStartedInBrowser` are taken out of the index into one of their own (16 bytes each, spilled beyond a
-//! quarter of the index' share), since what becomes of them stands elsewhere in the order. The census grows with the
+//! quarter of the index' share), since what becomes of them stands elsewhere in the order. The tables grow with the
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
 use super::profiles::Profiles;
@@ -25,7 +25,7 @@ pub(super) type Written = Vec<u8>;
 
 /// A thread, or a process without one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lane {
+pub(super) struct DrawnThread {
     /// The time of its first event that DevTools draws.
     pub(super) drawn: Option<i64>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Lane {
 #[derive(Debug, Default)]
 pub(super) struct PageTable {
     /// Threads by pid and tid, as written; a missing one is empty.
-    pub(super) lanes: BTreeMap<Written, BTreeMap<Written, Lane>>,
+    pub(super) threads: BTreeMap<Written, BTreeMap<Written, DrawnThread>>,
     /// Processes that have a page.
     pub(super) pages: BTreeSet<Written>,
     /// Whether an event makes it the trace of a browser.
@@ -47,33 +47,33 @@ pub(super) struct PageTable {
     /// First navigation of main frames, by frame: when, and where to, as written.
     pub(super) navigations: BTreeMap<Written, (i64, Written)>,
     /// The thread at hand, and what was seen of it since it became that.
-    last: (Written, Written, Lane),
+    last: (Written, Written, DrawnThread),
 }
 
 impl PageTable {
     fn note(&mut self, pid: &[u8], tid: &[u8], drawn: Option<i64>) {
-        let (last_pid, last_tid, lane) = &mut self.last;
+        let (last_pid, last_tid, thread) = &mut self.last;
         if last_pid == pid && last_tid == tid {
-            lane.drawn = earlier(lane.drawn, drawn);
+            thread.drawn = earlier(thread.drawn, drawn);
             return;
         }
         self.flush();
-        self.last = (pid.to_vec(), tid.to_vec(), Lane { drawn });
+        self.last = (pid.to_vec(), tid.to_vec(), DrawnThread { drawn });
     }
 
     fn flush(&mut self) {
-        let (pid, tid, lane) = std::mem::take(&mut self.last);
-        let own = self.lanes.entry(pid).or_default().entry(tid).or_default();
-        own.drawn = earlier(own.drawn, lane.drawn);
+        let (pid, tid, thread) = std::mem::take(&mut self.last);
+        let own = self.threads.entry(pid).or_default().entry(tid).or_default();
+        own.drawn = earlier(own.drawn, thread.drawn);
     }
 
     fn append(&mut self, mut later: PageTable) {
         later.flush();
-        for (pid, threads) in later.lanes {
-            let own = self.lanes.entry(pid).or_default();
-            for (tid, lane) in threads {
+        for (pid, threads) in later.threads {
+            let own = self.threads.entry(pid).or_default();
+            for (tid, thread) in threads {
                 let own = own.entry(tid).or_default();
-                own.drawn = earlier(own.drawn, lane.drawn);
+                own.drawn = earlier(own.drawn, thread.drawn);
             }
         }
         self.pages.extend(later.pages);
@@ -166,14 +166,14 @@ pub(crate) struct Scanned {
     empty: u64,
     /// `TracingStartedInBrowser` among the metadata that say nothing.
     bare_starts: u64,
-    census: PageTable,
+    tables: PageTable,
 }
 
 impl Scanned {
     /// For a stretch of the input that stands at `base`.
     pub(crate) fn new(viewer: CheckFor, base: u64) -> Self {
-        let (special, census) = (Vec::new(), PageTable::default());
-        Scanned { viewer, base, special, empty: 0, bare_starts: 0, census }
+        let (special, tables) = (Vec::new(), PageTable::default());
+        Scanned { viewer, base, special, empty: 0, bare_starts: 0, tables }
     }
 
     /// Looks at an event of `times`; whether it is to stay out of the index.
@@ -190,18 +190,18 @@ impl Scanned {
         }
         let phase = event.phase();
         if self.viewer == CheckFor::Perfetto {
-            self.census.note(pid, tid, None);
+            self.tables.note(pid, tid, None);
             return false;
         }
         let ts = times.map(|(ts, _)| ts);
         let is_drawn = matches!(phase, b'B' | b'E' | b'X' | b'I' | b'i');
-        self.census.note(pid, tid, ts.filter(|_| is_drawn).map(|ts| ts.floor));
-        if let Some((ts, dur)) = times.filter(|_| !self.census.is_wide()) {
-            self.census.profiles.note(event, ts);
+        self.tables.note(pid, tid, ts.filter(|_| is_drawn).map(|ts| ts.floor));
+        if let Some((ts, dur)) = times.filter(|_| !self.tables.is_wide()) {
+            self.tables.profiles.note(event, ts);
             let name = event.field(Field::Name).unwrap_or_default();
             if is_drawn && !is_zero(ts) && !name.ends_with(b"::UMA\"") {
                 let lasts = dur.map_or(0, |dur| dur.floor.max(0));
-                self.census.note_drawn((ts.floor, ts.floor.saturating_add(lasts)));
+                self.tables.note_drawn((ts.floor, ts.floor.saturating_add(lasts)));
             }
         }
         let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
@@ -210,9 +210,9 @@ impl Scanned {
             return true;
         }
         if is_start {
-            self.census.note_start(event);
+            self.tables.note_start(event);
         } else {
-            self.census.note_name(event, pid);
+            self.tables.note_name(event, pid);
         }
         match times {
             Some((ts, dur)) if is_start && phase != b'M' || matches!(phase, b'B' | b'E') => {
@@ -238,17 +238,17 @@ impl Scanned {
 }
 
 /// What was found in the inputs so far.
-pub(crate) struct Found {
+pub(crate) struct ViewerScan {
     viewer: CheckFor,
     /// Events that are not in the index.
     special: Sorter,
     empty: u64,
     bare_starts: u64,
-    census: Vec<(u64, PageTable)>,
+    tables: Vec<(u64, PageTable)>,
 }
 
 /// What was found in all inputs.
-pub(crate) struct Known {
+pub(crate) struct ViewerFacts {
     pub(super) viewer: CheckFor,
     /// Events that are not in the index.
     pub(super) special: Runs,
@@ -257,15 +257,15 @@ pub(crate) struct Known {
     /// See [`Scanned`].
     pub(super) bare_starts: u64,
     /// By the place at which the input stands.
-    pub(super) census: Vec<(u64, PageTable)>,
+    pub(super) tables: Vec<(u64, PageTable)>,
 }
 
-impl Found {
+impl ViewerScan {
     /// Nothing yet; `None` for a merge that is for nobody.
     pub(crate) fn new(config: &Config) -> Option<Self> {
         let viewer = config.viewer.viewer?;
         let special = Sorter::new(config.shares().index / 4, &config.tmp_dir);
-        Some(Found { viewer, special, empty: 0, bare_starts: 0, census: Vec::new() })
+        Some(ViewerScan { viewer, special, empty: 0, bare_starts: 0, tables: Vec::new() })
     }
 
     /// The viewer.
@@ -281,11 +281,11 @@ impl Found {
         base: u64,
         store: impl FnOnce() -> Store<'a>,
     ) -> Result<u64, Error> {
-        if self.census.last().is_none_or(|(last, _)| *last != base) {
-            self.census.push((base, PageTable::default()));
+        if self.tables.last().is_none_or(|(last, _)| *last != base) {
+            self.tables.push((base, PageTable::default()));
         }
-        if let Some((_, census)) = self.census.last_mut() {
-            census.append(part.census);
+        if let Some((_, tables)) = self.tables.last_mut() {
+            tables.append(part.tables);
         }
         let out = part.special.len() as u64 + part.empty + part.bare_starts;
         self.empty += part.empty;
@@ -298,14 +298,14 @@ impl Found {
     }
 
     /// All inputs are read.
-    pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<Known, Error> {
+    pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<ViewerFacts, Error> {
         let (special, _) = self.special.finish(store)?;
-        let Found { viewer, empty, bare_starts, census, .. } = self;
-        Ok(Known { viewer, special, empty, bare_starts, census })
+        let ViewerScan { viewer, empty, bare_starts, tables, .. } = self;
+        Ok(ViewerFacts { viewer, special, empty, bare_starts, tables })
     }
 }
 
-impl Known {
+impl ViewerFacts {
     /// Moves all times to those of the output.
     pub(crate) fn shift(
         &mut self,
@@ -314,13 +314,13 @@ impl Known {
         config: &Config,
     ) -> Result<(), Error> {
         shift_runs(&mut self.special, clocks, store, &config.tmp_dir)?;
-        for (base, census) in &mut self.census {
+        for (base, tables) in &mut self.tables {
             let Some(shift) = clocks.shift_at(*base) else { continue };
-            for lane in census.lanes.values_mut().flat_map(BTreeMap::values_mut) {
-                lane.drawn = lane.drawn.map(|time| shift.moved(time));
+            for thread in tables.threads.values_mut().flat_map(BTreeMap::values_mut) {
+                thread.drawn = thread.drawn.map(|time| shift.moved(time));
             }
-            census.profiles.shift(|time| shift.moved(time));
-            census.drawn = census.drawn.map(|(from, to)| (shift.moved(from), shift.moved(to)));
+            tables.profiles.shift(|time| shift.moved(time));
+            tables.drawn = tables.drawn.map(|(from, to)| (shift.moved(from), shift.moved(to)));
         }
         Ok(())
     }

@@ -32,16 +32,16 @@ impl NewThreads {
     /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before; only finds who is there unless
     /// `renames`.
     pub(super) fn of(
-        census: &[(u64, PageTable)],
+        tables: &[(u64, PageTable)],
         rewrite: Option<&Rewrite>,
         renames: bool,
     ) -> Self {
         // by key, as written: processes, and their threads
         let mut lanes: BTreeMap<Vec<u8>, (Written, Threads)> = BTreeMap::new();
-        for (base, census) in census {
+        for (base, tables) in tables {
             let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(*base)?]));
             let earlier = unit.and_then(|unit| unit.renames.as_ref());
-            for (pid, threads) in &census.lanes {
+            for (pid, threads) in &tables.threads {
                 let new = earlier.and_then(|renames| renames.pid(&key_of(Some(pid))));
                 let pid = new.unwrap_or(pid);
                 let process = lanes.entry(key_of(Some(pid))).or_default();

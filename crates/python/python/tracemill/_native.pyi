@@ -1,6 +1,6 @@
 from typing import Callable, Optional, Sequence, final
 
-__all__ = ["Events", "__version__", "call", "flags", "main", "open_events"]
+__all__ = ["Events", "__version__", "call", "main", "open_events"]
 
 __version__: str
 
@@ -19,7 +19,6 @@ def call(
     words: Sequence[str],
     progress: Callable[[str, int, Optional[int]], object] | None = None,
 ) -> tuple[int, str, list[tuple[bool, str]]]: ...
-def flags() -> str: ...
 def main(words: Sequence[str]) -> int: ...
 def open_events(
     words: Sequence[str],

@@ -18,12 +18,26 @@ Progress = Callable[[str, int, Optional[int]], object]
 
 def run(verb: str, inputs: Inputs, options: dict[str, Any], form: str, progress: Progress | None) -> Report:
     """Runs a verb. ``options`` are keywords, ``form`` is the flag that asks for JSON."""
-    words = [*verb.split(), form, *flags(options), "--", *inputs_of(inputs, options.get("files_from"))]
-    _status, text, said = call(words, progress)
+    return answer(verb, inputs_of(inputs, options.get("files_from")), options, form, progress)
+
+
+def run_sides(
+    verb: str, sides: tuple[Inputs, Inputs], options: dict[str, Any], form: str, progress: Progress | None
+) -> Report:
+    """Runs a verb that compares: of one run each, or of several."""
+    names = [inputs_of(side, None) for side in sides]
+    if all(is_one(side) for side in sides):
+        return answer(verb, [name for side in names for name in side], options, form, progress)
+    return answer(verb, [], {**options, "base": names[0], "new": names[1]}, form, progress)
+
+
+def answer(verb: str, names: list[str], options: dict[str, Any], form: str, progress: Progress | None) -> Report:
+    """What a verb answers of these inputs."""
+    _status, text, said = call([*verb.split(), form, *flags(options), "--", *names], progress)
     for is_warning, line in said:
         if is_warning:
-            # the line that called the verb
-            warnings.warn(line, TracemillWarning, stacklevel=3)
+            # the line that called the function of the verb
+            warnings.warn(line, TracemillWarning, stacklevel=4)
         else:
             note(line)
     import json  # not needed before the first call
@@ -49,8 +63,12 @@ def note(line: str) -> None:
 
 def several(value: Any) -> Iterable[Any]:
     """One or several."""
-    one = isinstance(value, (str, bytes, os.PathLike, int, float))
-    return [value] if one else value
+    return [value] if is_one(value) else value
+
+
+def is_one(value: Any) -> bool:
+    """Whether it is one value, and not several."""
+    return isinstance(value, (str, bytes, os.PathLike, int, float))
 
 
 def flags(options: dict[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable, Literal
 
-from ._run import Inputs, Progress, Report, StrPath, Value, run
+from ._run import Inputs, Progress, Report, StrPath, Value, run, run_sides
 
 
 def info(
@@ -18,7 +18,6 @@ def info(
     top: int | None = None,
     threads: int | None = None,
     memory: Value | None = None,
-    sync: bool = False,
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -41,14 +40,13 @@ def info(
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
-        sync: Wait until the output is on disk, so that it survives a power cut.
         tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
         progress: Called some times a second, in the calling thread, with what is done ("reading",
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "full": full,
-        "top": top, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "top": top, "threads": threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("info", inputs, options, "--json", progress)
 
@@ -539,7 +537,6 @@ def check(
     for_: Literal["devtools", "perfetto"] | Iterable[Literal["devtools", "perfetto"]] | None = None,
     threads: int | None = None,
     memory: Value | None = None,
-    sync: bool = False,
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -557,14 +554,13 @@ def check(
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
-        sync: Wait until the output is on disk, so that it survives a power cut.
         tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
         progress: Called some times a second, in the calling thread, with what is done ("reading",
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "for_": for_, "threads":
-        threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("check", inputs, options, "--json", progress)
 
@@ -581,7 +577,6 @@ def profiles(
     id: Value | Iterable[Value] | None = None,
     threads: int | None = None,
     memory: Value | None = None,
-    sync: bool = False,
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -603,14 +598,13 @@ def profiles(
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
-        sync: Wait until the output is on disk, so that it survives a power cut.
         tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
         progress: Called some times a second, in the calling thread, with what is done ("reading",
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
-        "tid": tid, "id": id, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "tid": tid, "id": id, "threads": threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("profile list", inputs, options, "--json", progress)
 
@@ -691,6 +685,7 @@ def top(
     fold_numbers: bool = False,
     all_events: bool = False,
     like: Literal["panel"] | None = None,
+    entities: StrPath | None = None,
     source_maps: StrPath | Iterable[StrPath] | None = None,
     no_source_maps: bool = False,
     window: Value | Iterable[Value] | None = None,
@@ -705,11 +700,10 @@ def top(
     key: Literal["devtools", "place", "line", "function", "url"] | None = None,
     top: int | None = None,
     sort: Literal["self", "total", "count", "name", "start"] | None = None,
-    group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "frame", "package", "file", "process", "thread"] | None = None,
+    group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "third-party", "frame", "package", "file", "process", "thread"] | None = None,
     per: Literal["thread", "process", "input", "all"] | None = None,
     threads: int | None = None,
     memory: Value | None = None,
-    sync: bool = False,
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -736,19 +730,22 @@ def top(
         head (TIME): The first TIME of the trace.
         tail (TIME): The last TIME of the trace.
         ignore_list (REGEX): Leave out calls from files of this list to others of it, as
-            DevTools does: REGEX for URLs, or its own list (node_modules and node:).
+            DevTools does: REGEX for URLs, @FILE with one in each line, or its own list
+            (node_modules and node:).
         fold_numbers: Put events whose names differ only in digits into one row: each run of
             digits becomes N.
         all_events: Also count events that DevTools does not draw, such as tasks of the
             browser's own.
         like (VIEWER): Do what a viewer does, even where that is a defect: panel is the
             Performance panel of DevTools.
+        entities (FILE): Companies by their domains, for --group-by third-party and reports:
+            entities.json of the npm package third-party-web [default: root domains].
         source_maps (DIR|FILE): Functions of built scripts have the names and places of their
             sources: a folder with scripts or maps, or a map; may be given several times.
         no_source_maps: Functions as the recording has them, also if the trace holds source
             maps.
         window (A..B): From A to B, each as in --from; either may be left out. Several windows
-            are added up.
+            are added up. panel is what DevTools opens with, full all.
         during (REGEX): Only the time in which a matching event or call is open, on any thread;
             added up.
         event (KEY): Only the thread and time of this event: a key of tree --log, such as r-12.
@@ -769,7 +766,6 @@ def top(
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
-        sync: Wait until the output is on disk, so that it survives a power cut.
         tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
         progress: Called some times a second, in the calling thread, with what is done ("reading",
             "writing"), how many bytes of it, and how many there will be, or None.
@@ -778,11 +774,11 @@ def top(
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
         "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
         duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
-        "all_events": all_events, "like": like, "source_maps": source_maps, "no_source_maps":
-        no_source_maps, "window": window, "during": during, "event": event, "focus": focus, "ignore":
-        ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key": key, "top": top,
-        "sort": sort, "group_by": group_by, "per": per, "threads": threads, "memory": memory, "sync":
-        sync, "tmp_dir": tmp_dir
+        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
+        "no_source_maps": no_source_maps, "window": window, "during": during, "event": event, "focus":
+        focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key":
+        key, "top": top, "sort": sort, "group_by": group_by, "per": per, "threads": threads, "memory":
+        memory, "tmp_dir": tmp_dir
     }
     return run("top", inputs, options, "--json", progress)
 
@@ -807,6 +803,7 @@ def tree(
     fold_numbers: bool = False,
     all_events: bool = False,
     like: Literal["panel"] | None = None,
+    entities: StrPath | None = None,
     source_maps: StrPath | Iterable[StrPath] | None = None,
     no_source_maps: bool = False,
     window: Value | Iterable[Value] | None = None,
@@ -825,11 +822,10 @@ def tree(
     min: Value | None = None,
     sort: Literal["self", "total", "count", "name", "start"] | None = None,
     top: int | None = None,
-    group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "frame", "package", "file", "process", "thread"] | None = None,
+    group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "third-party", "frame", "package", "file", "process", "thread"] | None = None,
     per: Literal["thread", "process", "input", "all"] | None = None,
     threads: int | None = None,
     memory: Value | None = None,
-    sync: bool = False,
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -856,19 +852,22 @@ def tree(
         head (TIME): The first TIME of the trace.
         tail (TIME): The last TIME of the trace.
         ignore_list (REGEX): Leave out calls from files of this list to others of it, as
-            DevTools does: REGEX for URLs, or its own list (node_modules and node:).
+            DevTools does: REGEX for URLs, @FILE with one in each line, or its own list
+            (node_modules and node:).
         fold_numbers: Put events whose names differ only in digits into one row: each run of
             digits becomes N.
         all_events: Also count events that DevTools does not draw, such as tasks of the
             browser's own.
         like (VIEWER): Do what a viewer does, even where that is a defect: panel is the
             Performance panel of DevTools.
+        entities (FILE): Companies by their domains, for --group-by third-party and reports:
+            entities.json of the npm package third-party-web [default: root domains].
         source_maps (DIR|FILE): Functions of built scripts have the names and places of their
             sources: a folder with scripts or maps, or a map; may be given several times.
         no_source_maps: Functions as the recording has them, also if the trace holds source
             maps.
         window (A..B): From A to B, each as in --from; either may be left out. Several windows
-            are added up.
+            are added up. panel is what DevTools opens with, full all.
         during (REGEX): Only the time in which a matching event or call is open, on any thread;
             added up.
         event (KEY): Only the thread and time of this event: a key of tree --log, such as r-12.
@@ -895,7 +894,6 @@ def tree(
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].
-        sync: Wait until the output is on disk, so that it survives a power cut.
         tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
         progress: Called some times a second, in the calling thread, with what is done ("reading",
             "writing"), how many bytes of it, and how many there will be, or None.
@@ -904,11 +902,11 @@ def tree(
         "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
         "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
         duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
-        "all_events": all_events, "like": like, "source_maps": source_maps, "no_source_maps":
-        no_source_maps, "window": window, "during": during, "event": event, "focus": focus, "ignore":
-        ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key": key, "bottom_up":
-        bottom_up, "log": log, "depth": depth, "min": min, "sort": sort, "top": top, "group_by":
-        group_by, "per": per, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
+        "no_source_maps": no_source_maps, "window": window, "during": during, "event": event, "focus":
+        focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key":
+        key, "bottom_up": bottom_up, "log": log, "depth": depth, "min": min, "sort": sort, "top": top,
+        "group_by": group_by, "per": per, "threads": threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("tree", inputs, options, "--json", progress)
 
@@ -955,3 +953,465 @@ def index(
         force, "verify": verify, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("index", inputs, options, "--report=-", progress)
+
+
+def report(
+    inputs: Inputs,
+    *,
+    files_from: StrPath | None = None,
+    strict: bool = False,
+    pid_tid: Value | Iterable[Value] | None = None,
+    as_: Literal["chrome", "node", "cpuprofile", "pytorch", "clang", "bazel", "generic"] | None = None,
+    pid: Value | Iterable[Value] | None = None,
+    tid: Value | Iterable[Value] | None = None,
+    process: Value | Iterable[Value] | None = None,
+    thread: Value | Iterable[Value] | None = None,
+    main: bool = False,
+    from_: Value | None = None,
+    to: Value | None = None,
+    duration: Value | None = None,
+    head: Value | None = None,
+    tail: Value | None = None,
+    ignore_list: Value | None = None,
+    fold_numbers: bool = False,
+    all_events: bool = False,
+    like: Literal["panel"] | None = None,
+    entities: StrPath | None = None,
+    source_maps: StrPath | Iterable[StrPath] | None = None,
+    no_source_maps: bool = False,
+    top: int | None = None,
+    fail_on: Value | Iterable[Value] | None = None,
+    threads: int | None = None,
+    memory: Value | None = None,
+    tmp_dir: StrPath | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Say what is slow: one page, with the command for the next step in each row.
+
+    As ``tracemill report``; returns its report.
+
+    Args:
+        inputs: Traces: files, folders (all files in them), or - for standard input.
+        files_from (FILE): Read more inputs from FILE, one per line.
+        strict: Stop at the first defect and write nothing (status 3).
+        pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
+            name.
+        as_ (PRODUCER): What wrote the trace [default: what its events tell].
+        pid (IDS): Only these processes: 7, 7,9 or 100..199.
+        tid (IDS): Only these threads.
+        process (REGEX): Only processes with a name (process_name) that matches.
+        thread (REGEX): Only threads with a name (thread_name) that matches.
+        main: Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of
+            Node, thread 0 of CPU profiles, else the one with the most events.
+        from_ (T): Begin at T: after the start of the trace, or @T as it stands in it [default:
+            its start].
+        to (T): End at T [default: the end of the trace].
+        duration (TIME): End this long after --from.
+        head (TIME): The first TIME of the trace.
+        tail (TIME): The last TIME of the trace.
+        ignore_list (REGEX): Leave out calls from files of this list to others of it, as
+            DevTools does: REGEX for URLs, @FILE with one in each line, or its own list
+            (node_modules and node:).
+        fold_numbers: Put events whose names differ only in digits into one row: each run of
+            digits becomes N.
+        all_events: Also count events that DevTools does not draw, such as tasks of the
+            browser's own.
+        like (VIEWER): Do what a viewer does, even where that is a defect: panel is the
+            Performance panel of DevTools.
+        entities (FILE): Companies by their domains, for --group-by third-party and reports:
+            entities.json of the npm package third-party-web [default: root domains].
+        source_maps (DIR|FILE): Functions of built scripts have the names and places of their
+            sources: a folder with scripts or maps, or a map; may be given several times.
+        no_source_maps: Functions as the recording has them, also if the trace holds source
+            maps.
+        top (N): How many rows a section has.
+        fail_on (TERMS): End with status 5 if this limit is broken: 'blocking>200ms'; may be
+            given several times.
+        threads (N): Worker threads [default: all processors].
+        memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
+            the memory].
+        tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
+        progress: Called some times a second, in the calling thread, with what is done ("reading",
+            "writing"), how many bytes of it, and how many there will be, or None.
+    """
+    options = {
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "as_": as_, "pid": pid, "tid":
+        tid, "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
+        duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
+        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
+        "no_source_maps": no_source_maps, "top": top, "fail_on": fail_on, "threads": threads, "memory":
+        memory, "tmp_dir": tmp_dir
+    }
+    return run("report", inputs, options, "--json", progress)
+
+
+def diff(
+    base: Inputs,
+    new: Inputs,
+    *,
+    strict: bool = False,
+    pid: Value | Iterable[Value] | None = None,
+    tid: Value | Iterable[Value] | None = None,
+    process: Value | Iterable[Value] | None = None,
+    thread: Value | Iterable[Value] | None = None,
+    main: bool = False,
+    from_: Value | None = None,
+    to: Value | None = None,
+    duration: Value | None = None,
+    head: Value | None = None,
+    tail: Value | None = None,
+    ignore_list: Value | None = None,
+    fold_numbers: bool = False,
+    all_events: bool = False,
+    like: Literal["panel"] | None = None,
+    entities: StrPath | None = None,
+    source_maps: StrPath | Iterable[StrPath] | None = None,
+    no_source_maps: bool = False,
+    window: Value | Iterable[Value] | None = None,
+    during: Value | None = None,
+    event: Value | None = None,
+    focus: Value | None = None,
+    ignore: Value | None = None,
+    hide: Value | None = None,
+    root: Value | None = None,
+    text: Value | None = None,
+    weights: Literal["next", "delta", "hits"] | None = None,
+    key: Literal["devtools", "place", "line", "function", "url"] | None = None,
+    match: Literal["exact", "line", "name"] | None = None,
+    normalize: Value | None = None,
+    min_delta: Value | None = None,
+    fail_on: Value | Iterable[Value] | None = None,
+    any: bool = False,
+    top: int | None = None,
+    threads: int | None = None,
+    memory: Value | None = None,
+    tmp_dir: StrPath | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Compare two traces, or many runs per side: what became slower.
+
+    As ``tracemill diff``; returns its report.
+
+    Args:
+        base: One run: a trace, or a folder (all files in it); or a list of runs, in which each
+            file of a folder is one.
+        new: The other side, likewise.
+        strict: Stop at the first defect of an input (status 3).
+        pid (IDS): Only these processes: 7, 7,9 or 100..199.
+        tid (IDS): Only these threads.
+        process (REGEX): Only processes with a name (process_name) that matches.
+        thread (REGEX): Only threads with a name (thread_name) that matches.
+        main: Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of
+            Node, thread 0 of CPU profiles, else the one with the most events.
+        from_ (T): Begin at T: after the start of the trace, or @T as it stands in it [default:
+            its start].
+        to (T): End at T [default: the end of the trace].
+        duration (TIME): End this long after --from.
+        head (TIME): The first TIME of the trace.
+        tail (TIME): The last TIME of the trace.
+        ignore_list (REGEX): Leave out calls from files of this list to others of it, as
+            DevTools does: REGEX for URLs, @FILE with one in each line, or its own list
+            (node_modules and node:).
+        fold_numbers: Put events whose names differ only in digits into one row: each run of
+            digits becomes N.
+        all_events: Also count events that DevTools does not draw, such as tasks of the
+            browser's own.
+        like (VIEWER): Do what a viewer does, even where that is a defect: panel is the
+            Performance panel of DevTools.
+        entities (FILE): Companies by their domains, for --group-by third-party and reports:
+            entities.json of the npm package third-party-web [default: root domains].
+        source_maps (DIR|FILE): Functions of built scripts have the names and places of their
+            sources: a folder with scripts or maps, or a map; may be given several times.
+        no_source_maps: Functions as the recording has them, also if the trace holds source
+            maps.
+        window (A..B): From A to B, each as in --from; either may be left out. Several windows
+            are added up. panel is what DevTools opens with, full all.
+        during (REGEX): Only the time in which a matching event or call is open, on any thread;
+            added up.
+        event (KEY): Only the thread and time of this event: a key of tree --log, such as r-12.
+        focus (REGEX): Only the time in which a matching event or call of the thread is open:
+            name or URL.
+        ignore (REGEX): Not the time in which a matching one is open.
+        hide (REGEX): No rows for matching ones: their time goes to their callers.
+        root (REGEX): Trees begin at matching ones.
+        text (TEXT): Only rows with this text in their name or URL, in any case, like the filter
+            of DevTools (which looks at args too).
+        weights (RULE): How long a sample of a CPU profile counts.
+        key (KEY): What calls must have in common to be one row [default: their id in DevTools
+            if the table has one thread, else their place].
+        match (HOW): Which functions count as the same although they differ.
+        normalize (TO): Scale times: none, busy, or event:NAME, so that this takes as long in
+            all runs.
+        min_delta (PERCENT): Test only what takes at least this share of the busy time.
+        fail_on (TERMS): End with status 5 if a row, or the whole run, breaks this:
+            'self>5%&self>2ms', 'lcp>10%'; may be given several times.
+        any: --fail-on also counts differences that may be chance.
+        top (N): How many rows [default: 30; JSON and CSV: all].
+        threads (N): Worker threads [default: all processors].
+        memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
+            the memory].
+        tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
+        progress: Called some times a second, in the calling thread, with what is done ("reading",
+            "writing"), how many bytes of it, and how many there will be, or None.
+    """
+    options = {
+        "strict": strict, "pid": pid, "tid": tid, "process": process, "thread": thread, "main": main,
+        "from_": from_, "to": to, "duration": duration, "head": head, "tail": tail, "ignore_list":
+        ignore_list, "fold_numbers": fold_numbers, "all_events": all_events, "like": like, "entities":
+        entities, "source_maps": source_maps, "no_source_maps": no_source_maps, "window": window,
+        "during": during, "event": event, "focus": focus, "ignore": ignore, "hide": hide, "root": root,
+        "text": text, "weights": weights, "key": key, "match": match, "normalize": normalize,
+        "min_delta": min_delta, "fail_on": fail_on, "any": any, "top": top, "threads": threads,
+        "memory": memory, "tmp_dir": tmp_dir
+    }
+    return run_sides("diff", (base, new), options, "--json", progress)
+
+
+def flame(
+    inputs: Inputs,
+    *,
+    output: StrPath,
+    files_from: StrPath | None = None,
+    strict: bool = False,
+    pid_tid: Value | Iterable[Value] | None = None,
+    pid: Value | Iterable[Value] | None = None,
+    tid: Value | Iterable[Value] | None = None,
+    process: Value | Iterable[Value] | None = None,
+    thread: Value | Iterable[Value] | None = None,
+    main: bool = False,
+    from_: Value | None = None,
+    to: Value | None = None,
+    duration: Value | None = None,
+    head: Value | None = None,
+    tail: Value | None = None,
+    ignore_list: Value | None = None,
+    fold_numbers: bool = False,
+    all_events: bool = False,
+    like: Literal["panel"] | None = None,
+    entities: StrPath | None = None,
+    source_maps: StrPath | Iterable[StrPath] | None = None,
+    no_source_maps: bool = False,
+    window: Value | Iterable[Value] | None = None,
+    during: Value | None = None,
+    event: Value | None = None,
+    focus: Value | None = None,
+    ignore: Value | None = None,
+    hide: Value | None = None,
+    root: Value | None = None,
+    text: Value | None = None,
+    weights: Literal["next", "delta", "hits"] | None = None,
+    key: Literal["devtools", "place", "line", "function", "url"] | None = None,
+    order: Literal["heavy", "name", "time"] | None = None,
+    flame: bool = False,
+    peek: Value | None = None,
+    diff: StrPath | None = None,
+    total: bool = False,
+    min_delta: Value | None = None,
+    normalize: bool = False,
+    depth: int | None = None,
+    max_frames: int | None = None,
+    group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "third-party", "frame", "package", "file", "process", "thread"] | None = None,
+    per: Literal["thread", "process", "input", "all"] | None = None,
+    force: bool = False,
+    format: Literal["svg", "html", "text"] | None = None,
+    threads: int | None = None,
+    memory: Value | None = None,
+    sync: bool = False,
+    tmp_dir: StrPath | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Draw flame graphs and flame charts: SVG, HTML, or on the terminal.
+
+    As ``tracemill flame``; returns its report.
+
+    Args:
+        inputs: Traces: files, folders (all files in them), or - for standard input.
+        files_from (FILE): Read more inputs from FILE, one per line.
+        strict: Stop at the first defect and write nothing (status 3).
+        pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
+            name.
+        pid (IDS): Only these processes: 7, 7,9 or 100..199.
+        tid (IDS): Only these threads.
+        process (REGEX): Only processes with a name (process_name) that matches.
+        thread (REGEX): Only threads with a name (thread_name) that matches.
+        main: Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of
+            Node, thread 0 of CPU profiles, else the one with the most events.
+        from_ (T): Begin at T: after the start of the trace, or @T as it stands in it [default:
+            its start].
+        to (T): End at T [default: the end of the trace].
+        duration (TIME): End this long after --from.
+        head (TIME): The first TIME of the trace.
+        tail (TIME): The last TIME of the trace.
+        ignore_list (REGEX): Leave out calls from files of this list to others of it, as
+            DevTools does: REGEX for URLs, @FILE with one in each line, or its own list
+            (node_modules and node:).
+        fold_numbers: Put events whose names differ only in digits into one row: each run of
+            digits becomes N.
+        all_events: Also count events that DevTools does not draw, such as tasks of the
+            browser's own.
+        like (VIEWER): Do what a viewer does, even where that is a defect: panel is the
+            Performance panel of DevTools.
+        entities (FILE): Companies by their domains, for --group-by third-party and reports:
+            entities.json of the npm package third-party-web [default: root domains].
+        source_maps (DIR|FILE): Functions of built scripts have the names and places of their
+            sources: a folder with scripts or maps, or a map; may be given several times.
+        no_source_maps: Functions as the recording has them, also if the trace holds source
+            maps.
+        window (A..B): From A to B, each as in --from; either may be left out. Several windows
+            are added up. panel is what DevTools opens with, full all.
+        during (REGEX): Only the time in which a matching event or call is open, on any thread;
+            added up.
+        event (KEY): Only the thread and time of this event: a key of tree --log, such as r-12.
+        focus (REGEX): Only the time in which a matching event or call of the thread is open:
+            name or URL.
+        ignore (REGEX): Not the time in which a matching one is open.
+        hide (REGEX): No rows for matching ones: their time goes to their callers.
+        root (REGEX): Trees begin at matching ones.
+        text (TEXT): Only rows with this text in their name or URL, in any case, like the filter
+            of DevTools (which looks at args too).
+        weights (RULE): How long a sample of a CPU profile counts.
+        key (KEY): What calls must have in common to be one row [default: their id in DevTools
+            if the table has one thread, else their place].
+        order (ORDER): How the frames of a caller are ordered.
+        flame: Draw callees above their callers.
+        peek (NAME): Draw the callers of this function or event above it, what it calls below.
+        diff (BASE): Colour by what changed since BASE: a trace, a CPU profile or a folder of
+            them.
+        total: Colour by total time, not by self time.
+        min_delta (PERCENT): Draw what changed less in grey: 1% of the picture.
+        normalize: Scale BASE to the total of the other.
+        depth (N): How many levels; what is deeper counts for its caller [default: 1000].
+        max_frames (N): The most frames that are drawn.
+        group_by (KEY): Group frames.
+        per (UNIT): Which threads are drawn as one [default: thread; of --peek and --diff: all].
+        output (FILE): Write to FILE, which appears when it is complete; - is standard output
+            [default: -].
+        force: Replace files that exist.
+        format (FORM): How the picture is written [default: by the name of -o: .svg, .html; else
+            text].
+        threads (N): Worker threads [default: all processors].
+        memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
+            the memory].
+        sync: Wait until the output is on disk, so that it survives a power cut.
+        tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
+        progress: Called some times a second, in the calling thread, with what is done ("reading",
+            "writing"), how many bytes of it, and how many there will be, or None.
+    """
+    options = {
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
+        "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
+        duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
+        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
+        "no_source_maps": no_source_maps, "window": window, "during": during, "event": event, "focus":
+        focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key":
+        key, "order": order, "flame": flame, "peek": peek, "diff": diff, "total": total, "min_delta":
+        min_delta, "normalize": normalize, "depth": depth, "max_frames": max_frames, "group_by":
+        group_by, "per": per, "output": output, "force": force, "format": format, "threads": threads,
+        "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+    }
+    return run("flame", inputs, options, "--report=-", progress)
+
+
+def calls(
+    inputs: Inputs,
+    *,
+    output: StrPath,
+    files_from: StrPath | None = None,
+    strict: bool = False,
+    pid_tid: Value | Iterable[Value] | None = None,
+    pid: Value | Iterable[Value] | None = None,
+    tid: Value | Iterable[Value] | None = None,
+    process: Value | Iterable[Value] | None = None,
+    thread: Value | Iterable[Value] | None = None,
+    main: bool = False,
+    from_: Value | None = None,
+    to: Value | None = None,
+    duration: Value | None = None,
+    head: Value | None = None,
+    tail: Value | None = None,
+    ignore_list: Value | None = None,
+    fold_numbers: bool = False,
+    all_events: bool = False,
+    like: Literal["panel"] | None = None,
+    entities: StrPath | None = None,
+    source_maps: StrPath | Iterable[StrPath] | None = None,
+    no_source_maps: bool = False,
+    rows: bool = False,
+    force: bool = False,
+    compress: Literal["gz", "zst", "none"] | None = None,
+    level: int | None = None,
+    format: Literal["object", "array", "ndjson"] | None = None,
+    repair: bool = False,
+    write_index: bool = False,
+    threads: int | None = None,
+    memory: Value | None = None,
+    sync: bool = False,
+    tmp_dir: StrPath | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Write the trace with the calls of its CPU samples as events, or its flame chart as rows.
+
+    As ``tracemill calls``; returns its report.
+
+    Args:
+        inputs: Traces: files, folders (all files in them), or - for standard input.
+        files_from (FILE): Read more inputs from FILE, one per line.
+        strict: Stop at the first defect and write nothing (status 3).
+        pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
+            name.
+        pid (IDS): Only these processes: 7, 7,9 or 100..199.
+        tid (IDS): Only these threads.
+        process (REGEX): Only processes with a name (process_name) that matches.
+        thread (REGEX): Only threads with a name (thread_name) that matches.
+        main: Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of
+            Node, thread 0 of CPU profiles, else the one with the most events.
+        from_ (T): Begin at T: after the start of the trace, or @T as it stands in it [default:
+            its start].
+        to (T): End at T [default: the end of the trace].
+        duration (TIME): End this long after --from.
+        head (TIME): The first TIME of the trace.
+        tail (TIME): The last TIME of the trace.
+        ignore_list (REGEX): Leave out calls from files of this list to others of it, as
+            DevTools does: REGEX for URLs, @FILE with one in each line, or its own list
+            (node_modules and node:).
+        fold_numbers: Put events whose names differ only in digits into one row: each run of
+            digits becomes N.
+        all_events: Also count events that DevTools does not draw, such as tasks of the
+            browser's own.
+        like (VIEWER): Do what a viewer does, even where that is a defect: panel is the
+            Performance panel of DevTools.
+        entities (FILE): Companies by their domains, for --group-by third-party and reports:
+            entities.json of the npm package third-party-web [default: root domains].
+        source_maps (DIR|FILE): Functions of built scripts have the names and places of their
+            sources: a folder with scripts or maps, or a map; may be given several times.
+        no_source_maps: Functions as the recording has them, also if the trace holds source
+            maps.
+        rows: Write not a trace but the flame chart as rows, events and calls, one JSON array
+            per line.
+        output (FILE): Write to FILE, which appears when it is complete; - is standard output
+            [default: -].
+        force: Replace files that exist.
+        compress (CODEC): How to pack the output [default: by the name of -o: .gz, .zst].
+        level (N): How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3].
+        format (FORM): Form of the output [default: that of the first input].
+        repair: Mend text that is not JSON, where it is clear what was meant.
+        write_index: Write an index beside each trace that is written, as `tracemill index`
+            does.
+        threads (N): Worker threads [default: all processors].
+        memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
+            the memory].
+        sync: Wait until the output is on disk, so that it survives a power cut.
+        tmp_dir (DIR): Folder for temporary files [default: TMPDIR, or /tmp].
+        progress: Called some times a second, in the calling thread, with what is done ("reading",
+            "writing"), how many bytes of it, and how many there will be, or None.
+    """
+    options = {
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
+        "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
+        duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
+        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
+        "no_source_maps": no_source_maps, "rows": rows, "output": output, "force": force, "compress":
+        compress, "level": level, "format": format, "repair": repair, "write_index": write_index,
+        "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+    }
+    return run("calls", inputs, options, "--report=-", progress)

@@ -39,7 +39,7 @@ use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
 use findings::Fault;
 pub use findings::{Damage, DamageKind, Form, Member, Note, Sink, Status, Stop, Window};
 pub use resync::speculate;
-use resync::{Found, Search};
+use resync::{Search, SearchEnd};
 pub(crate) use walk::CLOSING_BIT;
 use walk::{State, Walk};
 
@@ -238,32 +238,32 @@ impl Scanner {
     fn resync<S: Sink>(&mut self, window: Window<'_>, stop: Stop, sink: &mut S) -> Option<Status> {
         let search = self.search.as_mut().expect("checked by the caller");
         let found = match search.advance(window, self.state.closes_with()) {
-            Found::NeedInput => return Some(Status::NeedInput),
+            SearchEnd::NeedInput => return Some(Status::NeedInput),
             found => found,
         };
         let Search { fault, lost_from, .. } = *search;
         self.search = None;
         let end = match found {
-            Found::Event(at) | Found::EventsEnd(at) => at,
-            Found::Nothing | Found::NeedInput => window.end(),
+            SearchEnd::Event(at) | SearchEnd::EventsEnd(at) => at,
+            SearchEnd::Nothing | SearchEnd::NeedInput => window.end(),
         };
         let lost = window.slice(lost_from, end);
-        if !lost.is_empty() || matches!(found, Found::Event(_)) {
+        if !lost.is_empty() || matches!(found, SearchEnd::Event(_)) {
             let Fault { kind, noticed } = fault;
             sink.damage(Damage { kind, offset: lost_from, noticed, lost });
         }
         self.window = WINDOW_AFTER_DAMAGE;
         self.restart(end);
         match found {
-            Found::Event(at) => {
+            SearchEnd::Event(at) => {
                 self.state.resume_at_event(at, sink);
                 (at >= stop.border).then_some(Status::Border(at))
             }
-            Found::EventsEnd(at) => {
+            SearchEnd::EventsEnd(at) => {
                 self.state.resume_at_gap(at);
                 None
             }
-            Found::Nothing | Found::NeedInput => {
+            SearchEnd::Nothing | SearchEnd::NeedInput => {
                 self.ended = true;
                 None
             }

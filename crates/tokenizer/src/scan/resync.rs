@@ -39,7 +39,7 @@ pub(super) struct Search {
 }
 
 /// What a search came to.
-pub(super) enum Found {
+pub(super) enum SearchEnd {
     NeedInput,
     /// The next event begins here.
     Event(u64),
@@ -67,9 +67,9 @@ impl Search {
         Search { fault, lost_from, next, spent: 0, wait_for: 0, stray: !event }
     }
 
-    pub(super) fn advance(&mut self, window: Window<'_>, form: Option<Form>) -> Found {
+    pub(super) fn advance(&mut self, window: Window<'_>, form: Option<Form>) -> SearchEnd {
         if !window.last && window.end() < self.wait_for {
-            return Found::NeedInput;
+            return SearchEnd::NeedInput;
         }
         let bytes = window.bytes;
         let start = window.index(self.lost_from);
@@ -79,7 +79,7 @@ impl Search {
             self.next = window.base + at as u64;
             match may_begin_event(bytes, at, self.stray) {
                 Some(true) => {}
-                None if !window.last => return Found::NeedInput,
+                None if !window.last => return SearchEnd::NeedInput,
                 _ => {
                     at += 1;
                     continue;
@@ -87,7 +87,7 @@ impl Search {
             }
             let end = bytes.len().min(at + allowed(at - start, self.spent));
             match probe(&bytes[..end], at) {
-                Probe::Event => return Found::Event(self.next),
+                Probe::Event => return SearchEnd::Event(self.next),
                 Probe::Object(end) => {
                     self.spent += end - at;
                     at = end;
@@ -95,7 +95,7 @@ impl Search {
                 Probe::Open if end == bytes.len() && !window.last => {
                     // twice as much next time: the tries together stay linear
                     self.wait_for = window.end() + (end - at) as u64;
-                    return Found::NeedInput;
+                    return SearchEnd::NeedInput;
                 }
                 Probe::Open => {
                     self.spent += end - at;
@@ -109,10 +109,10 @@ impl Search {
         }
         self.next = window.end();
         if !window.last {
-            return Found::NeedInput;
+            return SearchEnd::NeedInput;
         }
         let end = form.and_then(|form| events_end(&bytes[start..], form));
-        end.map_or(Found::Nothing, |end| Found::EventsEnd(self.lost_from + end as u64))
+        end.map_or(SearchEnd::Nothing, |end| SearchEnd::EventsEnd(self.lost_from + end as u64))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
-use crate::whole_file::Place;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
     Comparison, ReadRules, ReportRules, Run, Shape, Wanted, compare_figures, compare_runs,
@@ -43,7 +42,7 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let (base, new) = (inputs(listed(base)?), inputs(listed(new)?));
     let sources = base.iter().chain(&new).map(|input| input.sources_and(&[]));
     let sources = sources.collect::<Result<Vec<_>, Failure>>()?.concat();
-    let place = Place::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
+    let place = messages.place(args.output.output.as_deref().unwrap_or(Path::new("-")));
     place.check("the output", &sources, args.output.force)?;
     let (mut base, new) = (side(args, &base, messages)?, side(args, &new, messages)?);
     let comparison = compare_runs(&base.runs, &new.runs, &args.rules());

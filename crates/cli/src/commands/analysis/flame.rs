@@ -76,6 +76,7 @@ fn read_base(
     let mut trace = Trace::read_mapped(&sources, rules, &maps, config)?;
     maps::tell(&maps, &trace.mapped, messages);
     trace.ignore_list = args.part.ignore_list();
+    trace.entities = args.part.entities()?;
     Ok(trace)
 }
 

@@ -18,7 +18,7 @@ impl Kept {
     /// Copies what `source` gives to a file in `folder`, unless it can be read again as it is.
     pub(super) fn new(source: Source, folder: &Path) -> Result<Self, Error> {
         let mut from: Box<dyn Read> = match &source {
-            Source::Stdin => Box::new(io::stdin().lock()),
+            Source::Stdin => tracemill_pipeline::stdin(),
             Source::Reader(_) => return Ok(Kept::Source(source, None)),
             Source::Path(path) => match path.metadata() {
                 Ok(own) if !own.is_file() && !own.is_dir() => {

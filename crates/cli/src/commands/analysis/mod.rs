@@ -34,7 +34,8 @@ use crate::whole_file::Place;
 use crate::wrap::columns_of;
 use answer::{Answer, Shown};
 use data::{csv, json};
-use text::page;
+use terminal::has_colours;
+use text::{Paper, page};
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
 use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
@@ -58,12 +59,14 @@ impl<'a> Job<'a> {
         running.config.clocks.align = Align::Auto;
         running.announce();
         let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
+        let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();
         let read =
             |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
         let mut trace = running.watch(read)?;
         maps::tell(&maps, &trace.mapped, messages);
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
+            trace.entities = entities;
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
         Ok(Job { reporting, trace })
@@ -253,8 +256,11 @@ impl Job<'_> {
             (true, _) => self.place().write_json(&json(&answer)),
             (_, true) => self.place().write(csv(&answer).as_bytes()),
             _ => {
-                let text = page(&answer, form.markdown, columns_of(self.place()));
-                self.place().write(text.as_bytes())
+                let flags = &self.reporting.running.flags;
+                let place = self.place();
+                let colours = has_colours(flags.messages.color, !place.is_stdout());
+                let paper = Paper { markdown: form.markdown, colours, columns: columns_of(place) };
+                place.write(page(&answer, paper).as_bytes())
             }
         }
     }

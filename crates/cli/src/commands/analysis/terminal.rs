@@ -23,12 +23,19 @@ impl Screen {
         let on_terminal = !is_file && io::stdout().is_terminal();
         let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
         let columns = asked.or_else(|| on_terminal.then(columns_of_terminal).flatten());
-        let colours = match colour {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => on_terminal && std::env::var_os("NO_COLOR").is_none(),
-        };
-        Screen { columns: columns.unwrap_or(USUAL).clamp(20, 1000), colours }
+        let columns = columns.unwrap_or(USUAL).clamp(20, 1000);
+        Screen { columns, colours: has_colours(colour, is_file) }
+    }
+}
+
+/// Whether what goes to standard output, or a file, is coloured.
+pub(super) fn has_colours(colour: When, is_file: bool) -> bool {
+    match colour {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => {
+            !is_file && io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+        }
     }
 }
 

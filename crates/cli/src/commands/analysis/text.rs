@@ -7,28 +7,52 @@ use crate::table::{self, Layout, Set};
 use crate::wrap::push_line;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use tracemill_analysis::{Matcher, Part, Shape, Trace, TreeRow};
+use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
 use tracemill_pipeline::{grouped, plural};
 
+/// What a page is written for.
+#[derive(Clone, Copy)]
+pub(super) struct Paper {
+    pub(super) markdown: bool,
+    pub(super) colours: bool,
+    pub(super) columns: Option<usize>,
+}
+
+/// Bold, for lines that say what a table is of.
+const BOLD: &str = "\u{1b}[1m";
+/// Faint, for the heads of columns.
+const FAINT: &str = "\u{1b}[2m";
+const PLAIN: &str = "\u{1b}[0m";
+
 /// All tables, each below a line that says what it is of.
-pub(super) fn page(answer: &Answer<'_>, markdown: bool, columns: Option<usize>) -> String {
+pub(super) fn page(answer: &Answer<'_>, paper: Paper) -> String {
+    let Paper { markdown, colours, columns } = paper;
     let mut text = String::new();
     for part in answer.parts {
         if !text.is_empty() {
             text.push('\n');
         }
-        let head = head(answer.trace, part);
-        match markdown {
-            true => text.push_str(&format!("### {}\n\n", plain(&head))),
-            false => push_line(&mut text, &plain(&head), 2, columns),
+        let head = head(answer.trace, &answer.query.windows, part);
+        let table = table_of(answer, part, markdown, columns);
+        if markdown {
+            text.push_str(&format!("### {}\n\n{table}", plain(&head)));
+            continue;
         }
-        text.push_str(&table_of(answer, part, markdown, columns));
+        let mut above = String::new();
+        push_line(&mut above, &plain(&head), 2, columns);
+        match (colours, table.split_once('\n')) {
+            (true, Some((heads, rows))) => {
+                let above = above.trim_end();
+                text.push_str(&format!("{BOLD}{above}{PLAIN}\n{FAINT}{heads}{PLAIN}\n{rows}"));
+            }
+            _ => text.push_str(&(above + &table)),
+        }
     }
     text
 }
 
-/// Threads, window, how busy, and how many calls.
-fn head(trace: &Trace, part: &Part) -> String {
+/// Threads, window, how busy, and how many calls, with what DevTools would not draw of them.
+fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     let of = match part.threads[..] {
         [_] => trace.title(part),
         _ => {
@@ -51,12 +75,30 @@ fn head(trace: &Trace, part: &Part) -> String {
             self_of(trace.weights)
         ),
     };
-    format!("{of}: {busy:.2} ms busy of {total:.2} ms ({share:.1} %){calls}")
+    let listed = match part.listed {
+        0 => String::new(),
+        listed => {
+            let count = grouped(listed);
+            format!(", {count} of them on the ignore list of DevTools, which does not draw these")
+        }
+    };
+    let from = |ms: f64| ms - trace.bounds.0 / 1000.0;
+    let window = match *windows {
+        [own] if own == part.table.window => {
+            format!(" from {:.2} to {:.2} ms", from(own.from), from(own.to))
+        }
+        _ => format!(" of {total:.2} ms"),
+    };
+    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){calls}{listed}")
 }
 
 /// Where a function stands: lines and columns from 1 on.
 pub(super) fn location(row: &TreeRow) -> String {
-    let place = &row.location;
+    place_of(&row.location)
+}
+
+/// File, line and column from 1 on.
+pub(super) fn place_of(place: &Location) -> String {
     if place.url.is_empty() {
         return String::new();
     }
@@ -207,7 +249,7 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<us
     let mut text = String::new();
     for part in parts {
         let Some(peek) = part.table.peek(name) else { continue };
-        push_line(&mut text, &plain(&head(trace, part)), 2, columns);
+        push_line(&mut text, &plain(&head(trace, &[], part)), 2, columns);
         let share = |ms: f64| percent_of(ms, peek.total);
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", ""].map(str::to_owned).to_vec()];
@@ -249,7 +291,7 @@ pub(super) fn heaviest(
         if path.is_empty() {
             continue;
         }
-        push_line(&mut text, &plain(&head(trace, part)), 2, columns);
+        push_line(&mut text, &plain(&head(trace, &[], part)), 2, columns);
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", "location"].map(str::to_owned).to_vec()];
         lines.extend(path.iter().map(|row| {

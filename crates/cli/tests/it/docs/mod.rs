@@ -11,6 +11,7 @@
 //! left out only behind `<!-- not run: why -->`, and that is said when the test runs.
 
 mod blocks;
+mod named;
 mod stage;
 
 use blocks::{Command, help_examples, markdown_commands};
@@ -21,6 +22,22 @@ use std::path::{Path, PathBuf};
 fn page(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Pages that stand beside what they are about.
+const OTHERS: [&str; 7] = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "testdata/README.md",
+    "npm/README.md",
+    "crates/python/README.md",
+];
+
+/// README, all pages of `docs`, and [`OTHERS`].
+fn all_pages() -> Vec<String> {
+    pages().into_iter().chain(OTHERS.map(str::to_owned)).collect()
 }
 
 /// README and all pages of `docs`.
@@ -86,10 +103,33 @@ fn commands_of_the_cookbook_work() {
 fn commands_of_the_other_pages_work() {
     let named = ["README.md", "docs/guide.md", "docs/cookbook.md"];
     let mut all = Vec::new();
-    for name in pages().into_iter().filter(|name| !named.contains(&name.as_str())) {
+    for name in all_pages().into_iter().filter(|name| !named.contains(&name.as_str())) {
         all.extend(markdown_commands(&name, &page(&name)));
     }
     run_all(&all, 5);
+}
+
+/// What is named in a sentence or a table is not run; the verb and the flags in it are there all the same.
+#[test]
+fn commands_in_sentences_name_flags_that_there_are() {
+    let mut looked = 0;
+    for name in all_pages() {
+        let text = page(&name);
+        let mut is_block = false;
+        for (number, line) in text.lines().enumerate() {
+            is_block ^= line.starts_with("```");
+            // of lines in blocks too: those of commands that cannot be run here
+            let words: Vec<&str> =
+                if is_block { vec![line] } else { line.split('`').skip(1).step_by(2).collect() };
+            for command in words.into_iter().flat_map(named::commands) {
+                looked += 1;
+                if let Some(wrong) = named::unknown(&command) {
+                    panic!("{name}:{}: there is no {wrong}: {line}", number + 1);
+                }
+            }
+        }
+    }
+    assert!(looked > 150, "{looked}");
 }
 
 /// The front page answers what this is and how to try it before anybody has to scroll.
@@ -136,7 +176,7 @@ fn examples_of_the_help_work() {
 fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
     // these pages show scripts of the repository, which need a nightly compiler or hours
     let scripts = ["docs/reliability.md", "docs/speed.md"];
-    for name in pages().iter().filter(|name| !scripts.contains(&name.as_str())) {
+    for name in all_pages().iter().filter(|name| !scripts.contains(&name.as_str())) {
         let mut fence: Option<String> = None;
         for (number, line) in page(name).lines().enumerate() {
             match (line.strip_prefix("```"), &fence) {
@@ -145,7 +185,9 @@ fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
                 (None, Some(language)) if language == "sh" || language == "console" => {}
                 (None, _) => {
                     let command = line.trim_start().trim_start_matches("$ ");
-                    let hidden = line.starts_with("    ") && command.starts_with("tracemill ");
+                    let is_ours =
+                        ["tracemill ", "npx tracemill "].iter().any(|own| command.starts_with(own));
+                    let hidden = line.starts_with("    ") && is_ours;
                     assert!(!hidden, "{name}:{}: {line}", number + 1);
                 }
             }
@@ -171,8 +213,7 @@ fn headings_have_the_names_that_links_use() {
 fn links_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut links, mut places) = (0, 0);
-    let others = ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
-    for name in pages().into_iter().chain(others.map(str::to_owned)) {
+    for name in all_pages() {
         let text = page(&name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if link.contains("://") {

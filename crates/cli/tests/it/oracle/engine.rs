@@ -1,15 +1,12 @@
-//! Builds the engine of DevTools and asks it what it makes of a file.
+//! Asks the engine of DevTools what it makes of a file.
 
 use crate::support::{binary, testdata};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-
-/// What stands beside the project.
-pub(super) fn beside(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(path)
-}
+use tracemill_testkit::devtools;
+pub(super) use tracemill_testkit::devtools::beside;
 
 /// The engine, ready to be asked.
 pub(super) struct Engine(PathBuf);
@@ -17,55 +14,23 @@ pub(super) struct Engine(PathBuf);
 /// The engine; `None`, and a word about it, where something is missing that it needs.
 pub(super) fn engine() -> Option<&'static Engine> {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    if let Some(missing) = missing() {
-        #[expect(
-            clippy::print_stderr,
-            reason = "whoever runs the tests should know what was not tested"
-        )]
-        {
-            eprintln!("skipped: the engine of DevTools was not asked, for there is no {missing}");
+    let folder = match devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
+        Ok(folder) => folder,
+        Err(why) => {
+            #[expect(
+                clippy::print_stderr,
+                reason = "whoever runs the tests should know what was not tested"
+            )]
+            {
+                eprintln!("skipped: {why}");
+            }
+            return None;
         }
-        return None;
-    }
-    Some(ENGINE.get_or_init(Engine::built))
-}
-
-/// What is not there of what the engine needs.
-fn missing() -> Option<String> {
-    let folder = ["oracle", "corpus"].map(beside).into_iter().find(|folder| !folder.is_dir());
-    let lacks = |program: &&str| Command::new(program).arg("--version").output().is_err();
-    let program = || ["node", "npm"].into_iter().find(lacks).map(str::to_owned);
-    folder.map(|folder| folder.display().to_string()).or_else(program)
+    };
+    Some(ENGINE.get_or_init(|| Engine(folder.to_owned())))
 }
 
 impl Engine {
-    /// Builds it, or takes what a former run built of the same sources. It is kept below `target/`, since nothing drops
-    /// what all tests share and 100 MB would be left in the temporary folder by each run.
-    fn built() -> Self {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let engine = Engine(target.join("oracle"));
-        if engine.is_current() {
-            return engine;
-        }
-        std::fs::create_dir_all(target).expect("a folder below target");
-        let folder = tempfile::tempdir_in(target).expect("a temporary folder");
-        build(folder.path());
-        // a test in another process may have been faster: then its build is as good
-        let _ = std::fs::remove_dir_all(&engine.0);
-        let moved = std::fs::rename(folder.path(), &engine.0);
-        assert!(moved.is_ok() || engine.is_current(), "{}: {moved:?}", engine.0.display());
-        engine
-    }
-
-    /// Whether it was built of the sources as they are now.
-    fn is_current(&self) -> bool {
-        let is_same = |source: &PathBuf| {
-            let copy = self.0.join(source.file_name().expect("a file has a name"));
-            std::fs::read(copy).is_ok_and(|copy| copy == std::fs::read(source).expect("a source"))
-        };
-        self.0.join("build/frontend-engine.mjs").is_file() && sources().iter().all(is_same)
-    }
-
     /// What DevTools makes of a file; the error if it refuses it.
     pub(super) fn try_ask(&self, file: &Path) -> Result<Value, Value> {
         let mut command = Command::new("node");
@@ -89,23 +54,6 @@ impl Engine {
             Err(error) => panic!("DevTools refuses {}: {error}", file.display()),
         }
     }
-}
-
-fn sources() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(beside("oracle")).expect("the oracle");
-    let files = entries.map(|entry| entry.expect("an entry").path());
-    files.filter(|file| file.is_file()).collect()
-}
-
-/// Copies the oracle's sources and lets npm fetch and build the rest.
-fn build(folder: &Path) {
-    for source in sources() {
-        let copy = folder.join(source.file_name().expect("a file has a name"));
-        std::fs::copy(&source, copy).expect("a copy");
-    }
-    let install = ["install", "--no-audit", "--no-fund"];
-    run(Command::new("npm").args(install).current_dir(folder));
-    run(Command::new("npm").args(["run", "build"]).current_dir(folder));
 }
 
 #[track_caller]

@@ -7,13 +7,13 @@ use crate::simd::avx2::{Avx2, load, prefix_xor};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
-pub(super) fn prove<C: Claim>(_: Avx2, claim: C) -> C::Known {
+pub(super) fn prove<C: Claim>(_: Avx2, claim: C) -> C::Proven {
     // SAFETY: this processor has what the function needs: an `Avx2` proves it.
     unsafe { prove_avx2(claim) }
 }
 
 #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn prove_avx2<C: Claim>(claim: C) -> C::Known {
+fn prove_avx2<C: Claim>(claim: C) -> C::Proven {
     claim.prove(|block| classify(block), |bits| prefix_xor(bits))
 }
 

@@ -10,13 +10,13 @@ use std::arch::x86_64::*;
 /// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
 const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
-pub(super) fn prove<C: Claim>(_: Avx512, claim: C) -> C::Known {
+pub(super) fn prove<C: Claim>(_: Avx512, claim: C) -> C::Proven {
     // SAFETY: this processor has what the function needs: an `Avx512` proves it.
     unsafe { prove_avx512(claim) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn prove_avx512<C: Claim>(claim: C) -> C::Known {
+fn prove_avx512<C: Claim>(claim: C) -> C::Proven {
     claim.prove(|block| classify(block), |bits| prefix_xor(bits))
 }
 

@@ -18,21 +18,21 @@ pub(crate) enum Proof {
 /// Something to prove, by whatever instructions there are; inlined into each tier's `#[target_feature]` function.
 pub(super) trait Claim {
     /// What is known then.
-    type Known;
+    type Proven;
 
     /// Looks at the blocks.
     fn prove(
         self,
         classify: impl Fn(&[u8; BLOCK]) -> Classes,
         prefix_xor: impl Fn(u64) -> u64,
-    ) -> Self::Known;
+    ) -> Self::Proven;
 }
 
 /// That bytes are JSON values, one after the other.
 pub(super) struct Values<'b>(pub(super) &'b [u8]);
 
 impl Claim for Values<'_> {
-    type Known = Proof;
+    type Proven = Proof;
 
     #[inline(always)]
     fn prove(
@@ -96,7 +96,7 @@ pub(super) struct Object<'b, 'c, C> {
 }
 
 impl<C: Colons> Claim for Object<'_, '_, C> {
-    type Known = Option<Sound>;
+    type Proven = Option<Sound>;
 
     #[inline(always)]
     fn prove(

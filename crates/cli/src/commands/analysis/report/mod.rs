@@ -1,8 +1,11 @@
 //! `tracemill report`.
 
 mod build;
+mod compiler;
 mod figures;
 mod next;
+mod parties;
+mod reflow;
 mod section;
 mod sections;
 mod web;
@@ -29,7 +32,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let ReportArgs { input, part, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "report", input, limits, messages: said };
     let rules = part.read_rules(Grouping::None);
-    let wanted = Wanted { report: true, ..rules.wanted };
+    let wanted = Wanted { report: true, urls: true, ..rules.wanted };
     let job = Job::read(flags, output, (ReadRules { wanted, ..rules }, Some(part)), messages)?;
     let window = part.window(&job.trace)?;
     let threads = job.trace.choose(&part.choice());

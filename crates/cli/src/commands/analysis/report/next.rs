@@ -61,6 +61,11 @@ impl Next {
         self.line(&[&owned(words), &self.part, &window_words(window)])
     }
 
+    /// Of all events in a time of its own.
+    pub(super) fn of_time(&self, words: &[&str], window: Window) -> String {
+        self.line(&[&owned(words), &window_words(window)])
+    }
+
     /// Of an event.
     pub(super) fn of_event(&self, words: &[&str], key: &str) -> String {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])

@@ -86,14 +86,17 @@ impl Made<'_> {
             self.report.tasks.as_ref().map(|own| self.tasks(own.count, own.blocking, &own.longest))
         };
         let blocks = || self.report.blocks.as_ref().map(|own| self.blocks(own));
-        let mut all: Vec<Section> = self.web().into_iter().chain(self.build()).collect();
+        let of_producer = self.web().into_iter().chain(self.build()).chain(self.compiler());
+        let mut all: Vec<Section> = of_producer.collect();
         let others = [
             tasks(),
+            self.reflow(),
             blocks(),
             self.hot(),
             self.path(),
             Some(self.threads()),
             self.network(),
+            self.parties(),
             self.slices(),
             self.counters(),
         ];

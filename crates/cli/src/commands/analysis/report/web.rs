@@ -208,6 +208,6 @@ impl Made<'_> {
             Cell::text(&own.key),
         ];
         let window = Window { from: own.start / 1000.0, to: own.end / 1000.0 };
-        section.push(cells, self.next.of_window(&["filter", "--name", "^Resource"], window));
+        section.push(cells, self.next.of_time(&["filter", "--name", "^Resource"], window));
     }
 }

@@ -5,6 +5,7 @@ use super::section::Section;
 use crate::table::Set;
 use crate::wrap::push_line;
 use serde_json::{Map, Value, json};
+use unicode_width::UnicodeWidthStr;
 
 /// What the page begins with.
 pub(super) struct Head {
@@ -58,8 +59,29 @@ fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
     }
     match markdown {
         true => in_markdown_as(&lines, &set),
-        false => aligned_as(&lines, &set, &[], columns),
+        false => {
+            let whole = aligned_as(&lines, &set, &[], None);
+            match columns.filter(|&columns| whole.lines().any(|line| line.width() > columns)) {
+                Some(columns) => with_commands_below(lines, &set, columns),
+                None => whole,
+            }
+        }
     }
+}
+
+/// Commands are long: beside them nothing could be read on a terminal, so each stands below its row.
+fn with_commands_below(mut lines: Vec<Vec<String>>, set: &[Set], columns: usize) -> String {
+    let commands: Vec<String> = lines.iter_mut().filter_map(Vec::pop).collect();
+    let rows = aligned_as(&lines, &set[..set.len() - 1], &[], Some(columns));
+    let mut text = String::new();
+    for (at, (row, command)) in rows.lines().zip(commands).enumerate() {
+        text.push_str(row);
+        match at {
+            0 => text.push('\n'),
+            _ => text.push_str(&format!("\n      {command}\n")),
+        }
+    }
+    text
 }
 
 /// Schema `tracemill.report/1`: additions keep its number.

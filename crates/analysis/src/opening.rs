@@ -1,0 +1,118 @@
+//! The window that the panel of DevTools opens with: the stored one, or the busy part of its first track (`calculateWindow`).
+
+use crate::choose::ThreadChoice;
+use crate::entries::Entry;
+use crate::groups::{GroupBy, Ids};
+use crate::space::{double, put};
+use crate::trace::{Thread, Trace};
+use crate::walk::{Window, js_max, js_min};
+use tracemill_core::order::{Record, Spooled};
+use tracemill_pipeline::Error;
+
+/// When an entry begins and how long it lasts, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Taken {
+    ts: f64,
+    dur: f64,
+}
+
+impl Record for Taken {
+    const BYTES: usize = 16;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.ts.to_bits(), self.dur.to_bits()], &[]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Taken { ts: double(bytes, 0), dur: double(bytes, 8) }
+    }
+}
+
+impl Taken {
+    fn middle(&self) -> f64 {
+        (self.ts + (self.ts + self.dur)) / 2.0
+    }
+}
+
+/// Microseconds below which a window is not shown.
+const SHORTEST: f64 = 1000.0;
+
+impl Trace {
+    /// The window that the panel of DevTools opens with, in milliseconds on the trace's clock, if the trace was read for that
+    /// ([`crate::ReadRules::as_stored`]). Cost: the flame chart of its first
+    /// track; 16 bytes for each entry, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn opening_window(&self) -> Result<Window, Error> {
+        let bounds = self.bounds;
+        let (mut minimap, mut visible) = (bounds, bounds);
+        let breadcrumb = self.modifications.breadcrumb;
+        if let Some(own) = breadcrumb.filter(|own| own.range >= SHORTEST) {
+            minimap = (own.min, own.max);
+            visible = minimap;
+        }
+        let choice = ThreadChoice { as_panel: true, ..ThreadChoice::default() };
+        if breadcrumb.is_none_or(|own| own.is_first)
+            && let Some(&first) = self.choose(&choice).first()
+        {
+            let busy = self.busy_window(&self.threads[first])?;
+            let is_short = busy.1 - busy.0 < SHORTEST;
+            if !is_short {
+                visible = (js_max(minimap.0, busy.0), js_min(minimap.1, busy.1));
+            }
+        }
+        Ok(Window { from: visible.0 / 1000.0, to: visible.1 / 1000.0 })
+    }
+
+    /// `calculateWindow`, in microseconds.
+    fn busy_window(&self, thread: &Thread) -> Result<(f64, f64), Error> {
+        let taken = self.taken(thread)?;
+        if taken.is_empty() {
+            return Ok(self.bounds);
+        }
+        let right = quiet_up_to(&taken, taken.len() - 1, 0);
+        let left = quiet_up_to(&taken, 0, right);
+        let own = |at: usize| taken.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
+        let (from, to) = (own(left).ts, own(right).ts + own(right).dur);
+        let (first, last) = self.bounds;
+        let span = to - from;
+        if span < (last - first) * 0.1 {
+            return Ok(self.bounds);
+        }
+        Ok((js_max(from - 0.05 * span, first), js_min(to + 0.05 * span, last)))
+    }
+
+    /// The entries of a thread that are not idle, in order.
+    fn taken(&self, thread: &Thread) -> Result<Spooled<Taken>, Error> {
+        let track = self.track(thread)?;
+        let ids = Ids::new(self, thread, GroupBy::None, true);
+        let is_idle = |entry: &Entry| {
+            let function = ids.frame(entry).map(|frame| self.names.bytes_of(frame.function));
+            matches!(function, Some(b"(program)" | b"(idle)" | b"(root)" | b""))
+        };
+        let mut taken = self.space().spool(2);
+        for own in track.merged().filter(|own| !is_idle(&own.entry)) {
+            taken.extend(&[Taken { ts: own.entry.ts, dur: own.entry.dur }])?;
+        }
+        taken.take()
+    }
+}
+
+/// From one entry on, and not as far as another, the one up to which little is done.
+fn quiet_up_to(all: &Spooled<Taken>, start: usize, stop: usize) -> usize {
+    const LITTLE: f64 = 0.1;
+    let own = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
+    let (mut cut, mut cut_time, mut used) = (start, own(start).middle(), 0.0);
+    let mut at = start;
+    while at != stop {
+        let entry = own(at);
+        let time = entry.middle();
+        if used < LITTLE * (cut_time - time).abs() {
+            (cut, cut_time, used) = (at, time, 0.0);
+        }
+        used += entry.dur;
+        at = if stop > start { at + 1 } else { at - 1 };
+    }
+    cut
+}

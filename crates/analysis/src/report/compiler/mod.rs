@@ -1,0 +1,190 @@
+//! Builds by clang with `-ftime-trace`: the tables of ClangBuildAnalyzer. What is parsed and generated longest, templates, functions, and
+//! headers with the files that include them.
+
+mod headers;
+mod names;
+mod nested;
+mod sums;
+
+use super::found::{Compiled, Stretch};
+use crate::names::Names;
+use crate::space::Room;
+use crate::trace::Trace;
+use crate::walk::Window;
+use headers::Headers;
+use names::{collapsed, demangled};
+use nested::{Event, Nested, What};
+use sums::{Costs, Rows, Sum};
+use tracemill_pipeline::Error;
+
+/// All that is added up in one walk.
+struct Tables<'t> {
+    trace: &'t Trace,
+    room: &'t Room,
+    window: Window,
+    rows: usize,
+    found: Compiled,
+    templates: Costs<u32>,
+    template_sets: Costs<u32>,
+    /// By name and by the file that was compiled.
+    functions: Costs<(u32, u32)>,
+    headers: Headers,
+}
+
+impl Trace {
+    /// Of threads, given by their numbers, what begins within the window.
+    ///
+    /// Cost: a look at each event, a sort of those of the compiler's parts (36 bytes each, on disk beyond the budget), and two passes over
+    /// these; heap: some 100 bytes for each template, function of a file, and header.
+    ///
+    /// # Errors
+    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if the tables are more than there is room for.
+    pub(super) fn compiled(
+        &self,
+        threads: &[usize],
+        rows: usize,
+        window: Window,
+        room: &Room,
+    ) -> Result<Compiled, Error> {
+        let events = self.compiler_events(threads)?;
+        let mut tables = Tables {
+            trace: self,
+            room,
+            window,
+            rows,
+            found: Compiled::default(),
+            templates: Costs::default(),
+            template_sets: Costs::default(),
+            functions: Costs::default(),
+            headers: Headers::default(),
+        };
+        let mut nested = Nested::new(self, room);
+        for event in events.iter() {
+            nested.enter(&event)?;
+            tables.add(&event, &nested)?;
+        }
+        let Nested { paths, set_names, .. } = nested;
+        tables.headers.choose(self, rows);
+        let mut nested = Nested::new(self, room);
+        for event in events.iter() {
+            nested.enter(&event)?;
+            if event.what == What::Source && tables.is_in(&event) {
+                tables.headers.follow(&event, &nested);
+            }
+        }
+        tables.finish(&paths, &set_names)
+    }
+
+    /// Whether a thread holds the sums that clang writes behind its events: nothing happened on it.
+    pub(super) fn is_of_totals(&self, at: usize) -> bool {
+        let first = self.records.range(self.threads[at].records.clone()).next();
+        first.is_some_and(|own| {
+            self.names.bytes_of(self.kinds.all[own.kind as usize].name).starts_with(b"Total ")
+        })
+    }
+
+    /// What ran on a thread at a time.
+    fn stretch_of(&self, event: &Event) -> Stretch {
+        let until = event.ts + event.dur;
+        Stretch {
+            name: self.names.text(event.text),
+            thread: event.thread as usize,
+            window: Window { from: event.ts / 1000.0, to: until / 1000.0 },
+            ts: event.ts,
+            dur: event.dur,
+            until,
+            key: None,
+            paths: Vec::new(),
+        }
+    }
+}
+
+impl Tables<'_> {
+    fn is_in(&self, event: &Event) -> bool {
+        let starts = event.ts / 1000.0;
+        starts >= self.window.from && starts <= self.window.to
+    }
+
+    /// Adds an event that was entered.
+    fn add(&mut self, event: &Event, nested: &Nested<'_>) -> Result<(), Error> {
+        if !self.is_in(event) {
+            return Ok(());
+        }
+        let (path, room) = (nested.path(), self.room);
+        let one = Sum::of(event, path);
+        match event.what {
+            What::Compiler => self.found.runs += 1,
+            What::Frontend => {
+                self.found.frontend += event.dur / 1000.0;
+                self.keep(event, nested, |found| &mut found.parsed);
+            }
+            What::Backend => {
+                self.found.backend += event.dur / 1000.0;
+                self.keep(event, nested, |found| &mut found.generated);
+            }
+            What::Template => {
+                self.templates.add(event.text, one, room)?;
+                if let Some(set) = nested.outermost_of_set() {
+                    self.template_sets.add(set, one, room)?;
+                }
+            }
+            What::Function => self.functions.add((event.text, path), one, room)?,
+            What::Source => self.headers.add(event, nested, room)?,
+            What::Module | What::Parse => {}
+        }
+        Ok(())
+    }
+
+    /// Keeps a run if it is among the longest.
+    fn keep(
+        &mut self,
+        event: &Event,
+        nested: &Nested<'_>,
+        of: impl Fn(&mut Compiled) -> &mut Vec<(Stretch, String)>,
+    ) {
+        let rows = self.rows;
+        let run = (self.trace.stretch_of(event), nested.paths.text(nested.path()));
+        let all = of(&mut self.found);
+        all.push(run);
+        if all.len() >= 2 * rows + 64 {
+            keep_longest(all, rows);
+        }
+    }
+
+    fn finish(self, paths: &Names, set_names: &Names) -> Result<Compiled, Error> {
+        let (trace, rows) = (self.trace, self.rows);
+        let names = &trace.names;
+        let made = Rows { trace, paths, rows };
+        let mut found = self.found;
+        keep_longest(&mut found.parsed, rows);
+        keep_longest(&mut found.generated, rows);
+        found.all_templates = self.templates.len();
+        found.templates = made.best(&self.templates, |&own| names.text(own));
+        found.template_sets = made.best(&self.template_sets, |&own| set_names.text(own));
+        found.all_functions = self.functions.len();
+        let (mut function_sets, mut set_names) = (Costs::default(), Names::default());
+        let (mut last, mut set) = (None, 0);
+        for (&(name, path), &sum) in self.functions.sorted() {
+            // of each name once, though it may be in many files
+            if last.replace(name) != Some(name) {
+                let before = set_names.heap();
+                set = set_names.number(collapsed(&demangled(names.bytes_of(name))).as_bytes());
+                self.room.take(set_names.heap() - before, "names of functions")?;
+            }
+            // a function of a file counts once, however often it was worked on
+            function_sets.add(set, Sum { count: 1, path, ..sum }, self.room)?;
+        }
+        let plain = |own: &(u32, u32)| demangled(names.bytes_of(own.0));
+        found.functions = made.best(&self.functions, plain);
+        found.function_sets = made.best(&function_sets, |&own| set_names.text(own));
+        found.all_headers = self.headers.len();
+        found.headers = self.headers.finish(&made);
+        Ok(found)
+    }
+}
+
+/// The longest first; of equal ones as they are.
+fn keep_longest(all: &mut Vec<(Stretch, String)>, rows: usize) {
+    all.sort_by(|a, b| b.0.dur.total_cmp(&a.0.dur));
+    all.truncate(rows);
+}

@@ -1,0 +1,111 @@
+//! Whom the main thread works for, and whose bytes come over the network: `ThirdParties` of DevTools' insights.
+
+use super::web::Visit;
+use crate::entities::Owner;
+use crate::groups::GroupBy;
+use crate::picks::{Picks, Walked};
+use crate::query::{Entries, TableRules};
+use crate::space::Room;
+use crate::table::View;
+use crate::trace::{Thread, ThreadKind, Trace};
+use crate::tree::By;
+use crate::views::{BottomUp, Identify};
+use crate::walk::Window;
+use tracemill_pipeline::Error;
+
+/// A company, a domain or an extension with scripts or requests of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Party {
+    /// What it is called: a company of [`Trace::entities`], else a root domain.
+    pub name: String,
+    /// Whether the page is its own.
+    pub is_first: bool,
+    /// Whether it is a company of the list, or an extension.
+    pub is_known: bool,
+    /// Self time of its functions and events on the main thread, in milliseconds.
+    pub own: f64,
+    /// Bytes that the network brought of it.
+    pub bytes: f64,
+}
+
+impl Trace {
+    /// Those of each of the `most` first visits, in the order of DevTools; none where no thread of `threads` is that of the main frame.
+    /// Cost: its flame chart, and a walk over it for each visit up to the end of that.
+    pub(super) fn parties(
+        &self,
+        threads: &[usize],
+        visits: &[Visit],
+        (tables, most): (TableRules, usize),
+        room: &Room,
+    ) -> Result<Vec<Vec<Party>>, Error> {
+        let Some(thread) = self.main_thread().filter(|at| threads.contains(at)) else {
+            return Ok(Vec::new());
+        };
+        let track = self.track(&self.threads[thread])?;
+        let view = View::new(&track, TableRules { entries: Entries::All, ..tables });
+        let of = |visit: &Visit| {
+            self.limits.cancel.check()?;
+            let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
+            let first = self.entities.owner(self.first_url(visits, visit));
+            self.parties_of(&view, window, first, (tables.as_devtools, room))
+        };
+        visits.iter().take(most).map(of).collect()
+    }
+
+    /// The main thread of the page: of the first process with the main frame.
+    fn main_thread(&self) -> Option<usize> {
+        let is_own = |url: &[u8]| url.starts_with(b"about:") || url.starts_with(b"chrome:");
+        let is_main = |pid: &[u8]| {
+            let page = self.meta.page(pid);
+            page.is_some_and(|own| own.is_on_main_frame && !own.url.as_deref().is_none_or(is_own))
+        };
+        let first = self.threads.iter().find(|own| is_main(&own.pid))?;
+        let is_it = |own: &Thread| own.pid == first.pid && own.kind == ThreadKind::Main;
+        self.threads.iter().position(is_it)
+    }
+
+    /// The URL that tells whose a visit is: `mainFrameURL`, if the visit has none.
+    fn first_url<'v>(&'v self, visits: &'v [Visit], visit: &'v Visit) -> &'v [u8] {
+        /// Microseconds within which the first navigation is that of the recording.
+        const SOON: f64 = 500_000.0;
+        if !visit.url.is_empty() {
+            return visit.url.as_bytes();
+        }
+        let navigated = visits.iter().find(|own| own.key.is_some());
+        let soon = navigated.filter(|own| own.bounds.0 - self.bounds.0 < SOON);
+        match soon.map(|own| own.url.as_bytes()).filter(|url| !url.is_empty()) {
+            Some(url) => url,
+            None => self.meta.main_frame_url.as_deref().unwrap_or_default(),
+        }
+    }
+
+    fn parties_of(
+        &self,
+        view: &View<'_>,
+        window: Window,
+        first: Option<Owner>,
+        (as_devtools, room): (bool, &Room),
+    ) -> Result<Vec<Party>, Error> {
+        let ids = view.ids(GroupBy::ThirdParty).by_owner();
+        let picks = Picks::default();
+        let over = Walked::whole(window, &picks);
+        let mut tree = BottomUp::new(&ids, window, 1, true, as_devtools);
+        view.drawn().for_each(|own| tree.note_cached(&own.entry));
+        view.walk_shown((&over, &ids), &mut tree, room)?;
+        let mut rows = tree.finish(false);
+        rows.group(|entry| ids.group(entry), true);
+        let top = rows.depth_first(By::Start, 1, false).into_iter();
+        let party = |(row, _): (u32, u32)| {
+            let row = &rows.all[row as usize];
+            let owner = ids.owner(&row.entry)?;
+            Some(Party {
+                name: String::from_utf8_lossy(&owner.name).into_owned(),
+                is_first: first.as_ref() == Some(&owner),
+                is_known: owner.is_known,
+                own: row.own,
+                bytes: row.bytes,
+            })
+        };
+        Ok(top.filter_map(party).collect())
+    }
+}

@@ -1,0 +1,224 @@
+//! Layouts and styles that scripts force: `FORCED_REFLOW` of DevTools' `WarningsHandler`, thread by thread, and the functions that
+//! do, as its insight has them.
+
+use super::found::{Reflow, Reflows, Stretch};
+use crate::entries::Entry;
+use crate::groups::Ids;
+use crate::kinds::{Kind, flag};
+use crate::record::Record;
+use crate::reflows::is_layout;
+use crate::rows::Location;
+use crate::space::Room;
+use crate::trace::{Thread, Trace};
+use crate::value::{member, number, string};
+use crate::walk::{Counted, Visit, Window};
+use std::collections::HashMap;
+use tracemill_pipeline::Error;
+
+/// What is forced in a task is told from here on, in milliseconds.
+const LIMIT: f64 = 30.0;
+
+/// Name, URL, line and column.
+type Place = (Option<String>, String, Option<i64>, Option<i64>);
+
+/// A layout that was forced.
+#[derive(Clone, Copy)]
+struct Forced {
+    record: Record,
+    /// The node of the call around it.
+    call: Option<u32>,
+}
+
+/// Those of a thread.
+#[derive(Default)]
+pub(super) struct OfThread {
+    all: Vec<Forced>,
+    places: HashMap<u64, usize>,
+    tasks: u64,
+    /// Of the calls that are open: the innermost that is a script's.
+    open: Vec<Option<u32>>,
+}
+
+/// What is open at a time: when each ends, in microseconds.
+#[derive(Default)]
+struct Open(Vec<f64>);
+
+impl Open {
+    fn leave(&mut self, ts: f64) {
+        while self.0.last().is_some_and(|end| ts > *end) {
+            self.0.pop();
+        }
+    }
+}
+
+impl Trace {
+    /// Which kinds of events are layouts of DevTools; `None` if there is none.
+    pub(super) fn layouts(&self) -> Option<Vec<bool>> {
+        let is = |kind: &Kind| is_layout(self.names.bytes_of(kind.name));
+        let all: Vec<bool> = self.kinds.all.iter().map(is).collect();
+        all.contains(&true).then_some(all)
+    }
+
+    /// The layouts of a thread that scripts force and that begin within the window. Cost: a look at each event of the thread; heap: that
+    /// of what is found.
+    pub(super) fn reflows(
+        &self,
+        thread: &Thread,
+        (layouts, window): (&[bool], Window),
+        room: &Room,
+    ) -> Result<OfThread, Error> {
+        let mut found = OfThread::default();
+        let (mut events, mut scripts) = (Open::default(), Open::default());
+        let mut task: Vec<Record> = Vec::new();
+        for own in self.records.range(thread.records.clone()) {
+            events.leave(own.ts);
+            scripts.leave(own.ts);
+            events.0.push(own.ts + own.dur);
+            if self.flags[own.kind as usize] & flag::JS_INVOCATION != 0 {
+                scripts.0.push(own.ts + own.dur);
+            }
+            if !scripts.0.is_empty() && layouts[own.kind as usize] {
+                room.take(size_of::<(Record, Forced, (u64, usize))>() as u64, "forced layouts")?;
+                task.push(own);
+            } else if events.0.len() == 1 {
+                found.end_task(&mut task, window);
+            }
+        }
+        found.end_task(&mut task, window);
+        Ok(found)
+    }
+
+    /// What forced layouts of threads, together.
+    pub(super) fn forced(&self, threads: Vec<(usize, OfThread)>, rows: usize) -> Reflows {
+        let mut reflows = Reflows::default();
+        let mut numbers: HashMap<Place, usize> = HashMap::new();
+        for (at, own) in threads {
+            reflows.tasks += own.tasks;
+            for forced in own.all {
+                let ms = forced.record.dur / 1000.0;
+                reflows.count += 1;
+                reflows.total += ms;
+                let (function, location) = self.place_of(&self.threads[at], &forced);
+                let Location { url, line, column } = location.clone();
+                let next = reflows.functions.len();
+                let number = *numbers.entry((function.clone(), url, line, column)).or_insert(next);
+                if number == next {
+                    let longest = self.forced_stretch(at, &forced.record);
+                    let (count, total) = (0, 0.0);
+                    reflows.functions.push(Reflow { function, location, count, total, longest });
+                }
+                let known = &mut reflows.functions[number];
+                known.count += 1;
+                known.total += ms;
+                if forced.record.dur > known.longest.dur {
+                    known.longest = self.forced_stretch(at, &forced.record);
+                }
+            }
+        }
+        reflows.functions.sort_by(|a, b| b.total.total_cmp(&a.total));
+        reflows.functions.truncate(rows);
+        reflows
+    }
+
+    fn forced_stretch(&self, thread: usize, own: &Record) -> Stretch {
+        let until = own.ts + own.dur;
+        Stretch {
+            name: self.names.text(self.kinds.all[own.kind as usize].name),
+            thread,
+            window: Window { from: own.ts / 1000.0, to: until / 1000.0 },
+            ts: own.ts,
+            dur: own.dur,
+            until,
+            key: (own.phase() == b'X').then(|| format!("r-{}", own.number())),
+            paths: Vec::new(),
+        }
+    }
+
+    /// The place that the event names, else the function of the call around it.
+    fn place_of(&self, thread: &Thread, own: &Forced) -> (Option<String>, Location) {
+        let told = self.details.all[own.record.details as usize].told;
+        if told != 0 {
+            let frame = self.names.bytes_of(told);
+            let text = |key: &[u8]| {
+                let text = member(frame, key).and_then(string).unwrap_or_default();
+                String::from_utf8_lossy(&text).into_owned()
+            };
+            // written from 1 on
+            let place = |key: &[u8]| Some(member(frame, key).and_then(number)? as i64 - 1);
+            let (line, column) = (place(b"lineNumber"), place(b"columnNumber"));
+            let location = Location { url: text(b"url"), line, column };
+            return (Some(text(b"functionName")), location);
+        }
+        let frames = thread.model.as_ref().map(|model| &model.frames);
+        let frame = own.call.and_then(|call| frames?.get(call as usize));
+        let Some(frame) = frame else { return (None, Location::default()) };
+        let place = |text: u32| self.names.text(text).parse().ok();
+        let (line, column) = (place(frame.line), place(frame.column));
+        let location = Location { url: self.names.text(frame.url), line, column };
+        (Some(self.names.text(frame.function)), location)
+    }
+}
+
+impl OfThread {
+    fn end_task(&mut self, task: &mut Vec<Record>, window: Window) {
+        let total: f64 = task.iter().map(|own| own.dur).sum();
+        if total >= LIMIT * 1000.0 {
+            let is_in = |own: &Record| {
+                let starts = own.ts / 1000.0;
+                starts >= window.from && starts <= window.to
+            };
+            let before = self.all.len();
+            for record in task.iter().filter(|own| is_in(own)) {
+                self.places.insert(record.number(), self.all.len());
+                self.all.push(Forced { record: *record, call: None });
+            }
+            self.tasks += u64::from(self.all.len() > before);
+        }
+        task.clear();
+    }
+
+    /// Learns by which calls they were forced.
+    pub(super) fn calls<'o, 't>(&'o mut self, ids: &'o Ids<'t>) -> Calls<'o, 't> {
+        Calls { own: self, ids }
+    }
+}
+
+/// A walk that finds the calls around layouts.
+pub(super) struct Calls<'o, 't> {
+    own: &'o mut OfThread,
+    ids: &'o Ids<'t>,
+}
+
+impl Calls<'_, '_> {
+    fn meet(&mut self, entry: &Entry) {
+        let number = entry.event_number();
+        if let Some(&at) = number.and_then(|number| self.own.places.get(&number)) {
+            self.own.all[at].call = self.own.open.last().copied().flatten();
+        }
+    }
+}
+
+impl Visit for Calls<'_, '_> {
+    fn start(&mut self, Counted { written, .. }: &Counted, _ms: f64) {
+        if self.own.all.is_empty() {
+            return;
+        }
+        self.meet(written);
+        // built-in functions stand nowhere
+        let around = self.own.open.last().copied().flatten();
+        let is_placed = self.ids.frame(written).is_some_and(|frame| frame.url != 0);
+        self.own.open.push(if is_placed { Some(written.kind) } else { around });
+    }
+
+    fn end(&mut self, _own: &Counted, _ms: f64) {
+        self.own.open.pop();
+    }
+
+    fn instant(&mut self, Counted { written, .. }: &Counted) {
+        self.meet(written);
+    }
+
+    fn grown(&mut self) -> u64 {
+        0
+    }
+}

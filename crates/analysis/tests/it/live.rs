@@ -1,0 +1,235 @@
+//! Our tables against DevTools' own engine, asked here and now: of traces of the project, and of some made for what the corpus lacks.
+//!
+//! Stored answers (`golden`) are of the corpus. With `TRACEMILL_LIVE=all` the engine is asked of every file of that too, which takes
+//! some ten minutes; else of one in twelve. Without Node nothing is asked.
+
+use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, shared};
+use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tracemill_analysis::Entities;
+use tracemill_testkit::devtools;
+
+/// Bytes beyond which a file takes the engine too long.
+const LARGEST: u64 = 3 << 20;
+
+/// The companies that the engine knows.
+const COMPANIES: &str = "node_modules/chrome-devtools-frontend/front_end/third_party/third-party-web/package/dist/entities-nostats.json";
+
+fn engine() -> Option<&'static Path> {
+    match devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
+        Ok(engine) => Some(engine),
+        Err(why) => {
+            #[expect(
+                clippy::print_stderr,
+                reason = "whoever runs the tests should know what was not tested"
+            )]
+            {
+                eprintln!("skipped: {why}");
+            }
+            None
+        }
+    }
+}
+
+/// The engine's answer: heads of tables, with checksums of their rows.
+fn ask(engine: &Path, file: &Path) -> Vec<Value> {
+    let words = [
+        "--all",
+        "--visible",
+        "--like=panel",
+        "--window=full,31%..36%,panel",
+        "--group-by=all",
+        "--format=hash",
+    ];
+    let mut command = Command::new("node");
+    command.arg(engine.join("trees.mjs")).args(words).arg(file);
+    let output = command.output().expect("the engine runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {said}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+fn companies(engine: &Path) -> Entities {
+    let list = std::fs::read(engine.join(COMPANIES)).expect("the engine's list of companies");
+    Entities::parse(&list).expect("a list")
+}
+
+#[track_caller]
+fn compare<'f>(engine: &Path, files: impl Iterator<Item = &'f PathBuf>) -> Outcome {
+    let mut outcome = Outcome::default();
+    for file in files {
+        let lines = ask(engine, file);
+        let name = file.display().to_string();
+        check(&name, file, (&lines, companies(engine)), &mut outcome);
+    }
+    outcome.assert_right();
+    outcome
+}
+
+fn is_trace(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let is_named = [".json", ".json.gz", ".cpuprofile", ".cpuprofile.gz", ".log"];
+    let is_quoted = |own: &&str| name.ends_with(*own);
+    is_named.iter().any(|ending| name.ends_with(ending))
+        && !name.contains("/golden/")
+        && !TIMES_IN_QUOTES.iter().any(is_quoted)
+        && path.metadata().is_ok_and(|own| own.len() < LARGEST)
+}
+
+#[test]
+fn tables_are_those_that_the_engine_makes_now() {
+    let Some(engine) = engine() else { return };
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();
+    let corpus = files(&shared().join("corpus"));
+    let step = if std::env::var("TRACEMILL_LIVE").is_ok_and(|own| own == "all") { 1 } else { 12 };
+    all.extend(corpus.into_iter().filter(|path| is_trace(path)).step_by(step));
+    let compared = compare(engine, all.iter().filter(|path| is_trace(path))).compared;
+    assert!(compared > 1000, "{compared}");
+}
+
+fn unpacked(path: &Path) -> Value {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).expect("a file");
+    MultiGzDecoder::new(file).read_to_string(&mut text).expect("packed text");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Entries are hidden if DevTools can read all keys: the recorded file has one that it cannot.
+#[test]
+fn hidden_entries_are_left_out_as_the_engine_does() {
+    let Some(engine) = engine() else { return };
+    let recorded = shared().join("corpus/devtools/chromium156-worker-annotated.json.gz");
+    let mut trace = unpacked(&recorded);
+    let keys = &mut trace["metadata"]["modifications"]["entriesModifications"]["hiddenEntries"];
+    let keys = keys.as_array_mut().expect("keys");
+    keys.retain(|key| !key.as_str().is_some_and(|key| key.contains("--")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, trace: &Value| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, trace.to_string()).expect("a file");
+        path
+    };
+    let hidden = file("hidden.json", &trace);
+    let breadcrumb = &mut trace["metadata"]["modifications"]["initialBreadcrumb"];
+    breadcrumb["child"] = Value::Null;
+    let first = file("first.json", &trace);
+    trace["metadata"]["modifications"]["annotations"] = Value::Null;
+    let none = file("none.json", &trace);
+    trace["metadata"]["modifications"]["annotations"] = json!({});
+    let keys = &mut trace["metadata"]["modifications"]["entriesModifications"]["hiddenEntries"];
+    keys.as_array_mut().expect("keys").push(json!("p-1-2-3-4"));
+    let bad = file("bad.json", &trace);
+    compare(engine, [hidden, first, none, bad].iter());
+}
+
+fn event(ph: &str, name: &str, ts: u32, dur: u32, args: Value) -> Value {
+    let cat = "devtools.timeline,disabled-by-default-devtools.timeline";
+    let mut event =
+        json!({"ph": ph, "name": name, "cat": cat, "pid": 7, "tid": 7, "ts": ts, "args": args});
+    if ph == "X" {
+        event["dur"] = json!(dur);
+    }
+    event
+}
+
+const URLS: [&str; 15] = [
+    "https://www.google-analytics.com/analytics.js",
+    "https://connect.facebook.net/en_US/fbevents.js?x=1",
+    "https://www.shop.co.uk/app.js",
+    "https://cdn.shop.co.uk/vendor.js",
+    "https://maps.googleapis.com/maps/api/js",
+    "https://unheard-of.example.org:8443/x.js",
+    "http://192.168.1.20/a.js",
+    "http://localhost:3000/a.js",
+    "https://intranet/a.min.js",
+    "chrome-extension://abcdefghijklmnop/content.js",
+    "extensions::binding",
+    "native array.js",
+    "file:///home/user/www.facebook.com/x.js",
+    "node:fs",
+    "",
+];
+
+fn url_of(url: &str) -> Value {
+    json!({"data": {"url": url}})
+}
+
+/// The request of a number, which begins at `ts`: of the third nothing was asked, the fourth was redirected.
+fn request(number: usize, ts: u32) -> Vec<Value> {
+    let id = format!("R{number}");
+    let data = |data: Value| json!({"data": data});
+    let ask =
+        |url: &str| data(json!({"requestId": id, "url": url, "frame": "F", "priority": "High"}));
+    let mut events = Vec::new();
+    if number != 3 {
+        events.push(event("I", "ResourceSendRequest", ts, 0, ask(URLS[number])));
+    }
+    if number == 4 {
+        events.push(event("I", "ResourceSendRequest", ts + 50, 0, ask(URLS[0])));
+    }
+    for (name, at, bytes) in [
+        ("ResourceReceiveResponse", 100, 100),
+        ("ResourceReceivedData", 200, 400),
+        ("ResourceFinish", 300, 512 * number as u32),
+    ] {
+        let own = json!({"requestId": id, "fromCache": number == 5, "encodedDataLength": bytes,
+            "mimeType": "text/javascript", "statusCode": 200});
+        events.push(event("I", name, ts + at, 0, data(own)));
+    }
+    let known = json!({"requestId": id, "readyState": 4});
+    events.push(event("X", "XHRReadyStateChange", ts + 500, 300, data(known)));
+    events
+}
+
+/// Images, by reference too, on two threads.
+fn images(number: usize, ts: u32) -> Vec<Value> {
+    let mut events = vec![event("X", "Decode Image", ts, 100, json!({"imageType": "JPEG"}))];
+    if number > 2 {
+        events.push(event("X", "PaintImage", ts + 500, 50, url_of(URLS[number])));
+        let lazy = json!({"LazyPixelRef": number});
+        events.push(event("I", "Draw LazyPixelRef", ts + 600, 0, lazy.clone()));
+        let mut decode = event("X", "Decode LazyPixelRef", ts + 700, 50, lazy);
+        decode["tid"] = json!(8);
+        let mut image = event("X", "Decode Image", ts + 800, 20, json!({}));
+        image["tid"] = json!(8);
+        events.extend([decode, image]);
+    }
+    events.push(event("X", "Decode Image", ts + 1000, 100, json!({"imageType": "PNG"})));
+    events
+}
+
+/// A page with scripts, requests and images of its own and of others.
+fn page() -> Value {
+    let frame = json!({"frame": "F", "url": "https://www.shop.co.uk/", "name": "", "processId": 7,
+        "isInPrimaryMainFrame": true, "isOutermostMainFrame": true});
+    let mut events = vec![
+        event("M", "thread_name", 0, 0, json!({"name": "CrRendererMain"})),
+        event("I", "TracingStartedInBrowser", 1000, 0, json!({"data": {"frames": [frame]}})),
+    ];
+    for (number, own) in URLS.iter().enumerate() {
+        let ts = 10_000 * (1 + number as u32);
+        events.push(event("X", "RunTask", ts, 9_000, json!({})));
+        events.push(event("X", "EvaluateScript", ts + 10, 5_000, url_of(own)));
+        events.push(event("X", "FunctionCall", ts + 20, 1_000, url_of(URLS[(number + 3) % 15])));
+        events.push(event("X", "Layout", ts + 100, 200, json!({"beginData": {"frame": "F"}})));
+        let stack = json!({"stackTrace": [{"url": URLS[(number + 5) % 15]}], "url": own});
+        events.push(event("X", "UpdateLayoutTree", ts + 2_000, 500, json!({"data": stack})));
+        events.extend(request(number, ts + 3_000));
+        events.extend(images(number, ts + 6_000));
+    }
+    json!({"traceEvents": events, "metadata": {}})
+}
+
+#[test]
+fn third_parties_and_images_are_those_of_the_engine() {
+    let Some(engine) = engine() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.json");
+    std::fs::write(&path, page().to_string()).expect("a file");
+    compare(engine, [path].iter());
+}

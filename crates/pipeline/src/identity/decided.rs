@@ -1,0 +1,209 @@
+//! From what the scan found to what is renamed, for a merge.
+
+use super::decide::decide;
+use super::describe::{InputNames, describe, label_events};
+use super::processes::{Processes, Watched, key_of};
+use super::rename::{RenamedUnit, Renames, Rewrite};
+use super::spelling::IdRanges;
+use super::unit::{Decision, Unit};
+use crate::clock::{ClockSamples, Clocks};
+use crate::config::{IdPolicy, IdentityRules, PidPolicy};
+use crate::parts::Sign;
+use crate::report::InputIdentity;
+use memmap2::MmapMut;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::place::{Long, Place};
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_core::store::{Payload, Segment, Store};
+use tracemill_profile::StreamOrders;
+use tracemill_profile::{StreamKey, stream_key};
+use tracemill_tokenizer::Event;
+
+/// What was found in one input, or in what was made of one.
+#[derive(Debug, Default)]
+pub(crate) struct UnitParts {
+    /// The place at which it stands.
+    pub(crate) base: u64,
+    pub(crate) processes: Processes,
+    pub(crate) streams: StreamOrders,
+    /// Of clocks, if those are looked for.
+    pub(crate) sightings: Option<Box<ClockSamples>>,
+}
+
+/// Which ids are to be looked at in a merge of these; `None` if none can be renamed or labelled.
+pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<Watched>> {
+    let is_one = match sources {
+        [] => true,
+        [source] => !source.is_folder(),
+        _ => false,
+    };
+    let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || is_one;
+    let says = !rules.labels.is_empty()
+        || rules.label_from_name.is_some()
+        || !rules.stated.is_empty()
+        || rules.provenance;
+    let args_keys = rules.args_keys.iter().map(|key| key.clone().into_bytes()).collect();
+    (!keeps || says).then(|| Arc::new(Watched { args_keys }))
+}
+
+/// What is renamed, and all that follows from it.
+#[derive(Default)]
+pub(crate) struct DecidedNames {
+    units: Vec<Unit>,
+    decision: Decision,
+    pub(crate) rewrite: Rewrite,
+}
+
+/// Decides on names; the streams of all units come back as those of one trace.
+///
+/// `signs` are places in inputs that say that they are parts of something larger, ascending.
+pub(crate) fn decide_names(
+    parts: Vec<UnitParts>,
+    signs: &[Sign],
+    inputs: &Inputs,
+    rules: &IdentityRules,
+    clocks: &Clocks,
+) -> (DecidedNames, StreamOrders) {
+    let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
+    let stated: HashMap<&Path, _> =
+        rules.stated.iter().map(|own| (&*own.path, own)).rev().collect();
+    let (mut units, mut orders) = (Vec::new(), Vec::new());
+    for mut part in parts {
+        let Some(held) = by_base.get(&part.base) else { continue };
+        // the last one, which no other input followed; nothing is left to do for the others
+        part.processes.finish();
+        if let Some(shift) = clocks.shift(held.input) {
+            part.processes.move_times(|time| shift.moved(time));
+            part.streams = part.streams.with_times(|time| shift.moved(time));
+        }
+        let name = Path::new(&inputs.reports[held.input].name);
+        let end = held.base + held.payload.len();
+        let first = signs.partition_point(|sign| sign.0 < held.base);
+        let sign = signs.get(first).filter(|sign| sign.0 < end);
+        units.push(Unit {
+            base: part.base,
+            input: held.input,
+            made: held.made,
+            is_part: sign.is_some(),
+            part_of: sign.and_then(|sign| sign.1.clone()),
+            processes: part.processes,
+            streams: part.streams.keys().cloned().collect(),
+            stated: stated.get(name).copied().cloned(),
+        });
+        orders.push(part.streams);
+    }
+    let decision = decide(&units, rules);
+    let mut streams = StreamOrders::default();
+    for (order, outcome) in orders.into_iter().zip(&decision.outcomes) {
+        streams.append(match &outcome.renames {
+            None => order,
+            Some(renames) => order.with_keys(|key| renamed_key(key, renames)),
+        });
+    }
+    let renamed = units.iter().zip(&decision.outcomes);
+    let renamed = renamed.map(|(unit, outcome)| RenamedUnit {
+        base: unit.base,
+        recording: outcome.recording,
+        renames: outcome.renames.clone(),
+        frames: None,
+        shift: clocks.shift(unit.input).cloned(),
+    });
+    let keeps_frames = rules.ids == IdPolicy::Keep || rules.pid == PidPolicy::Keep;
+    let rewrite = Rewrite { units: renamed.collect(), keeps_frames };
+    (DecidedNames { units, decision, rewrite }, streams)
+}
+
+/// The key of a stream whose process may have a new pid.
+fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
+    // keys begin with those of pids, which say where they end
+    let end = match key.split_first_chunk::<9>() {
+        Some(([b'"', len @ ..], _)) => 10 + u64::from_le_bytes(*len) as usize,
+        _ => key.iter().position(|&byte| byte == 0).map_or(key.len(), |at| at + 1),
+    };
+    match renames.pid(&key[..end]) {
+        Some(new) => [&*key_of(Some(new)), &key[end..]].concat(),
+        None => key,
+    }
+}
+
+impl DecidedNames {
+    /// The key of an event's stream with its new names.
+    pub(crate) fn stream_key(&self, event: &Event<'_>, place: Place) -> StreamKey {
+        let key = stream_key(event);
+        let unit = self.rewrite.unit_at(place.offset());
+        let renames = unit.and_then(|unit| self.rewrite.units[unit].renames.as_ref());
+        match renames {
+            Some(renames) => renamed_key(key, renames),
+            None => key,
+        }
+    }
+
+    /// Keys of args that no input has.
+    pub(crate) fn args_keys_absent(&self, rules: &IdentityRules) -> Vec<String> {
+        let is_absent = |number: &usize| {
+            let mut looked =
+                self.units.iter().filter_map(|unit| unit.processes.ids.get(1 + number));
+            looked.clone().next().is_some() && looked.all(IdRanges::is_empty)
+        };
+        let keys = rules.args_keys.iter().enumerate();
+        keys.filter(|(number, _)| is_absent(number)).map(|(_, key)| key.clone()).collect()
+    }
+
+    /// What is renamed in each input.
+    pub(crate) fn describe(&self, inputs: &Inputs, rules: &IdentityRules) -> Vec<InputIdentity> {
+        describe(
+            &self.units,
+            &self.decision,
+            &self.rewrite,
+            &InputNames { rules, inputs: &inputs.reports },
+        )
+    }
+
+    /// The events that show the labels of inputs, as one more input that stands at `base`; `None` if there are none.
+    pub(crate) fn labels(
+        &mut self,
+        inputs: &Inputs,
+        rules: &IdentityRules,
+        base: u64,
+    ) -> Result<Option<Labels>, Error> {
+        let names = InputNames { rules, inputs: &inputs.reports };
+        let events = label_events(&self.units, &self.rewrite, &names);
+        let len: usize = events.iter().map(Vec::len).sum();
+        if len == 0 {
+            return Ok(None);
+        }
+        let end = base + len as u64;
+        if end >= Store::MOST {
+            return Err(ErrorKind::TooLarge { bytes: end, most: Store::MOST }.into());
+        }
+        let memory = MmapMut::map_anon(len).map_err(|e| Error::read("labels", e));
+        let (mut bytes, mut places, mut long) = (memory?, Vec::new(), Vec::new());
+        let mut at = 0;
+        for event in &events {
+            bytes[at..at + event.len()].copy_from_slice(event);
+            let offset = base + at as u64;
+            if Place::is_long(event.len()) {
+                long.push((offset, event.len() as u64));
+            }
+            places.push(Place::new(offset, event.len(), 0));
+            at += event.len();
+        }
+        // they have their new names already
+        self.rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: len }]);
+        Ok(Some(Labels { payload, base, places, long, bytes: len as u64 }))
+    }
+}
+
+/// Events that were made to show labels.
+pub(crate) struct Labels {
+    pub(crate) payload: Payload,
+    pub(crate) base: u64,
+    pub(crate) places: Vec<Place>,
+    pub(crate) long: Vec<Long>,
+    pub(crate) bytes: u64,
+}

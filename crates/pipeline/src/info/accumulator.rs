@@ -1,0 +1,366 @@
+//! The findings of all parts, added up in the order of the inputs.
+
+use super::chunk::{AtZero, ChunkFindings, LETTERS, Moment, Wanted, text_of_key};
+use super::ledger::{Ledger, Tops, Totals};
+use super::nesting::self_times;
+use super::profiles::Profiles;
+use super::rank::Ranks;
+use super::report::{InfoReport, RealEvent, TopList, Usage};
+use super::slices::Slices;
+use super::table::{Table, hash};
+use super::threads::{as_written, ids, processes};
+use super::timeline::Timeline;
+use super::wanted::InfoConfig;
+use crate::config::Config;
+use crate::inputs::of_inputs;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tracemill_core::bounds::Times;
+use tracemill_core::envelope::{self, Document};
+use tracemill_core::error::Error;
+use tracemill_core::read::{Current, Inputs, Maker, Reader};
+use tracemill_profile::{Names, printable};
+use tracemill_tokenizer::Form;
+
+/// What is known of all inputs.
+pub(crate) struct InfoAccumulator {
+    wanted: InfoConfig,
+    /// Set when there are too many events for self times; parts that are begun later do not collect slices.
+    too_many: Arc<AtomicBool>,
+    nameless: u64,
+    uncategorised: u64,
+    bare_starts: u64,
+    config: Config,
+    /// Bytes that each of the ledgers may take.
+    limit: u64,
+    events: u64,
+    bytes: u64,
+    metadata: u64,
+    untimed: u64,
+    times: Times,
+    zero: Zero,
+    ranks: Ranks,
+    timeline: Timeline,
+    first: Option<PlacedEvent>,
+    last: Option<PlacedEvent>,
+    letters: [u64; LETTERS],
+    odd_phases: Table,
+    pub(crate) threads: Table,
+    names: Ledger,
+    cats: Ledger,
+    args: Ledger,
+    slices: Slices,
+    titles: Names,
+    profiles: Profiles,
+    documents: Vec<Document>,
+}
+
+/// What stands at time 0; when all is read it is known whether it counts.
+#[derive(Default)]
+struct Zero {
+    events: u64,
+    end: i64,
+    first: Option<PlacedEvent>,
+    last: Option<PlacedEvent>,
+}
+
+/// An event and its offset among all inputs.
+struct PlacedEvent {
+    event: RealEvent,
+    offset: u64,
+}
+
+impl InfoAccumulator {
+    pub(crate) fn new(wanted: InfoConfig, config: &Config) -> Self {
+        let index = config.shares().index;
+        let limit = index / 8;
+        let ledger = || Ledger::new(limit, &config.tmp_dir);
+        InfoAccumulator {
+            wanted,
+            too_many: Arc::new(AtomicBool::new(!wanted.full && !wanted.self_times)),
+            nameless: 0,
+            bare_starts: 0,
+            uncategorised: 0,
+            config: config.clone(),
+            limit,
+            events: 0,
+            bytes: 0,
+            metadata: 0,
+            untimed: 0,
+            times: Times::NONE,
+            zero: Zero::default(),
+            ranks: Ranks::default(),
+            timeline: Timeline::default(),
+            first: None,
+            last: None,
+            letters: [0; LETTERS],
+            odd_phases: Table::default(),
+            threads: Table::default(),
+            names: ledger(),
+            cats: ledger(),
+            args: ledger(),
+            slices: Slices::new(index / 2, &config.tmp_dir),
+            titles: Names::default(),
+            profiles: Profiles::default(),
+            documents: Vec::new(),
+        }
+    }
+
+    fn append(&mut self, later: ChunkFindings) -> Result<(), Error> {
+        self.note_moments(&later);
+        self.events += later.envelope.stats.events;
+        self.bytes += later.bytes;
+        self.metadata += later.metadata;
+        self.untimed += later.untimed;
+        self.times = self.times.unite(later.times);
+        self.ranks.append(later.ranks);
+        self.timeline.append(later.timeline);
+        for (own, more) in self.letters.iter_mut().zip(later.letters) {
+            *own += more;
+        }
+        self.odd_phases.append(&later.odd_phases);
+        self.threads.append(&later.threads);
+        self.names.append(&later.names)?;
+        self.cats.append(&later.cats)?;
+        self.args.append(&later.args)?;
+        self.nameless += later.nameless;
+        self.bare_starts += later.bare_starts;
+        self.uncategorised += later.uncategorised;
+        if !self.wanted.full && self.bytes > InfoConfig::SELF_TIMES_MAX && self.nests() {
+            self.too_many.store(true, Ordering::Relaxed);
+            self.slices = Slices::new(self.config.shares().index / 2, &self.config.tmp_dir);
+        }
+        if self.nests() {
+            self.slices.push(later.slices)?;
+        }
+        self.titles.append(later.titles);
+        self.profiles.append(later.profiles);
+        later.envelope.append_to(&mut self.documents);
+        Ok(())
+    }
+
+    /// Whether there are self times. What decides is bytes that were taken over, in order, so it does not depend on workers.
+    fn nests(&self) -> bool {
+        !self.too_many.load(Ordering::Relaxed)
+    }
+
+    fn note_moments(&mut self, later: &ChunkFindings) {
+        self.zero.append(later);
+        let Some([first, last]) = &later.moments else { return };
+        if self.first.as_ref().is_none_or(|own| first.ts < own.event.ts_ns) {
+            self.first = Some(found(later, first));
+        }
+        if self.last.as_ref().is_none_or(|own| last.ts >= own.event.ts_ns) {
+            self.last = Some(found(later, last));
+        }
+    }
+
+    /// What stands at 0 is of the trace.
+    fn count_zero(&mut self) {
+        let Zero { events, end, first, last } = std::mem::take(&mut self.zero);
+        if events > 0 {
+            self.timeline.note_all(events, 0, end);
+        }
+        let at = |found: &PlacedEvent| (found.event.ts_ns, found.offset);
+        self.first = self.first.take().into_iter().chain(first).min_by_key(at);
+        self.last = self.last.take().into_iter().chain(last).max_by_key(at);
+    }
+
+    /// Puts everything together; `inputs` say what stands where.
+    pub(super) fn report(self, inputs: &Inputs) -> Result<InfoReport, Error> {
+        Ok(self.report_and_rest(inputs)?.0)
+    }
+
+    /// As `report`, with the threads and documents that it was made of.
+    pub(crate) fn report_and_rest(
+        mut self,
+        inputs: &Inputs,
+    ) -> Result<(InfoReport, Table, Vec<Document>), Error> {
+        let bounds = self.times.bounds();
+        let at_zero = self.zero.events;
+        if bounds.is_some_and(|bounds| bounds.start <= 0) {
+            self.count_zero();
+        }
+        let top = self.wanted.top;
+        let has_self = self.nests();
+        let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
+        let (thread_times, unended) = self_times(&self.slices.finish()?, &mut self_names)?;
+        let of_thread = |thread: u64| {
+            let at = thread_times.binary_search_by_key(&thread, |&(hash, _)| hash);
+            at.map_or(0, |at| thread_times[at].1)
+        };
+        let keys_of_args = self.args.finish()?;
+        let place = |found: PlacedEvent| {
+            let (input, offset) = inputs.locate(found.offset);
+            RealEvent { input, offset, ..found.event }
+        };
+        let report = InfoReport {
+            events: self.events,
+            event_bytes: self.bytes,
+            metadata: self.metadata,
+            untimed: self.untimed,
+            at_zero,
+            start_ns: bounds.map(|bounds| bounds.start),
+            end_ns: bounds.map(|bounds| bounds.end),
+            first: self.first.map(place),
+            last: self.last.map(place),
+            density: self.timeline.density(),
+            gaps: self.timeline.gaps(top),
+            least_gap_ns: self.timeline.least_gap(),
+            sorted: self.ranks.inversions == 0,
+            inversions: self.ranks.inversions,
+            phases: phases(&self.letters, &self.odd_phases),
+            processes: processes(&self.threads, &self.titles, of_thread),
+            names: names(&self.names.finish()?, &self_names.finish()?, top),
+            categories: categories(&self.cats.finish()?, top, self.limit, &self.config)?,
+            has_self,
+            unended,
+            nameless: self.nameless,
+            bare_starts: self.bare_starts,
+            uncategorised: self.uncategorised,
+            is_lines: self.documents.iter().any(|document| document.form == Form::Ndjson),
+            documents: envelope::count(&self.documents),
+            args: self.wanted.full.then(|| args(&keys_of_args, top)),
+            profiles: self.profiles.finish(),
+            keys: keys(&self.documents),
+            warnings: of_inputs(inputs).collect(),
+            inputs: inputs.reports.clone(),
+            index: None,
+            index_unused: None,
+        };
+        Ok((report, self.threads, self.documents))
+    }
+}
+
+impl Zero {
+    fn append(&mut self, later: &ChunkFindings) {
+        let AtZero { events, end, moments } = later.at_zero;
+        self.events += events;
+        self.end = self.end.max(end);
+        if let Some([first, last]) = &moments {
+            self.first.get_or_insert_with(|| found(later, first));
+            self.last = Some(found(later, last));
+        }
+    }
+}
+
+/// An event of a part with all that is said of it.
+fn found(part: &ChunkFindings, moment: &Moment) -> PlacedEvent {
+    let (pid, tid) = ids(part.threads.key(moment.thread));
+    let phase = match moment.phase.checked_sub(LETTERS) {
+        None => char::from(moment.phase as u8).to_string(),
+        Some(row) => text_of_key(part.odd_phases.key(row)).unwrap_or_else(|| "none".to_owned()),
+    };
+    let event = RealEvent {
+        ts_ns: moment.ts,
+        name: text_of_key(part.names.key(moment.name)),
+        phase,
+        pid: as_written(pid),
+        tid: as_written(tid),
+        input: String::new(),
+        offset: 0,
+    };
+    PlacedEvent { event, offset: moment.offset }
+}
+
+fn phases(letters: &[u64; LETTERS], odd: &Table) -> Vec<(String, u64)> {
+    let mut phases: BTreeMap<String, u64> = BTreeMap::new();
+    let letters = (0..LETTERS as u8).map(|letter| char::from(letter).to_string()).zip(*letters);
+    let odd = odd.entries().map(|entry| {
+        let name = text_of_key(entry.key).unwrap_or_else(|| "none".to_owned());
+        (name, entry.usage.events)
+    });
+    for (phase, events) in letters.chain(odd).filter(|(_, events)| *events > 0) {
+        *phases.entry(phase).or_default() += events;
+    }
+    let mut phases: Vec<(String, u64)> = phases.into_iter().collect();
+    phases.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    phases
+}
+
+/// Names with their self times, which come in the same order: by hash.
+fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
+    let mut tops = Tops::new(top);
+    let mut times = self_times.iter().peekable();
+    for entry in names.iter() {
+        while times.next_if(|time| time.hash < entry.hash).is_some() {}
+        let time = times.peek().filter(|time| time.hash == entry.hash);
+        let self_ns = time.map_or(0, |time| time.usage.self_ns);
+        tops.note(entry.key, &Usage { self_ns, ..entry.usage }, text_of_key);
+    }
+    tops.finish()
+}
+
+/// Lists of categories, taken apart.
+fn categories(lists: &Totals, top: usize, limit: u64, config: &Config) -> Result<TopList, Error> {
+    let mut single = Ledger::new(limit, &config.tmp_dir);
+    for entry in lists.iter() {
+        let [b'"', list @ .., b'"'] = entry.key else {
+            single.add(entry.hash, entry.key, &entry.usage)?;
+            continue;
+        };
+        let mut members: Vec<&[u8]> =
+            list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
+        members.sort_unstable();
+        members.dedup();
+        for member in members {
+            let key = [b"\"", member, b"\""].concat();
+            single.add(hash(&key), &key, &entry.usage)?;
+        }
+    }
+    let mut tops = Tops::new(top);
+    single.finish()?.iter().for_each(|entry| tops.note(entry.key, &entry.usage, text_of_key));
+    Ok(tops.finish())
+}
+
+fn args(keys: &Totals, top: usize) -> TopList {
+    let mut tops = Tops::new(top);
+    let text = |path: &[u8]| Some(String::from_utf8_lossy(path).into_owned());
+    keys.iter().for_each(|entry| tops.note(entry.key, &entry.usage, text));
+    tops.finish()
+}
+
+fn keys(documents: &[Document]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for key in documents.iter().flat_map(|document| &document.keys) {
+        let name = printable(&key.key);
+        if !keys.contains(&name) {
+            keys.push(name);
+        }
+    }
+    keys
+}
+
+impl Reader for InfoAccumulator {
+    type Findings = ChunkFindings;
+
+    fn part(base: u64, _bytes: usize) -> ChunkFindings {
+        ChunkFindings::new(base, Wanted::default())
+    }
+
+    fn maker(&self) -> Maker<ChunkFindings> {
+        let (args, too_many) = (self.wanted.full, Arc::clone(&self.too_many));
+        Box::new(move |base, _| {
+            let nesting = !too_many.load(Ordering::Relaxed);
+            ChunkFindings::new(base, Wanted { args, nesting })
+        })
+    }
+
+    fn documents(&mut self) -> &mut Vec<Document> {
+        &mut self.documents
+    }
+
+    const KEEPS_STREAMS: bool = false;
+
+    const PROVES: bool = false;
+
+    fn take(
+        &mut self,
+        part: ChunkFindings,
+        _base: u64,
+        _current: Current<'_>,
+    ) -> Result<(), Error> {
+        self.append(part)
+    }
+}

@@ -1,0 +1,297 @@
+//! What one worker finds in one chunk.
+
+use super::args::note_args;
+use super::profiles::Profiles;
+use super::rank::{Class, Rank, Ranks};
+use super::report::Usage;
+use super::slices::{Slice, sort};
+use super::table::Table;
+use super::threads::thread_key;
+use super::timeline::Timeline;
+use crate::check::page_data;
+use memchr::memchr2;
+use tracemill_core::bounds::{Times, is_zero};
+use tracemill_core::envelope::Envelope;
+use tracemill_core::pairing::is_named;
+use tracemill_core::scan::Collect;
+use tracemill_profile::{Names, Role};
+use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
+
+/// Phases of one ASCII letter, which are told by their number.
+pub(super) const LETTERS: usize = 128;
+
+/// The findings of a stretch of an input.
+pub(crate) struct ChunkFindings {
+    pub(super) envelope: Envelope,
+    /// Whether to look at args, and at nesting.
+    wanted: Wanted,
+    pub(super) bytes: u64,
+    pub(super) metadata: u64,
+    pub(super) untimed: u64,
+    /// Events without a name, and those without categories that are no metadata.
+    pub(super) nameless: u64,
+    pub(super) uncategorised: u64,
+    /// `TracingStartedInBrowser` without data.
+    pub(super) bare_starts: u64,
+    pub(super) times: Times,
+    /// What stands at time 0, which may not count.
+    pub(super) at_zero: AtZero,
+    pub(super) ranks: Ranks,
+    pub(super) timeline: Timeline,
+    /// The first and the last event but those at 0.
+    pub(super) moments: Option<[Moment; 2]>,
+    /// Events by phase: those of one letter, and the others as in [`key_of`].
+    pub(super) letters: [u64; LETTERS],
+    pub(super) odd_phases: Table,
+    /// By thread.
+    pub(crate) threads: Table,
+    /// The thread of the last event, which is most often that of the next one.
+    pub(crate) thread: Option<usize>,
+    /// By name and by categories (whole lists), as in [`key_of`].
+    pub(super) names: Table,
+    pub(super) cats: Table,
+    pub(super) args: Table,
+    pub(super) slices: Vec<Slice>,
+    /// Names of processes and threads.
+    pub(super) titles: Names,
+    pub(super) profiles: Profiles,
+    scratch: Vec<u8>,
+}
+
+/// What costs more than counting.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    pub(super) args: bool,
+    pub(super) nesting: bool,
+}
+
+/// Events at time 0.
+#[derive(Clone, Copy, Default)]
+pub(super) struct AtZero {
+    pub(super) events: u64,
+    /// The greatest end of one.
+    pub(super) end: i64,
+    /// The first and the last, as they stand.
+    pub(super) moments: Option<[Moment; 2]>,
+}
+
+/// An event: its time, place, and rows in the tables of its part.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) ts: i64,
+    /// Among all inputs.
+    pub(super) offset: u64,
+    pub(super) thread: usize,
+    pub(super) name: usize,
+    /// A letter, or a row of the odd ones behind those.
+    pub(super) phase: usize,
+}
+
+impl AtZero {
+    #[cold]
+    fn note(&mut self, end: i64, moment: Moment) {
+        self.events += 1;
+        self.end = self.end.max(end);
+        let first = self.moments.map_or(moment, |[first, _]| first);
+        self.moments = Some([first, moment]);
+    }
+}
+
+impl ChunkFindings {
+    pub(super) fn new(base: u64, wanted: Wanted) -> Self {
+        ChunkFindings {
+            envelope: Envelope::at(base),
+            wanted,
+            bytes: 0,
+            metadata: 0,
+            untimed: 0,
+            nameless: 0,
+            uncategorised: 0,
+            bare_starts: 0,
+            times: Times::NONE,
+            at_zero: AtZero::default(),
+            ranks: Ranks::default(),
+            timeline: Timeline::default(),
+            moments: None,
+            letters: [0; LETTERS],
+            odd_phases: Table::default(),
+            threads: Table::default(),
+            thread: None,
+            names: Table::default(),
+            cats: Table::default(),
+            args: Table::default(),
+            slices: Vec::new(),
+            titles: Names::default(),
+            profiles: Profiles::default(),
+            scratch: Vec::new(),
+        }
+    }
+
+    fn phase(&mut self, event: &Event<'_>) -> usize {
+        let letter = usize::from(event.phase());
+        if letter == 0 || letter >= LETTERS {
+            return self.odd_phase(event);
+        }
+        self.letters[letter] += 1;
+        letter
+    }
+
+    #[cold]
+    fn odd_phase(&mut self, event: &Event<'_>) -> usize {
+        let row = self.odd_phases.row(key_of(event, Field::Ph, &mut self.scratch));
+        self.odd_phases.add(row, &Usage { events: 1, ..Usage::default() });
+        LETTERS + row
+    }
+
+    fn thread(&mut self, event: &Event<'_>) -> usize {
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        let tid = event.field(Field::Tid).unwrap_or_default();
+        if let Some(thread) = self.thread
+            && super::threads::ids(self.threads.key(thread)) == (pid, tid)
+        {
+            return thread;
+        }
+        thread_key(pid, tid, &mut self.scratch);
+        *self.thread.insert(self.threads.row(&self.scratch))
+    }
+
+    /// A timed event that is no metadata.
+    #[inline]
+    fn timed(&mut self, event: &Event<'_>, (ts, dur): (Nanos, u64), moment: Moment) {
+        let start = ts.floor;
+        let end = start.saturating_add_unsigned(dur);
+        self.times.note(event, ts, end);
+        if is_zero(ts) {
+            return self.at_zero.note(end, moment);
+        }
+        self.timeline.note(start, end);
+        match &mut self.moments {
+            Some([first, last]) => {
+                if start < first.ts {
+                    *first = moment;
+                } else if start >= last.ts {
+                    *last = moment;
+                }
+            }
+            None => self.moments = Some([moment; 2]),
+        }
+    }
+
+    /// Notes an X, B or E of a thread and name.
+    fn slice(&mut self, event: &Event<'_>, (ts, dur): (i64, u64), at: &Moment) {
+        let &Moment { thread, name, offset, phase, .. } = at;
+        let phase = phase as u8;
+        // what takes no time has none for itself
+        if phase == b'X' && dur > 0 || matches!(phase, b'B' | b'E') {
+            let thread = self.threads.entry(thread).hash;
+            let ends_any = phase == b'E' && !is_named(event);
+            let name = if ends_any { 0 } else { self.names.entry(name).hash };
+            let dur = if phase == b'X' { dur } else { 0 };
+            self.slices.push(Slice::new(thread, (ts, dur), name, offset, phase));
+        }
+    }
+}
+
+/// A field's value as a key of tables: strings without escapes but with their quotes, so that they are not taken for
+/// numbers; anything else as written; empty if missing.
+#[inline]
+fn key_of<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
+    match event.field_and_rest(field) {
+        None => b"",
+        Some(value @ [b'"', content @ ..]) => match memchr2(b'"', b'\\', content) {
+            Some(end) if content[end] == b'"' => &value[..end + 2],
+            _ => key_slowly(event, field, scratch),
+        },
+        Some(_) => key_slowly(event, field, scratch),
+    }
+}
+
+#[cold]
+fn key_slowly<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
+    match event.field(field) {
+        Some([b'"', content @ .., b'"']) => {
+            scratch.clear();
+            scratch.push(b'"');
+            unescape(content, scratch);
+            scratch.push(b'"');
+            scratch
+        }
+        value => value.unwrap_or_default(),
+    }
+}
+
+/// The text of a key as [`key_of`] makes it; `None` if the value is missing.
+pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
+    let text = match key {
+        [] => return None,
+        [b'"', content @ .., b'"'] => content,
+        value => value,
+    };
+    Some(to_text(text))
+}
+
+impl Collect for ChunkFindings {
+    fn envelope(&mut self) -> &mut Envelope {
+        &mut self.envelope
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.envelope.stats.events += 1;
+        let bytes = event.bytes.len() as u64;
+        self.bytes += bytes;
+        let phase = self.phase(event);
+        let (ts, dur) = (event.ts(), event.dur());
+        let class = match ts {
+            _ if phase == usize::from(b'M') => Class::Metadata,
+            None => Class::Untimed,
+            Some(_) => Class::Timed,
+        };
+        let time_ns = match dur {
+            Some(dur) if class != Class::Metadata => dur.floor.max(0) as u64,
+            _ => 0,
+        };
+        let usage = Usage { events: 1, bytes, time_ns, self_ns: 0 };
+        let thread = self.thread(event);
+        self.threads.add(thread, &usage);
+        let key = key_of(event, Field::Name, &mut self.scratch);
+        self.nameless += u64::from(key.is_empty());
+        let is_start = key == b"\"TracingStartedInBrowser\"" && page_data(event).is_none();
+        self.bare_starts += u64::from(is_start);
+        let name = self.names.row(key);
+        self.names.add(name, &usage);
+        let key = key_of(event, Field::Cat, &mut self.scratch);
+        self.uncategorised += u64::from(key.is_empty() && class != Class::Metadata);
+        let cat = self.cats.row(key);
+        self.cats.add(cat, &usage);
+        let offset = self.envelope.base + event.offset;
+        match (class, ts) {
+            (Class::Metadata, _) => {
+                self.metadata += 1;
+                self.titles.note(event);
+            }
+            (Class::Timed, Some(ts)) => {
+                let moment = Moment { ts: ts.floor, offset, thread, name, phase };
+                self.timed(event, (ts, time_ns), moment);
+                if self.wanted.nesting {
+                    self.slice(event, (ts.floor, time_ns), &moment);
+                }
+            }
+            _ => self.untimed += 1,
+        }
+        if let Some(role) = Role::of(event)
+            && class != Class::Metadata
+        {
+            self.profiles.note(event, role);
+        }
+        if self.wanted.args
+            && let Some(args) = event.field_and_rest(Field::Args)
+        {
+            note_args(args, time_ns, &mut self.args, &mut self.scratch);
+        }
+        self.ranks.note(Rank::of(event, class, (ts, dur)));
+    }
+
+    fn seal(&mut self) {
+        sort(&mut self.slices);
+    }
+}

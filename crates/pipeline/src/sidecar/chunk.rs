@@ -1,0 +1,132 @@
+//! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
+
+use super::granules::{GranuleEvent, PartGranules};
+use super::lasting::{Lasting, PlacedEvent};
+use super::span::NO_LANE;
+use super::streams::PartStreams;
+use crate::essential::{is_essential, may_be_special};
+use crate::info;
+use tracemill_core::envelope::Envelope;
+use tracemill_core::order::{Record, word};
+use tracemill_core::scan::Collect;
+use tracemill_index::{event_sum, kinds};
+use tracemill_profile::Role;
+use tracemill_tokenizer::{Damage, Event, Member};
+
+/// The findings of a stretch of an input.
+pub(super) struct ChunkFindings {
+    pub(super) info: info::ChunkFindings,
+    pub(super) granules: PartGranules,
+    /// Least and greatest time by thread, in the order of those of `info`.
+    pub(super) times: Vec<Option<(i64, i64)>>,
+    pub(super) places: Vec<Listed>,
+    pub(super) lasting: Lasting,
+    pub(super) streams: PartStreams,
+}
+
+impl ChunkFindings {
+    pub(super) fn new(info: info::ChunkFindings, lasting: Lasting) -> Self {
+        let (granules, times, places) = (PartGranules::new(), Vec::new(), Vec::new());
+        ChunkFindings { info, granules, times, places, lasting, streams: PartStreams::default() }
+    }
+
+    #[inline]
+    fn note_time(&mut self, time: i64) {
+        let Some(lane) = self.info.thread else { return };
+        if lane >= self.times.len() {
+            self.times.resize(lane + 1, None);
+        }
+        let (least, greatest) = self.times[lane].unwrap_or((time, time));
+        self.times[lane] = Some((least.min(time), greatest.max(time)));
+    }
+}
+
+/// An event that counts wherever it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) place: u64,
+    pub(super) len: u64,
+    pub(super) kinds: u64,
+    pub(super) sum: u32,
+}
+
+impl Record for Listed {
+    const BYTES: usize = 32;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let words = [self.place, self.len, self.kinds, u64::from(self.sum)];
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *chunk = word.to_le_bytes();
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let [place, len, kinds, sum] = std::array::from_fn(|at| word(bytes, 8 * at));
+        Listed { place, len, kinds, sum: sum as u32 }
+    }
+}
+
+/// Kinds of an event, and its time if it has one and is no metadata.
+#[inline]
+fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
+    let phase = event.phase();
+    if phase == b'M' {
+        return (kinds::METADATA, None);
+    }
+    let special = may_be_special(event);
+    let essential = if special && is_essential(event) { kinds::ESSENTIAL } else { 0 };
+    let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
+    let Some(ts) = event.ts() else { return (kinds::UNTIMED | essential | profiles, None) };
+    let own = match phase {
+        b'B' | b'E' => kinds::PAIRS,
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => kinds::ASYNC,
+        b's' | b't' | b'f' => kinds::FLOWS,
+        b'C' => kinds::COUNTERS,
+        _ => kinds::PLAIN,
+    };
+    (own | essential | profiles, Some(ts.floor))
+}
+
+impl Collect for ChunkFindings {
+    fn envelope(&mut self) -> &mut Envelope {
+        self.info.envelope()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.info.event(event);
+        let (place, len) = (event.offset, event.bytes.len() as u64);
+        let (kinds, time) = kinds_of(event);
+        if let Some(time) = time {
+            self.note_time(time);
+        }
+        let sum = event_sum(place, event.bytes);
+        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
+            self.places.push(Listed { place, len, kinds, sum });
+        }
+        let lane = self.info.thread.map_or(NO_LANE, |lane| lane as u32);
+        let is_special = kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
+        if kinds & kinds::PROFILES != 0
+            && let Some(role) = Role::of(event)
+        {
+            self.lasting.has_profiles = true;
+            self.streams.note(event, role, sum);
+        }
+        self.lasting.note(event, &PlacedEvent { place, lane, sum, is_special });
+        self.granules.note(&GranuleEvent { place, len, time, kinds, sum });
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.lasting.note_value(member.value);
+        self.envelope().member(member);
+    }
+
+    fn damage(&mut self, damage: &Damage<'_>) {
+        self.envelope().damage(damage);
+        self.granules.damage();
+    }
+
+    fn seal(&mut self) {
+        self.info.seal();
+        self.granules.seal();
+    }
+}

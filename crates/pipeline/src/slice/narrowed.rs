@@ -1,0 +1,60 @@
+//! What is known of a trace before it is read, so that little of it need be read.
+
+use super::keys::PairEvent;
+use crate::pieces::Pieces;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use tracemill_core::bounds::Bounds;
+use tracemill_core::pairing::Begins;
+use tracemill_core::windows::Windows;
+
+/// Of the one input: an undamaged document, all JSON.
+#[derive(Debug)]
+pub(crate) struct Narrowed {
+    pub(crate) bounds: Bounds,
+    pub(crate) windows: Windows,
+    /// What is read of it: everything that windows may need.
+    pub(crate) pieces: Pieces,
+    /// Times from which all parts of what lasts are read, up to the second.
+    pub(crate) seen: Range<i64>,
+    /// Parts by their places that count wherever they stand, each with the number of its pair if it has one. These pair with each other,
+    /// all others without them.
+    pub(crate) apart: HashMap<u64, Option<u64>>,
+    /// Where the first events of the CPU profiles stand that windows may need, all of whose events are read. Of others some may be.
+    pub(crate) streams: HashSet<u64>,
+    /// An end with a name closes no begin of another one.
+    pub(crate) only_by_name: bool,
+}
+
+impl Narrowed {
+    /// Takes a part that matters as it belongs here; false if it does not matter.
+    #[inline]
+    pub(super) fn take(&self, part: &mut PairEvent, place: u64) -> bool {
+        match self.apart.get(&place) {
+            Some(&Some(pair)) => {
+                (part.name, part.is_apart) = (pair, true);
+                true
+            }
+            Some(None) => true,
+            None => self.seen.contains(&part.entry.time),
+        }
+    }
+}
+
+impl PairEvent {
+    /// Opens it.
+    pub(super) fn open_in<T: Copy>(&self, open: &mut Begins<T>, value: T) {
+        match self.is_apart {
+            true => open.begin_apart(self.name, value),
+            false => open.begin(self.name, value),
+        }
+    }
+
+    /// What it closes; `only_by_name`: see [`Narrowed`].
+    pub(super) fn close_in<T: Copy>(&self, open: &mut Begins<T>, only_by_name: bool) -> Option<T> {
+        match self.is_apart || only_by_name && self.name != 0 {
+            true => open.end_named(self.name),
+            false => open.end(self.name),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Partitions: what events are sorted into while they are scanned.
+//!
+//! | partition | holds | key |
+//! |---|---|---|
+//! | `Thread` | events of a thread (of one category of it) | pid, tid, category |
+//! | `Whole` | all events, where parts are stretches of the whole trace | |
+//! | `Begins`, `Ends` | timed B and E events of a thread once more, where parts are cut | pid, tid |
+//! | `Pages` | events by which DevTools knows the pages and workers of a process, once more | pid |
+//! | `Chunks` | `ProfileChunk` events of a stream, wherever they come from | the stream's |
+//! | `Thread`- and `ProcessMetadata` | metadata events (`thread_…`; all others) | pid, tid; pid |
+//!
+//! Ids are equal if they are of one type and equal in value: 1 is 1.0, but not "1". While scanning they are compared as they
+//! are written, which costs no decoding; parts of the input are then joined by value.
+
+use std::collections::HashMap;
+use tracemill_profile::{StreamKey, printable, push_canonical};
+use tracemill_tokenizer::unescape;
+
+/// What a partition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Thread,
+    Whole,
+    Begins,
+    Ends,
+    Pages,
+    Chunks,
+    ThreadMetadata,
+    ProcessMetadata,
+}
+
+/// A thread as its events have it, values as written; empty where missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ids<'e> {
+    pub(super) pid: &'e [u8],
+    pub(super) tid: &'e [u8],
+    /// The category up to the first comma, its opening quote with it; empty where partitions are not told apart by it.
+    pub(super) cat: &'e [u8],
+}
+
+/// A partition and what is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Partition {
+    pub(super) kind: Kind,
+    pub(super) pid: Box<[u8]>,
+    pub(super) tid: Box<[u8]>,
+    pub(super) cat: Box<[u8]>,
+    /// Of `Chunks`.
+    pub(super) stream: StreamKey,
+    pub(super) events: u64,
+    /// Bytes of the events.
+    pub(super) bytes: u64,
+    /// Least and greatest time of its thread's events, where they have any.
+    pub(super) span: Option<(i64, i64)>,
+    /// Whether an event of the thread has no time.
+    pub(super) untimed: bool,
+}
+
+impl Partition {
+    pub(super) fn new(kind: Kind, ids: Ids<'_>, stream: StreamKey) -> Self {
+        Partition {
+            kind,
+            pid: ids.pid.into(),
+            tid: ids.tid.into(),
+            cat: ids.cat.into(),
+            stream,
+            events: 0,
+            bytes: 0,
+            span: None,
+            untimed: false,
+        }
+    }
+
+    pub(super) fn ids(&self) -> Ids<'_> {
+        Ids { pid: &self.pid, tid: &self.tid, cat: &self.cat }
+    }
+
+    /// The same for equal partitions only.
+    pub(super) fn key(&self) -> Vec<u8> {
+        let mut key = vec![self.kind as u8];
+        match self.kind {
+            Kind::Chunks => key.extend_from_slice(&self.stream),
+            Kind::Whole => {}
+            Kind::ProcessMetadata | Kind::Pages => push_canonical(some(&self.pid), &mut key),
+            _ => {
+                key.extend(self.thread_key());
+                key.extend(self.category_key());
+            }
+        }
+        key
+    }
+
+    /// Whether its events are in another partition too.
+    pub(super) fn is_copy(&self) -> bool {
+        matches!(self.kind, Kind::Begins | Kind::Ends | Kind::Pages)
+    }
+
+    pub(super) fn process_key(&self) -> Vec<u8> {
+        let mut key = Vec::new();
+        push_canonical(some(&self.pid), &mut key);
+        key
+    }
+
+    pub(super) fn thread_key(&self) -> Vec<u8> {
+        let mut key = self.process_key();
+        push_canonical(some(&self.tid), &mut key);
+        key
+    }
+
+    pub(super) fn category_key(&self) -> Vec<u8> {
+        let mut key = Vec::new();
+        match first_category(&self.cat) {
+            Some(text) => {
+                key.push(b'"');
+                key.extend(text);
+            }
+            None => push_canonical(some(&self.cat), &mut key),
+        }
+        key
+    }
+
+    /// The category for people.
+    pub(super) fn category(&self) -> String {
+        match first_category(&self.cat) {
+            Some(text) => String::from_utf8_lossy(&text).into_owned(),
+            None => printable(&self.cat),
+        }
+    }
+
+    /// Counts an event.
+    #[inline]
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.events += 1;
+        self.bytes += bytes as u64;
+    }
+
+    #[inline]
+    pub(super) fn note_time(&mut self, time: Option<i64>) {
+        let Some(time) = time else {
+            self.untimed = true;
+            return;
+        };
+        let (first, last) = self.span.unwrap_or((time, time));
+        self.span = Some((first.min(time), last.max(time)));
+    }
+
+    /// Takes over what a later part of the input has.
+    pub(super) fn append(&mut self, later: &Partition) {
+        self.events += later.events;
+        self.bytes += later.bytes;
+        self.untimed |= later.untimed;
+        self.span = match (self.span, later.span) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+fn some(value: &[u8]) -> Option<&[u8]> {
+    (!value.is_empty()).then_some(value)
+}
+
+/// Of a value as written: up to the first raw comma, if it is a string.
+pub(super) fn category_of(value: &[u8]) -> &[u8] {
+    match value {
+        [b'"', content @ .., b'"'] => {
+            let end = content.iter().position(|&b| b == b',').unwrap_or(content.len());
+            &value[..end + 1]
+        }
+        _ => value,
+    }
+}
+
+/// The first member of a list of categories; `None` if it was no string.
+fn first_category(cat: &[u8]) -> Option<Vec<u8>> {
+    let content = cat.strip_prefix(b"\"")?;
+    let mut text = Vec::new();
+    unescape(content, &mut text);
+    // a comma may have been written as an escape
+    let end = text.iter().position(|&b| b == b',').unwrap_or(text.len());
+    text.truncate(end);
+    Some(text)
+}
+
+/// Slots that remember the partitions of the last events: neighbours are most often of a few threads.
+const RECENT: usize = 64;
+
+/// The partitions of a part of the input, by their ids as written.
+pub(super) struct Partitions {
+    pub(super) all: Vec<Partition>,
+    numbers: HashMap<Vec<u8>, u32>,
+    recent: [u32; RECENT],
+    scratch: Vec<u8>,
+}
+
+impl Default for Partitions {
+    fn default() -> Self {
+        Partitions {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+            recent: [0; RECENT],
+            scratch: Vec::new(),
+        }
+    }
+}
+
+impl Partitions {
+    /// The partition of a thread. Cost: a comparison of its ids where one of the last events was of it.
+    #[inline]
+    pub(super) fn thread(&mut self, ids: Ids<'_>) -> u32 {
+        let slot = slot_of(ids);
+        let recent = self.recent[slot];
+        if let Some(partition) = self.all.get(recent as usize)
+            && partition.kind == Kind::Thread
+            && same(&partition.pid, ids.pid)
+            && same(&partition.tid, ids.tid)
+            && same(&partition.cat, ids.cat)
+        {
+            return recent;
+        }
+        let partition = self.partition(Kind::Thread, ids);
+        self.recent[slot] = partition;
+        partition
+    }
+
+    /// The partition of some kind but `Chunks`.
+    pub(super) fn partition(&mut self, kind: Kind, ids: Ids<'_>) -> u32 {
+        self.scratch.clear();
+        self.scratch.push(kind as u8);
+        for id in [ids.pid, ids.tid, ids.cat] {
+            self.scratch.extend_from_slice(&(id.len() as u32).to_le_bytes());
+            self.scratch.extend_from_slice(id);
+        }
+        match self.numbers.get(&self.scratch) {
+            Some(&number) => number,
+            None => self.add(Partition::new(kind, ids, Vec::new())),
+        }
+    }
+
+    /// The partition of a stream; `ids` are those of a chunk of it.
+    pub(super) fn chunks(&mut self, stream: StreamKey, ids: Ids<'_>) -> u32 {
+        self.scratch.clear();
+        self.scratch.push(Kind::Chunks as u8);
+        self.scratch.extend_from_slice(&stream);
+        match self.numbers.get(&self.scratch) {
+            Some(&number) => number,
+            None => self.add(Partition::new(Kind::Chunks, ids, stream)),
+        }
+    }
+
+    fn add(&mut self, partition: Partition) -> u32 {
+        let number = self.all.len() as u32;
+        self.numbers.insert(self.scratch.clone(), number);
+        self.all.push(partition);
+        number
+    }
+}
+
+/// Equality of two short values: a call costs more than comparing them.
+#[inline(always)]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// Of the last few bytes of each id: threads of a process differ there.
+#[inline]
+fn slot_of(ids: Ids<'_>) -> usize {
+    let tail = |id: &[u8]| {
+        let from = id.len().saturating_sub(4);
+        id[from..].iter().fold(id.len() as u32, |hash, &byte| hash << 8 ^ u32::from(byte))
+    };
+    let hash = (tail(ids.pid).wrapping_mul(31) ^ tail(ids.tid)).wrapping_mul(31) ^ tail(ids.cat);
+    (hash.wrapping_mul(0x9E37_79B1) >> 26) as usize % RECENT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_known_again_and_told_apart() {
+        let mut partitions = Partitions::default();
+        let ids = |pid: &'static str, tid: &'static str| Ids {
+            pid: pid.as_bytes(),
+            tid: tid.as_bytes(),
+            cat: b"",
+        };
+        let all: Vec<Ids<'_>> = (0..3)
+            .flat_map(|_| [ids("1", "12"), ids("11", "2"), ids("", "1"), ids("1", "")])
+            .collect();
+        let numbers: Vec<u32> = all.iter().map(|&ids| partitions.thread(ids)).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn ids_are_equal_by_value_and_type() {
+        let key = |pid: &str| {
+            let ids = Ids { pid: pid.as_bytes(), ..Ids::default() };
+            Partition::new(Kind::Thread, ids, Vec::new()).key()
+        };
+        assert_eq!(key("1"), key("1.0"));
+        assert_eq!(key("\"a\""), key("\"\\u0061\""));
+        assert_ne!(key("1"), key("\"1\""));
+        assert_ne!(key(""), key("\"\""));
+    }
+
+    #[test]
+    fn the_first_category_counts() {
+        let category = |cat: &str| {
+            let ids = Ids { cat: category_of(cat.as_bytes()), ..Ids::default() };
+            Partition::new(Kind::Thread, ids, Vec::new()).category()
+        };
+        for (cat, first) in
+            [("\"a,b\"", "a"), ("\"a\\u002cb\"", "a"), ("\"\"", ""), ("\",a\"", ""), ("5", "5")]
+        {
+            assert_eq!(category(cat), first, "{cat}");
+        }
+    }
+}
