@@ -319,25 +319,26 @@ fn sections_and_libraries_count() {
     assert!(groups.contains(&"[library]".to_owned()), "{groups:?}");
 }
 
-/// A trace with a profile, and a map of its script in its metadata.
-#[test]
-fn a_trace_may_hold_its_maps() {
+/// A trace with a profile of `https://a.test/js/app.js`, and maps in its metadata.
+fn with_maps(maps: &str) -> String {
     let node = r#"{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},{"parent":1,"callFrame":{"functionName":"m","scriptId":7,"url":"https://a.test/js/app.js","lineNumber":0,"columnNumber":1},"id":2}"#;
-    let trace = |metadata: &str| {
-        format!(
-            r#"{{"metadata":{{"sourceMaps":[{metadata}]}},"traceEvents":[
+    format!(
+        r#"{{"metadata":{{"sourceMaps":[{maps}]}},"traceEvents":[
 {{"ph":"P","name":"Profile","cat":"v8","pid":1,"tid":1,"ts":1,"id":"0x1","args":{{"data":{{"startTime":1}}}}}},
 {{"ph":"P","name":"ProfileChunk","cat":"v8","pid":1,"tid":1,"ts":2,"id":"0x1","args":{{"data":{{"cpuProfile":{{"nodes":[{node}],"samples":[2,2]}},"timeDeltas":[100,900]}}}}}},
 {{"ph":"X","name":"RunTask","cat":"c","pid":1,"tid":1,"ts":1,"dur":5000}}]}}"#
-        )
-    };
+    )
+}
+
+#[test]
+fn a_trace_may_hold_its_maps() {
     let whole = format!(r#"{{"url":"https://a.test/js/app.js","sourceMap":{}}}"#, map(""));
     let other = whole.replace("app.js", "other.js");
     let broken = whole.replace("AAKSA", "!");
     for (metadata, expected) in [(&whole, "work"), (&other, "m"), (&broken, "m")] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.json");
-        std::fs::write(&path, trace(metadata)).expect("a file");
+        std::fs::write(&path, with_maps(metadata)).expect("a file");
         let read = read(path.clone(), Vec::new());
         let labels: Vec<_> =
             rows(&read, GroupBy::None).into_iter().filter_map(|row| row.label).collect();
@@ -348,6 +349,30 @@ fn a_trace_may_hold_its_maps() {
         let plain = Trace::read_mapped(&[Source::Path(path)], ReadRules::default(), &none, &config);
         assert_eq!(plain.expect("a trace").mapped.scripts, 0);
     }
+}
+
+/// Maps that a trace holds are in memory while it is read, so they count: several, each of which is small enough, end a run as names do.
+#[test]
+fn maps_in_a_trace_count() {
+    let large = map(&format!(r#","x":"{}""#, " ".repeat(7 << 20)));
+    let one = format!(r#"{{"url":"https://a.test/js/app.js","sourceMap":{large}}}"#);
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |maps: &str, memory: u64| {
+        let path = folder.path().join("t.json");
+        std::fs::write(&path, with_maps(maps)).expect("a file");
+        let config = Config::new(2, memory, std::env::temp_dir());
+        Trace::read_mapped(
+            &[Source::Path(path)],
+            ReadRules::default(),
+            &SourceMaps::default(),
+            &config,
+        )
+    };
+    assert_eq!(read(&one, 32 << 20).expect("room").mapped.named, 1);
+    let two = [&*one, &one.replace("app.js", "other.js")].join(",");
+    let error = read(&two, 32 << 20).err().expect("more than a quarter").to_string();
+    assert!(error.contains("metadata with source maps, take 14 MiB"), "{error}");
+    assert_eq!(read(&two, 64 << 20).expect("room").mapped.named, 1);
 }
 
 /// Maps of which bytes were changed give other names or none: every function keeps its row.
