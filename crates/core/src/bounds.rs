@@ -78,6 +78,17 @@ impl Times {
         }
     }
 
+    /// The same after all of them moved by so many nanoseconds; what stood at 0 stands somewhere else then, like any other.
+    #[must_use]
+    pub fn moved(self, by: i64) -> Times {
+        if by == 0 || self.last == i64::MIN {
+            return self;
+        }
+        let first = if self.at_zero == AtZero::Nothing { self.first } else { self.first.min(0) };
+        let [first, last, end] = [first, self.last, self.end].map(|time| time.saturating_add(by));
+        Times { first, last, end, at_zero: AtZero::Nothing }
+    }
+
     /// The least time that is not 0, in nanoseconds; `None` if there is none.
     pub fn first_but_zero(self) -> Option<i64> {
         (self.first < i64::MAX).then_some(self.first)

@@ -59,7 +59,9 @@ export class Handover {
 
   command({ from, to }: { from: number; to: number }): string {
     const at = (time: number): string => `@${this.model.start + BigInt(time)}ns`;
-    return `tracemill slice ${this.model.trace.command} --from ${at(from)} --to ${at(to)} -o slice.json`;
+    const { command, merged } = this.model.trace;
+    const [before, input] = merged ? [`tracemill merge ${command} -o all.json && `, 'all.json'] : ['', command];
+    return `${before}tracemill slice ${input} --from ${at(from)} --to ${at(to)} -o slice.json`;
   }
 
   private save(route: string): void {

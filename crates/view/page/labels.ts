@@ -1,7 +1,7 @@
 // Names of lanes, as elements beside the drawing: for the mouse, the keyboard and screen readers.
 
 import { grouped, short, visible } from './format';
-import type { Item } from './model';
+import type { Item, Model } from './model';
 
 // Rows of a lane that are drawn.
 export const ROWS = 64;
@@ -10,7 +10,7 @@ export class Labels {
   private readonly names = document.getElementById('names') as HTMLElement;
   private readonly rendered = new Map<string, HTMLElement>();
 
-  constructor(private readonly closed: ReadonlySet<string>, private readonly toggle: (key: string) => void) {}
+  constructor(private readonly model: Model, private readonly closed: ReadonlySet<string>, private readonly toggle: (key: string) => void) {}
 
   // Those of lanes that are seen.
   show(seen: Item[], scrolled: number): void {
@@ -37,7 +37,8 @@ export class Labels {
     own.setAttribute('aria-level', item.lane ? '2' : '1');
     own.tabIndex = 0;
     const { process, lane } = item;
-    const title = lane ? visible(lane.name) : visible(`${process.name} ${process.pid}${process.labels ? ` · ${process.labels}` : ''}`);
+    const beside = [process.labels, this.model.sourceOf(process)].filter((text) => text);
+    const title = lane ? visible(lane.name) : visible([`${process.name} ${process.pid}`, ...beside].join(' · '));
     const kind = lane && lane.kind !== 'thread' ? ` (${lane.kind})` : '';
     for (const [name, text] of [['twist', ''], ['', title + kind], ['count', lane ? '' : grouped(process.lanes.length)]] as const) {
       const part = document.createElement('span');

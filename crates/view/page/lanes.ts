@@ -29,7 +29,7 @@ export class Lanes {
 
   constructor(readonly model: Model, readonly tiles: Tiles, readonly texts: Names, colors: Paint) {
     this.colors = colors;
-    this.labels = new Labels(this.closed, (key) => this.toggle(key));
+    this.labels = new Labels(model, this.closed, (key) => this.toggle(key));
   }
 
   // Puts everything in its place.

@@ -118,12 +118,11 @@ class Page {
     element('facts').textContent = parts.join(' · ');
     const said = [
       trace.changed,
-      trace.joined ? `${visible(trace.joined)}.` : null,
       trace.lost ? `The trace is damaged: ${grouped(trace.lost)} pieces are lost.` : null,
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];
     banner(said.filter((text) => text !== null).join(' '));
-    const more = [`${grouped(trace.undrawn)} are drawn nowhere (flows, objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
+    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.undrawn)} are drawn nowhere (flows, objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
     element('facts').title = more.join('\n');
   }
 

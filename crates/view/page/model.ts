@@ -3,12 +3,13 @@
 
 export type Kind = 'thread' | 'async' | 'counter' | 'calls';
 export interface Lane { id: number; kind: Kind; name: string; rows: number; events: number; busy: number; first: number; last: number; }
-export interface Process { pid: string; name: string; labels: string | null; lanes: Lane[]; }
+export interface Process { pid: string; name: string; labels: string | null; inputs: number[]; lanes: Lane[]; }
 // What stands below each other on the sheet: a process, or one of its lanes.
 export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; joined: string | null; processes: Process[];
+  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; joined: string | null; merged: boolean;
+  inputs: { name: string; at: number | null }[]; processes: Process[];
 }
 export interface Span { from: number; to: number; }
 export interface Picked { lane: number; row: number; start: number; dur: number; place: number; name: number; flags: number; }
@@ -42,6 +43,20 @@ export class Model {
   listen(listener: (change: Change) => void): void { this.listeners.push(listener); }
 
   tell(change: Change): void { for (const listener of this.listeners) listener(change); }
+
+  // The input in which the event of a place stands; nothing where there is but one.
+  inputOf(place: number): string | null {
+    const { inputs } = this.trace;
+    const own = inputs.length > 1 && place >= 0 ? [...inputs].reverse().find(({ at }) => at !== null && at <= place) : undefined;
+    return own?.name ?? null;
+  }
+
+  // The input of a process, without its folder, if it is in one of several.
+  sourceOf({ inputs }: Process): string | null {
+    const [first, ...others] = inputs;
+    const own = first === undefined || others.length || this.trace.inputs.length < 2 ? undefined : this.trace.inputs[first];
+    return own ? (own.name.split('/').at(-1) ?? null) : null;
+  }
 
   // What the overview shows: the innermost crumb, or everything.
   get outer(): Span { return this.crumbs.at(-1) ?? { from: 0, to: this.duration }; }

@@ -57,6 +57,8 @@ export class Panel {
     say('Name', this.names.get(picked.name) ?? '…');
     say('Begins', `${exact(picked.start)} behind the start`);
     say('Time stamp', stamp(this.model.start, picked.start));
+    const input = this.model.inputOf(picked.place);
+    if (input) say('Input', visible(input));
     say('Lasts', picked.flags & 1 ? `${exact(picked.dur)}, to the end of the trace: it has no end` : picked.dur ? exact(picked.dur) : 'a moment');
     if (picked.flags & 4) say('Row', 'below others, which it overlaps without nesting in them');
     if (process) say('Process', visible(`${process.name} ${process.pid}`));

@@ -8,7 +8,7 @@
 //! Sorts and lists have shares of the budget, and go to disk beyond these.
 
 use crate::found::Found;
-use crate::joined::Owners;
+use crate::joined::{Joined, Parts, as_merged};
 use crate::lane::Lane;
 use crate::lanes::{LaneKey, LaneKind, LaneTable, Notes};
 use crate::model::{Model, NameSum, Told};
@@ -16,14 +16,12 @@ use crate::record::{Mark, OPEN, Placed, Span, Timed};
 use crate::rows::{BESIDE, Rows};
 use crate::tracks::{TrackWriter, is_beside};
 use tracemill_analysis::{Entries, Names, ReadRules, TableRules, Trace, View};
-use tracemill_core::bounds::{Bounds, Times};
+use tracemill_core::bounds::Bounds;
 use tracemill_core::error::ErrorKind;
 use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Spool};
 use tracemill_core::pairing::Begins;
 use tracemill_core::store::Store;
-use tracemill_pipeline::{
-    Align, Config, Error, IdPolicy, InputReport, PidPolicy, Scanned, Source, Stretch, scan_inputs,
-};
+use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, Stretch, scan_inputs};
 
 /// A sorter whose keys say all there is to say of the order: no event is looked at.
 struct Sorter<R> {
@@ -65,24 +63,18 @@ impl<R: Keyed> Sorted<R> {
 struct All {
     names: Names,
     lanes: LaneTable,
-    notes: Notes,
-    times: Times,
+    parts: Parts,
     spans: Sorter<Timed>,
     marks: Option<Sorter<Mark>>,
     told: Told,
-    owners: Owners,
     given: u64,
 }
 
 impl All {
     fn take(&mut self, found: Found, stretch: Stretch) -> Result<(), Error> {
-        for lane in &found.lanes.all {
-            self.owners.note(&lane.pid, stretch.input);
-        }
         let names = self.names.append(&found.names);
-        let lanes = self.lanes.append(found.lanes);
-        self.notes.append(found.notes);
-        self.times = self.times.unite(found.times);
+        let lanes = self.lanes.append(found.lanes, stretch.input as u32);
+        self.parts.add(stretch.input, found.notes, found.times);
         self.told.events += found.events;
         self.told.undrawn += found.undrawn;
         self.told.event_bytes += found.bytes;
@@ -104,11 +96,31 @@ impl All {
     fn check(&self) -> Result<(), Error> {
         /// Of a lane and its rows, and of a name: what stays beside the texts.
         const LANE: u64 = 400;
-        let lanes = self.lanes.heap() + self.notes.heap() + self.lanes.all.len() as u64 * LANE;
-        let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes + self.owners.heap();
+        let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all.len() as u64 * LANE;
+        let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes;
         if bytes > self.given / 4 {
             let what = format!("names and tracks take {} MiB", bytes >> 20);
             return Err(ErrorKind::Exceeded { what, given: self.given }.into());
+        }
+        Ok(())
+    }
+
+    /// Puts the inputs on one line, with the lanes that they have in common. Cost: nothing where all stays as it is, else a sort.
+    fn join(&mut self, joined: &Joined, config: &Config) -> Result<(), Error> {
+        if joined.is_same() {
+            return Ok(());
+        }
+        let spans = std::mem::replace(&mut self.spans, Sorter::new(config, 3)).finish()?;
+        for Timed(lane, span) in spans.iter() {
+            let lane = joined.lane(lane);
+            let start = span.start.saturating_add(lane.offset);
+            self.spans.push(Timed(lane.number, Span { start, ..span }))?;
+        }
+        let Some(before) = self.marks.replace(Sorter::new(config, 6)) else { return Ok(()) };
+        let before = before.finish()?;
+        for mark in before.iter() {
+            let mark = joined.mark(mark);
+            self.marks.as_mut().map_or(Ok(()), |marks| marks.push(mark))?;
         }
         Ok(())
     }
@@ -154,7 +166,7 @@ impl All {
         let trace = Trace::read(sources, ReadRules::default(), config)?;
         for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
             let (pid, own) = (thread.pid.clone(), thread.tid.clone());
-            let lane = self.lanes.add(LaneKey { kind: LaneKind::Calls, pid, own });
+            let lane = self.lanes.add(LaneKey { kind: LaneKind::Calls, pid, own, input: 0 });
             let track = trace.track(thread)?;
             let rules = TableRules { entries: Entries::All, as_devtools: false };
             View::new(&track, rules).call_rows(|row| {
@@ -185,33 +197,31 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     let mut all = All {
         names: Names::default(),
         lanes: LaneTable::default(),
-        notes: Notes::default(),
-        times: Times::NONE,
+        parts: Parts::default(),
         spans: Sorter::new(config, 3),
         marks: Some(Sorter::new(config, 6)),
         told: Told::default(),
-        owners: Owners::default(),
         given: config.memory,
     };
-    let mut asked = config.clone();
-    // it is told what a merge would do, and not done
-    (asked.identity.pid, asked.identity.ids) = (PidPolicy::Auto, IdPolicy::Auto);
-    asked.clocks.align = Align::Auto;
+    let asked = as_merged(config);
     let take = |found, stretch| all.take(found, stretch);
     let scanned = scan_inputs(sources, &asked, Found::default, take)?;
-    all.told.joined = all.owners.said(&scanned);
+    let (joined, lanes) = Joined::new(std::mem::take(&mut all.lanes), &scanned);
+    all.join(&joined, config)?;
+    all.lanes = lanes;
+    (all.told.joined, all.told.origins) = (joined.said, joined.origins);
     if !scanned.profiles().is_empty() {
-        all.calls(sources, config)?;
+        all.calls(sources, &asked)?;
     }
-    let bounds = bounds_of(&all);
+    let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
+    let bounds = bounds_of(times.bounds(), &all);
     all.pair(bounds.end)?;
     all.told.lost = scanned.inputs().iter().map(InputReport::lost).sum();
-    arrange(all, bounds, scanned, config)
+    arrange(all, &notes, (bounds, scanned), config)
 }
 
 /// The bounds of the events and of the calls of profiles; of nothing a nanosecond at 0.
-fn bounds_of(all: &All) -> Bounds {
-    let of_events = all.times.bounds();
+fn bounds_of(of_events: Option<Bounds>, all: &All) -> Bounds {
     match (of_events, all.told.bounds) {
         (None, None) => Bounds { start: 0, first: 0, last: 1, end: 1 },
         (Some(bounds), None) => Bounds { end: bounds.end.max(bounds.start + 1), ..bounds },
@@ -228,8 +238,13 @@ fn bounds_of(all: &All) -> Bounds {
 }
 
 /// Gives each span its row, and writes the rows.
-fn arrange(all: All, bounds: Bounds, scanned: Scanned, config: &Config) -> Result<Model, Error> {
-    let All { names, lanes: keys, notes, spans, mut told, .. } = all;
+fn arrange(
+    all: All,
+    notes: &Notes,
+    (bounds, scanned): (Bounds, Scanned),
+    config: &Config,
+) -> Result<Model, Error> {
+    let All { names, lanes: keys, spans, mut told, .. } = all;
     let (mut placed, mut depths) = (Sorter::new(config, 3), vec![0; keys.all.len()]);
     {
         let spans = spans.finish()?;
@@ -252,7 +267,7 @@ fn arrange(all: All, bounds: Bounds, scanned: Scanned, config: &Config) -> Resul
     let limit = config.shares().index / 4;
     let spool = Spool::new(&config.tmp_dir, limit);
     let mut writer = TrackWriter::new(spool, Spool::new(&config.tmp_dir, limit / 8));
-    let mut lanes: Vec<Lane> = keys.all.iter().map(|key| Lane::new(key, &notes)).collect();
+    let mut lanes: Vec<Lane> = keys.all.iter().map(|key| Lane::new(key, notes)).collect();
     let (mut sums, mut current) = (vec![NameSum::default(); names.len()], None);
     for Placed(own, mut span) in placed.iter() {
         let lane = &mut lanes[own as usize];
@@ -272,7 +287,7 @@ fn arrange(all: All, bounds: Bounds, scanned: Scanned, config: &Config) -> Resul
     }
     let last = writer.end()?;
     keep(&mut lanes, current, last);
-    Ok(Model::new((names, sums), lanes, &notes, writer.finish()?, (bounds, told), scanned))
+    Ok(Model::new((names, sums), lanes, notes, writer.finish()?, (bounds, told), scanned))
 }
 
 /// A row that is complete belongs to its lane.

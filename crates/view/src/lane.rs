@@ -1,5 +1,6 @@
 //! Lanes as they are shown: what each is called, and to which process it belongs.
 
+use crate::joined::Origins;
 use crate::lanes::{LaneKey, LaneKind, Notes};
 use crate::record::Span;
 use crate::tracks::Track;
@@ -77,11 +78,13 @@ pub(crate) struct Process {
     pub(crate) name: String,
     pub(crate) labels: Option<String>,
     sort_index: f64,
+    /// Numbers of the inputs that it is in.
+    pub(crate) inputs: Vec<u32>,
     pub(crate) lanes: Vec<usize>,
 }
 
 /// Processes with events, by what they say of their order, then as they came.
-pub(crate) fn processes(lanes: &[Lane], notes: &Notes) -> Vec<Process> {
+pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec<Process> {
     let mut order: Vec<&[u8]> = Vec::new();
     let mut of: HashMap<&[u8], Vec<usize>> = HashMap::new();
     for (number, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.events > 0) {
@@ -94,7 +97,8 @@ pub(crate) fn processes(lanes: &[Lane], notes: &Notes) -> Vec<Process> {
     let mut all: Vec<Process> = Vec::with_capacity(order.len());
     for pid in order {
         let own = of.remove(pid).unwrap_or_default();
-        all.push(process(pid, own, lanes, notes));
+        let inputs = origins.get(pid).map(|inputs| inputs.iter().copied().collect());
+        all.push(Process { inputs: inputs.unwrap_or_default(), ..process(pid, own, lanes, notes) });
     }
     all.sort_by(|a, b| a.sort_index.total_cmp(&b.sort_index));
     all
@@ -120,7 +124,8 @@ fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Pr
         false => "Process".to_owned(),
     });
     let sort_index = note.sort_index.unwrap_or(0.0);
-    Process { pid: id, name, labels: note.labels, sort_index, lanes: calls_below(own, lanes) }
+    let (labels, lanes) = (note.labels, calls_below(own, lanes));
+    Process { pid: id, name, labels, sort_index, inputs: Vec::new(), lanes }
 }
 
 /// Calls stand below the events of their thread.

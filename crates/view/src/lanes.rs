@@ -38,6 +38,8 @@ pub(crate) struct LaneKey {
     pub(crate) pid: Box<[u8]>,
     /// Of threads the tid, of async lanes the category, of counters name, 0xFF and series.
     pub(crate) own: Box<[u8]>,
+    /// Whose ids these are, until it is known what the inputs are beside each other; then 0.
+    pub(crate) input: u32,
 }
 
 /// Lanes in the order of their first events.
@@ -57,7 +59,7 @@ impl LaneTable {
         {
             return self.last;
         }
-        self.last = self.add(LaneKey { kind, pid: pid.into(), own: own.into() });
+        self.last = self.add(LaneKey { kind, pid: pid.into(), own: own.into(), input: 0 });
         self.last
     }
 
@@ -70,9 +72,9 @@ impl LaneTable {
         number
     }
 
-    /// Takes over the lanes of another; gives their numbers here.
-    pub(crate) fn append(&mut self, other: LaneTable) -> Vec<u32> {
-        other.all.into_iter().map(|key| self.add(key)).collect()
+    /// Takes over the lanes of a stretch of an input; gives their numbers here.
+    pub(crate) fn append(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
+        other.all.into_iter().map(|key| self.add(LaneKey { input, ..key })).collect()
     }
 
     /// Bytes of heap.
@@ -142,6 +144,12 @@ impl Notes {
         for (owner, note) in later.0 {
             self.0.entry(owner).or_default().take(note);
         }
+    }
+
+    /// The same of processes that have other pids.
+    pub(crate) fn renamed(self, pid: impl Fn(&[u8]) -> Box<[u8]>) -> Self {
+        let renamed = self.0.into_iter().map(|((own, tid), note)| ((pid(&own), tid), note));
+        Notes(renamed.collect())
     }
 
     pub(crate) fn of(&self, pid: &[u8], tid: Option<&[u8]>) -> Note {

@@ -29,7 +29,7 @@
 //! ```
 //!
 //! Modules in the order in which bytes meet them: `text` and `found` (events to intervals), `record` (what stays of them), `lanes` and `lane` (what they
-//! belong to), `build` (sorting and pairing), `joined` (what several inputs have in common), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `tile`,
+//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `tile`,
 //! `stats` and `slices` (answers), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,6 @@
 //! What the page asks for: lanes, rows, names, and what of them lies in a window.
 
+use crate::joined::Origins;
 use crate::lane::{Lane, Process, processes};
 use crate::lanes::{LaneKind, Notes};
 use crate::tracks::{Drawn, Grid, Tracks};
@@ -26,8 +27,10 @@ pub(crate) struct Told {
     pub(crate) folded: u64,
     /// Pieces of the inputs that were lost.
     pub(crate) lost: u64,
-    /// What of several inputs is shown as one and is not.
+    /// What of several inputs is shown other than it is written, as in a merge.
     pub(crate) joined: Option<String>,
+    /// Which inputs each process is in.
+    pub(crate) origins: Origins,
     /// First and last time of calls.
     pub(crate) bounds: Option<(i64, i64)>,
 }
@@ -69,13 +72,18 @@ impl Model {
         (bounds, told): (Bounds, Told),
         scanned: Scanned,
     ) -> Self {
-        let processes = processes(&lanes, notes);
+        let processes = processes(&lanes, notes, &told.origins);
         Model { names, sums, lanes, processes, tracks, bounds, told, scanned }
     }
 
     /// Whether every input still is what it was.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         self.scanned.check_unchanged()
+    }
+
+    /// Whether what is shown is other than what is written: a merge of the inputs has it.
+    pub(crate) fn is_merged(&self) -> bool {
+        (0..self.inputs().len()).any(|input| !self.scanned.place(input).is_as_written())
     }
 
     pub(crate) fn inputs(&self) -> &[InputReport] {
@@ -113,17 +121,25 @@ impl Model {
             "unended": told.unended,
             "folded": told.folded,
             "lost": told.lost,
+            "inputs": self.inputs_json(),
             "names": self.names.len(),
             "on_disk": self.tracks.spilled(),
             "processes": self.processes.iter().map(|own| self.process_json(own)).collect::<Vec<_>>(),
         })
     }
 
+    /// Names of the inputs, and from which place on events are theirs.
+    fn inputs_json(&self) -> Vec<Value> {
+        let begins = self.scanned.begins();
+        let all = self.inputs().iter().zip(begins);
+        all.map(|(input, at)| json!({ "name": input.name, "at": at })).collect()
+    }
+
     /// A process as the page takes it.
     fn process_json(&self, process: &Process) -> Value {
         let lanes: Vec<Value> = process.lanes.iter().map(|&lane| self.lane_json(lane)).collect();
-        let Process { pid, name, labels, .. } = process;
-        json!({ "pid": pid, "name": name, "labels": labels, "lanes": lanes })
+        let Process { pid, name, labels, inputs, .. } = process;
+        json!({ "pid": pid, "name": name, "labels": labels, "inputs": inputs, "lanes": lanes })
     }
 
     fn lane_json(&self, number: usize) -> Value {

@@ -50,10 +50,6 @@ pub struct Site {
     slices: Slices,
 }
 
-fn joined_in(model: &Model) -> Option<String> {
-    model.told.joined.as_ref().map(|said| format!("{said}; merge them first"))
-}
-
 impl Site {
     /// Of inputs that are not read yet, behind a token, on a port.
     pub fn new(sources: Vec<Source>, config: Config, token: String, port: u16) -> Self {
@@ -100,14 +96,9 @@ impl Site {
         self.model().map_or_else(|_| Vec::new(), |model| model.warnings().to_vec())
     }
 
-    /// What of several inputs is shown as one and is not, or on clocks that are not one: a merge of them puts it right.
+    /// What of several inputs is shown other than it is written, by the rules of a merge: a sentence without its full stop.
     pub fn joined(&self) -> Option<String> {
-        self.model().ok().and_then(|model| joined_in(&model))
-    }
-
-    /// The names of the inputs as a shell takes them.
-    pub fn words(&self) -> &str {
-        &self.words
+        self.model().ok().and_then(|model| model.told.joined.clone())
     }
 
     fn model(&self) -> Result<Arc<Model>, Reply> {
@@ -175,7 +166,8 @@ impl Site {
             "api/trace" => {
                 let mut value = model.described(&self.title);
                 value["command"] = json!(self.words);
-                value["joined"] = json!(joined_in(&model));
+                value["joined"] = json!(model.told.joined);
+                value["merged"] = json!(model.is_merged());
                 value["changed"] =
                     json!(model.check_unchanged().err().map(|error| error.to_string()));
                 Ok(Reply::json(&value))

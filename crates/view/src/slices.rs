@@ -1,15 +1,17 @@
 //! Slices that are handed on: what `slice` writes, sent while it is written.
 
 use crate::ask::Query;
+use crate::joined::as_merged;
 use crate::model::Model;
 use crate::reply::{Content, Piece, Pieces, Reply};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
+use tracemill_core::draft::Draft;
 use tracemill_pipeline::{
     Cancel, CheckFor, Compression, Config, Edges, Error, ErrorKind, Format, Moment, OutputConfig,
-    Source, TimeWindow, slice,
+    Source, TimeWindow, ViewerRules, merge, slice,
 };
 
 /// Bytes of a piece.
@@ -23,6 +25,8 @@ pub(crate) struct Slices {
     config: Config,
     /// Whether one is being sent: one at a time has the memory.
     busy: Arc<AtomicBool>,
+    /// The inputs as one, once a slice of them needed it.
+    merged: Arc<Mutex<Option<Source>>>,
     stem: String,
 }
 
@@ -49,7 +53,8 @@ impl Slices {
         // what is shown has the other half
         config.memory = (config.memory / 2).max(Config::MEMORY_MIN);
         config.progress = Arc::default();
-        Slices { sources: sources.to_vec(), config, busy: Arc::default(), stem }
+        let merged = Arc::default();
+        Slices { sources: sources.to_vec(), config, busy: Arc::default(), merged, stem }
     }
 
     pub(crate) fn is_one(path: &str) -> bool {
@@ -69,6 +74,8 @@ impl Slices {
             return Err(Reply::error(404, "there is nothing here", hint));
         };
         let job = self.job(form, query, (window, cancel))?;
+        let merged = model.is_merged().then(|| Arc::clone(&self.merged));
+        let job = Job { merged, ..job };
         model.check_unchanged().map_err(|error| Reply::failed(&error))?;
         if self.busy.swap(true, Ordering::AcqRel) {
             let hint = "Wait until it is there, or give it up.";
@@ -139,13 +146,16 @@ impl Slices {
         config.cancel = cancel.clone();
         let at = |time| Some(Moment::At(time));
         let window = TimeWindow { from: at(from), to: at(to) };
-        Ok(Job { sources: self.sources.clone(), window, edges, format, compression, config })
+        let sources = self.sources.clone();
+        Ok(Job { sources, merged: None, window, edges, format, compression, config })
     }
 }
 
 /// A slice to be made.
 struct Job {
     sources: Vec<Source>,
+    /// Where inputs are kept that a merge makes one of.
+    merged: Option<Arc<Mutex<Option<Source>>>>,
     window: TimeWindow,
     edges: Edges,
     format: Format,
@@ -161,8 +171,27 @@ impl Job {
             compression: self.compression,
             ..OutputConfig::writer(Arc::clone(&out))
         };
-        slice(&self.sources, &[self.window], self.edges, &output, &self.config)?;
+        let sources = match &self.merged {
+            Some(kept) => vec![self.merged_in(kept)?],
+            None => self.sources.clone(),
+        };
+        slice(&sources, &[self.window], self.edges, &output, &self.config)?;
         flushed(out.lock().map(|mut out| out.flush()))
+    }
+
+    /// The inputs as `merge` makes one of them, in a temporary file. Cost: a merge, the first time; then nothing.
+    fn merged_in(&self, kept: &Mutex<Option<Source>>) -> Result<Source, Error> {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = &*kept {
+            return Ok(source.clone());
+        }
+        let mut config = as_merged(&self.config);
+        config.viewer = ViewerRules::default();
+        let draft = Draft::new(&config.tmp_dir)?;
+        merge(&self.sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
+        let source = draft.source("the merged inputs")?;
+        *kept = Some(source.clone());
+        Ok(source)
     }
 }
 

@@ -11,7 +11,8 @@ DevTools, or saves it as a file.
 
 The command reads the trace once, at scanning speed, and then answers the page, which opens at once: drawing costs \
 as much as the pixels, not as the events. Lists (36 bytes per interval) that exceed the memory (-m) go to the folder \
-of -T. Inputs are shown as one trace, as they stand: equal pids are one process, and clocks are not moved (`tracemill merge` keeps pids apart and moves clocks).
+of -T. Several inputs, and folders, are shown as one trace, as `tracemill merge` makes it: equal pids of different recordings are different \
+processes, and clocks that differ are put on one line.
 
 The address, with a secret in it, goes to standard output. Only this machine can connect, and only with the secret; \
 no other host is ever asked. On a remote machine give --no-open --port 8080, and on your own run `ssh -L \

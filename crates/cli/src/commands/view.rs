@@ -51,7 +51,7 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     messages.inputs(&inputs);
     remedies::warnings(&site.warnings()).iter().for_each(|text| messages.warning(text));
     if let Some(said) = site.joined() {
-        messages.warning(&format!("{said}: tracemill merge {} -o all.json", site.words()));
+        messages.say(&format!("{said} (as merge does)"));
     }
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();

@@ -65,7 +65,7 @@ fn it_ends_when_nobody_asks() {
 }
 
 #[test]
-fn processes_shown_as_one_are_said() {
+fn inputs_are_one_trace_as_merge_has_it() {
     let of = |name| {
         format!(
             r#"[{{"ph":"M","name":"process_name","pid":7,"args":{{"name":"{name}"}}}},
@@ -73,13 +73,13 @@ fn processes_shown_as_one_are_said() {
         )
     };
     let folder = Folder::new().with("a.json", of("a")).with("b.json", of("b"));
-    folder.run("view --no-open --idle 100ms a.json b.json").ends(0).says(&[
-        "a.json and b.json both have pid 7: shown as one process",
-        "tracemill merge a.json b.json -o all.json",
-    ]);
+    folder
+        .run("view --no-open --idle 100ms a.json b.json")
+        .ends(0)
+        .says(&["pid 7 of b.json is shown as 10000007 (as merge does)"]);
     folder.run("merge a.json b.json -o all.json").ends(0);
     let merged = folder.run("view --no-open --idle 100ms all.json").ends(0);
-    assert!(!merged.stderr.contains("both have"), "{}", merged.stderr);
+    assert!(!merged.stderr.contains("as merge does"), "{}", merged.stderr);
 }
 
 #[test]

@@ -229,6 +229,15 @@ impl Scanned {
         self.inputs.check_unchanged()
     }
 
+    /// Where the bytes of each input begin among those of all, in order; `None` for an input without events of its own.
+    pub fn begins(&self) -> Vec<Option<u64>> {
+        let mut begins = vec![None; self.inputs.reports.len()];
+        self.inputs.payloads.iter().for_each(|held| {
+            begins[held.input].get_or_insert(held.base);
+        });
+        begins
+    }
+
     /// Up to `most` bytes of the event at an offset among all inputs, and how many it has; nothing if none begins there. Cost: a
     /// look at each of its bytes.
     pub fn event_at(&self, offset: u64, most: usize) -> Option<(Vec<u8>, u64)> {

@@ -22,6 +22,7 @@ pub struct InputPlace {
     renames: Option<Arc<crate::identity::Renames>>,
     /// Nanoseconds.
     offset: i64,
+    recording: usize,
 }
 
 impl InputPlace {
@@ -36,6 +37,16 @@ impl InputPlace {
             return written;
         };
         renames.pid(&key_of(Some(written))).map_or(written, Vec::as_slice)
+    }
+
+    /// What is added to its times, in nanoseconds.
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Inputs of one number are parts of one recording, in which equal ids are one thing; those of others are not.
+    pub fn recording(&self) -> usize {
+        self.recording
     }
 
     /// A time in microseconds on the line of all inputs: the double nearest to the sum, where the time is one of whole nanoseconds.
@@ -159,6 +170,7 @@ impl Units {
             let held = inputs.payloads.iter().find(|held| held.base == unit.base);
             if let Some(held) = held {
                 places[held.input].renames = unit.renames;
+                places[held.input].recording = unit.recording;
             }
         }
         Ok((places, warnings))

@@ -10,14 +10,14 @@ type Known = (u64, u64, u64, String, u16);
 
 /// What a tile says of a lane.
 #[derive(Debug, Default)]
-struct Lane {
+pub(crate) struct Lane {
     is_exact: bool,
-    spans: Vec<(f64, f64, u32, u16)>,
+    pub(crate) spans: Vec<(f64, f64, u32, u16)>,
     columns: Vec<(u32, u32, u16, u8)>,
 }
 
 /// Reads a tile as its documentation has it.
-fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
+pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
     struct Reader<'a>(&'a [u8], usize);
     impl Reader<'_> {
         fn word(&mut self) -> u32 {
