@@ -18,9 +18,27 @@ pub const SPANS: u16 = 7;
 pub const STREAMS: u16 = 8;
 /// Events of those.
 pub const STREAM_EVENTS: u16 = 9;
+/// Threads of granules.
+pub const GRANULE_LANES: u16 = 10;
+/// Groups of one id that last, or are of several threads.
+pub const GROUPS: u16 = 11;
+/// Events of those.
+pub const GROUP_EVENTS: u16 = 12;
 /// All of these.
-pub const ALL: [u16; 9] =
-    [META, DOCUMENTS, KEYS, GRANULES, LANES, PLACES, SPANS, STREAMS, STREAM_EVENTS];
+pub const ALL: [u16; 12] = [
+    META,
+    DOCUMENTS,
+    KEYS,
+    GRANULES,
+    LANES,
+    PLACES,
+    SPANS,
+    STREAMS,
+    STREAM_EVENTS,
+    GRANULE_LANES,
+    GROUPS,
+    GROUP_EVENTS,
+];
 
 /// The name of a section, if it is known here.
 pub fn name(id: u16) -> Option<&'static str> {
@@ -34,6 +52,9 @@ pub fn name(id: u16) -> Option<&'static str> {
         SPANS => "SPANS",
         STREAMS => "STREAMS",
         STREAM_EVENTS => "STREAM_EVENTS",
+        GRANULE_LANES => "GRANULE_LANES",
+        GROUPS => "GROUPS",
+        GROUP_EVENTS => "GROUP_EVENTS",
         _ => return None,
     })
 }

@@ -79,12 +79,15 @@
 //! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
 //! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event per line, 3 no events) · number of the first event · events |
 //! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
-//! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events |
+//! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
 //! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) |
 //! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · whether times are known · least time of an event or a sample · greatest less least |
 //! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] |
+//! | 10 | [`id::GRANULE_LANES`] | threads of granules, by granule | row in GRANULES · row in LANES |
+//! | 11 | [`id::GROUPS`] | groups of one id that are not whole in what is read around one of their events | see [`groups`] · least time · greatest less least (all times: −2⁶³ and 2⁶⁴ − 1) |
+//! | 12 | [`id::GROUP_EVENTS`] | events of those, by place | place · bytes · row in GROUPS · its [`event_sum`] |
 //!
 //! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
@@ -96,6 +99,11 @@
 //! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream. The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, and all its events have a time.
 //!
+//! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
+//! the name too, of a local id the process: texts without quotes, escapes resolved. GROUPS has all that last longer than a bound, or have an event
+//! with a time and one without, unless META says that these have no room; and all that have events of several threads, unless META says the same of those.
+//! Pages of GRANULES have 8192 rows, but for the last.
+//!
 //! What cannot be said exactly, or has no room, is left out: a section is then not there, and META names it. Who needs it reads the
 //! trace.
 #![forbid(unsafe_code)]
@@ -103,6 +111,7 @@
 mod columns;
 mod error;
 mod fingerprint;
+pub mod groups;
 pub mod id;
 pub mod kinds;
 mod page;

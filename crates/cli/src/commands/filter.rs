@@ -1,6 +1,6 @@
 //! `tracemill filter`.
 
-use super::running::Flags;
+use super::running::{Flags, of_index};
 use super::unmatched;
 use super::writing::{TraceFlags, Writing};
 use crate::args::FilterArgs;
@@ -12,10 +12,11 @@ use tracemill_pipeline::{FilterReport, Warning, filter, plural};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let FilterArgs { input, criteria, output, trace, viewer, limits, messages: said } = args;
+    let FilterArgs { input, criteria, output, trace, viewer, limits, messages: said, .. } = args;
     let flags = Flags { verb: "filter", input, limits, messages: said };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
-    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
+    writing.running.config.index = args.index.index.clone();
     let running = &writing.running;
     running.announce();
     let wanted = criteria.filter();
@@ -23,7 +24,8 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let sentences = unmatched::sentences(&report, criteria, &running.sources, &running.config);
     report.run.warnings.extend(sentences.into_iter().map(Warning::Said));
 
-    writing.tell_decisions(&report.run, &[]);
+    let by_index = of_index(report.index.as_ref(), report.index_unused, &report.run.inputs);
+    writing.tell_decisions(&report.run, &Vec::from_iter(by_index));
     writing.tell_disk(report.spilled_bytes, &report.run);
     dropped(&report).iter().for_each(|text| messages.note(text));
     writing.tell_outcome(&report.run, &[]);

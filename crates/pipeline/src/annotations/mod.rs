@@ -49,6 +49,16 @@ use tracemill_core::envelope::{Document, count};
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 
+/// Why who does not read all events cannot keep annotations.
+pub(crate) const NAMED: &str = "the trace has DevTools annotations, which name events by number";
+
+/// Whether events are named by their numbers.
+pub(crate) fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
+    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let store = Store::new(payloads, Vec::new());
+    documents.iter().any(|document| modifications(document, &store).is_some())
+}
+
 /// The annotations of all documents.
 #[derive(Default)]
 pub(crate) struct Annotations<'p> {

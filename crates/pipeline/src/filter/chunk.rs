@@ -1,23 +1,27 @@
 //! What the scan's workers find: events decided at once, and those that must wait.
 
-use super::criteria::{Criteria, Scratch, text_of};
+use super::belongs::{key_of, name_of, role_of};
+use super::criteria::{Criteria, Scratch};
+use super::narrowed::{By, Counts, Narrowed};
 use super::reason::{PASSES, Tallies};
 use super::thread_numbers::ThreadNumbers;
-use super::threads::{Names, plain};
+use super::threads::Names;
 use super::undecided::{Role, Undecided};
+use crate::essential::{is_essential, may_be_special};
+use std::sync::Arc;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::pairing::is_named;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
-use tracemill_profile::{self as profile, stream_key};
-use tracemill_tokenizer::{Event, Field, members, string_is};
+use tracemill_tokenizer::Event;
 
 /// The findings of one chunk of an input.
 #[derive(Default)]
 pub(super) struct ChunkFindings {
     criteria: Option<Criteria>,
+    known: Option<Arc<Narrowed>>,
     pub(super) found: Findings,
 }
 
@@ -41,6 +45,7 @@ pub(super) struct Findings {
     pub(super) times: Times,
     pub(super) threads: ThreadNumbers,
     pub(super) names: Names,
+    pub(super) seen: Seen,
     scratch: Scratch,
     /// What was asked for and not found yet: see [`super::asked`].
     open: Vec<usize>,
@@ -52,14 +57,16 @@ impl ChunkFindings {
     pub(super) fn new(base: u64) -> Self {
         ChunkFindings {
             criteria: None,
+            known: None,
             found: Findings { envelope: Envelope::at(base), ..Findings::default() },
         }
     }
 
     /// Gives it what it measures by.
-    pub(super) fn prepare(&mut self, criteria: &Criteria) {
+    pub(super) fn prepare(&mut self, criteria: &Criteria, known: Option<&Arc<Narrowed>>) {
         self.found.open = criteria.asked.of_events();
         self.criteria = Some(criteria.clone());
+        self.known = known.cloned();
     }
 }
 
@@ -71,7 +78,7 @@ impl Collect for ChunkFindings {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         match &self.criteria {
-            Some(criteria) => self.found.event(event, criteria),
+            Some(criteria) => self.found.event(event, criteria, self.known.as_deref()),
             None => debug_assert!(false, "parts are prepared before they are used"),
         }
     }
@@ -83,13 +90,16 @@ impl Collect for ChunkFindings {
 
 impl Findings {
     #[inline]
-    fn event(&mut self, event: &Event<'_>, criteria: &Criteria) {
+    fn event(&mut self, event: &Event<'_>, criteria: &Criteria, known: Option<&Narrowed>) {
         let (offset, len) = (self.envelope.event(event), event.bytes.len());
         if Place::is_long(len) {
             self.long.push((offset, len as u64));
         }
         if !self.open.is_empty() {
             criteria.asked.note(event, &mut self.open, &mut self.key);
+        }
+        if let Some(known) = known {
+            self.seen.note(event, criteria, known);
         }
         if event.is_metadata() {
             if criteria.needs.names {
@@ -128,11 +138,20 @@ impl Findings {
             Role::Begin | Role::End if is_named(event) => name_of(event, &mut self.key),
             _ => 0,
         };
-        let record = Undecided { key, entry, name, thread, reason, role };
+        let mut record = Undecided { key, entry, name, thread, reason, role, is_apart: false };
         match role {
-            Role::Single => self.single(record, criteria),
-            _ => self.bound.push(record),
+            Role::Single => return self.single(record, criteria),
+            Role::Begin | Role::End => {
+                if let Some(known) = known {
+                    self.seen.is_odd |= time == i64::MIN || is_essential_too(event);
+                    if let Some(side) = known.take(&mut record, event.offset) {
+                        return self.tallies.add(side.reason(), len as u64);
+                    }
+                }
+            }
+            _ => {}
         }
+        self.bound.push(record);
     }
 
     /// A single event, as far as it is judged.
@@ -165,103 +184,51 @@ fn len_of(place: Place, long: &[Long]) -> u64 {
     place.short_len().unwrap_or_else(|| long.last().map_or(0, |&(_, len)| len))
 }
 
-/// What an event is to others.
-#[inline]
-fn role_of(event: &Event<'_>, pairs: bool) -> Role {
-    match profile::Role::of(event) {
-        Some(profile::Role::Head) => return Role::Head,
-        Some(profile::Role::Chunk) => return Role::Chunk,
-        _ => {}
-    }
-    match event.phase() {
-        b'B' | b'E' if !pairs => Role::Single,
-        b'B' => Role::Begin,
-        b'E' => Role::End,
-        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'N' | b'O'
-        | b'D'
-            if event.field_and_rest(Field::Id).or(event.field_and_rest(Field::Id2)).is_some() =>
-        {
-            Role::Member
-        }
-        _ => Role::Single,
-    }
+/// What was read of an input of which all is known.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// What stands in granules of each side that were not read but for this.
+    pub(super) beside: [Counts; 2],
+    /// Threads, with what of each was read.
+    pub(super) threads: ThreadNumbers,
+    pub(super) of_threads: Vec<Counts>,
+    /// Whether there are begins or ends that pairs of an index leave out.
+    pub(super) is_odd: bool,
 }
 
-/// A number for what the events of a pair's thread, a group or a stream have in common.
-///
-/// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they
-/// stay or go together.
-fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u64 {
-    let mut hash = Hash::new();
-    match role {
-        Role::Head | Role::Chunk => {
-            hash.piece(b"P");
-            hash.piece(&stream_key(event));
-        }
-        Role::Begin | Role::End => {
-            hash.piece(b"B");
-            hash.piece(text_of(event, Field::Pid, scratch));
-            hash.piece(text_of(event, Field::Tid, scratch));
-        }
-        Role::Single | Role::Member => {
-            let class = match event.phase() {
-                b's' | b't' | b'f' => b"s",
-                b'N' | b'O' | b'D' => b"N",
-                _ => b"b",
-            };
-            hash.piece(class);
-            hash.piece(text_of(event, Field::Cat, scratch));
-            hash.piece(text_of(event, Field::Scope, scratch));
-            if class == b"s" {
-                hash.piece(text_of(event, Field::Name, scratch));
+impl Seen {
+    fn note(&mut self, event: &Event<'_>, criteria: &Criteria, known: &Narrowed) {
+        let own = Counts { events: 1, bytes: event.bytes.len() as u64 };
+        match &known.by {
+            By::Times(times) => {
+                if let Some(&side) = times.beside.get(&event.offset) {
+                    self.beside[side as usize].add(own);
+                }
             }
-            match event.field(Field::Id) {
-                Some(id) => hash.piece(plain(id, scratch)),
-                None => hash_id2(event, &mut hash, scratch),
+            By::Threads(_) => {
+                let thread = self.threads.number(event, criteria) as usize;
+                if thread >= self.of_threads.len() {
+                    self.of_threads.resize(thread + 1, Counts::default());
+                }
+                self.of_threads[thread].add(own);
             }
         }
     }
-    hash.finish()
-}
 
-/// A number for the name of a `B` or `E`, not 0.
-fn name_of(event: &Event<'_>, scratch: &mut Vec<u8>) -> u64 {
-    let mut hash = Hash::new();
-    hash.piece(text_of(event, Field::Name, scratch));
-    hash.finish().max(1)
-}
-
-/// `id2`: a local id is one of its process.
-fn hash_id2(event: &Event<'_>, hash: &mut Hash, scratch: &mut Vec<u8>) {
-    let id2 = event.field(Field::Id2).unwrap_or_default();
-    let find = |name: &[u8]| members(id2).find(|(key, _)| string_is(key, name));
-    if let Some((_, local)) = find(b"local") {
-        hash.piece(plain(local, scratch));
-        hash.piece(b"local");
-        hash.piece(text_of(event, Field::Pid, scratch));
-    } else {
-        let global = find(b"global").map_or(id2, |(_, id)| id);
-        hash.piece(plain(global, scratch));
-    }
-}
-
-/// FNV-1a with the lengths of the pieces in between, mixed at the end.
-struct Hash(u64);
-
-impl Hash {
-    fn new() -> Self {
-        Hash(0xCBF2_9CE4_8422_2325)
-    }
-
-    fn piece(&mut self, bytes: &[u8]) {
-        let len = (bytes.len() as u32).to_le_bytes();
-        for &byte in bytes.iter().chain(&len) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    /// Takes in a later part.
+    pub(super) fn append(&mut self, later: Seen) {
+        for (own, more) in self.beside.iter_mut().zip(later.beside) {
+            own.add(more);
         }
+        let numbers = self.threads.append(later.threads);
+        self.of_threads.resize(self.threads.all.len(), Counts::default());
+        for (number, more) in numbers.into_iter().zip(later.of_threads) {
+            self.of_threads[number as usize].add(more);
+        }
+        self.is_odd |= later.is_odd;
     }
+}
 
-    fn finish(self) -> u64 {
-        let mixed = (self.0 ^ self.0 >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-        mixed ^ mixed >> 33
-    }
+fn is_essential_too(event: &Event<'_>) -> bool {
+    may_be_special(event) && is_essential(event)
 }

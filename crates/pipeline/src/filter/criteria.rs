@@ -16,6 +16,7 @@ use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use crate::warning::Warning;
 use regex::bytes::Regex;
+use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::time::TimePoint;
 use tracemill_tokenizer::{Event, Field};
@@ -66,7 +67,7 @@ impl Needs {
 
 /// All criteria, ready to be used. Cloning is cheap; each worker should have its own.
 #[derive(Clone)]
-pub(super) struct Criteria {
+pub(crate) struct Criteria {
     pub(super) needs: Needs,
     filter: Filter,
     process: Option<Regex>,
@@ -86,7 +87,7 @@ pub(super) struct Scratch {
 }
 
 impl Criteria {
-    pub(super) fn of(filter: &Filter) -> Result<Self, Error> {
+    pub(crate) fn of(filter: &Filter) -> Result<Self, Error> {
         let case = if filter.ignore_case { Case::Ignored } else { Case::Matters };
         let mut criteria = Criteria {
             needs: Needs::default(),
@@ -107,7 +108,7 @@ impl Criteria {
         self.asked.unmatched(&self.filter, threads, names)
     }
 
-    pub(super) fn inverts(&self) -> bool {
+    pub(crate) fn inverts(&self) -> bool {
         self.filter.invert
     }
 
@@ -135,6 +136,34 @@ impl Criteria {
             (true, PASSES) => INVERTED,
             (true, _) => PASSES,
         }
+    }
+
+    /// Whether all that goes goes because of its thread's ids before anything else is asked.
+    pub(crate) fn has_ids(&self) -> bool {
+        self.filter.pid.is_some() || self.filter.tid.is_some()
+    }
+
+    /// Times that are asked for, if nothing else is but a size, where the trace starts then.
+    pub(crate) fn only_times(&self, start: i64) -> Option<Range<i64>> {
+        let Filter { min_dur, max_dur, from, to, drop, ph, .. } = &self.filter;
+        let patterns = [&self.process, &self.thread, &self.cat, &self.name];
+        let only = !self.has_ids()
+            && !self.inverts()
+            && patterns.into_iter().all(Option::is_none)
+            && ph.is_empty()
+            && drop.is_empty()
+            && min_dur.is_none()
+            && max_dur.is_none()
+            && (from.is_some() || to.is_some());
+        let at = |point: &TimePoint| absolute(point, start);
+        let from = from.as_ref().map_or(i64::MIN, at);
+        only.then(|| from..to.as_ref().map_or(i64::MAX, at))
+    }
+
+    /// Whether a thread, as it is spelled, may have events that stay.
+    pub(crate) fn takes_thread(&self, pid: &[u8], tid: &[u8]) -> bool {
+        let (mut own, mut other) = (Vec::new(), Vec::new());
+        self.judge_ids(plain(pid, &mut own), plain(tid, &mut other)) == PASSES
     }
 
     /// Why a thread's events go by its ids alone.
@@ -217,20 +246,24 @@ impl Criteria {
         if max_dur.is_some_and(|most| dur > most.0) {
             return MAX_DUR;
         }
-        let absolute = |point: &TimePoint| match *point {
-            TimePoint::Absolute(time) => time,
-            TimePoint::Relative(time) => start.saturating_add(time),
-        };
-        if let Some(from) = from.as_ref().map(absolute) {
+        let at = |point: &TimePoint| absolute(point, start);
+        if let Some(from) = from.as_ref().map(at) {
             let ends = |time: i64| time >= from || time.saturating_add(dur.max(0)) > from;
             if !time.is_some_and(ends) {
                 return FROM;
             }
         }
-        match to.as_ref().map(absolute) {
+        match to.as_ref().map(at) {
             Some(to) if time.is_none_or(|time| time >= to) => TO,
             _ => PASSES,
         }
+    }
+}
+
+fn absolute(point: &TimePoint, start: i64) -> i64 {
+    match *point {
+        TimePoint::Absolute(time) => time,
+        TimePoint::Relative(time) => start.saturating_add(time),
     }
 }
 

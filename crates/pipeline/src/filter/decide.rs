@@ -12,9 +12,11 @@
 
 use super::Index;
 use super::criteria::Criteria;
+use super::narrowed::Narrowed;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
+use crate::slice::narrowed::{close_in, open_in};
 use crate::warning::Warning;
 use std::path::Path;
 use tracemill_core::entry::Entry;
@@ -42,6 +44,8 @@ struct Waiting<'w, 's, 'p> {
     threads: Vec<Reason>,
     /// That of the trace.
     start: i64,
+    /// An end with a name closes no begin of another one.
+    only_by_name: bool,
     late: Spooled<Undecided>,
     bound: KeyedRuns<Undecided>,
     order: Order<'s, 'p>,
@@ -61,6 +65,10 @@ impl Index<'_> {
         config: &Config,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {
+        let known = self.known.as_deref();
+        let start = known.map(|known| known.start);
+        let start = start.or_else(|| Some(self.times.bounds()?.start)).unwrap_or(0);
+        let only_by_name = known.is_some_and(Narrowed::only_by_name);
         let Index { criteria, kept, events, bytes, tallies, mut late, bound, .. } = self;
         let (late, bound) = (late.take()?, bound.finish(order)?);
         let share = config.shares().index / 4;
@@ -74,7 +82,8 @@ impl Index<'_> {
                 false => Vec::new(),
             },
             criteria: &criteria,
-            start: self.times.bounds().map_or(0, |bounds| bounds.start),
+            start,
+            only_by_name,
             late,
             bound,
             order,
@@ -151,7 +160,8 @@ fn by_place(place: Place) -> Undecided {
     // without its rank, which only counts among events of one time
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
-    Undecided { key: place.offset(), entry, name: 0, thread: 0, reason: PASSES, role: Role::Single }
+    let (key, role) = (place.offset(), Role::Single);
+    Undecided { key, entry, name: 0, thread: 0, reason: PASSES, role, is_apart: false }
 }
 
 /// Puts places that were kept at once between those that were decided later.
@@ -287,8 +297,11 @@ impl Waiting<'_, '_, '_> {
                 self.end_key(&mut group, &mut open, visit)?;
             }
             match record.role {
-                Role::Begin => open.begin(record.name, record),
-                Role::End => self.end(&record, open.end(record.name), visit)?,
+                Role::Begin => open_in(&mut open, record.name, record.is_apart, record),
+                Role::End => {
+                    let by_name = record.is_apart || self.only_by_name && record.name != 0;
+                    self.end(&record, close_in(&mut open, record.name, by_name), visit)?;
+                }
                 _ => group.push(record, self.judge_event(&record))?,
             }
         }

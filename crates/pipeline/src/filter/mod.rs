@@ -16,28 +16,35 @@
 //! whichever threads its chunks come from, and lasts until its last chunk.
 
 mod asked;
+mod belongs;
 mod chunk;
 mod criteria;
 mod decide;
+pub(crate) mod narrowed;
 mod options;
 mod reason;
+mod rest;
 mod thread_numbers;
 mod threads;
 mod undecided;
 
-use crate::annotations::{Annotations, Written};
+use crate::annotations::{Annotations, NAMED, Written, name_events};
 use crate::begun::{Begun, Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
+use crate::pieces::Tried;
 use crate::reordering::Reordering;
 use crate::report::{FilterReport, RunReport};
-use chunk::ChunkFindings;
-use criteria::Criteria;
+pub(crate) use belongs::group_of;
+use chunk::{ChunkFindings, Seen};
+pub(crate) use criteria::Criteria;
+use narrowed::Narrowed;
 pub use options::Filter;
 use reason::Tallies;
+use std::sync::Arc;
 use thread_numbers::ThreadNumbers;
 use threads::Names;
 use tracemill_core::bounds::Times;
@@ -47,24 +54,69 @@ use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{Buckets, KeyedSorter, Order, Spool, Timed};
 use tracemill_core::output;
 use tracemill_core::place::Long;
-use tracemill_core::read::{Current, Maker, Reader};
+use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::OutputConfig;
 use undecided::Undecided;
 
+/// What there is to filter, how, and where to.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) sources: &'a [Source],
+    pub(crate) filter: &'a Filter,
+    pub(crate) output: &'a OutputConfig,
+}
+
+impl Job<'_> {
+    /// Refuses what must be refused before anything is read.
+    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
+        config.check()?;
+        output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
+    }
+}
+
 /// See [`crate::filter()`]; for no viewer.
-pub(crate) fn filter(
-    sources: &[Source],
-    filter: &Filter,
-    output: &OutputConfig,
-    config: &Config,
-) -> Result<FilterReport, Error> {
-    config.check()?;
-    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+pub(crate) fn filter(job: Job<'_>, config: &Config) -> Result<FilterReport, Error> {
+    job.check(config)?;
+    let Job { sources, filter, output } = job;
     let hurry = Hurry::new(sources, output, config, |format| Some(Layout::of(format)));
     let mut index = Index::new(Criteria::of(filter)?, config, hurry);
     let inputs = read_all(sources, config, &mut index)?;
+    write(job, (inputs, index), config)
+}
+
+/// As `filter`, for a trace of which everything is known.
+pub(crate) fn filter_known(
+    job: Job<'_>,
+    source: &Source,
+    known: Narrowed,
+    config: &Config,
+) -> Result<Tried<FilterReport>, Error> {
+    let known = Arc::new(known);
+    let criteria = Criteria::of(job.filter)?;
+    let index = Index::new(criteria, config, Hurry::never(job.output, config));
+    let index = Index { known: Some(Arc::clone(&known)), ..index };
+    let Some((inputs, mut index)) = known.pieces.read(source, index, config)? else {
+        return Ok(Tried::Wrong);
+    };
+    match index.count_rest(&known) {
+        Tried::Done(()) => {}
+        Tried::Cannot(why) => return Ok(Tried::Cannot(why)),
+        Tried::Wrong => return Ok(Tried::Wrong),
+    }
+    if name_events(&index.documents, &inputs) {
+        return Ok(Tried::Cannot(NAMED));
+    }
+    write(job, (inputs, index), config).map(Tried::Done)
+}
+
+/// Writes what of that which was read stays.
+fn write(
+    Job { sources, output, .. }: Job<'_>,
+    (inputs, mut index): (Inputs, Index<'_>),
+    config: &Config,
+) -> Result<FilterReport, Error> {
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let long = std::mem::take(&mut index.long);
     let metadata = index.metadata;
@@ -119,6 +171,8 @@ pub(crate) fn filter(
         unmatched,
         threshold_ns: decision.threshold,
         spilled_bytes: decision.spilled,
+        index: None,
+        index_unused: None,
     })
 }
 
@@ -141,6 +195,9 @@ struct Index<'c> {
     threads: ThreadNumbers,
     names: Names,
     documents: Vec<Document>,
+    /// What is known, if not all is read, and what was read of it.
+    known: Option<Arc<Narrowed>>,
+    seen: Seen,
 }
 
 impl<'c> Index<'c> {
@@ -162,6 +219,8 @@ impl<'c> Index<'c> {
             threads: ThreadNumbers::default(),
             names: Names::default(),
             documents: Vec::new(),
+            known: None,
+            seen: Seen::default(),
         }
     }
 }
@@ -174,10 +233,10 @@ impl Reader for Index<'_> {
     }
 
     fn maker(&self) -> Maker<ChunkFindings> {
-        let criteria = self.criteria.clone();
+        let (criteria, known) = (self.criteria.clone(), self.known.clone());
         Box::new(move |base, bytes| {
             let mut part = Self::part(base, bytes);
-            part.prepare(&criteria);
+            part.prepare(&criteria, known.as_ref());
             part
         })
     }
@@ -203,6 +262,7 @@ impl Reader for Index<'_> {
         found.late.iter_mut().for_each(renumber);
         found.bound.iter_mut().for_each(renumber);
         self.names.append(found.names);
+        self.seen.append(found.seen);
         self.events += found.kept.len() as u64;
         self.bytes += found.bytes;
         self.metadata += found.metadata;

@@ -26,13 +26,14 @@ impl ThreadNumbers {
         if let Some(number) = words.and_then(|words| self.recent.get(words)) {
             return number as u32;
         }
-        let number = self.find(pid, tid, criteria);
+        let number = self.of(pid, tid, criteria);
         words.into_iter().for_each(|words| self.recent.put(words, number as usize));
         number
     }
 
+    /// The number of a thread as it is spelled.
     #[inline(never)]
-    fn find(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
+    pub(super) fn of(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
         self.key.clear();
         self.key.extend_from_slice(&(pid.len() as u32).to_le_bytes());
         self.key.extend_from_slice(pid);

@@ -3,10 +3,10 @@
 use super::{draft, fit, plain};
 use crate::config::{CheckFor, Config};
 use crate::convert::convert as convert_plain;
-use crate::filter::{Filter, filter as filter_plain};
+use crate::filter::{Filter, Job as FilterJob, filter as filter_all};
 use crate::merge::merge;
 use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
-use crate::sidecar::slice as slice_plain;
+use crate::sidecar::{filter as filter_plain, slice as slice_plain};
 use crate::slice::{Job, SliceReport};
 use crate::warning::Warning;
 use std::io;
@@ -124,11 +124,14 @@ pub fn filter(
     config: &Config,
 ) -> Result<FilterReport, Error> {
     if config.viewer.viewer.is_none() {
-        return filter_plain(sources, wanted, output, config);
+        return filter_plain(FilterJob { sources, filter: wanted, output }, config);
     }
     check(sources, output, config)?;
     let matching = Filter { shrink_to: None, ..wanted.clone() };
-    let write = |to: &OutputConfig, plain: &Config| filter_plain(sources, &matching, to, plain);
+    let filter = &matching;
+    let write = |output: &OutputConfig, plain: &Config| {
+        filter_plain(FilterJob { sources, filter, output }, plain)
+    };
     let (mut report, mut kept) = draft(KEPT, output, config, write)?;
     if let Some(size) = wanted.shrink_to {
         let (shrunk, smaller) = shrink((&kept, size), output, config)?;
@@ -159,8 +162,10 @@ fn shrink(
     let mut goal = size;
     for tries in 1.. {
         let wanted = Filter { shrink_to: Some(goal), ..Filter::default() };
-        let one = std::slice::from_ref(all);
-        let write = |to: &OutputConfig, plain: &Config| filter_plain(one, &wanted, to, plain);
+        let (sources, filter) = (std::slice::from_ref(all), &wanted);
+        let write = |output: &OutputConfig, plain: &Config| {
+            filter_all(FilterJob { sources, filter, output }, plain)
+        };
         let (mut report, kept) = draft(KEPT, output, config, write)?;
         let len = fit(kept.clone(), &measured, config)?.run.bytes;
         // where nothing can go there is no threshold either

@@ -1,7 +1,9 @@
 //! All parts of an input put together.
 
 use super::chunk::{ChunkFindings, Listed};
+use super::granule_lanes::{AllLanes, GranuleLanes};
 use super::granules::{AllGranules, Granules};
+use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
 use super::span::NO_LANE;
 use super::spans::{AllSpans, Spans};
@@ -36,10 +38,15 @@ pub(super) struct Built {
     pub(super) spans: Option<Spans>,
     /// None of what is packed.
     pub(super) streams: Option<Streams>,
+    /// None without `spans`.
+    pub(super) groups: Option<Groups>,
+    pub(super) granule_lanes: GranuleLanes,
     /// Of events that are no metadata.
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
     pub(super) has_lapses: bool,
+    pub(super) has_other_durs: bool,
+    pub(super) has_other_names: bool,
 }
 
 struct Build {
@@ -49,12 +56,16 @@ struct Build {
     places: Spool<Listed>,
     spans: AllSpans,
     streams: AllStreams,
+    groups: AllGroups,
+    granule_lanes: AllLanes,
     long: Vec<Long>,
     bounds: Times,
     tier: Tier,
     is_packed: bool,
     has_profiles: bool,
     has_lapses: bool,
+    has_other_durs: bool,
+    has_other_names: bool,
 }
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
@@ -69,12 +80,16 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         places: Spool::new(&config.tmp_dir, share),
         spans: AllSpans::new(file_bytes, share, config),
         streams: AllStreams::new(Spool::new(&config.tmp_dir, share)),
+        groups: AllGroups::new(file_bytes, share, config),
+        granule_lanes: AllLanes::new(Spool::new(&config.tmp_dir, share)),
         long: Vec::new(),
         bounds: Times::NONE,
         tier: config.tier.unwrap_or_else(Tier::best),
         is_packed: false,
         has_profiles: false,
         has_lapses: false,
+        has_other_durs: false,
+        has_other_names: false,
     };
     let inputs = read_all(std::slice::from_ref(source), config, &mut build)?;
     inputs.check_unchanged()?;
@@ -91,6 +106,10 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         true => None,
         false => Some(build.streams.finish()?),
     };
+    let groups = match &spans {
+        None => None,
+        Some(spans) => Some(build.groups.finish(spans.level)?),
+    };
     let (report, lanes, documents) = build.info.report_and_rest(&inputs)?;
     Ok(Built {
         report,
@@ -101,9 +120,13 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         places: build.places.take()?,
         spans,
         streams,
+        groups,
+        granule_lanes: build.granule_lanes.finish()?,
         bounds: build.bounds.bounds(),
         has_profiles: build.has_profiles,
         has_lapses: build.has_lapses,
+        has_other_durs: build.has_other_durs,
+        has_other_names: build.has_other_names,
     })
 }
 
@@ -137,6 +160,8 @@ impl Build {
         self.bounds = self.bounds.unite(lasting.times);
         self.has_profiles |= lasting.has_profiles;
         self.has_lapses |= lasting.has_lapses;
+        self.has_other_durs |= lasting.has_other_durs;
+        self.has_other_names |= lasting.has_other_names;
         if !matches!(current.own, InputBytes::Mapped(_)) {
             self.is_packed = true;
             return Ok(());
@@ -191,6 +216,11 @@ impl Reader for Build {
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
         self.streams.append(std::mem::take(&mut part.streams))?;
+        self.granule_lanes.append(std::mem::take(&mut part.lanes), &rows)?;
+        for member in &mut part.members {
+            member.lane = rows.get(member.lane as usize).copied().unwrap_or_default();
+        }
+        self.groups.append(&part.members)?;
         self.append_lasting(&mut part.lasting, &rows, current)?;
         self.info.take(part.info, base, current)
     }

@@ -1,17 +1,19 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
+use super::granule_lanes::PartLanes;
 use super::granules::{GranuleEvent, PartGranules};
+use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
-use super::span::NO_LANE;
 use super::streams::PartStreams;
 use crate::essential::{is_essential, may_be_special};
+use crate::filter::group_of;
 use crate::info;
 use tracemill_core::envelope::Envelope;
 use tracemill_core::order::{Record, word};
 use tracemill_core::scan::Collect;
 use tracemill_index::{event_sum, kinds};
 use tracemill_profile::Role;
-use tracemill_tokenizer::{Damage, Event, Member};
+use tracemill_tokenizer::{Damage, Event, Member as Value};
 
 /// The findings of a stretch of an input.
 pub(super) struct ChunkFindings {
@@ -22,12 +24,24 @@ pub(super) struct ChunkFindings {
     pub(super) places: Vec<Listed>,
     pub(super) lasting: Lasting,
     pub(super) streams: PartStreams,
+    pub(super) lanes: PartLanes,
+    pub(super) members: Vec<Member>,
+    scratch: Vec<u8>,
 }
 
 impl ChunkFindings {
     pub(super) fn new(info: info::ChunkFindings, lasting: Lasting) -> Self {
-        let (granules, times, places) = (PartGranules::new(), Vec::new(), Vec::new());
-        ChunkFindings { info, granules, times, places, lasting, streams: PartStreams::default() }
+        ChunkFindings {
+            info,
+            granules: PartGranules::new(),
+            times: Vec::new(),
+            places: Vec::new(),
+            lasting,
+            streams: PartStreams::default(),
+            lanes: PartLanes::default(),
+            members: Vec::new(),
+            scratch: Vec::new(),
+        }
     }
 
     #[inline]
@@ -103,7 +117,7 @@ impl Collect for ChunkFindings {
         if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
             self.places.push(Listed { place, len, kinds, sum });
         }
-        let lane = self.info.thread.map_or(NO_LANE, |lane| lane as u32);
+        let lane = self.info.thread.unwrap_or_default() as u32;
         let is_special = kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
         if kinds & kinds::PROFILES != 0
             && let Some(role) = Role::of(event)
@@ -112,10 +126,17 @@ impl Collect for ChunkFindings {
             self.streams.note(event, role, sum);
         }
         self.lasting.note(event, &PlacedEvent { place, lane, sum, is_special });
+        if kinds & kinds::METADATA == 0
+            && let Some(group) = group_of(event, &mut self.scratch)
+        {
+            let time = time.unwrap_or(i64::MIN);
+            self.members.push(Member { group, time, place, len, lane, sum });
+        }
         self.granules.note(&GranuleEvent { place, len, time, kinds, sum });
+        self.lanes.note(place, lane, self.granules.len());
     }
 
-    fn member(&mut self, member: Member<'_>) {
+    fn member(&mut self, member: Value<'_>) {
         self.lasting.note_value(member.value);
         self.envelope().member(member);
     }
@@ -128,5 +149,6 @@ impl Collect for ChunkFindings {
     fn seal(&mut self) {
         self.info.seal();
         self.granules.seal();
+        self.lanes.seal(&self.granules);
     }
 }

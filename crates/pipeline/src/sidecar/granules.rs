@@ -27,7 +27,7 @@ const FORCED: u64 = u64::MAX;
 pub(super) const TIMED: u64 =
     kinds::PLAIN | kinds::PAIRS | kinds::ASYNC | kinds::FLOWS | kinds::COUNTERS;
 /// Granules of a page.
-const ROWS: usize = 8192;
+pub(super) const ROWS: usize = 8192;
 
 /// A stretch of events.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,8 @@ pub(super) struct Granule {
     pub(super) place: u64,
     pub(super) end: u64,
     pub(super) events: u64,
+    /// Those of its events alone.
+    pub(super) bytes: u64,
     /// Times of its timed events that are no metadata; greatest below least if it has none.
     pub(super) least: i64,
     pub(super) greatest: i64,
@@ -60,6 +62,7 @@ impl Granule {
             place: seen.place,
             end: seen.place + seen.len,
             events: 1,
+            bytes: seen.len,
             least: seen.time.unwrap_or(i64::MAX),
             greatest: seen.time.unwrap_or(i64::MIN),
             kinds: seen.kinds,
@@ -72,6 +75,7 @@ impl Granule {
     fn join(&mut self, later: &Granule) {
         self.end = later.end;
         self.events += later.events;
+        self.bytes += later.bytes;
         self.least = self.least.min(later.least);
         self.greatest = self.greatest.max(later.greatest);
         self.kinds |= later.kinds;
@@ -92,8 +96,8 @@ impl Record for Granule {
 
     fn encode(&self, bytes: &mut [u8]) {
         let meta = self.kinds << 32 | u64::from(self.sum);
-        let Granule { place, end, events, least, greatest, jump, .. } = *self;
-        let words = [place, end, events, least as u64, greatest as u64, meta, jump, 0];
+        let Granule { place, end, events, bytes: own, least, greatest, jump, .. } = *self;
+        let words = [place, end, events, least as u64, greatest as u64, meta, jump, own];
         for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *chunk = word.to_le_bytes();
         }
@@ -110,6 +114,7 @@ impl Record for Granule {
             kinds: word(5) >> 32,
             sum: word(5) as u32,
             jump: word(6),
+            bytes: word(7),
         }
     }
 }
@@ -202,6 +207,16 @@ impl PartGranules {
             Some(last) if jump == 0 => last.join(&Granule::of(seen, 0)),
             _ => self.all.push(Granule::of(seen, jump)),
         }
+    }
+
+    /// How many there are so far.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Where they begin.
+    pub(super) fn places(&self) -> impl Iterator<Item = u64> {
+        self.all.iter().map(|granule| granule.place)
     }
 
     /// Something was lost behind the last event.
@@ -337,7 +352,7 @@ impl Granules {
 }
 
 fn fill(page: &[Granule], to: &mut PageBuilder) {
-    let columns: [fn(&Granule) -> u64; 7] = [
+    let columns: [fn(&Granule) -> u64; 8] = [
         |granule| granule.place,
         |granule| granule.end - granule.place,
         |granule| granule.events,
@@ -345,6 +360,7 @@ fn fill(page: &[Granule], to: &mut PageBuilder) {
         |granule| granule.times().1,
         |granule| granule.kinds,
         |granule| u64::from(granule.sum),
+        |granule| granule.bytes,
     ];
     for column in columns {
         to.numbers(&page.iter().map(column).collect::<Vec<_>>());

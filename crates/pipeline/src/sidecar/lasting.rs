@@ -2,7 +2,7 @@
 
 use super::span::{Span, SummedPlace};
 use crate::slice::keys::{self, Keys};
-use crate::slice::kinds::{Phase, end_of};
+use crate::slice::kinds::{Kind, Phase, end_of};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use tracemill_core::entry::{Entry, rank};
 use tracemill_core::order::{Keyed, Order, Record};
 use tracemill_core::place::{Long, Place};
 use tracemill_index::spans;
-use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
+use tracemill_tokenizer::{Event, Field, Nanos, Tier, Validator};
 
 /// A part of something that lasts, with the thread it stands on and its checksum.
 #[derive(Clone, Copy)]
@@ -66,6 +66,10 @@ pub(super) struct Lasting {
     pub(super) has_profiles: bool,
     /// Whether something is not JSON to the letter.
     pub(super) has_lapses: bool,
+    /// Whether an event has a duration that is no X, B or E.
+    pub(super) has_other_durs: bool,
+    /// Whether a B or E has a name that is no string.
+    pub(super) has_other_names: bool,
 }
 
 /// An event with what was found out about it.
@@ -89,6 +93,8 @@ impl Lasting {
             times: Times::NONE,
             has_profiles: false,
             has_lapses: false,
+            has_other_durs: false,
+            has_other_names: false,
         }
     }
 
@@ -109,6 +115,13 @@ impl Lasting {
         let Some(ts) = event.ts().filter(|_| phase != Phase::Metadata) else { return };
         let end = end_of(event, phase, ts);
         self.times.note(event, ts, end);
+        match phase {
+            Phase::Complete | Phase::Metadata => {}
+            Phase::Part(Kind::Slice, _) => self.has_other_names |= has_other_name(event),
+            Phase::Part(..) | Phase::Moment => {
+                self.has_other_durs |= event.dur().is_some_and(|dur| dur.floor > 0);
+            }
+        }
         if known.is_special {
             return;
         }
@@ -139,4 +152,9 @@ impl Lasting {
             self.complete.push(span);
         }
     }
+}
+
+fn has_other_name(event: &Event<'_>) -> bool {
+    let name = event.field_and_rest(Field::Name);
+    name.is_some_and(|name| !matches!(name, [b'"', ..] | [b'n', b'u', b'l', b'l', ..]))
 }

@@ -1,5 +1,6 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
+use super::granules::ROWS;
 use crate::pieces::Read;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,7 +13,7 @@ const STRETCH: u64 = 1 << 20;
 
 /// Sections that say what to read.
 pub(super) struct Lookup<'i, 'b> {
-    index: &'i Index<'b>,
+    pub(super) index: &'i Index<'b>,
     granules: &'i SectionEntry,
     places: &'i SectionEntry,
     spans: &'i SectionEntry,
@@ -24,10 +25,10 @@ pub(super) struct Lookup<'i, 'b> {
 /// An event that is read by itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Single {
-    place: u64,
-    sum: u32,
+    pub(super) place: u64,
+    pub(super) sum: u32,
     /// 0 where that is not known: then it is one of few.
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 /// CPU profiles that windows may need.
@@ -36,6 +37,17 @@ pub(super) struct Profiles {
     pub(super) first: HashSet<u64>,
     /// All of their events.
     pub(super) events: Vec<Single>,
+}
+
+/// An interval longer than T.
+pub(super) struct SpanRow {
+    /// One of [`spans`].
+    pub(super) kind: u8,
+    flags: u8,
+    end: i64,
+    pub(super) begin: Single,
+    /// As `begin` where no event ends it.
+    pub(super) last: Single,
 }
 
 /// What is to be read.
@@ -49,16 +61,18 @@ pub(super) struct Granules {
 }
 
 /// A granule as it stands in the index.
-struct Row {
+pub(super) struct Row {
     /// Neighbours in the text have neighbouring numbers.
-    number: u64,
+    pub(super) number: u64,
     place: u64,
     len: u64,
-    events: u64,
-    least: i64,
+    pub(super) events: u64,
+    pub(super) least: i64,
     width: u64,
     kinds: u64,
     sum: u64,
+    /// Those of its events.
+    pub(super) bytes: u64,
 }
 
 impl<'i, 'b> Lookup<'i, 'b> {
@@ -85,6 +99,34 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok((documents.rows == 1 && first <= last && last < text).then_some(lookup))
     }
 
+    /// Intervals longer than T that reach into `seen`.
+    pub(super) fn each_span(
+        &self,
+        seen: &Range<i64>,
+        mut visit: impl FnMut(&SpanRow),
+    ) -> Result<(), IndexError> {
+        for entry in pages_of(self.spans, seen) {
+            let page = self.index.page(entry)?;
+            let columns = [0, 1, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
+            let [kinds, flags, starts, durs, begins, rests, sums, last_sums] = columns;
+            let (kinds, flags, starts, durs) = (kinds?, flags?, starts?, durs?);
+            let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
+            for row in 0..page.rows() {
+                let (flags, start) = (flags[row] as u8, starts[row] as i64);
+                let is_open = flags & spans::OPEN != 0;
+                let end = if is_open { i64::MAX } else { start.saturating_add_unsigned(durs[row]) };
+                if start >= seen.end || end < seen.start {
+                    continue;
+                }
+                let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
+                let begin = single(begins[row], sums[row]);
+                let last = single(begins[row].wrapping_add(rests[row]), last_sums[row]);
+                visit(&SpanRow { kind: kinds[row] as u8, flags, end, begin, last });
+            }
+        }
+        Ok(())
+    }
+
     /// Single events of intervals longer than T that reach into `seen`. Parts of pairs, and what must be seen wherever it stands, come to
     /// `apart`. `None` if there are some whose parts are not all known.
     pub(super) fn spans(
@@ -93,40 +135,25 @@ impl<'i, 'b> Lookup<'i, 'b> {
         edges: Edges,
         apart: &mut HashMap<u64, Option<u64>>,
     ) -> Result<Option<Vec<Single>>, IndexError> {
-        let mut events = Vec::new();
-        let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
+        let (mut events, mut is_known) = (Vec::new(), true);
         let clips = edges == Edges::Clip;
-        for entry in pages_of(self.spans, seen) {
-            let page = self.index.page(entry)?;
-            let columns = [0, 1, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
-            let [kinds, flags, starts, durs, begins, rests, sums, last_sums] = columns;
-            let (kinds, flags, starts, durs) = (kinds?, flags?, starts?, durs?);
-            let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
-            for row in 0..page.rows() {
-                let (kind, flags, start) = (kinds[row] as u8, flags[row] as u8, starts[row] as i64);
-                let is_open = flags & spans::OPEN != 0;
-                let end = if is_open { i64::MAX } else { start.saturating_add_unsigned(durs[row]) };
-                if start >= seen.end || end < seen.start || kind == spans::COUNTER && !clips {
-                    continue;
-                }
-                if kind == spans::FLOW && flags & spans::STEPS != 0 && !clips {
-                    return Ok(None);
-                }
-                let begin = begins[row];
-                events.push(single(begin, sums[row]));
-                let is_pair = matches!(kind, spans::PAIR | spans::ASYNC | spans::LEGACY);
-                if kind != spans::COMPLETE {
-                    apart.insert(begin, is_pair.then_some(!begin));
-                }
-                let last = begin.wrapping_add(rests[row]);
-                // what closes behind the last window is of no interest where edges close
-                if last != begin && (!clips || end < seen.end) {
-                    events.push(single(last, last_sums[row]));
-                    apart.insert(last, is_pair.then_some(!begin));
-                }
+        self.each_span(seen, |&SpanRow { kind, flags, end, begin, last }| {
+            if kind == spans::COUNTER && !clips {
+                return;
             }
-        }
-        Ok(Some(events))
+            is_known &= kind != spans::FLOW || flags & spans::STEPS == 0 || clips;
+            events.push(begin);
+            let is_pair = matches!(kind, spans::PAIR | spans::ASYNC | spans::LEGACY);
+            if kind != spans::COMPLETE {
+                apart.insert(begin.place, is_pair.then_some(!begin.place));
+            }
+            // what closes behind the last window is of no interest where edges close
+            if last.place != begin.place && (!clips || end < seen.end) {
+                events.push(last);
+                apart.insert(last.place, is_pair.then_some(!begin.place));
+            }
+        })?;
+        Ok(is_known.then_some(events))
     }
 
     /// CPU profiles whose events and samples, from the first to the last, are `wanted`, and those whose times are not known. `None` if the
@@ -137,16 +164,38 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<Option<Profiles>, IndexError> {
         let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| self.index.section(id));
         let [Some(streams), Some(members)] = sections else { return Ok(None) };
-        // of each stream that may be needed, whether an event of it was seen
+        let wanted = |known, times: Range<i64>| known == 0 || wanted(times.start, times.end);
+        self.members((streams, [2, 3, 4]), members, wanted).map(Some)
+    }
+
+    /// Events of groups whose flags and times, from the first to the last, are `wanted`.
+    pub(super) fn groups(
+        &self,
+        wanted: impl Fn(u64, Range<i64>) -> bool,
+    ) -> Result<Option<Vec<Single>>, IndexError> {
+        let sections = [id::GROUPS, id::GROUP_EVENTS].map(|id| self.index.section(id));
+        let [Some(groups), Some(members)] = sections else { return Ok(None) };
+        let found = self.members((groups, [0, 1, 2]), members, wanted)?;
+        Ok(Some(found.events))
+    }
+
+    /// Members of what is `wanted`, by its number in one column, and its least and greatest time by those of two others.
+    fn members(
+        &self,
+        (owners, columns): (&SectionEntry, [usize; 3]),
+        members: &SectionEntry,
+        wanted: impl Fn(u64, Range<i64>) -> bool,
+    ) -> Result<Profiles, IndexError> {
+        // of each that may be needed, whether an event of it was seen
         let mut needed: Vec<Option<bool>> = Vec::new();
-        for entry in &streams.pages {
+        for entry in &owners.pages {
             let page = self.index.page(entry)?;
-            let [known, leasts, widths] = [2, 3, 4].map(|column| page.numbers(column));
-            let (known, leasts, widths) = (known?, leasts?, widths?);
+            let [numbers, leasts, widths] = columns.map(|column| page.numbers(column));
+            let (numbers, leasts, widths) = (numbers?, leasts?, widths?);
             needed.extend((0..page.rows()).map(|row| {
                 let least = leasts[row] as i64;
                 let greatest = least.saturating_add_unsigned(widths[row]);
-                (known[row] == 0 || wanted(least, greatest)).then_some(false)
+                wanted(numbers[row], least..greatest).then_some(false)
             }));
         }
         let mut found = Profiles { first: HashSet::new(), events: Vec::new() };
@@ -164,14 +213,26 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 found.events.push(Single { place, sum, bytes: lens[row] });
             }
         }
-        Ok(Some(found))
+        Ok(found)
     }
 
     /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
     pub(super) fn pieces(
         &self,
         seen: &Range<i64>,
+        events: Vec<Single>,
+    ) -> Result<Granules, IndexError> {
+        self.pieces_of(Some(seen), |row| row.touches(seen), events, |_, _| ())
+    }
+
+    /// As [`Lookup::pieces`], of granules that are `wanted`; those whose pages are beside `seen` are not looked at. `rest` is given those that
+    /// are not read as a whole, each with the single events that are read of it.
+    pub(super) fn pieces_of(
+        &self,
+        seen: Option<&Range<i64>>,
+        mut wanted: impl FnMut(&Row) -> bool,
         mut events: Vec<Single>,
+        mut rest: impl FnMut(&Row, &[Single]),
     ) -> Result<Granules, IndexError> {
         for entry in &self.places.pages {
             let page = self.index.page(entry)?;
@@ -181,43 +242,49 @@ impl<'i, 'b> Lookup<'i, 'b> {
         events.sort_unstable();
         events.dedup_by_key(|event| event.place);
         let mut all = Granules { pieces: Vec::new(), read: Read::default(), bytes: 0, row: 0 };
-        let mut events = events.into_iter().peekable();
+        let mut left = &events[..];
         self.each_granule(seen, |row| {
-            while let Some(event) = events.next_if(|event| event.place < row.place) {
-                all.event(event);
-            }
             let end = row.place.saturating_add(row.len);
-            while events.next_if(|event| event.place < end).is_some() {}
+            let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
+            let (own, behind) = others.split_at(others.partition_point(|e| e.place < end));
+            before.iter().for_each(|event| all.event(*event));
+            left = behind;
+            if row.place != self.last && !wanted(row) {
+                own.iter().for_each(|event| all.event(*event));
+                return rest(row, own);
+            }
             let end = if row.place == self.last { u64::MAX } else { end };
             all.stretch(row.place..end, row.number);
             all.bytes += end.min(self.text).saturating_sub(row.place);
             all.read.add(Read { events: row.events, sum: row.sum as u32 });
         })?;
-        events.for_each(|event| all.event(event));
+        left.iter().for_each(|event| all.event(*event));
         Ok(all)
     }
 
     fn each_granule(
         &self,
-        seen: &Range<i64>,
+        seen: Option<&Range<i64>>,
         mut visit: impl FnMut(&Row),
     ) -> Result<(), IndexError> {
         let last = self.granules.pages.last().map(|entry| entry.offset);
         let is_last = |entry: &&PageEntry| Some(entry.offset) == last;
-        let touches = |entry: &&PageEntry| touches(entry, seen) || is_last(entry);
+        let touches =
+            |entry: &&PageEntry| seen.is_none_or(|seen| touches(entry, seen)) || is_last(entry);
         for (number, entry) in self.granules.pages.iter().enumerate() {
             if !touches(&entry) {
                 continue;
             }
             let page = self.index.page(entry)?;
-            let columns = [0, 1, 2, 3, 4, 5, 6].map(|column| page.numbers(column));
-            let [places, lens, events, leasts, widths, kinds, sums] = columns;
+            let columns = [0, 1, 2, 3, 4, 5, 6, 7].map(|column| page.numbers(column));
+            let [places, lens, events, leasts, widths, kinds, sums, bytes] = columns;
             let (places, lens, events, leasts) = (places?, lens?, events?, leasts?);
-            let (widths, kinds, sums) = (widths?, kinds?, sums?);
+            let (widths, kinds, sums, bytes) = (widths?, kinds?, sums?, bytes?);
             for row in 0..page.rows() {
                 let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
-                let own = Row {
-                    number: (number as u64) << 32 | row as u64,
+                visit(&Row {
+                    // pages have so many rows, but for the last
+                    number: (number * ROWS + row) as u64,
                     place,
                     len,
                     events: events[row],
@@ -225,10 +292,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
                     width: widths[row],
                     kinds: kinds[row],
                     sum: sums[row],
-                };
-                if own.touches(seen) || place == self.last {
-                    visit(&own);
-                }
+                    bytes: bytes[row],
+                });
             }
         }
         Ok(())
@@ -236,7 +301,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
 }
 
 impl Row {
-    fn touches(&self, seen: &Range<i64>) -> bool {
+    /// Whether any of its times may be one of these.
+    pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
         let is_timed = self.kinds & super::granules::TIMED != 0;
         let greatest = self.least.saturating_add_unsigned(self.width);
         is_timed && self.least < seen.end && greatest >= seen.start

@@ -1,6 +1,7 @@
 //! The file, within its budget.
 
 use super::build::{Built, TOP};
+use super::groups::Groups;
 use super::meta::{Meta, WindowsMeta};
 use super::{rows, tables};
 use std::fs::File;
@@ -31,19 +32,20 @@ pub(super) struct Made {
 struct Step(u32);
 
 impl Step {
-    const LAST: Step = Step(9);
+    const LAST: Step = Step(10);
 
     /// How much coarser granules are than they have to be.
     fn coarser(self) -> u32 {
-        if self.0 == Self::LAST.0 { 63 } else { self.0.min(4) }
+        if self.0 == Self::LAST.0 { 63 } else { self.0.saturating_sub(1).min(4) }
     }
 
     fn leaves_out(self, id: u16) -> bool {
         let from = match id {
-            id::PLACES | id::SPANS | id::STREAMS => 5,
-            id::LANES => 6,
-            id::DOCUMENTS | id::KEYS => 7,
-            id::META => 8,
+            id::GRANULE_LANES | id::GROUPS => 1,
+            id::PLACES | id::SPANS | id::STREAMS => 6,
+            id::LANES => 7,
+            id::DOCUMENTS | id::KEYS => 8,
+            id::META => 9,
             _ => u32::MAX,
         };
         self.0 >= from
@@ -72,21 +74,34 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
             id::LANES => tables::lanes_fit(built),
             id::STREAMS => built.has_profiles && built.streams.is_some(),
             id::SPANS => built.spans.as_ref().is_some_and(|spans| spans.is_complete),
+            id::GRANULE_LANES => tables::lanes_fit(built),
+            id::GROUPS => built.groups.is_some(),
             _ => true,
         };
         fits && !step.leaves_out(id)
     };
-    let may_go = [id::DOCUMENTS, id::KEYS, id::LANES, id::PLACES, id::SPANS, id::STREAMS];
+    let may_go = [
+        id::DOCUMENTS,
+        id::KEYS,
+        id::LANES,
+        id::PLACES,
+        id::SPANS,
+        id::STREAMS,
+        id::GRANULE_LANES,
+        id::GROUPS,
+    ];
     let is_there = |id: u16| id != id::STREAMS || built.has_profiles;
     let left_out = may_go.into_iter().filter(|&id| is_there(id) && !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
     let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
+    let groups = built.groups.as_ref().filter(|_| keeps(id::GROUPS));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
 
     let file = tempfile::tempfile_in(tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
     to.section(Section { id: id::META, critical: true, version: 1 })?;
-    let meta = meta(built, (level, look_back), keeps(id::META), left_out.clone())?;
+    let with_groups = (keeps(id::META), groups);
+    let meta = meta(built, (level, look_back), with_groups, left_out.clone())?;
     for part in meta.chunks(PAGE) {
         to.page(1, (0, 0), |page| _ = page.bytes(part))?;
     }
@@ -108,6 +123,12 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
     if let Some(streams) = built.streams.as_ref().filter(|_| keeps(id::STREAMS)) {
         streams.write(&mut to)?;
     }
+    if keeps(id::GRANULE_LANES) {
+        built.granule_lanes.write(&built.granules, level, &mut to)?;
+    }
+    if let (Some(groups), Some(level)) = (groups, look_back) {
+        groups.write(level, &mut to)?;
+    }
     let bytes = to.file_len();
     let (mut body, head) = to.finish(input)?;
     body.flush()?;
@@ -119,7 +140,7 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
 fn meta(
     built: &Built,
     (level, look_back): (u32, Option<u32>),
-    with_info: bool,
+    (with_info, groups): (bool, Option<&Groups>),
     left_out: Vec<String>,
 ) -> io::Result<Vec<u8>> {
     let [input] = &built.report.inputs[..] else {
@@ -135,6 +156,10 @@ fn meta(
         has_strangers: spans.has_strangers,
         has_profiles: built.has_profiles,
         has_lapses: built.has_lapses,
+        has_other_durs: built.has_other_durs,
+        has_other_names: built.has_other_names,
+        group_level: groups.and_then(|groups| groups.bound(level)),
+        has_crossing: groups.is_some_and(Groups::has_crossing),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
     Ok(serde_json::to_vec(&Meta::of(level, left_out, input, info).with_windows(windows))?)

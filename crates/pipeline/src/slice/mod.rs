@@ -37,7 +37,7 @@ mod write;
 
 pub use report::SliceReport;
 
-use crate::annotations::{Annotations, modifications};
+use crate::annotations::{Annotations, NAMED, name_events};
 use crate::config::Config;
 use crate::inputs::{of_inputs, read_all};
 use crate::pieces::Tried;
@@ -98,19 +98,10 @@ pub(crate) fn slice_known(
     let Some((inputs, index)) = read.filter(|(_, index)| index.was_known()) else {
         return Ok(Tried::Wrong);
     };
-    if has_annotations(&index, &inputs) {
-        return Ok(Tried::Cannot(
-            "the trace has DevTools annotations, which name events by number",
-        ));
+    if name_events(&index.documents, &inputs) {
+        return Ok(Tried::Cannot(NAMED));
     }
     write(job, (inputs, index), config).map(Tried::Done)
-}
-
-/// Whether events are named by their numbers, which pieces do not have.
-fn has_annotations(index: &Index, inputs: &Inputs) -> bool {
-    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = Store::new(payloads, Vec::new());
-    index.documents.iter().any(|document| modifications(document, &store).is_some())
 }
 
 /// Writes what was read.

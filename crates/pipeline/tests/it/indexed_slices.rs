@@ -106,7 +106,7 @@ fn on_lines(text: &str) -> Vec<u8> {
 }
 
 /// A trace: stacks and what else there is, of the generator, or damaged.
-fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
+pub(crate) fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
     let text = match seed % 4 {
         0 if seed % 8 == 4 => on_lines(&Trace::new(seed, 500, true).text),
         0 | 1 => Trace::new(seed, 500, true).text.into_bytes(),

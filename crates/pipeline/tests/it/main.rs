@@ -14,6 +14,7 @@ mod filter;
 mod fuzzed;
 mod identity;
 mod index;
+mod indexed_filters;
 mod indexed_profiles;
 mod indexed_slices;
 mod info;

@@ -315,6 +315,7 @@ def filter(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     pid: Value | Iterable[Value] | None = None,
     tid: Value | Iterable[Value] | None = None,
     process: Value | Iterable[Value] | None = None,
@@ -354,6 +355,8 @@ def filter(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         pid (IDS): Events of these processes: numbers, ranges, strings, such as 1,2,5-9.
         tid (IDS): Events of these threads.
         process (REGEX): Events of processes whose name (process_name) matches.
@@ -392,13 +395,13 @@ def filter(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
-        "process": process, "thread": thread, "ph": ph, "cat": cat, "name": name, "ignore_case":
-        ignore_case, "min_dur": min_dur, "max_dur": max_dur, "from_": from_, "to": to, "drop": drop,
-        "invert": invert, "shrink_to": shrink_to, "output": output, "force": force, "compress":
-        compress, "level": level, "format": format, "repair": repair, "write_index": write_index,
-        "for_": for_, "overlaps": overlaps, "threads": threads, "memory": memory, "sync": sync,
-        "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
+        "tid": tid, "process": process, "thread": thread, "ph": ph, "cat": cat, "name": name,
+        "ignore_case": ignore_case, "min_dur": min_dur, "max_dur": max_dur, "from_": from_, "to": to,
+        "drop": drop, "invert": invert, "shrink_to": shrink_to, "output": output, "force": force,
+        "compress": compress, "level": level, "format": format, "repair": repair, "write_index":
+        write_index, "for_": for_, "overlaps": overlaps, "threads": threads, "memory": memory, "sync":
+        sync, "tmp_dir": tmp_dir
     }
     return run("filter", inputs, options, "--report=-", progress)
 

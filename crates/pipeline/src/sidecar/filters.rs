@@ -1,0 +1,202 @@
+//! `filter` with an index: only what may stay is read, with whatever that belongs to; what goes is counted by the index.
+//!
+//! | asked for | read | the rest goes because |
+//! |---|---|---|
+//! | ids of processes or threads, and whatever else | granules with events of these threads; groups of several threads | its thread has other ids |
+//! | times alone, and a size | granules within T of them; intervals, groups and CPU profiles that last longer and reach in | it lies before or behind |
+//! | anything else | all | |
+//!
+//! Ids are asked before all else, so whatever else is asked for, what is not read goes because of them. Of begins and ends those
+//! that are listed are paired by their places, as in [`super::windows`].
+//!
+//! What was read must have the checksums of the index; else the trace is read as if there were none.
+
+use super::lanes::{Lanes, lanes};
+use super::lookup::Single;
+use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
+use crate::config::Config;
+use crate::filter::narrowed::{By, Counts, Narrowed, Side, ThreadTotal, Times};
+use crate::filter::{self, Criteria, Job};
+use crate::report::FilterReport;
+use std::collections::HashMap;
+use std::ops::Range;
+use tracemill_core::error::Error;
+use tracemill_core::losses::InputReport;
+use tracemill_index::{IndexError, groups, spans};
+
+/// See [`crate::filter()`]; for no viewer.
+pub(crate) fn filter(job: Job<'_>, config: &Config) -> Result<FilterReport, Error> {
+    job.check(config)?;
+    let criteria = Criteria::of(job.filter)?;
+    let asked = run(
+        job.sources,
+        config,
+        |opened| known(&opened, &criteria, config),
+        |source, known| filter::filter_known(job, source, known, config),
+        || filter::filter(job, config),
+    )?;
+    let Asked { answer: mut report, used, unused, warning } = asked;
+    (report.index, report.index_unused) = (used, unused);
+    report.run.warnings.extend(warning);
+    Ok(report)
+}
+
+/// What is to be read; an error says why the index is none of the trace.
+fn known(
+    opened: &Opened<'_, '_, '_>,
+    criteria: &Criteria,
+    config: &Config,
+) -> Result<Plan<Narrowed>, String> {
+    let Some([start, ..]) = opened.of_windows.bounds else {
+        return Ok(Plan::Cannot("the trace has no times"));
+    };
+    let asked = match (criteria.has_ids(), criteria.only_times(start)) {
+        (true, _) => by_threads(opened, criteria, start, config),
+        (false, Some(times)) => by_times(opened, times, start, config),
+        (false, None) => Ok(Ok(Plan::Cannot("only ids and times say where events lie"))),
+    };
+    asked.map_err(|error| error.to_string())?
+}
+
+/// An index that is damaged, or none of the trace, or what it says.
+type Planned = Result<Result<Plan<Narrowed>, String>, IndexError>;
+
+/// Says that all must be read.
+fn cannot(why: &'static str) -> Planned {
+    Ok(Ok(Plan::Cannot(why)))
+}
+
+const NO_GROUPS: &str = "it has no list of the events that share ids";
+const NO_PROFILES: &str = "it has no list of the CPU profiles";
+
+fn by_threads(
+    Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
+    criteria: &Criteria,
+    start: i64,
+    config: &Config,
+) -> Planned {
+    if criteria.inverts() {
+        return cannot("what does not match is wanted");
+    }
+    let Some(Lanes { all, .. }) = lanes(lookup.index)? else {
+        return cannot("it does not have all threads");
+    };
+    let wanted: Vec<bool> =
+        all.iter().map(|own| criteria.takes_thread(&own.pid, &own.tid)).collect();
+    let of_wanted = all.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
+    let bytes = of_wanted.fold(0_u64, |sum, (own, _)| sum.saturating_add(own.all.bytes));
+    if bytes > input.bytes / 2 {
+        return cannot("most of the trace is wanted");
+    }
+    let Some(granules) = super::lanes::granules_of(lookup.index, &wanted)? else {
+        return cannot("it does not say which threads are where");
+    };
+    if !of_windows.has_crossing {
+        return cannot(NO_GROUPS);
+    }
+    let crosses = |flags: u64, _| flags & groups::CROSSING != 0;
+    let Some(mut events) = lookup.groups(crosses)? else { return cannot(NO_GROUPS) };
+    if of_windows.has_profiles {
+        let Some(profiles) = lookup.profiles(|_, _| true)? else { return cannot(NO_PROFILES) };
+        events.extend(profiles.events);
+    }
+    if let Some(why) = too_many(events.len(), config) {
+        return cannot(why);
+    }
+    let is_wanted = |number| granules.binary_search(&number).is_ok();
+    let pieces = lookup.pieces_of(None, |row| is_wanted(row.number), events, |_, _| ())?;
+    if !are_within(&all, input) {
+        return Ok(Err("its threads have more events than the trace".to_owned()));
+    }
+    let known = |pieces| Narrowed { start, pieces, by: By::Threads(all) };
+    Ok(pieces_of(pieces, input.clone()).map(|plan| plan.map(known)))
+}
+
+fn are_within(all: &[ThreadTotal], input: &InputReport) -> bool {
+    let mut sum = Counts::default();
+    all.iter().for_each(|own| sum.add(own.all));
+    sum.events <= input.events && sum.bytes <= input.bytes
+}
+
+fn by_times(
+    Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
+    wanted: Range<i64>,
+    start: i64,
+    config: &Config,
+) -> Planned {
+    if wanted.is_empty() {
+        return cannot("no time is wanted");
+    }
+    if of_windows.has_other_durs || of_windows.has_other_names {
+        return cannot("some events have durations or names where none belong");
+    }
+    if of_windows.has_crossings && of_windows.has_strangers {
+        return cannot("some E events end B events of other names");
+    }
+    if !lanes(lookup.index)?.is_some_and(|lanes| lanes.is_plain) {
+        return cannot("its threads have ids that are spelled in several ways");
+    }
+    let Some(bound) = of_windows.group_level.map(|level| level.max(of_windows.level)) else {
+        return cannot(NO_GROUPS);
+    };
+    let look = 1_i64.checked_shl(bound).filter(|look| *look > 0).unwrap_or(i64::MAX);
+    let seen = wanted.start.saturating_sub(look)..wanted.end.saturating_add(look);
+    let reaches = |times: &Range<i64>| times.start < seen.end && times.end >= seen.start;
+    let is_wanted = |flags: u64, times| flags & groups::LONG != 0 && reaches(&times);
+    let Some(mut events) = lookup.groups(is_wanted)? else { return cannot(NO_GROUPS) };
+    let mut apart = HashMap::new();
+    events.extend(lookup.lasting(&seen, &mut apart)?);
+    if of_windows.has_profiles {
+        let Some(profiles) = lookup.profiles(|least, greatest| reaches(&(least..greatest)))? else {
+            return cannot(NO_PROFILES);
+        };
+        events.extend(profiles.events);
+    }
+    if let Some(why) = too_many(events.len(), config) {
+        return cannot(why);
+    }
+    let (mut rest, mut beside) = ([Counts::default(); 2], HashMap::new());
+    let pieces = lookup.pieces_of(
+        None,
+        |row| row.touches(&seen),
+        events,
+        |row, own| {
+            let side = if row.least < seen.start { Side::Before } else { Side::Behind };
+            rest[side as usize].add(Counts { events: row.events, bytes: row.bytes });
+            beside.extend(own.iter().map(|event| (event.place, side)));
+        },
+    )?;
+    let times = Times { seen, apart, only_by_name: of_windows.has_crossings, rest, beside };
+    let all = rest[0].events.saturating_add(rest[1].events);
+    let bytes = rest[0].bytes.saturating_add(rest[1].bytes);
+    if all > input.events || bytes > input.bytes {
+        return Ok(Err("its granules have more events than the trace".to_owned()));
+    }
+    let known = |pieces| Narrowed { start, pieces, by: By::Times(times) };
+    Ok(pieces_of(pieces, input.clone()).map(|plan| plan.map(known)))
+}
+
+impl super::lookup::Lookup<'_, '_> {
+    /// Single events of complete events and pairs longer than T that reach into `seen`; parts of pairs come to `apart`.
+    fn lasting(
+        &self,
+        seen: &Range<i64>,
+        apart: &mut HashMap<u64, u64>,
+    ) -> Result<Vec<Single>, IndexError> {
+        let mut events = Vec::new();
+        self.each_span(seen, |span| {
+            if !matches!(span.kind, spans::COMPLETE | spans::PAIR) {
+                return;
+            }
+            events.push(span.begin);
+            if span.kind == spans::PAIR {
+                apart.insert(span.begin.place, !span.begin.place);
+            }
+            if span.last.place != span.begin.place {
+                events.push(span.last);
+                apart.insert(span.last.place, !span.begin.place);
+            }
+        })?;
+        Ok(events)
+    }
+}
