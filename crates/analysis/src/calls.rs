@@ -5,9 +5,10 @@
 //! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
 
 use crate::entries::Entry;
+use crate::functions::NATIVE;
 use crate::kinds::flag;
 use crate::made::{Begun, Calls, Made};
-use crate::model::{Above, Model, NATIVE, NONE};
+use crate::model::{Model, NONE, Node};
 use crate::samples::Sample;
 use crate::space::Space;
 use std::cmp::Ordering;
@@ -194,7 +195,7 @@ impl Integrator<'_> {
         if Some(sample.node) == self.model.gc {
             if sample.below != NONE {
                 self.push_stack(sample.below);
-                let class = self.model.calls[sample.node as usize].class;
+                let class = self.model.node(sample.node).class;
                 self.stack.push((sample.node, class));
             }
         } else {
@@ -208,14 +209,16 @@ impl Integrator<'_> {
 
     /// Puts a node and its ancestors on the stack that is put in; native frames are left out.
     fn push_stack(&mut self, mut node: u32) {
-        let Model { calls, .. } = self.model;
-        if node != NONE && self.model.frame(node).url == NATIVE {
-            node = calls[node as usize].parent;
+        if node != NONE {
+            let Node { frame, above, .. } = self.model.node(node);
+            if self.model.function(frame).url == NATIVE {
+                node = above;
+            }
         }
         while node != 0 && node != NONE {
-            let Above { parent, class } = calls[node as usize];
+            let Node { above, class, .. } = self.model.node(node);
             self.stack.push((node, class));
-            node = parent;
+            node = above;
         }
         self.stack.reverse();
     }

@@ -43,11 +43,11 @@ impl Walk<'_> {
     }
 
     fn depth(&self, node: u32) -> i32 {
-        self.model.depths[node as usize]
+        self.model.node(node).depth
     }
 
     fn parent(&self, node: u32) -> Option<u32> {
-        Some(self.model.parents[node as usize]).filter(|&parent| parent != NONE)
+        Some(self.model.node(node).parent).filter(|&parent| parent != NONE)
     }
 
     /// Closes and opens what lies between two stacks; gives the node that is last looked at.

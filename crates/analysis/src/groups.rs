@@ -3,8 +3,9 @@
 use crate::details::is_of_request;
 use crate::entities::Owner;
 use crate::entries::Entry;
+use crate::functions::{Frame, IDLE, NATIVE, native_group};
 use crate::kinds::{NO_CAT, flag};
-use crate::model::{IDLE, Model, NATIVE, native_group};
+use crate::model::Model;
 use crate::names::Names;
 use crate::styles::style;
 use crate::trace::{Thread, Trace};
@@ -95,6 +96,9 @@ const CATEGORIES: [(&str, &str); 11] = [
     ("async", "Async"),
 ];
 
+/// What ids of calls have: they are numbers of functions, others those of texts.
+const CALL: u32 = 1 << 31;
+
 /// By what an entry's group is kept: whether it is a call, its kind or node, its details.
 type Asked = (bool, u32, u32);
 
@@ -143,11 +147,19 @@ impl<'t> Ids<'t> {
     }
 
     /// The frame of a call.
-    pub(crate) fn frame(&self, entry: &Entry) -> Option<&'t crate::model::Frame> {
+    pub(crate) fn frame(&self, entry: &Entry) -> Option<Frame> {
         if !entry.is_call() {
             return None;
         }
         Some(self.model()?.frame(entry.kind))
+    }
+
+    /// The text of an id.
+    pub(crate) fn text(&self, id: u32) -> String {
+        match self.model().filter(|_| id & CALL != 0) {
+            Some(model) => model.row_text(id & !CALL, &self.trace.names),
+            None => self.trace.names.text(id),
+        }
     }
 
     /// The URL of a call's function, if it has one.
@@ -380,7 +392,8 @@ impl Identify for Ids<'_> {
     #[inline]
     fn id(&self, entry: &Entry) -> u32 {
         if entry.is_call() {
-            return self.frame(entry).map_or(0, |frame| frame.row);
+            let model = self.model();
+            return model.map_or(0, |own| CALL | own.function(own.node(entry.kind).frame).row);
         }
         match self.trace.details.all[entry.details as usize].row {
             0 => self.trace.kinds.all[entry.kind as usize].name,

@@ -32,7 +32,7 @@ impl Trace {
             let mut missing = calls.clone();
             let track = self.track(thread)?;
             for call in track.calls.iter().flat_map(Calls::iter) {
-                let node = model.ids[call.node as usize];
+                let node = model.node(call.node).id;
                 missing.remove(&(i64::from(call.sample as i32), node));
             }
             if !missing.is_empty() {

@@ -12,13 +12,13 @@ pub(crate) struct Listed<'m> {
 impl<'m> Listed<'m> {
     /// Of a profile, of which `is_listed` tells by the number of a URL; `None` if it has no function on the list.
     pub(crate) fn new(model: &'m Model, is_listed: impl Fn(u32) -> bool) -> Option<Self> {
-        let functions: Vec<bool> = model.frames.iter().map(|frame| is_listed(frame.url)).collect();
+        let functions: Vec<bool> = model.frames().map(|frame| is_listed(frame.url)).collect();
         functions.contains(&true).then_some(Listed { model, functions })
     }
 
     /// Whether an entry is a call of one of them.
     pub(crate) fn has(&self, entry: &Entry) -> bool {
-        entry.is_call() && self.functions[self.model.frame_number(entry.kind) as usize]
+        entry.is_call() && self.functions[self.model.node(entry.kind).frame as usize]
     }
 }
 

@@ -39,7 +39,7 @@
 //! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
 //!
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
-//! pages), `sorting` (by thread and time; B and E), `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
+//! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters`, `pages`, `compiled` and `reflows`), `images` (what URLs they are of).
@@ -57,6 +57,7 @@ mod entries;
 mod export;
 mod facts;
 mod frames;
+mod functions;
 mod groups;
 mod hiding;
 mod ignored;
@@ -78,6 +79,7 @@ mod picks;
 mod picture;
 mod proto;
 mod query;
+mod raw;
 mod read;
 mod record;
 mod reflows;

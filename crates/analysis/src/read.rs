@@ -1,12 +1,14 @@
 //! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
 
 use crate::facts::{Bounds, Facts, Lane};
+use crate::functions::meta_names;
 use crate::kinds::flags;
 use crate::maps::{Mapper, SourceMaps};
 use crate::meta::{Meta, ThreadId};
-use crate::model::{Model, Raw, Weights, meta_names, micros};
+use crate::model::{Model, Weights, micros};
 use crate::modifications::Modifications;
 use crate::names::Names;
+use crate::raw::Raw;
 use crate::samples::{Raw as RawSamples, Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::{Room, Space};
@@ -32,11 +34,11 @@ impl Trace {
     /// Reads `sources` to their end.
     ///
     /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E and 28 for a sample while they are sorted, then 32 and
-    /// 12: on disk beyond the budget. Each distinct text and the threads must stay in memory, and nodes of profiles, some 30 bytes
-    /// each and as much for each function, 80 while they are read: these are not counted.
+    /// 12, 28 for each node of a profile and 32 for each function: on disk beyond the budget. Each distinct text and the threads must stay in
+    /// memory, and of one profile after the other some 30 bytes for each node and 50 for each function.
     ///
     /// # Errors
-    /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if texts and threads are more than a quarter of the budget.
+    /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }
@@ -79,7 +81,7 @@ impl Trace {
         let meta = facts.meta(place);
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(&scanned, rules, tables, (&space, config))?;
+        let profiles = read_profiles(&scanned, rules, tables, (&space, &room, config))?;
         let metadata: Vec<Vec<u8>> = scanned.members(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
@@ -178,9 +180,11 @@ impl Trace {
     fn map(&mut self, maps: &SourceMaps, metadata: &[Vec<u8>], most: u64) {
         let mut mapper = Mapper::new(&mut self.names, most);
         let models = self.threads.iter().filter_map(|thread| thread.model.as_ref());
-        mapper.read(models.flat_map(|model| &model.frames), maps, metadata);
-        let models = self.threads.iter_mut().filter_map(|thread| thread.model.as_mut());
-        models.flat_map(|model| &mut model.frames).for_each(|frame| mapper.change(frame));
+        mapper.read(models.flat_map(Model::functions), maps, metadata);
+        if mapper.mapped.functions > 0 {
+            let models = self.threads.iter_mut().filter_map(|thread| thread.model.as_mut());
+            models.for_each(|model| model.map(|frame| mapper.change(frame)));
+        }
         (self.libraries, self.mapped) = (mapper.libraries, mapper.mapped);
     }
 
@@ -360,21 +364,22 @@ fn read_profiles(
     scanned: &Scanned,
     rules: ReadRules,
     (names, samples): (&mut Names, &mut Samples),
-    (space, config): (&Space, &Config),
+    (space, room, config): (&Space, &Room, &Config),
 ) -> Result<Vec<Read>, Error> {
     let mut all = Vec::new();
     let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
     let threads = config.threads.max(1);
     let space = space.divided(threads as u64);
+    let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
     for first in (0..profiles.len()).step_by(threads) {
         let decoded = try_each(threads, threads.min(profiles.len() - first), |at| {
-            let (mut raw, mut raw_samples) = (Raw::default(), RawSamples::new(&space));
+            let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
             let (facts, mut names) = (profiles[first + at].clone(), meta_names());
             let mut added = Ok(());
             pieces.each(first + at, rules.as_devtools, |piece| {
-                raw.add(piece, facts.is_whole, &mut names);
                 if added.is_ok() {
-                    added = raw_samples.add(piece.samples, piece.steps);
+                    let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
+                    added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.steps));
                 }
                 if raw_samples.are_complete() {
                     raw.source = piece.source.or(raw.source);
@@ -383,7 +388,7 @@ fn read_profiles(
             added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
         })?;
         for own in decoded {
-            all.push(own.read(scanned, rules, (names, samples))?);
+            all.push(own.read(scanned, rules, (names, samples), (&kept, room))?);
         }
     }
     Ok(all)
@@ -396,6 +401,7 @@ impl Decoded {
         scanned: &Scanned,
         rules: ReadRules,
         (names, samples): (&mut Names, &mut Samples),
+        kept: (&Space, &Room),
     ) -> Result<Read, Error> {
         let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
         raw.rename(&names.append(&own));
@@ -412,8 +418,8 @@ impl Decoded {
         }
         let end = micros(facts.end.as_deref()).unwrap_or(f64::NAN);
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
-        let (mut model, by_id) = raw.model(end);
-        let node = |id: u64| by_id.get(&id).copied().and_then(|own| model.node(own));
+        let (mut model, by_id) = raw.model(end, kept)?;
+        let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
         let span = raw_samples.finish((start, weights), node, &model, samples)?;
         if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
             model.end = end;
@@ -446,7 +452,8 @@ fn choose(profiles: Vec<Read>, is_cpu_profile: bool) -> Vec<Chosen> {
         }
     }
     let all = chosen.into_iter().map(|(_, chosen)| chosen);
-    all.filter(|chosen| chosen.model.as_ref().is_some_and(|model| !model.ids.is_empty())).collect()
+    all.filter(|chosen| chosen.model.as_ref().is_some_and(|model| !model.nodes.is_empty()))
+        .collect()
 }
 
 /// First and last microsecond (§11).

@@ -66,7 +66,7 @@ impl Flame<'_> {
             each(FlameRow {
                 depth: level,
                 is_call: entry.is_call(),
-                id: view.trace.names.text(ids.id(&entry)),
+                id: ids.text(ids.id(&entry)),
                 ts: entry.ts,
                 dur: entry.dur,
                 own,
@@ -194,8 +194,8 @@ impl<'t> View<'t> {
 
     /// The sample and node of a call.
     fn call_key(&self, entry: &Entry) -> (i64, u64) {
-        let id = self.thread.model.as_ref().and_then(|own| own.ids.get(entry.kind as usize));
-        (i64::from(entry.details as i32), id.copied().unwrap_or_default())
+        let id = self.thread.model.as_ref().map(|own| own.node(entry.kind).id);
+        (i64::from(entry.details as i32), id.unwrap_or_default())
     }
 
     fn draws(&self, entry: &Entry) -> bool {
@@ -284,7 +284,7 @@ impl<'t> View<'t> {
                 url: self.trace.names.bytes_of(frame.url),
                 line: self.position(frame.line),
                 column: self.position(frame.column),
-                node: model.ids[entry.kind as usize],
+                node: model.node(entry.kind).id,
                 sample: Some(entry.details).filter(|&sample| sample != NO_SAMPLE),
             })?;
         }
@@ -302,7 +302,7 @@ impl<'t> View<'t> {
         if !entry.is_call() {
             return entry.event_number().map(|number| format!("r-{number}"));
         }
-        let node = ids.model()?.ids[entry.kind as usize];
+        let node = ids.model()?.node(entry.kind).id;
         let sample = i64::from(entry.details as i32);
         let [pid, tid] = [&self.thread.pid, &self.thread.tid].map(|id| id_text(id));
         Some(format!("p-{pid}-{tid}-{sample}-{node}"))
@@ -463,7 +463,7 @@ impl<'t> View<'t> {
 
     fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
         let entry = &row.entry;
-        let own = || self.trace.names.text(row.key.id);
+        let own = || ids.text(row.key.id);
         let id = match (row.is_group, row.key.group) {
             (true, _) => ids.group_id(row.key.id),
             (false, 0) => own(),

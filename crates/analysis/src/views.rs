@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry as Place;
 
 /// What rows an event belongs to.
 pub(crate) trait Identify {
-    /// The text of its row's id.
+    /// Its row's id.
     fn id(&self, entry: &Entry) -> u32;
     /// The text of its group's id; 0 for none.
     fn group(&self, entry: &Entry) -> u32;

@@ -86,7 +86,7 @@ impl Run {
     pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
         let mut sums: HashMap<Key, (f64, f64)> = HashMap::new();
         for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_ref()) {
-            let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.ids.len()];
+            let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.nodes.len()];
             let mut samples = trace.samples.range(model.span.range.clone()).peekable();
             while let Some(sample) = samples.next() {
                 let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;

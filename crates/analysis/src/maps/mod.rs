@@ -14,7 +14,7 @@ mod naming;
 mod places;
 mod text;
 
-use crate::model::Frame;
+use crate::functions::Frame;
 use crate::names::Names;
 use crate::value::{elements, member, string};
 use folder::{Folder, inline};
@@ -104,9 +104,9 @@ impl<'a> Mapper<'a> {
     /// Looks for the maps of all functions in `frames`: in `metadata`, values of that key of traces, then in folders.
     ///
     /// Cost: a look at each frame; a pass over each map that is used, one at a time.
-    pub(crate) fn read<'f>(
+    pub(crate) fn read(
         &mut self,
-        frames: impl Iterator<Item = &'f Frame>,
+        frames: impl Iterator<Item = Frame>,
         rules: &SourceMaps,
         metadata: &[Vec<u8>],
     ) {
@@ -125,7 +125,7 @@ impl<'a> Mapper<'a> {
             if self.names.bytes_of(frame.url).starts_with(b"node:") {
                 continue;
             }
-            if let Some(function) = self.function(frame) {
+            if let Some(function) = self.function(&frame) {
                 scripts.entry(frame.url).or_default().insert(function);
             }
         }

@@ -4,8 +4,8 @@ use super::found::{Blocks, HotPath, ReportRules, Stretch, Tasks, ThreadSums, is_
 use super::reflows::OfThread;
 use super::visits::{Between, Within};
 use crate::entries::Entry;
+use crate::functions::IDLE;
 use crate::groups::GroupBy;
-use crate::model;
 use crate::parts::Part;
 use crate::picks::{Picks, Walked};
 use crate::rows::{Table, TreeRow};
@@ -62,8 +62,7 @@ impl Trace {
         let as_devtools = rules.tables.as_devtools;
         let mut bottom_up = BottomUp::new(&ids, window, 1, false, as_devtools);
         let mut calls = TopDown::new(&ids, false, false, as_devtools);
-        let is_idle =
-            |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == model::IDLE);
+        let is_idle = |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == IDLE);
         let mut between = Between::new(window, &is_idle);
         let spans = stretches.iter().map(|own| (own.ts, own.until)).collect();
         let mut within = Within::new(&ids, spans);

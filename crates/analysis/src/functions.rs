@@ -1,0 +1,231 @@
+//! Functions as nodes of CPU profiles name them, each once: what they are called and where they stand, by numbers of texts. Which of them are
+//! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
+
+use crate::names::Names;
+use crate::space::{half, put};
+use crate::value::{is_true, member, named, string, template};
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+use tracemill_core::order::Record;
+
+/// A function, by numbers of texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Frame {
+    pub(crate) function: u32,
+    /// `String(scriptId)`, empty where that is no condition.
+    pub(crate) script: u32,
+    pub(crate) url: u32,
+    /// As in a template: `undefined` where it is missing.
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    /// Whether there is no name at all: rows and classes say `undefined` then, labels do not.
+    pub(crate) is_nameless: bool,
+    /// The first function of the profile that is of the same row.
+    pub(crate) row: u32,
+    /// The first that is of the same call: script, function and line are equal.
+    pub(crate) class: u32,
+}
+
+impl Record for Frame {
+    const BYTES: usize = 32;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let Frame { function, script, url, line, column, is_nameless, row, class } = *self;
+        put(bytes, &[], &[function, script, url, line, column, row, class, u32::from(is_nameless)]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let [function, script, url, line, column, row, class, nameless] =
+            [0, 4, 8, 12, 16, 20, 24, 28].map(|at| half(bytes, at));
+        let is_nameless = nameless != 0;
+        Frame { function, script, url, line, column, is_nameless, row, class }
+    }
+}
+
+impl Frame {
+    /// That of a node: `callFrame`, or the node itself in the old form.
+    pub(crate) fn of_node(text: &[u8], is_whole: bool, names: &mut Names) -> Self {
+        let frame = member(text, b"callFrame").unwrap_or(text);
+        let [name, url, script_id, line, column] =
+            named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
+        let function = name.map(|name| template(Some(name))).unwrap_or_default();
+        let url = url.and_then(string).unwrap_or_default();
+        // a trace's are made texts first, so that 0 is a condition there
+        let script = match is_whole {
+            true if !is_true(script_id) => Vec::new(),
+            _ => template(script_id),
+        };
+        let position = |value: Option<&[u8]>| match value {
+            None if is_whole => b"undefined".to_vec(),
+            None => b"-1".to_vec(),
+            own => template(own),
+        };
+        Frame {
+            function: names.number(&function),
+            script: names.number(&script),
+            url: names.number(&url),
+            line: names.number(&position(line)),
+            column: names.number(&position(column)),
+            is_nameless: name.is_none(),
+            ..Frame::default()
+        }
+    }
+
+    fn function<'n>(&self, names: &'n Names) -> &'n [u8] {
+        if self.is_nameless { b"undefined" } else { names.bytes_of(self.function) }
+    }
+
+    /// The id of its row in trees.
+    pub(crate) fn row_text(&self, names: &Names) -> Vec<u8> {
+        let function = self.function(names);
+        let title = if self.url == NATIVE { native_group(function).as_bytes() } else { function };
+        let place = if self.script == 0 { self.url } else { self.script };
+        let [place, line, column] = [place, self.line, self.column].map(|own| names.bytes_of(own));
+        [b"f:", title, b"@", place, b":", line, b":", column].concat()
+    }
+
+    /// What frames of one call have in common.
+    fn class_text(&self, names: &Names) -> Vec<u8> {
+        let [script, line] = [self.script, self.line].map(|own| names.bytes_of(own));
+        [script, b"\0", self.function(names), b"\0", line].concat()
+    }
+}
+
+/// All of a profile, in the order in which they come.
+#[derive(Default)]
+pub(crate) struct Functions {
+    pub(crate) all: Vec<Frame>,
+    numbers: HashTable<u32>,
+    rows: HashTable<u32>,
+    classes: HashTable<u32>,
+}
+
+impl Functions {
+    /// The number of a function, of which row and class are still open.
+    pub(crate) fn number(&mut self, mut frame: Frame, names: &Names) -> u32 {
+        let plain = |frame: &Frame| Frame { row: 0, class: 0, ..*frame };
+        let Functions { all, numbers, rows, classes } = self;
+        let next = all.len() as u32;
+        let known = first(numbers, (&frame, next), |number| all[number as usize], plain);
+        if known != next {
+            return known;
+        }
+        let at = |number: u32| all[number as usize];
+        frame.row = first(rows, (&frame, next), at, |own| own.row_text(names));
+        frame.class = first(classes, (&frame, next), at, |own| own.class_text(names));
+        all.push(frame);
+        next
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        let tables = [&self.numbers, &self.rows, &self.classes].map(HashTable::capacity);
+        (self.all.capacity() * size_of::<Frame>() + tables.iter().sum::<usize>() * 5) as u64
+    }
+
+    /// Its texts have other numbers: those in `numbers`. No more may come then.
+    pub(crate) fn rename(&mut self, numbers: &[u32]) {
+        let Functions { all, numbers: known, rows, classes } = self;
+        [known, rows, classes].into_iter().for_each(HashTable::clear);
+        for Frame { function, script, url, line, column, .. } in all {
+            for text in [function, script, url, line, column] {
+                *text = numbers[*text as usize];
+            }
+        }
+    }
+}
+
+/// The first of those known whose key is that of `frame`; `next` if there is none, which is one of them from then on.
+fn first<K: std::hash::Hash + Eq>(
+    table: &mut HashTable<u32>,
+    (frame, next): (&Frame, u32),
+    at: impl Fn(u32) -> Frame,
+    key: impl Fn(&Frame) -> K,
+) -> u32 {
+    let own = key(frame);
+    let hash = |key: &K| FixedState::default().hash_one(key);
+    let of = hash(&own);
+    if let Some(&known) = table.find(of, |&number| key(&at(number)) == own) {
+        return known;
+    }
+    // the new one is not among all yet
+    let key_of = |number: u32| if number == next { key(frame) } else { key(&at(number)) };
+    table.insert_unique(of, next, |&number| hash(&key_of(number)));
+    next
+}
+
+/// Names of meta nodes: texts that come first of all.
+pub(crate) const GC: u32 = 1;
+pub(crate) const PROGRAM: u32 = 2;
+pub(crate) const IDLE: u32 = 3;
+pub(crate) const NATIVE: u32 = 4;
+
+/// Gives the texts above their numbers.
+pub(crate) fn meta_names() -> Names {
+    let mut names = Names::default();
+    for text in [&b"(garbage collector)"[..], b"(program)", b"(idle)", b"native V8Runtime"] {
+        names.number(text);
+    }
+    names
+}
+
+/// What DevTools calls functions of V8 itself; `null` for others.
+pub(crate) fn native_group(function: &[u8]) -> &'static str {
+    if function.starts_with(b"Parse") {
+        "Parse"
+    } else if function.starts_with(b"Compile") || function.starts_with(b"Recompile") {
+        "Compile"
+    } else {
+        "null"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_one_by_their_texts() {
+        let mut names = meta_names();
+        let mut functions = Functions::default();
+        let mut add = |frame: &str| {
+            let frame = Frame::of_node(frame.as_bytes(), false, &mut names);
+            functions.number(frame, &names)
+        };
+        let texts = [
+            r#"{"callFrame":{"functionName":"a","scriptId":7,"url":"u","lineNumber":1,"columnNumber":2}}"#,
+            r#"{"functionName":"a","scriptId":"7","url":"other","lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"a","scriptId":7,"url":"u","lineNumber":1,"columnNumber":3}"#,
+            r#"{"functionName":"undefined","scriptId":7,"lineNumber":1,"columnNumber":2}"#,
+            r#"{"scriptId":7,"lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"","scriptId":7,"lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"CompileX","scriptId":7,"url":"native V8Runtime","lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"CompileY","scriptId":7,"url":"native V8Runtime","lineNumber":1,"columnNumber":2}"#,
+        ];
+        assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let of = |key: fn(&Frame) -> u32| functions.all.iter().map(key).collect::<Vec<_>>();
+        assert_eq!(of(|own| own.row), [0, 0, 2, 3, 3, 5, 6, 6]);
+        assert_eq!(of(|own| own.class), [0, 0, 0, 3, 3, 5, 6, 7]);
+        let row = |at: usize| String::from_utf8(functions.all[at].row_text(&names)).expect("text");
+        assert_eq!([1, 4, 6].map(row), ["f:a@7:1:2", "f:undefined@7:1:2", "f:Compile@7:1:2"]);
+    }
+
+    #[test]
+    fn records_come_back() {
+        let frame = Frame {
+            function: 1,
+            script: 2,
+            url: 3,
+            line: 4,
+            column: 5,
+            is_nameless: true,
+            row: 6,
+            class: 7,
+        };
+        let mut bytes = [0; Frame::BYTES];
+        frame.encode(&mut bytes);
+        assert_eq!(Frame::decode(&bytes), frame);
+    }
+}
