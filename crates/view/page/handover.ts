@@ -41,10 +41,13 @@ export class Handover {
       list.append(item);
     };
     const failed = (why: unknown): void => { status.textContent = String(why instanceof Error ? why.message : why); };
-    row('Perfetto', 'In a new tab of ui.perfetto.dev, which gets it from this page and sends it nowhere.', () => void this.perfetto(query, window, status).catch(failed), LARGEST.perfetto);
+    const { perfetto, devtools, speedscope } = this.model.trace.viewers;
+    row('Perfetto', `In a new tab of ${new URL(perfetto ?? PERFETTO).host}, which gets it from this page${perfetto ? '' : ' and sends it nowhere'}.`, () => void this.perfetto(query, window, status).catch(failed), LARGEST.perfetto);
     row('Firefox Profiler', 'In a new tab of profiler.firefox.com. Of traces that are no CPU profiles it shows markers.', () => void this.firefox(query, status).catch(failed), LARGEST.firefox);
-    row('DevTools', 'A file for the Performance panel: drop it there.', () => this.save(`slice.json.gz?${query}&for=devtools`), LARGEST.devtools);
-    row('speedscope', 'A file to drop on speedscope. It shows begins, ends and complete events.', () => this.save(`slice.json?${query}`), LARGEST.speedscope);
+    if (devtools) row('DevTools', 'In a tab of a browser of its own.', () => void this.devtools(query, status).catch(failed), LARGEST.devtools);
+    if (speedscope) row('speedscope', 'In a new tab, from this server. It shows begins, ends and complete events.', () => this.speedscope(query), LARGEST.speedscope);
+    row(devtools ? 'Save for DevTools' : 'DevTools', 'A file for the Performance panel: drop it there.', () => this.save(`slice.json.gz?${query}&for=devtools`), LARGEST.devtools);
+    if (!speedscope) row('speedscope', 'A file to drop on speedscope. It shows begins, ends and complete events.', () => this.save(`slice.json?${query}`), LARGEST.speedscope);
     row('Save .json', 'As it is, to the byte.', () => this.save(`slice.json?${query}`));
     row('Save .json.gz', 'Packed.', () => this.save(`slice.json.gz?${query}`));
     row('Save .json.zst', 'Packed, smaller and faster; not for browsers.', () => this.save(`slice.json.zst?${query}`));
@@ -82,15 +85,35 @@ export class Handover {
 
   // The window is opened at once, since only a click may; it is asked until it answers.
   private async perfetto(query: string, window: { from: number; to: number }, status: HTMLElement): Promise<void> {
-    const viewer = globalThis.window.open(PERFETTO);
+    const address = this.model.trace.viewers.perfetto ?? PERFETTO;
+    const { origin } = new URL(address);
+    const viewer = globalThis.window.open(address);
     if (!viewer) throw new Error('The browser blocked the new tab: allow it, and click again.');
     const buffer = await this.fetched(`slice.json?${query}&for=perfetto`, status);
-    await answers(viewer, PERFETTO, 'PING', (data) => data === 'PONG');
+    await answers(viewer, origin, 'PING', (data) => data === 'PONG');
     const { file } = this.model.trace;
-    viewer.postMessage({ perfetto: { buffer, title: file, fileName: `${file.split('/').at(-1) ?? 'trace'}.slice.json`, keepApiOpen: true } }, PERFETTO, [buffer]);
+    viewer.postMessage({ perfetto: { buffer, title: file, fileName: `${file.split('/').at(-1) ?? 'trace'}.slice.json`, keepApiOpen: true } }, origin, [buffer]);
     const seconds = (time: number): number => Number(this.model.start + BigInt(time)) / 1e9;
-    viewer.postMessage({ perfetto: { timeStart: seconds(window.from), timeEnd: seconds(window.to) } }, PERFETTO);
+    viewer.postMessage({ perfetto: { timeStart: seconds(window.from), timeEnd: seconds(window.to) } }, origin);
     status.textContent = 'Handed to Perfetto.';
+  }
+
+  // The server starts the browser, which asks the server for the slice.
+  private async devtools(query: string, status: HTMLElement): Promise<void> {
+    status.textContent = 'Opening DevTools…';
+    const answer = await fetch(`open?${query}`, { method: 'POST', headers: { 'x-tracemill': '1' } });
+    if (!answer.ok) {
+      const { error, hint } = (await answer.json()) as { error: string; hint: string };
+      throw new Error(`${error} ${hint}`);
+    }
+    status.textContent = 'Opened in DevTools.';
+  }
+
+  private speedscope(query: string): void {
+    const { file } = this.model.trace;
+    const address = new URL(`slice.json?${query}`, location.href);
+    const title = file.split('/').at(-1) ?? 'trace';
+    globalThis.window.open(`speedscope/#profileURL=${encodeURIComponent(address.href)}&title=${encodeURIComponent(title)}`, '_blank', 'noopener');
   }
 
   private async firefox(query: string, status: HTMLElement): Promise<void> {

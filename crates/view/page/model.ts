@@ -9,6 +9,7 @@ export interface Item { top: number; height: number; process: Process; lane: Lan
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
   undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; joined: string | null; merged: boolean;
+  viewers: { perfetto: string | null; devtools: boolean; speedscope: boolean };
   inputs: { name: string; at: number | null }[]; processes: Process[];
 }
 export interface Span { from: number; to: number; }

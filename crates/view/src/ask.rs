@@ -1,6 +1,8 @@
 //! Requests: whether one may be answered at all, and what it asks for.
 
+use crate::devtools::ORIGIN;
 use crate::reply::Reply;
+use std::net::IpAddr;
 
 /// A request, as far as it counts.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +15,8 @@ pub struct Ask<'a> {
     pub host: Option<&'a str>,
     /// The header `Origin`.
     pub origin: Option<&'a str>,
+    /// Whether it has the header `x-tracemill`, which pages of others cannot send.
+    pub is_own: bool,
 }
 
 /// The first part of every path, and the names under which the server is known.
@@ -20,48 +24,53 @@ pub struct Ask<'a> {
 pub(crate) struct Door {
     pub(crate) token: String,
     pub(crate) port: u16,
+    /// The address that is listened on.
+    pub(crate) host: IpAddr,
+    /// Whether DevTools of a browser of ours asks for slices, and is opened by the page.
+    pub(crate) has_devtools: bool,
 }
 
 impl Door {
     /// What is asked for below the token: path and query. Refuses what comes under another name, without the token, or to change something.
     pub(crate) fn open<'a>(&self, ask: &Ask<'a>) -> Result<(&'a str, &'a str), Reply> {
-        let is_own = |host: &str| {
-            let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
-            let is_loopback = ["127.0.0.1", "localhost", "[::1]"].contains(&name);
-            is_loopback && port == self.port.to_string()
-        };
-        if !ask.host.is_some_and(is_own) {
+        let hint = "Open the address that the command printed.";
+        if !ask.host.is_some_and(|host| self.is_known(host)) {
             // a name of someone else that leads here: a page of theirs is asking
-            return Err(Reply::error(
-                421,
-                "this server has another name",
-                "Open the address that the command printed.",
-            ));
-        }
-        // a page of another origin that knows the address all the same
-        let own = |origin: &str| {
-            origin.strip_prefix("http://").is_some_and(|host| Some(host) == ask.host)
-        };
-        if !ask.origin.is_none_or(own) {
-            let hint = "Open the address that the command printed.";
-            return Err(Reply::error(403, "another page is asking", hint));
+            return Err(Reply::error(421, "this server has another name", hint));
         }
         let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
         let inside = path.strip_prefix('/').and_then(|path| path.split_once('/'));
-        let Some((_, rest)) =
-            inside.filter(|(token, _)| is_same(token.as_bytes(), self.token.as_bytes()))
-        else {
-            return Err(Reply::error(
-                404,
-                "there is nothing here",
-                "Open the address that the command printed.",
-            ));
-        };
-        if ask.method != "GET" {
-            let refused = Reply::error(405, "only GET is answered", "Nothing here can be changed.");
-            return Err(Reply { headers: vec![("allow", "GET".to_owned())], ..refused });
+        let inside = inside.filter(|(own, _)| is_same(own.as_bytes(), self.token.as_bytes()));
+        // a page of another origin that knows the address all the same
+        let is_same_origin = ask.origin.map(|origin| {
+            origin.strip_prefix("http://").is_some_and(|host| Some(host) == ask.host)
+        });
+        let is_slice = inside.is_some_and(|(_, rest)| rest.starts_with("slice"));
+        let is_devtools = self.has_devtools && is_slice && ask.origin == Some(ORIGIN);
+        if is_same_origin == Some(false) && !is_devtools {
+            return Err(Reply::error(403, "another page is asking", hint));
         }
-        Ok((rest, query))
+        let (_, rest) = inside.ok_or_else(|| Reply::error(404, "there is nothing here", hint))?;
+        match (ask.method, rest) {
+            ("POST", "open") if is_same_origin.is_some() && ask.is_own => Ok((rest, query)),
+            ("POST", "open") => Err(Reply::error(403, "another page is asking", hint)),
+            ("GET", own) if own != "open" => Ok((rest, query)),
+            (_, own) => {
+                let allowed = if own == "open" { "POST" } else { "GET" };
+                let error = format!("only {allowed} is answered");
+                let refused = Reply::error(405, error, "The documentation lists the routes.");
+                Err(Reply { headers: vec![("allow", allowed.to_owned())], ..refused })
+            }
+        }
+    }
+
+    /// Whether it is a name of this server: no name of another's domain is. A server that others reach has its numbers too.
+    fn is_known(&self, host: &str) -> bool {
+        let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
+        let number = name.strip_prefix('[').and_then(|own| own.strip_suffix(']')).unwrap_or(name);
+        let is_loopback = ["127.0.0.1", "localhost", "[::1]"].contains(&name);
+        let is_number = !self.host.is_loopback() && number.parse::<IpAddr>().is_ok();
+        (is_loopback || is_number) && port == self.port.to_string()
     }
 }
 

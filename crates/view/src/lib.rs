@@ -19,7 +19,7 @@
 //! let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
 //! let site = Site::new(vec![Source::Path(path)], config, "secret".into(), 8080);
 //! site.read()?; // until then answers have status 503
-//! let mut ask = Ask { method: "GET", target: "/secret/api/trace", host: Some("localhost:8080"), origin: None };
+//! let mut ask = Ask { method: "GET", target: "/secret/api/trace", host: Some("localhost:8080"), origin: None, is_own: false };
 //! let reply = site.answer(&ask, &Cancel::default());
 //! let Content::Whole(json) = reply.content else { unreachable!("it is not large") };
 //! assert!(String::from_utf8(json)?.contains(r#""duration":"5000000""#)); // nanoseconds
@@ -30,11 +30,12 @@
 //!
 //! Modules in the order in which bytes meet them: `text` and `found` (events to intervals), `record` (what stays of them), `lanes` and `lane` (what they
 //! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `tile`,
-//! `stats` and `slices` (answers), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
+//! `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
 #![forbid(unsafe_code)]
 
 mod ask;
 mod build;
+mod devtools;
 mod found;
 mod joined;
 mod lane;
@@ -50,12 +51,15 @@ mod stats;
 mod text;
 mod tile;
 mod tracks;
+mod viewers;
 
 pub use ask::Ask;
+pub use devtools::find_chromium;
 pub use lanes::LaneKind;
 pub use reply::{Content, Pieces, Reply};
 pub use server::Bound;
 pub use site::Site;
+pub use viewers::Viewers;
 
 /// A token that nobody guesses: 128 bits of the system's, as 32 digits.
 ///

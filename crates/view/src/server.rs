@@ -9,8 +9,9 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener as StdListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener as StdListener};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,17 +47,21 @@ const HEADERS: [(&str, &str); 7] = [
 ];
 
 /// A port that is taken, on which nobody is answered yet.
-pub struct Bound(StdListener);
+pub struct Bound(Vec<StdListener>);
 
 impl Bound {
-    /// Takes a port on loopback; 0 is any that is free.
+    /// Takes a port of an address; 0 is any that is free. With 127.0.0.1 goes ::1, where there is that, since `localhost` may be either.
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(port: u16) -> io::Result<Self> {
-        let listener = StdListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        listener.set_nonblocking(true)?;
-        Ok(Bound(listener))
+    pub fn new(host: IpAddr, port: u16) -> io::Result<Self> {
+        let mut all = vec![StdListener::bind((host, port))?];
+        if host == Ipv4Addr::LOCALHOST {
+            let port = all[0].local_addr()?.port();
+            all.extend(StdListener::bind((Ipv6Addr::LOCALHOST, port)));
+        }
+        all.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
+        Ok(Bound(all))
     }
 
     /// Its port.
@@ -64,7 +69,7 @@ impl Bound {
     /// # Errors
     /// What the system says.
     pub fn port(&self) -> io::Result<u16> {
-        Ok(self.0.local_addr()?.port())
+        Ok(self.0[0].local_addr()?.port())
     }
 
     /// Answers until nobody asked for `idle`; for ever if that is `None`.
@@ -102,14 +107,25 @@ impl Asked {
     }
 }
 
-async fn serve(listener: StdListener, site: &Arc<Site>, idle: Option<Duration>) -> io::Result<()> {
-    let listener = TcpListener::from_std(listener)?;
+async fn serve(
+    listeners: Vec<StdListener>,
+    site: &Arc<Site>,
+    idle: Option<Duration>,
+) -> io::Result<()> {
+    let listeners = listeners.into_iter().map(TcpListener::from_std);
+    let listeners: Vec<TcpListener> = listeners.collect::<io::Result<_>>()?;
+    let accept = || {
+        poll_fn(|context| {
+            let mut all = listeners.iter().map(|listener| listener.poll_accept(context));
+            all.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        })
+    };
     let asked =
         Arc::new(Asked { start: Instant::now(), last: AtomicU64::new(0), open: AtomicU64::new(0) });
     let (work, connections) =
         (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Semaphore::new(CONNECTIONS)));
     loop {
-        let accepted = tokio::time::timeout(Duration::from_millis(500), listener.accept()).await;
+        let accepted = tokio::time::timeout(Duration::from_millis(500), accept()).await;
         let Ok(stream) = accepted else {
             if idle.is_some_and(|idle| asked.since() >= idle) {
                 return Ok(());
@@ -168,6 +184,23 @@ impl Drop for Waits {
     }
 }
 
+/// A request that outlives its socket.
+struct OwnAsk {
+    method: String,
+    target: String,
+    host: Option<String>,
+    origin: Option<String>,
+    is_own: bool,
+}
+
+impl OwnAsk {
+    fn ask(&self) -> Ask<'_> {
+        let OwnAsk { method, target, is_own, .. } = self;
+        let (host, origin) = (self.host.as_deref(), self.origin.as_deref());
+        Ask { method, target, host, origin, is_own: *is_own }
+    }
+}
+
 async fn respond(
     request: Request<Incoming>,
     site: Arc<Site>,
@@ -180,12 +213,12 @@ async fn respond(
         value.map(ToOwned::to_owned)
     };
     let (host, origin) = (header("host"), header("origin"));
+    let is_own = header("x-tracemill").is_some();
     let (method, target) = (request.method().to_string(), request.uri().to_string());
-    let ask =
-        Ask { method: &method, target: &target, host: host.as_deref(), origin: origin.as_deref() };
+    let own = OwnAsk { method, target, host, origin, is_own };
     let cancel = Cancel::default();
-    if Site::is_quick(&ask) {
-        let reply = site.answer(&ask, &cancel);
+    if Site::is_quick(&own.ask()) {
+        let reply = site.answer(&own.ask(), &cancel);
         return response(reply, &site, open);
     }
     let Ok(permit) = work.try_acquire_owned() else {
@@ -195,15 +228,9 @@ async fn respond(
     };
     let (sender, receiver) = oneshot::channel();
     let mut waits = Waits(cancel.clone(), true);
-    let own = Arc::clone(&site);
+    let answering = Arc::clone(&site);
     let answer = move || {
-        let ask = Ask {
-            method: &method,
-            target: &target,
-            host: host.as_deref(),
-            origin: origin.as_deref(),
-        };
-        let reply = own.answer(&ask, &cancel);
+        let reply = answering.answer(&own.ask(), &cancel);
         drop(permit);
         // nobody waits for it
         let _gone = sender.send(reply);

@@ -2,13 +2,17 @@
 
 use crate::ask::{Ask, Door, Query};
 use crate::build::build;
+use crate::devtools::{self, Devtools};
 use crate::model::Model;
 use crate::reply::{Content, Reply};
 use crate::slices::Slices;
 use crate::stats;
 use crate::tile::{EXACT, overview, tile};
 use crate::tracks::Grid;
+use crate::viewers::Viewers;
 use serde_json::json;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 use tracemill_pipeline::{
@@ -48,6 +52,10 @@ pub struct Site {
     words: String,
     config: Config,
     slices: Slices,
+    devtools: Option<Devtools>,
+    speedscope: Option<Viewers>,
+    /// Where Perfetto is, if it is somebody's own.
+    perfetto: Option<String>,
 }
 
 impl Site {
@@ -57,19 +65,55 @@ impl Site {
         let words: Vec<String> = names.iter().map(|name| shell_word(name)).collect();
         let slices = Slices::new(&sources, &config);
         Site {
-            door: Door { token, port },
+            door: Door { token, port, host: Ipv4Addr::LOCALHOST.into(), has_devtools: false },
             stage: RwLock::new(Stage::Reading),
             sources,
             title: names.join(", "),
             words: words.join(" "),
             config,
             slices,
+            devtools: None,
+            speedscope: None,
+            perfetto: None,
         }
+    }
+
+    /// The same on another address than 127.0.0.1, under any number that leads to it.
+    #[must_use]
+    pub fn on(mut self, host: IpAddr) -> Self {
+        self.door.host = host;
+        self
+    }
+
+    /// The same with DevTools in a browser that this program starts.
+    #[must_use]
+    pub fn with_devtools(mut self, program: PathBuf) -> Self {
+        self.devtools = Some(Devtools::new(program, &self.config.tmp_dir));
+        self.door.has_devtools = true;
+        self
+    }
+
+    /// The same with a viewer of the user's.
+    #[must_use]
+    pub fn with_viewers(mut self, viewers: Viewers) -> Self {
+        self.speedscope = Some(viewers);
+        self
+    }
+
+    /// The same with Perfetto at another address than ui.perfetto.dev.
+    #[must_use]
+    pub fn with_perfetto(mut self, address: String) -> Self {
+        self.perfetto = Some(address);
+        self
     }
 
     /// Where the page is.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}/{}/", self.door.port, self.door.token)
+        let host = match self.door.host {
+            host if host.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            host => host,
+        };
+        format!("http://{}/{}/", SocketAddr::new(host, self.door.port), self.door.token)
     }
 
     /// Reads the inputs; until then what needs them is answered with 503.
@@ -132,8 +176,8 @@ impl Site {
 
     /// Whether answering takes no time worth a thread.
     pub(crate) fn is_quick(ask: &Ask<'_>) -> bool {
-        !ask.target.contains("/api/") && !ask.target.contains("/slice")
-            || ask.target.contains("/api/progress")
+        let takes = ["/api/", "/slice", "/speedscope/", "/open"];
+        !takes.iter().any(|part| ask.target.contains(part)) || ask.target.contains("/api/progress")
     }
 
     /// Answers a request. What takes long ends early, with any answer, when `cancel` says so.
@@ -148,10 +192,39 @@ impl Site {
             }
             _ => self.of_model(path, &Query(query), cancel),
         });
-        answered.unwrap_or_else(|refused| refused)
+        let mut reply = answered.unwrap_or_else(|refused| refused);
+        if reply.status != 403 && ask.origin == Some(devtools::ORIGIN) {
+            reply.headers.push(("access-control-allow-origin", devtools::ORIGIN.to_owned()));
+        }
+        reply
+    }
+
+    /// Opens a window in DevTools.
+    fn opened(&self, model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
+        let hint = "Save the slice, and drop it on the Performance panel.";
+        let Some(devtools) = &self.devtools else {
+            return Err(Reply::error(
+                404,
+                "there is no browser of its own",
+                "Start with --devtools.",
+            ));
+        };
+        let (from, to) = window(model, query)?;
+        let [from, to] = [from, to].map(|time| time - model.bounds.start);
+        let route = format!("slice.json.gz?from={from}&to={to}&for=devtools");
+        let name = format!("{}.slice.json.gz", self.slices.stem());
+        match devtools.open(&format!("{}{route}", self.address()), &name) {
+            Ok(()) => Ok(Reply::json(&json!({ "opened": true }))),
+            Err(error) => Err(Reply::error(503, format!("{error}."), hint)),
+        }
     }
 
     fn of_model(&self, path: &str, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
+        if let Some((viewers, name)) =
+            self.speedscope.as_ref().zip(path.strip_prefix("speedscope/"))
+        {
+            return viewers.file(name);
+        }
         if !is_route(path) {
             return Err(Reply::error(
                 404,
@@ -168,6 +241,8 @@ impl Site {
                 value["command"] = json!(self.words);
                 value["joined"] = json!(model.told.joined);
                 value["merged"] = json!(model.is_merged());
+                let [devtools, speedscope] = [self.devtools.is_some(), self.speedscope.is_some()];
+                value["viewers"] = json!({ "perfetto": self.perfetto, "devtools": devtools, "speedscope": speedscope });
                 value["changed"] =
                     json!(model.check_unchanged().err().map(|error| error.to_string()));
                 Ok(Reply::json(&value))
@@ -186,6 +261,7 @@ impl Site {
                     .map(Reply::bytes)
                     .ok_or_else(gone)
             }
+            "open" => self.opened(&model, query),
             "api/event" => event(&model, query),
             "api/names" => names(&model, query),
             "api/find" => {
@@ -210,7 +286,8 @@ impl Site {
 
 /// Whether there is such a route at all, inputs read or not.
 fn is_route(path: &str) -> bool {
-    const ROUTES: [&str; 8] = [
+    const ROUTES: [&str; 9] = [
+        "open",
         "api/trace",
         "api/overview",
         "api/tile",

@@ -57,6 +57,11 @@ impl Slices {
         Slices { sources: sources.to_vec(), config, busy: Arc::default(), merged, stem }
     }
 
+    /// What files of slices are called, without their ends.
+    pub(crate) fn stem(&self) -> &str {
+        &self.stem
+    }
+
     pub(crate) fn is_one(path: &str) -> bool {
         FORMS.iter().any(|(name, ..)| *name == path)
     }

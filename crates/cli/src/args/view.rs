@@ -2,6 +2,8 @@
 
 use super::{InputArgs, LimitArgs, MessageArgs};
 use clap::Args;
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) const ABOUT: &str = "\
@@ -16,7 +18,7 @@ processes, and clocks that differ are put on one line.
 
 The address, with a secret in it, goes to standard output. Only this machine can connect, and only with the secret; \
 no other host is ever asked. On a remote machine give --no-open --port 8080, and on your own run `ssh -L \
-8080:127.0.0.1:8080 HOST`.
+8080:127.0.0.1:8080 HOST`; --host with --allow-remote, where that cannot be, sends all in the clear.
 
 Ctrl-C ends it.";
 
@@ -28,6 +30,9 @@ Examples:
   On a machine without a browser; ends when nobody has asked for half an hour:
     tracemill view trace.json.gz --no-open --port 8080 --idle 30m
 
+  With DevTools and speedscope at hand:
+    npm install speedscope && tracemill view trace.json --devtools --viewers node_modules
+
   In 256 MiB of memory, with lists on a fast disk:
     tracemill view huge.json -m 256M -T /mnt/scratch";
 
@@ -36,7 +41,19 @@ Examples:
 pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Listen on this port of 127.0.0.1 [default: any that is free]
+    /// Listen on this address of this machine [default: 127.0.0.1]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1",
+        hide_default_value = true,
+        help_heading = "Server"
+    )]
+    pub(crate) host: IpAddr,
+    /// Let other machines in, without encryption, if --host says so
+    #[arg(long, help_heading = "Server")]
+    pub(crate) allow_remote: bool,
+    /// Listen on this port [default: any that is free]
     #[arg(
         long,
         value_name = "PORT",
@@ -51,10 +68,48 @@ pub(crate) struct ViewArgs {
     /// End when nobody has asked for this long, such as 30m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
     pub(crate) idle: Option<Duration>,
+    /// Show windows in DevTools of a Chromium of its own [default: that on PATH]
+    ///
+    /// It is started with an empty profile when the first window is handed to it, spoken to over a pipe, and ends with the command.
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        help_heading = "Viewers"
+    )]
+    pub(crate) devtools: Option<PathBuf>,
+    /// Hand windows to the Perfetto at this address [default: https://ui.perfetto.dev]
+    #[arg(
+        long,
+        value_name = "URL",
+        value_parser = address,
+        hide_default_value = true,
+        help_heading = "Viewers"
+    )]
+    pub(crate) perfetto: Option<String>,
+    /// Serve the speedscope in this folder (unpacked by `npm install speedscope`), and open windows in it
+    #[arg(long, value_name = "DIR", help_heading = "Viewers")]
+    pub(crate) viewers: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) messages: MessageArgs,
+}
+
+/// The address of a page: what a browser takes for nothing else.
+fn address(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/[]?=&%".contains(&byte);
+    let is_one = rest.is_some_and(|rest| {
+        rest.bytes().all(is_plain)
+            && rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
+    });
+    match is_one {
+        true => Ok(text.to_owned()),
+        false => Err("expected an address such as https://perfetto.example.com".to_owned()),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

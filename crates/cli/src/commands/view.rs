@@ -8,10 +8,11 @@ use crate::messages::{Messages, plain};
 use crate::remedies;
 use crate::report;
 use std::io::{self, Write};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tracemill_pipeline::{InputReport, Source};
-use tracemill_view::{Bound, Site, token};
+use tracemill_view::{Bound, Site, Viewers, find_chromium, token};
 
 /// How long the page has to hear that the inputs cannot be shown.
 const LAST_WORD: Duration = Duration::from_millis(700);
@@ -25,17 +26,28 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     check(sources)?;
     // the address has standard output
     let place = report_place((said, messages), &OutputArgs { output: None, force: true }, sources)?;
-    let bound = Bound::new(args.port).map_err(|error| not_bound(args.port, &error))?;
-    let port = bound.port().map_err(|error| not_bound(args.port, &error))?;
+    let own = |error| not_bound((args.host, args.port), &error);
+    if !args.host.is_loopback() && !args.allow_remote {
+        return Err(remote(args));
+    }
+    let bound = Bound::new(args.host, args.port).map_err(own)?;
+    let port = bound.port().map_err(own)?;
     let secret = token().map_err(|error| system("random bytes for the address", error))?;
     running.announce();
-    let site = Arc::new(Site::new(sources.clone(), running.config.clone(), secret, port));
+    let site = Site::new(sources.clone(), running.config.clone(), secret, port).on(args.host);
+    let site = Arc::new(with_viewers(site, args)?);
     let address = site.address();
     let (served, idle) = (Arc::clone(&site), args.idle);
     let serve = move || bound.serve(&served, idle);
     let server = std::thread::Builder::new().name("server".into()).spawn(serve);
     let server = server.map_err(|error| system("a thread", error))?;
     tell(&address)?;
+    if !args.host.is_loopback() {
+        messages.warning(&format!(
+            "whoever can reach {} and learns the address sees the trace, which is sent in the clear",
+            args.host
+        ));
+    }
     if !args.no_open
         && let Err(error) = open::that_detached(&address)
     {
@@ -88,11 +100,42 @@ fn tell(address: &str) -> Result<(), Failure> {
     written.map_err(|source| Failure::Write { path: "standard output".into(), source })
 }
 
-fn not_bound(port: u16, error: &io::Error) -> Failure {
+fn not_bound((host, port): (IpAddr, u16), error: &io::Error) -> Failure {
     Failure::Write {
-        path: format!("to port {port} of 127.0.0.1 (--port 0 takes any that is free)"),
+        path: format!("to port {port} of {host} (--port 0 takes any that is free)"),
         source: io::Error::new(error.kind(), error.to_string()),
     }
+}
+
+/// Others are not let in by chance.
+fn remote(args: &ViewArgs) -> Failure {
+    let port = if args.port == 0 { 8080 } else { args.port };
+    Failure::usage(format!(
+        "--host {} lets other machines in, without encryption: leave it out, give --port {port} --no-open, and run `ssh -L {port}:127.0.0.1:{port} HOST` on the other machine; or give --allow-remote",
+        args.host
+    ))
+}
+
+/// The viewers that flags name.
+fn with_viewers(mut site: Site, args: &ViewArgs) -> Result<Site, Failure> {
+    if let Some(program) = &args.devtools {
+        let named = Some(program.clone()).filter(|program| !program.as_os_str().is_empty());
+        let program = named.or_else(find_chromium).ok_or_else(|| {
+            Failure::usage("--devtools: there is no Chromium or Chrome on PATH: name it with --devtools=PROGRAM")
+        })?;
+        site = site.with_devtools(program);
+    }
+    if let Some(folder) = &args.viewers {
+        let viewers = Viewers::new(folder).map_err(|_| {
+            let folder = plain(&folder.display().to_string());
+            Failure::usage(format!("--viewers {folder}: there is no speedscope: npm install speedscope, and name node_modules"))
+        })?;
+        site = site.with_viewers(viewers);
+    }
+    Ok(match &args.perfetto {
+        Some(address) => site.with_perfetto(address.clone()),
+        None => site,
+    })
 }
 
 fn system(what: &str, source: io::Error) -> Failure {

@@ -88,6 +88,16 @@ fn what_cannot_be_shown_is_said() {
     folder.run("view --no-open missing.json").ends(3).says(&["missing.json"]);
     folder.run("view --no-open -").ends(2).says(&["name files, not a pipe"]);
     folder.run("view --no-open --idle -1 a.json").ends(2);
+    folder
+        .run("view --no-open --host 0.0.0.0 a.json")
+        .ends(2)
+        .says(&["ssh -L 8080:127.0.0.1:8080 HOST", "--allow-remote"]);
+    folder.run("view --no-open --viewers . a.json").ends(2).says(&["npm install speedscope"]);
+    for address in
+        ["javascript:alert(1)", "https://", "https://a\"b", "ui.perfetto.dev", "http://#x"]
+    {
+        folder.run(&format!("view --no-open --perfetto {address} a.json")).ends(2);
+    }
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("its address").port();
     let trace = testdata().join("node/trace.json").display().to_string();

@@ -8,3 +8,4 @@ mod slices;
 mod socket;
 mod support;
 mod tiles;
+mod viewers;

@@ -71,7 +71,9 @@ fn other_pages_are_not_answered() {
     let opened = open(TRACE);
     let target = format!("/{TOKEN}/api/trace");
     let of = |origin| {
-        opened.asked(&Ask { method: "GET", target: &target, host: Some(HOST), origin }).status
+        opened
+            .asked(&Ask { method: "GET", target: &target, host: Some(HOST), origin, is_own: false })
+            .status
     };
     assert_eq!((of(None), of(Some("http://127.0.0.1:8123"))), (200, 200));
     for origin in [

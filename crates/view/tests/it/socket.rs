@@ -2,11 +2,13 @@
 
 use crate::support::TOKEN;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 use tracemill_pipeline::{Config, Source};
 use tracemill_view::{Bound, Site};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn ask(port: u16, host: &str, route: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -24,9 +26,9 @@ fn sockets_are_answered_until_nobody_asks() {
     let event = |at: u32| format!(r#"{{"ph":"X","name":"n","pid":1,"tid":1,"ts":{at},"dur":1}}"#);
     let events: Vec<String> = (0..50_000).map(event).collect();
     std::fs::write(&path, format!("[{}]", events.join(","))).unwrap();
-    let bound = Bound::new(0).unwrap();
+    let bound = Bound::new(LOCALHOST, 0).unwrap();
     let port = bound.port().unwrap();
-    assert!(Bound::new(port).is_err(), "the port is taken");
+    assert!(Bound::new(LOCALHOST, port).is_err(), "the port is taken");
     let config = Config::new(2, 64 << 20, std::env::temp_dir());
     let site = Arc::new(Site::new(vec![Source::Path(path)], config, TOKEN.into(), port));
     let served = Arc::clone(&site);

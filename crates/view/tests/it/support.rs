@@ -59,7 +59,7 @@ impl Opened {
     }
 
     pub(crate) fn ask(&self, method: &str, target: &str, host: Option<&str>) -> Reply {
-        self.asked(&Ask { method, target, host, origin: None })
+        self.asked(&Ask { method, target, host, origin: None, is_own: false })
     }
 
     pub(crate) fn asked(&self, ask: &Ask<'_>) -> Reply {

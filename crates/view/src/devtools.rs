@@ -1,0 +1,207 @@
+//! DevTools in a browser of our own: a Chromium that is started when the first window is handed to it, with a profile folder of its own. It is
+//! spoken to over a pipe that nobody else holds; no port is opened, and when this program ends, so does it.
+
+use crate::token;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Names under which Chromium and its kin are installed.
+const PROGRAMS: [&str; 6] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+];
+/// How long the browser has to answer, and to load a slice.
+const ANSWERS: Duration = Duration::from_secs(30);
+const LOADS: Duration = Duration::from_secs(600);
+/// Where its requests come from.
+pub(crate) const ORIGIN: &str = "devtools://devtools";
+/// Standard input and output become descriptors 3 and 4, which are its pipe; the profile folder goes with it.
+const RUN: &str =
+    r#"profile=$1; shift; "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1; rm -rf "$profile""#;
+/// Runs in DevTools: opens the Performance panel and gives it a file, as its "Load profile" does.
+const LOAD: &str = include_str!("load.js");
+
+/// The Chromium on `PATH`, if there is one.
+pub fn find_chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let all = PROGRAMS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    all.into_iter().find(|program| program.is_file())
+}
+
+/// Opens windows in DevTools.
+pub(crate) struct Devtools {
+    program: PathBuf,
+    tmp_dir: PathBuf,
+    running: Mutex<Option<Browser>>,
+}
+
+impl Devtools {
+    pub(crate) fn new(program: PathBuf, tmp_dir: &Path) -> Self {
+        Devtools { program, tmp_dir: tmp_dir.to_owned(), running: Mutex::default() }
+    }
+
+    /// Shows the trace of an address in a tab. Who closed the browser gets another.
+    pub(crate) fn open(&self, address: &str, name: &str) -> Result<(), String> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.as_mut().is_some_and(|browser| !browser.is_alive()) {
+            *running = None;
+        }
+        let browser = match &mut *running {
+            Some(browser) => browser,
+            none => none.insert(Browser::start(&self.program, &self.tmp_dir)?),
+        };
+        browser.show(address, name)
+    }
+}
+
+/// A browser that runs.
+struct Browser {
+    child: Child,
+    input: ChildStdin,
+    said: Receiver<Value>,
+    asked: u64,
+}
+
+impl Browser {
+    fn start(program: &Path, tmp_dir: &Path) -> Result<Self, String> {
+        let failed =
+            |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
+        let profile = tmp_dir.join(format!("tracemill-devtools-{}", token().map_err(failed)?));
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(RUN).arg("sh").arg(&profile).arg(program);
+        command.arg(format!("--user-data-dir={}", profile.display()));
+        command.args(["--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check"]);
+        command.args(["--disable-background-networking", "--disable-component-update"]);
+        command.args(["--disable-extensions", "about:blank"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        alone(&mut command, &profile).map_err(failed)?;
+        let mut child = command.spawn().map_err(failed)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else {
+            return Err("the browser has no pipe".to_owned());
+        };
+        let (sender, said) = channel();
+        let listen = move || {
+            let mut output = BufReader::new(output);
+            let mut message = Vec::new();
+            // messages are JSON texts, each ended by a NUL byte
+            while output.read_until(0, &mut message).is_ok_and(|bytes| bytes > 0) {
+                message.pop();
+                let value = serde_json::from_slice(&message).unwrap_or(Value::Null);
+                if sender.send(value).is_err() {
+                    return;
+                }
+                message.clear();
+            }
+        };
+        std::thread::Builder::new().name("devtools".into()).spawn(listen).map_err(failed)?;
+        Ok(Browser { child, input, said, asked: 0 })
+    }
+
+    fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Asks for something, and waits for the answer.
+    fn ask(
+        &mut self,
+        (session, patience): (Option<&str>, Duration),
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, String> {
+        self.asked += 1;
+        let mut message = json!({ "id": self.asked, "method": method, "params": params });
+        if let Some(session) = session {
+            message["sessionId"] = json!(session);
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        let gone = |_| "the browser has ended".to_owned();
+        self.input.write_all(&bytes).and_then(|()| self.input.flush()).map_err(gone)?;
+        let end = Instant::now() + patience;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let heard = self.said.recv_timeout(left);
+            let heard = heard.map_err(|_| format!("the browser does not answer ({method})"))?;
+            if heard["id"] != self.asked {
+                continue;
+            }
+            return match heard["error"]["message"].as_str() {
+                Some(error) => Err(format!("{method}: {error}")),
+                None => Ok(heard["result"].clone()),
+            };
+        }
+    }
+
+    /// A tab with nothing in it: that of the start, or a new one.
+    fn tab(&mut self) -> Result<String, String> {
+        let targets = self.ask((None, ANSWERS), "Target.getTargets", &json!({}))?;
+        let is_empty = |own: &&Value| own["type"] == "page" && own["url"] == "about:blank";
+        let empty = targets["targetInfos"].as_array().and_then(|all| all.iter().find(is_empty));
+        let made = match empty {
+            Some(own) => own.clone(),
+            None => {
+                self.ask((None, ANSWERS), "Target.createTarget", &json!({ "url": "about:blank" }))?
+            }
+        };
+        let target = json!({ "targetId": made["targetId"], "flatten": true });
+        let attached = self.ask((None, ANSWERS), "Target.attachToTarget", &target)?;
+        let session = attached["sessionId"].as_str().map(ToOwned::to_owned);
+        session.ok_or_else(|| "the browser gives no tab".to_owned())
+    }
+
+    fn show(&mut self, address: &str, name: &str) -> Result<(), String> {
+        let session = self.tab()?;
+        let of = |patience| (Some(&*session), patience);
+        // its own policy names no address of this machine
+        self.ask(of(ANSWERS), "Page.setBypassCSP", &json!({ "enabled": true }))?;
+        let page = json!({ "url": format!("{ORIGIN}/bundled/devtools_app.html") });
+        self.ask(of(ANSWERS), "Page.navigate", &page)?;
+        let is_there = json!({ "expression": "location.protocol === 'devtools:' && document.readyState === 'complete'" });
+        let end = Instant::now() + ANSWERS;
+        while self.ask(of(ANSWERS), "Runtime.evaluate", &is_there)?["result"]["value"] != true {
+            if Instant::now() > end {
+                return Err("DevTools did not open".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        let expression = format!("({LOAD})({}, {})", json!(address), json!(name));
+        let load = json!({ "expression": expression, "awaitPromise": true });
+        let done = self.ask(of(LOADS), "Runtime.evaluate", &load)?;
+        match done["exceptionDetails"]["exception"]["description"].as_str() {
+            None => Ok(()),
+            Some(text) => Err(text.lines().next().unwrap_or_default().to_owned()),
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // it ends when its pipe does
+        let _ended = self.child.try_wait();
+    }
+}
+
+/// Makes the profile folder, for nobody else to look into; Ctrl-C in this terminal is not for the browser.
+#[cfg(unix)]
+fn alone(command: &mut Command, profile: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
+    std::fs::DirBuilder::new().mode(0o700).create(profile)
+}
+
+#[cfg(not(unix))]
+fn alone(_command: &mut Command, _profile: &Path) -> std::io::Result<()> {
+    Err(std::io::Error::other("browsers are started on Unix only"))
+}
