@@ -80,7 +80,7 @@ pub(crate) struct ViewArgs {
         help_heading = "Viewers"
     )]
     pub(crate) devtools: Option<PathBuf>,
-    /// Hand windows to the Perfetto at this address [default: https://ui.perfetto.dev]
+    /// Hand windows to the Perfetto at this address [default: ui.perfetto.dev]
     #[arg(
         long,
         value_name = "URL",
