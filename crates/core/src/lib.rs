@@ -44,6 +44,7 @@ pub mod envelope;
 pub mod error;
 pub mod exact;
 pub mod flaws;
+pub mod hash;
 pub mod input;
 pub mod input_order;
 pub mod json;

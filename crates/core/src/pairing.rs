@@ -19,8 +19,7 @@
 //! enters that at most once. Heap: 40 bytes beside the value for each begin that is open at one time (72 for DevTools), and about
 //! as much in the index.
 
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
 /// Whether an event has a name that pairing looks at.
@@ -68,7 +67,7 @@ struct Open<T, const KEYS: usize> {
     /// The innermost slot that is in the lists, as are all around it.
     indexed: u32,
     /// The innermost of each list.
-    tails: [HashMap<u64, u32, FixedState>; KEYS],
+    tails: [HashMap<u64, u32>; KEYS],
 }
 
 impl<T: Copy, const KEYS: usize> Open<T, KEYS> {

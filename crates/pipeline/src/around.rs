@@ -3,9 +3,9 @@
 use crate::check::hash_value;
 use crate::config::Config;
 use crate::pattern::Pattern;
-use std::collections::HashMap;
 use std::str::FromStr;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::pairing::Begins;
 use tracemill_core::source::Source;
 use tracemill_core::trace::{EventOrder, Trace};
@@ -82,7 +82,7 @@ pub fn find_events(
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
     let trace = Trace::open_with(sources, &config.limits, &mut profiles, None)?;
     let mut found = Matches { nth, count: 0, best: None };
-    let mut open: HashMap<Thread, Begins<Wanted>> = HashMap::new();
+    let mut open: HashMap<Thread, Begins<Wanted>> = HashMap::default();
     let mut end = i64::MIN;
     for event in trace.events(EventOrder::Time) {
         let event = event.fields();

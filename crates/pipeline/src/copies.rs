@@ -22,12 +22,13 @@ use crate::rejoin::Rejoined;
 use foldhash::fast::FixedState;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 use std::iter::Peekable;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::{Document, KeyValue};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::json::elements;
 use tracemill_core::order::{Gather, Keyed, KeyedRuns, KeyedSorter, Order, Record, Sorted, word};
 use tracemill_core::place::Place;
@@ -118,7 +119,7 @@ impl Copies {
         config: &Config,
     ) -> Result<Self, Error> {
         let (order, mut named) = (Order(store), sorter(config));
-        let (mut lists, mut lens) = (Vec::new(), HashSet::new());
+        let (mut lists, mut lens) = (Vec::new(), HashSet::default());
         let mut take = |document: usize, offset: u64, list: &[u8]| {
             lists.push((offset, document));
             elements(list).try_for_each(|event| {

@@ -6,10 +6,10 @@ use crate::inputs::of_inputs;
 use crate::names::{fill, safe, unknown_placeholder};
 use crate::sidecar::{self, Asked};
 use crate::warning::Warning;
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::flaws::Flaws;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::losses::InputReport;
 use tracemill_core::output::{self, Length, Output};
 use tracemill_core::read::Inputs;
@@ -299,7 +299,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
                 .collect()),
             ProfileTarget::Folder { dir, template, replace } => {
                 let names = self.file_names(groups, template.as_deref());
-                let mut taken = HashSet::new();
+                let mut taken = HashSet::default();
                 let used =
                     || names.iter().zip(groups).filter(|(_, group)| group.own.sums.nodes > 0);
                 if let Some((twice, _)) = used().find(|(name, _)| !taken.insert(*name)) {
@@ -324,7 +324,7 @@ impl<'s, 'p> Job<'_, 's, 'p> {
         let (date, time) = recorded.unwrap_or_else(|| ("19700101".into(), "000000".into()));
         let mut by_start: Vec<usize> = (0..groups.len()).collect();
         by_start.sort_by_key(|&number| groups[number].first_time());
-        let mut counts: HashMap<String, u32> = HashMap::new();
+        let mut counts: HashMap<String, u32> = HashMap::default();
         let mut names = vec![String::new(); groups.len()];
         for number in by_start {
             let group = groups[number];

@@ -5,10 +5,11 @@
 //! event that it waits for. All of this is on disk beyond shares of the budget; in memory are the ids of one profile's nodes.
 
 use crate::config::Config;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::order::{Gather, Order, Records, Sorted, Sorter, SpillList, SpillLists};
 use tracemill_core::place::Place;
 use tracemill_profile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};

@@ -13,10 +13,10 @@ use super::chunk::{Extra, NO_ID, ProfileSource, TraceId};
 use super::decoded_chunks::ChunkRef;
 use super::text::Text;
 use super::tree::{Builder, NONE};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::Column;
 use tracemill_core::store::Store;
 
@@ -113,10 +113,10 @@ impl<'s, 'p> Assembler<'s, 'p> {
             positions: [None, None],
             counted: Vec::new(),
             unknown: Vec::new(),
-            unknown_ids: HashMap::new(),
+            unknown_ids: HashMap::default(),
             trace_ids: Vec::new(),
             extras: Vec::new(),
-            extra_keys: HashMap::new(),
+            extra_keys: HashMap::default(),
             start: None,
             end: None,
             shift: 0,
@@ -320,7 +320,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
 
     /// Of one trace id the last entry counts; an entry whose node nobody is is lost.
     fn last_trace_ids(&mut self) -> Vec<(Text, u32)> {
-        let mut last: HashMap<&[u8], usize> = HashMap::new();
+        let mut last: HashMap<&[u8], usize> = HashMap::default();
         let mut kept: Vec<(Text, u32)> = Vec::new();
         for entry in &self.trace_ids {
             let Some(node) = self.builder.number(entry.node) else {

@@ -4,9 +4,9 @@ use super::assemble::Keep;
 use super::order::ChunkOrder;
 use super::router::OddLengths;
 use super::streams::{Group, Streams};
-use std::collections::HashSet;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;
 use tracemill_core::store::Store;
 use tracemill_core::tally::Tally;
@@ -55,7 +55,7 @@ impl<'c> Suspects<'c> {
     pub fn verdict(&self, judged: &[Judged]) -> Verdict {
         let OddLengths { large, uneven } = self.odd;
         let mut verdict = Verdict { large, uneven, ..Verdict::default() };
-        let mut threads = HashSet::new();
+        let mut threads = HashSet::default();
         for (group, judged) in self.groups.iter().zip(judged) {
             verdict.flaws.append(&judged.flaws);
             let first = group.chunks().first().map(|chunk| chunk.place.offset());

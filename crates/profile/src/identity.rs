@@ -9,8 +9,8 @@
 //!
 //! With `--pid one` all profiles are threads of the first process, which is the earliest by name.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use tracemill_core::hash::HashSet;
 use tracemill_core::read::ProfilePlace;
 
 /// What `.cpuprofile` inputs become on their way in.
@@ -113,9 +113,9 @@ impl Identities {
         let mut this = Identities {
             options: options.clone(),
             one_process,
-            claimed: HashSet::new(),
-            taken: HashSet::new(),
-            ids: HashSet::new(),
+            claimed: HashSet::default(),
+            taken: HashSet::default(),
+            ids: HashSet::default(),
             main: None,
             next_pid: ASSIGNED,
             next_tid: ASSIGNED,

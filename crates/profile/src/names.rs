@@ -1,7 +1,7 @@
 //! What threads and processes are called.
 
 use super::key::{Written, printable};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field, string_is};
 
 /// Names of threads and processes, by (pid, tid) as written.

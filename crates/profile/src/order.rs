@@ -7,10 +7,10 @@
 
 use super::chunk::NO_ID;
 use super::contents::Contents;
-use std::collections::HashSet;
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::order::Records;
 use tracemill_core::order::{Gather, Order, Runs};
 

@@ -9,9 +9,9 @@ use super::inputs::ProfileReader;
 use super::router::{Role, Router};
 use super::streams::Group;
 use super::write::Frame;
-use std::collections::HashMap;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::Flaws;
+use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Limits;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -168,7 +168,7 @@ impl CpuProfile<'_, '_> {
             let end = self.whole.bounds.end.saturating_sub(self.whole.start);
             own[node as usize] = own[node as usize].saturating_add(end.saturating_sub(now).max(0));
         }
-        let mut numbers: HashMap<[&[u8]; 3], usize> = HashMap::new();
+        let mut numbers: HashMap<[&[u8]; 3], usize> = HashMap::default();
         let mut all: Vec<HotFunction> = Vec::new();
         for (node, self_ns) in own.into_iter().enumerate().filter(|(_, time)| *time != 0) {
             let frame = Frame::of(profile.text(profile.tree.texts[node]));

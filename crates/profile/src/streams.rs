@@ -18,10 +18,10 @@ use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
 use super::skim::Skim;
 use super::time_order::may_swap;
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Records, SpillLists};
 use tracemill_core::place::Long;
 use tracemill_tokenizer::Mapped;
@@ -93,7 +93,7 @@ impl Streams {
     pub fn new(room: Room, tmp_dir: &Path) -> Self {
         Streams {
             all: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             long: Vec::new(),
             kept: Vec::new(),
             decoded: 0,
@@ -267,7 +267,7 @@ mod tests {
     /// By the rule as it is said: an input goes on what was there before, unless both have heads.
     fn expected(events: &[(u64, u64, bool)]) -> Vec<Offsets> {
         let mut order: Vec<u64> = events.iter().map(|event| event.1).collect();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         order.retain(|&stream| seen.insert(stream));
         let mut all = Vec::new();
         for stream in order {

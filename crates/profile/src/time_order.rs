@@ -11,8 +11,8 @@
 
 use super::key::{StreamKey, stream_key};
 use std::collections::hash_map::Entry as Slot;
-use std::collections::{HashMap, HashSet};
 use tracemill_core::entry::{EXACT, Entry};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field};
 
 /// What the first pass knows of one stream.

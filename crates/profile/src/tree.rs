@@ -14,8 +14,8 @@
 
 use super::chunk::{NO_HITS, NO_ID, Node};
 use super::text::Text;
-use std::collections::HashMap;
 use tracemill_core::flaws::{FlawKind, Flaws};
+use tracemill_core::hash::HashMap;
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -1,7 +1,7 @@
 //! The threads of a trace, and what they are called.
 
+use crate::hash::HashMap;
 use crate::json::member;
-use std::collections::HashMap;
 use tracemill_tokenizer::{Event, Field, to_text, unescape};
 
 /// A thread that has events.

@@ -12,8 +12,9 @@
 //! then they may begin at other samples.
 
 use super::key::CallKey;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_profile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use tracemill_tokenizer::{Event, Field, parse};
 
@@ -149,7 +150,7 @@ impl Threads {
     /// The profiles of a thread, if it has any; all was seen.
     fn profiles_of(&self, ids: Ids) -> Option<&Profiles> {
         let all = self.profiles.get_or_init(|| {
-            let mut all: HashMap<Ids, Profiles> = HashMap::new();
+            let mut all: HashMap<Ids, Profiles> = HashMap::default();
             for (key, &ids) in &self.heads {
                 let Some(stream) = self.streams.get(key) else { continue };
                 let own = all.entry(ids).or_insert_with(|| Profiles {

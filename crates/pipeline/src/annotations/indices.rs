@@ -10,8 +10,9 @@
 
 use crate::emit::Emit;
 use crate::reordering::Reordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use tracemill_core::entry::Entry;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::Order;
 
 /// The index of each event of `wanted` that will be written, by its place.
@@ -33,7 +34,7 @@ pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64,
         let more = put.partition_point(|&put| put < row) as u64;
         row + more - gone.partition_point(|&gone| gone < row) as u64
     };
-    let mut indices = HashMap::new();
+    let mut indices = HashMap::default();
     for entry in wanted {
         let offset = entry.place.offset();
         if let Some(&(before, number)) = moved.waits.get(&offset) {
@@ -54,7 +55,7 @@ struct Moved {
 
 impl Moved {
     fn of(delays: &Reordering, order: Order<'_, '_>) -> Self {
-        let (mut waits, mut last) = (HashMap::new(), (u64::MAX, 0));
+        let (mut waits, mut last) = (HashMap::default(), (u64::MAX, 0));
         for (offset, place) in delays.after() {
             let number = if last.0 == offset { last.1 + 1 } else { 0 };
             last = (offset, number);
@@ -92,7 +93,7 @@ fn rows(emit: &Emit<'_, '_, '_>, wanted: impl Iterator<Item = Entry>) -> HashMap
 
 /// Those of `offsets`, which are sorted, that are in the lists; and how long the lists are.
 fn in_lists(emit: &Emit<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64) {
-    let (mut rows, mut len, mut next, mut last) = (HashMap::new(), 0, 0, 0);
+    let (mut rows, mut len, mut next, mut last) = (HashMap::default(), 0, 0, 0);
     for place in emit.lists.iter() {
         let offset = place.offset();
         // one list is behind the other

@@ -14,10 +14,10 @@ use crate::config::Config;
 use crate::emit::Emit;
 use crate::merged_keys::MergedKeys;
 use crate::warning::AnnotationDrop;
-use std::collections::HashMap;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::exact::Exact;
+use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::shift::Shift;
 use tracemill_core::target::Format;
@@ -122,10 +122,10 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             all,
             written,
             chosen: None,
-            indices: HashMap::new(),
+            indices: HashMap::default(),
             bounds: None,
             threads: Threads::default(),
-            same: HashMap::new(),
+            same: HashMap::default(),
         };
         writer.look(needed && change);
         if written.part {
@@ -191,7 +191,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 
     /// Finds out on which threads the output has all that calls are made of.
     fn compare_threads(&mut self) {
-        let mut same = HashMap::new();
+        let mut same = HashMap::default();
         self.each(|_, _, (_, document, element)| {
             let Some(before) = &document.threads else { return };
             for (_, named) in element.iter().flat_map(|element| &element.names) {

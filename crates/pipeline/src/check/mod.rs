@@ -42,13 +42,14 @@ use order::Orders;
 use records::{Grouped, RecordSpill, Runs, heap, sort};
 use report::InputMap;
 use rules::Kind;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{Document, Envelope, KeyValue, count};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::read::{Current, InputPayload, Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -165,7 +166,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             times: Times::NONE,
             inputs: Vec::new(),
             keys: Vec::new(),
-            seen: HashSet::new(),
+            seen: HashSet::default(),
             spots: Vec::new(),
             documents: Vec::new(),
         }
@@ -267,7 +268,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     }
 
     fn judge_keys(&mut self, store: &Store<'_>, inputs: &Inputs) {
-        let mut frames = HashSet::new();
+        let mut frames = HashSet::default();
         // of a CPU profile that is not kept there is nothing to look at
         let is_kept = |offset: u64| {
             let holds = |held: &InputPayload| {

@@ -3,32 +3,10 @@
 
 use super::rules::Kind;
 use super::tallies::Tallies;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::Stamp;
 use tracemill_core::tally::Tally;
 use tracemill_tokenizer::{Event, Field, Nanos};
-
-/// For keys that are hashes already.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = super::ids::hash_bytes(bytes, self.0);
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// By hash.
-pub(super) type HashedMap<T> = HashMap<u64, T, BuildHasherDefault<Hashed>>;
 
 /// A stretch of events in order, or not.
 #[derive(Clone, Debug)]
@@ -62,7 +40,7 @@ struct ThreadOrder {
 #[derive(Default)]
 pub(super) struct Orders {
     all: Option<Stretch>,
-    threads: HashedMap<ThreadOrder>,
+    threads: HashMap<u64, ThreadOrder>,
     /// Whether there was an event that is no metadata, and a timed one; and which stood in front of them.
     seen: [bool; 2],
     in_front: [Tally; 2],
@@ -173,8 +151,8 @@ impl Orders {
     }
 
     /// Processes with events that viewers show, and the first of those.
-    pub(super) fn processes(&self) -> HashedMap<u64> {
-        let mut processes = HashedMap::default();
+    pub(super) fn processes(&self) -> HashMap<u64, u64> {
+        let mut processes = HashMap::default();
         for thread in self.threads.values().filter(|thread| thread.shown != u64::MAX) {
             let first = processes.entry(thread.process).or_insert(thread.shown);
             *first = thread.shown.min(*first);

@@ -198,7 +198,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use tracemill_core::hash::HashSet;
 
     #[test]
     fn rows_are_whole_and_names_differ() {

@@ -1,9 +1,9 @@
 //! What only DevTools trips over: which processes it hides, what it draws at all, annotations.
 
 use super::ids::hash_value;
-use super::order::HashedMap;
 use super::rules::Kind;
 use super::tallies::Tallies;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::tally::Tally;
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Event, Field, members, parse, string_is};
@@ -16,7 +16,7 @@ pub(super) struct Browser {
     /// `TracingStartedInBrowser`
     starts: Tally,
     /// Processes with a page, by hash.
-    pages: HashedMap<()>,
+    pages: HashSet<u64>,
     /// Whether any event is drawn.
     drawn: bool,
     /// Whether there are CPU profiles.
@@ -61,7 +61,7 @@ impl Browser {
                 self.is_browser = true;
             }
             b"\"CommitLoad\"" if page_data(event).is_some_and(has_page) => {
-                self.pages.insert(process, ());
+                self.pages.insert(process);
             }
             b"\"FrameCommittedInBrowser\"" => self.page(page_data(event)),
             _ => {}
@@ -85,7 +85,7 @@ impl Browser {
         if let Some(frame) = frame.filter(|frame| has_page(frame))
             && let Some(process) = member(frame, b"processId")
         {
-            self.pages.insert(hash_value(Some(process)), ());
+            self.pages.insert(hash_value(Some(process)));
         }
     }
 
@@ -98,7 +98,7 @@ impl Browser {
     }
 
     /// `processes` have events to show, the first of which stands at the offset.
-    pub(super) fn judge(&self, processes: &HashedMap<u64>, events: u64, tallies: &mut Tallies) {
+    pub(super) fn judge(&self, processes: &HashMap<u64, u64>, events: u64, tallies: &mut Tallies) {
         if self.starts.count > 1 {
             tallies.append_one(Kind::TwoStarts, &self.starts);
         }
@@ -106,7 +106,7 @@ impl Browser {
             tallies.add(if self.profiles { Kind::ProfilesAlone } else { Kind::NothingDrawn }, 0);
         }
         if self.is_browser {
-            let hidden = processes.iter().filter(|(process, _)| !self.pages.contains_key(process));
+            let hidden = processes.iter().filter(|(process, _)| !self.pages.contains(process));
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
         }
     }

@@ -7,7 +7,7 @@
 
 use super::processes::{Bulk, Key, Process, are_apart};
 use super::unit::Unit;
-use std::collections::{HashMap, HashSet};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_profile::StreamKey;
 
 /// Recordings by what their inputs have.

@@ -14,36 +14,53 @@
 //! Of several recordings that fit the last one is taken. With `keep` all inputs are one recording, with `offset` each
 //! is one of its own.
 //!
-//! **Pids.** In the order of the inputs, a pid that an earlier recording has is renamed. The new one shows the old:
-//! pid 4711 becomes 10004711, then 20004711 and so on, the first that no input has and nobody was given. Where that
-//! would be beyond 32 bits, or the old one has more than seven digits or a sign, it is the first free number from
-//! 10,000,000 on. A name gets `#2`, `#3`, … behind it. With `offset`, all pids of the k-th input (from 0) grow by k
-//! times the power of ten above all pids.
+//! **Pids** ([`super::pids`]). A pid that an earlier recording has is renamed.
 //!
 //! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
 //! among those of an earlier one: ranges are compared, not single ids.
 
 use super::candidates::Candidates;
-use super::processes::{Bulk, Key, Process, are_apart, key_of};
+use super::pids::{Pids, stated_pids};
+use super::processes::{Bulk, Key, Process, are_apart};
 use super::rename::Renames;
-use super::spelling::{IdLiteral, IdMap, IdRanges, Space, append_each, tagged};
+use super::spelling::{IdMap, IdRanges, Space, append_each};
 use super::unit::{Decision, Unit, UnitOutcome};
-use crate::config::{IdPolicy, IdentityRules, PidPolicy, StatedInput};
-use std::collections::{HashMap, HashSet};
+use crate::config::{IdPolicy, IdentityRules, PidPolicy};
 use std::sync::Arc;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_profile::StreamKey;
-
-/// New pids show the old one below this.
-const STEP: u64 = 10_000_000;
-/// Pids and tids of Perfetto have 32 bits.
-const PID_MAX: u64 = u32::MAX as u64;
 
 /// What is known of a process over the inputs of a recording.
 #[derive(Debug, Default)]
 struct KnownProcess {
+    /// In the order of the recording's processes.
+    number: u32,
     name: Option<Vec<u8>>,
-    threads: HashSet<Key>,
     times: Vec<Bulk>,
+}
+
+/// The threads of a recording: one set for all processes, since most of these have few, and there may be many.
+#[derive(Debug, Default)]
+struct KnownThreads {
+    /// Each tid of any process.
+    tids: HashMap<Key, u32>,
+    /// Of each process by number.
+    of: HashSet<(u32, u32)>,
+}
+
+impl KnownThreads {
+    fn contains(&self, process: u32, tid: &Key) -> bool {
+        self.tids.get(tid).is_some_and(|&tid| self.of.contains(&(process, tid)))
+    }
+
+    fn insert(&mut self, process: u32, tid: &Key) {
+        let tid = self.tids.get(tid).copied().unwrap_or_else(|| {
+            let next = self.tids.len() as u32;
+            self.tids.insert(tid.clone(), next);
+            next
+        });
+        self.of.insert((process, tid));
+    }
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +70,7 @@ struct Recording {
     /// What those are parts of, where they say so.
     part_of: Option<Vec<u8>>,
     processes: HashMap<Key, KnownProcess>,
+    threads: KnownThreads,
     streams: HashSet<StreamKey>,
     pids: HashMap<Key, Vec<u8>>,
     ids: Vec<IdRanges>,
@@ -64,8 +82,8 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
     let mut recordings: Vec<Recording> = Vec::new();
     let mut candidates = Candidates::default();
     let mut outcomes = Vec::with_capacity(units.len());
-    let mut stated: HashMap<u64, usize> = HashMap::new();
-    let mut split: HashMap<&[u8], usize> = HashMap::new();
+    let mut stated: HashMap<u64, usize> = HashMap::default();
+    let mut split: HashMap<&[u8], usize> = HashMap::default();
     for (number, unit) in units.iter().enumerate() {
         let found = match (rules.pid, &unit.stated) {
             (PidPolicy::Keep, _) => (!recordings.is_empty()).then_some(0),
@@ -133,7 +151,7 @@ impl Recording {
         shared.peek().is_some()
             && shared.all(|(known, process, bulk)| match is_part {
                 true => !known.differs(process),
-                false => known.is(process, bulk, continues),
+                false => known.is(process, bulk, continues, &self.threads),
             })
     }
 
@@ -149,9 +167,11 @@ impl Recording {
             {
                 self.pids.insert(pid.clone(), new);
             }
-            let known = self.processes.entry(pid.clone()).or_default();
+            let number = self.processes.len() as u32;
+            let known = self.processes.entry(pid.clone());
+            let known = known.or_insert_with(|| KnownProcess { number, ..KnownProcess::default() });
             known.name = process.name.clone().or(known.name.take());
-            known.threads.extend(process.threads.iter().cloned());
+            process.threads.iter().for_each(|tid| self.threads.insert(known.number, tid));
             known.times.push(process.times.bulk());
         }
         self.streams.extend(unit.streams.iter().cloned());
@@ -167,144 +187,14 @@ impl KnownProcess {
         self.name.is_some() && process.name.is_some() && self.name != process.name
     }
 
-    fn is(&self, process: &Process, bulk: Bulk, continues: bool) -> bool {
+    fn is(&self, process: &Process, bulk: Bulk, continues: bool, threads: &KnownThreads) -> bool {
         let named = self.name.is_some() && process.name.is_some();
         if self.differs(process) || !named && !continues {
             return false;
         }
         self.times.iter().all(|&known| are_apart(known, bulk))
-            || process.threads.iter().all(|tid| !self.threads.contains(tid))
+            || process.threads.iter().all(|tid| !threads.contains(self.number, tid))
     }
-}
-
-/// By old pids, those with their new ones.
-type StatedPids<'s> = HashMap<Key, &'s (String, String)>;
-
-/// The pids that a manifest gives, each with its old one, by that; of several of one old pid the first counts.
-fn stated_pids(stated: &StatedInput) -> StatedPids<'_> {
-    let pairs = stated.pids.iter().rev();
-    pairs.map(|pair| (key_of(Some(pair.0.as_bytes())), pair)).collect()
-}
-
-/// Gives out pids.
-struct Pids {
-    policy: PidPolicy,
-    /// All that any input has, and all given out.
-    used: HashSet<Key>,
-    /// Those that belong to a recording.
-    taken: HashSet<Key>,
-    /// Where the search for any free number goes on.
-    next: u64,
-    /// Where the search for a free number behind a name goes on.
-    next_of_name: HashMap<Vec<u8>, u64>,
-    /// With `offset`: what each input's pids grow by.
-    step: u64,
-    /// With `offset`: the numbers of the units that are inputs of their own.
-    ordinals: HashMap<usize, u64>,
-}
-
-impl Pids {
-    fn new(units: &[Unit], policy: PidPolicy) -> Self {
-        let (mut used, mut taken, mut ordinals) = (HashSet::new(), HashSet::new(), HashMap::new());
-        let mut greatest = 0;
-        for (number, unit) in units.iter().enumerate() {
-            for (key, process) in &unit.processes.by_pid {
-                used.insert(key.clone());
-                let value = number_of(&process.written);
-                greatest = value.filter(|&value| value <= PID_MAX).unwrap_or(0).max(greatest);
-                // pids that were assigned to profiles, which know of no trace; those of their names are true
-                if unit.made && value.is_some_and(|value| value >= STEP) {
-                    taken.insert(key.clone());
-                }
-            }
-            if let Some(stated) = &unit.stated {
-                taken.extend(stated.pids.iter().map(|(_, new)| key_of(Some(new.as_bytes()))));
-            }
-            if !unit.made {
-                ordinals.insert(number, ordinals.len() as u64);
-            }
-        }
-        let step = 10u64.pow(greatest.checked_ilog10().unwrap_or(0) + 1);
-        Pids { policy, used, taken, next: STEP, next_of_name: HashMap::new(), step, ordinals }
-    }
-
-    /// The pid of a process that is new to its recording; `None` if it keeps its own.
-    fn give(
-        &mut self,
-        (unit, stated): (&Unit, Option<&StatedPids<'_>>),
-        number: usize,
-        key: &Key,
-        process: &Process,
-    ) -> Option<Vec<u8>> {
-        if unit.made || self.policy == PidPolicy::Keep {
-            return None;
-        }
-        if let Some(stated) = stated {
-            let new = stated.get(key).filter(|(old, new)| old != new);
-            return new.map(|(_, new)| new.clone().into_bytes());
-        }
-        let ordinal = self.ordinals.get(&number).copied().unwrap_or(0);
-        let offset = self.policy == PidPolicy::Offset && ordinal > 0;
-        if !offset && self.taken.insert(key.clone()) {
-            return None;
-        }
-        let new = if offset { self.offset(&process.written, ordinal) } else { None };
-        let new = new.or_else(|| self.free(&process.written))?;
-        let key = key_of(Some(&new));
-        self.used.insert(key.clone());
-        self.taken.insert(key);
-        Some(new)
-    }
-
-    /// The old pid grown by what the input's pids grow by, if that can be.
-    fn offset(&self, written: &[u8], ordinal: u64) -> Option<Vec<u8>> {
-        let value = number_of(written)?.checked_add(ordinal.checked_mul(self.step)?)?;
-        let new = spell(written, value);
-        (value <= PID_MAX && !self.used.contains(&key_of(Some(&new)))).then_some(new)
-    }
-
-    /// The first pid that shows the old one, or any; `None` for what is neither number nor name.
-    fn free(&mut self, written: &[u8]) -> Option<Vec<u8>> {
-        let is_free = |new: &Vec<u8>| !self.used.contains(&key_of(Some(new)));
-        match IdLiteral::of(written) {
-            IdLiteral::Number { .. } => {
-                let shown = number_of(written).filter(|&value| value < STEP);
-                let shown = shown.and_then(|value| {
-                    let like = (1..).map(|k| k * STEP + value).take_while(|&new| new <= PID_MAX);
-                    like.map(|new| spell(written, new)).find(is_free)
-                });
-                shown.or_else(|| {
-                    let mut any = (self.next..=PID_MAX).map(|new| (new, spell(written, new)));
-                    let (number, new) = any.find(|(_, new)| is_free(new))?;
-                    self.next = number + 1;
-                    Some(new)
-                })
-            }
-            IdLiteral::Text(content) => {
-                let new = |number| [b"\"", &*tagged(content, number), b"\""].concat();
-                let next = self.next_of_name.entry(content.to_vec()).or_insert(2);
-                let mut all = (*next..).map(|number| (number, new(number)));
-                let (number, new) = all.find(|(_, new)| is_free(new))?;
-                *next = number + 1;
-                Some(new)
-            }
-            IdLiteral::Other => None,
-        }
-    }
-}
-
-/// The number that a pid is, if it is one without a sign.
-fn number_of(written: &[u8]) -> Option<u64> {
-    match IdLiteral::of(written) {
-        IdLiteral::Number { value, before, .. } if !before.starts_with(b"-") => Some(value),
-        _ => None,
-    }
-}
-
-/// A number with quotes if `like` has them.
-fn spell(like: &[u8], number: u64) -> Vec<u8> {
-    let quote: &[u8] = if like.starts_with(b"\"") { b"\"" } else { b"" };
-    [quote, number.to_string().as_bytes(), quote].concat()
 }
 
 /// Per recording, the maps of its ids and of each `--args-key`.
@@ -329,6 +219,7 @@ fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::processes::key_of;
     use crate::identity::{ProcessFindings, Watched};
     use tracemill_testkit::Rng;
     use tracemill_tokenizer::fields_of;

@@ -3,7 +3,7 @@
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdMap, IdRanges, Space};
 use crate::merged_keys::Bytes;
-use std::collections::HashSet;
+use tracemill_core::hash::HashSet;
 use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::patch::Patches;

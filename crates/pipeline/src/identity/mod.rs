@@ -32,6 +32,7 @@ mod decide;
 mod decided;
 mod describe;
 mod frames;
+mod pids;
 mod processes;
 mod rename;
 mod spelling;

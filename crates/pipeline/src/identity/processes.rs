@@ -10,8 +10,8 @@
 use super::spelling::{IdRanges, append_each};
 use super::{each_args_key, each_id};
 use crate::direct_mapped::{DirectMappedCache, SmallKey, hash_of};
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::member;
 use tracemill_profile::push_canonical;
 use tracemill_tokenizer::{Event, Field, unescape};
@@ -44,6 +44,8 @@ pub(crate) struct Times {
     sample: Vec<(u64, i64)>,
     /// The greatest hash in a sample that is full.
     limit: Option<u64>,
+    /// Where most events are, once the sample is complete; it is dropped then.
+    bulk: Bulk,
 }
 
 impl Times {
@@ -67,6 +69,9 @@ impl Times {
 
     /// Where most events are.
     pub(super) fn bulk(&self) -> Bulk {
+        if self.sample.is_empty() {
+            return self.bulk;
+        }
         let mut times: Vec<i64> = self.sample.iter().map(|&(_, time)| time).collect();
         times.sort_unstable();
         let outer = times.len() / OUTER;
@@ -75,9 +80,8 @@ impl Times {
 
     /// Leaves what the bulk is told by.
     fn finish(&mut self) {
-        if let Some((first, last)) = self.bulk() {
-            self.sample = vec![(0, first), (1, last)];
-        }
+        self.bulk = self.bulk();
+        self.sample = Vec::new();
     }
 }
 
@@ -156,8 +160,8 @@ impl Processes {
 
     /// The input has been read: leaves what decisions need of it, since there may be thousands.
     pub(crate) fn finish(&mut self) {
-        self.numbers = HashMap::new();
-        self.known_threads = HashSet::new();
+        self.numbers = HashMap::default();
+        self.known_threads = HashSet::default();
         self.by_pid.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         self.by_pid.shrink_to_fit();
         for (_, process) in &mut self.by_pid {
@@ -167,10 +171,11 @@ impl Processes {
         }
     }
 
-    /// Moves the times of all, by what keeps their order.
+    /// Moves the times of all, by what keeps their order; the input has been read.
     pub(crate) fn move_times(&mut self, new: impl Fn(i64) -> i64) {
-        let samples = self.by_pid.iter_mut().flat_map(|(_, process)| &mut process.times.sample);
-        samples.for_each(|(_, time)| *time = new(*time));
+        for (_, process) in &mut self.by_pid {
+            process.times.bulk = process.times.bulk.map(|(first, last)| (new(first), new(last)));
+        }
     }
 
     /// The number of a process, in the order of their first events.
@@ -215,11 +220,11 @@ impl ProcessFindings {
         ProcessFindings {
             watched,
             spellings: Vec::new(),
-            by_spelling: HashMap::new(),
+            by_spelling: HashMap::default(),
             recent: DirectMappedCache::default(),
             names: Vec::new(),
             times: Vec::new(),
-            by_pid: HashMap::new(),
+            by_pid: HashMap::default(),
             ids,
         }
     }

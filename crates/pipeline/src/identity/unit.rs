@@ -3,8 +3,8 @@
 use super::processes::Processes;
 use super::rename::Renames;
 use crate::config::StatedInput;
-use std::collections::HashSet;
 use std::sync::Arc;
+use tracemill_core::hash::HashSet;
 use tracemill_profile::StreamKey;
 
 /// An input, or what was made of one: bytes with identities of their own.

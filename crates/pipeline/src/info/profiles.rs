@@ -2,7 +2,7 @@
 
 use super::report::ProfileCount;
 use super::threads::as_written;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_profile::{Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};
 

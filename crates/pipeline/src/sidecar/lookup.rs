@@ -2,8 +2,8 @@
 
 use super::granules::ROWS;
 use crate::pieces::Read;
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
 use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
@@ -198,7 +198,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 wanted(numbers[row], least..greatest).then_some(false)
             }));
         }
-        let mut found = Profiles { first: HashSet::new(), events: Vec::new() };
+        let mut found = Profiles { first: HashSet::default(), events: Vec::new() };
         for entry in &members.pages {
             let page = self.index.page(entry)?;
             let [places, lens, rows, sums] = [0, 1, 2, 3].map(|column| page.numbers(column));

@@ -10,10 +10,10 @@
 //! window needs all of a stream, or nothing. It needs nothing if no event and no sample of the stream lies near; where that cannot be told
 //! from one look at each chunk, the times are unknown, and the stream is always read.
 
-use std::collections::HashMap;
 use std::io;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Record, Spool, Spooled, word};
 use tracemill_index::{PageBuilder, Section, Writer, id};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey};
@@ -148,7 +148,7 @@ pub(super) struct AllStreams {
 
 impl AllStreams {
     pub(super) fn new(members: Spool<Member>) -> Self {
-        AllStreams { numbers: HashMap::new(), all: Vec::new(), members }
+        AllStreams { numbers: HashMap::default(), all: Vec::new(), members }
     }
 
     /// The next part.

@@ -22,10 +22,10 @@ use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::slice::narrowed::Narrowed;
 use crate::slice::{self, Job, SliceReport};
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::losses::InputReport;
 use tracemill_core::windows::{Edges, Windows};
 
@@ -72,12 +72,12 @@ fn known(
     let look = 1_i64.checked_shl(of_windows.level).filter(|look| *look > 0).unwrap_or(i64::MAX);
     let behind = if job.edges == Edges::Clip { 0 } else { look };
     let seen = windows.begin().saturating_sub(look)..windows.end().saturating_add(behind);
-    let mut apart = HashMap::new();
+    let mut apart = HashMap::default();
     let events = lookup.spans(&seen, job.edges, &mut apart).map_err(|error| error.to_string())?;
     let Some(mut events) = events else {
         return Ok(Plan::Cannot("flows with several steps stay whole"));
     };
-    let mut streams = HashSet::new();
+    let mut streams = HashSet::default();
     if of_windows.has_profiles {
         let profiles = lookup
             .profiles(|first, last| windows.touch(first, last))

@@ -2,11 +2,11 @@
 //! whose places come before all others: at equal times and durations what was made stands first, in the order in which
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Scratch, Spool, Spooled};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::store::Payload;
@@ -45,7 +45,7 @@ impl Made {
         entries: Spool<Entry>,
         watched: HashSet<u64>,
     ) -> Self {
-        let (long, of) = (Vec::new(), HashMap::new());
+        let (long, of) = (Vec::new(), HashMap::default());
         let tmp_dir = tmp_dir.to_owned();
         Made { file: None, len: 0, most, entries, long, watched, of, tmp_dir }
     }

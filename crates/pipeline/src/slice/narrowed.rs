@@ -2,9 +2,9 @@
 
 use super::keys::PairEvent;
 use crate::pieces::Pieces;
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tracemill_core::bounds::Bounds;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::pairing::Begins;
 use tracemill_core::windows::Windows;
 

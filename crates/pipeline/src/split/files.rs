@@ -6,9 +6,9 @@ use super::plan::OutputPart;
 use super::{SplitBy, SplitPart, Work, refusal};
 use crate::names::{fill, safe, stem};
 use crate::warning::Warning;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
@@ -34,7 +34,7 @@ impl Work<'_, '_> {
         ];
         let digits = parts.len().to_string().len().max(3);
         let sources: Vec<&Source> = self.sources.iter().collect();
-        let (mut taken, mut files) = (HashSet::new(), Vec::with_capacity(parts.len()));
+        let (mut taken, mut files) = (HashSet::default(), Vec::with_capacity(parts.len()));
         for (number, part) in parts.iter().enumerate() {
             let mut values = constant.to_vec();
             values.push(("{part}", format!("{:0digits$}", number + 1)));

@@ -7,8 +7,8 @@
 
 use crate::keys::{Bytes, MergedKeys};
 use crate::parts::{Numbers, frames_of};
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::elements;
 use tracemill_core::order::Sequence;
 use tracemill_core::store::Store;
@@ -48,9 +48,9 @@ impl Frames {
         if members.is_empty() {
             return None;
         }
-        let (always, unnamed) = (HashSet::new(), Vec::new());
+        let (always, unnamed) = (HashSet::default(), Vec::new());
         let mut frames = Frames { key, text, members, numbers, always, unnamed };
-        let mut always = HashSet::new();
+        let mut always = HashSet::default();
         for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {
             elements(&text_of(&key.value)?).for_each(|sample| frames.note(sample, &mut always));
         }

@@ -3,13 +3,13 @@
 use super::partition::{Ids, Kind, Partition};
 use super::scan::{ChunkFindings, Mode};
 use crate::config::Config;
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Reader};
@@ -78,8 +78,8 @@ impl<M: Mode> Index<M> {
             long: Vec::new(),
             found: SplitInputs {
                 partitions: Vec::new(),
-                numbers: HashMap::new(),
-                heads: HashMap::new(),
+                numbers: HashMap::default(),
+                heads: HashMap::default(),
                 names: Names::default(),
                 documents: Vec::new(),
                 streams: StreamOrders::default(),

@@ -11,8 +11,8 @@ use super::partition::{Ids, Kind, category_of};
 use super::plan::{OutputPart, Planner, partitions_of};
 use crate::identity::each_process_id;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 use tracemill_core::entry::Entry;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Order, PartitionRuns, Sequence};
 use tracemill_core::target::Format;
 use tracemill_profile::push_canonical;
@@ -59,7 +59,7 @@ impl Pages {
                     _ => b"",
                 },
             };
-            let mut processes = HashSet::new();
+            let mut processes = HashSet::default();
             let mut add = |pid: Option<&[u8]>| {
                 let mut key = Vec::new();
                 push_canonical(pid, &mut key);
@@ -95,7 +95,7 @@ impl Pages {
             return;
         }
         let order = planner.order;
-        let mut groups_of: HashMap<u32, usize> = HashMap::new();
+        let mut groups_of: HashMap<u32, usize> = HashMap::default();
         for (number, group) in groups.iter().enumerate() {
             groups_of.extend(group.threads.iter().map(|&thread| (thread, number)));
         }

@@ -12,7 +12,7 @@
 //! Ids are equal if they are of one type and equal in value: 1 is 1.0, but not "1". While scanning they are compared as they
 //! are written, which costs no decoding; parts of the input are then joined by value.
 
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_profile::{StreamKey, printable, push_canonical};
 use tracemill_tokenizer::unescape;
 
@@ -198,7 +198,7 @@ impl Default for Partitions {
     fn default() -> Self {
         Partitions {
             all: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             recent: [0; RECENT],
             scratch: Vec::new(),
         }

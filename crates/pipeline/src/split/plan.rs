@@ -7,9 +7,10 @@ use super::index::SplitInputs;
 use super::living::Living;
 use super::partition::Kind;
 use super::scan::{TIMED, UNTIMED};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Order, PartitionRuns, Run, Sequence};
 use tracemill_profile::StreamKey;
 
@@ -135,8 +136,8 @@ impl<'f> Planner<'f, '_, '_> {
     /// Threads in groups, by what the parts are made of; at least one.
     pub(super) fn groups(&self, owners: &[(u32, u32)]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
-        let mut group_of = HashMap::new();
+        let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
+        let mut group_of = HashMap::default();
         let is_whole = !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
         for thread in partitions_of(self.found, Kind::Thread) {
             let partition = &self.found.partitions[thread as usize];
@@ -330,7 +331,7 @@ impl<'f> Planner<'f, '_, '_> {
     /// Begins and ends of the threads of a group.
     fn opens(&self, group: &Group, halves: &Halves) -> Opens<'f> {
         // partitions of several categories may be of one thread
-        let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
         for (number, &thread) in group.threads.iter().enumerate() {
             numbers.insert(self.found.partitions[thread as usize].thread_key(), number);
         }
@@ -349,7 +350,7 @@ impl<'f> Planner<'f, '_, '_> {
     fn place_strays(&self, parts: &mut [OutputPart]) {
         let placed: BTreeSet<u32> =
             parts.iter().flat_map(|part| part.metadata.iter().copied()).collect();
-        let mut firsts: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut firsts: HashMap<Vec<u8>, usize> = HashMap::default();
         for (number, part) in parts.iter().enumerate() {
             for &thread in &part.threads {
                 firsts

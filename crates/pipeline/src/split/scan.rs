@@ -6,11 +6,11 @@
 
 use super::partition::{Ids, Kind, Partition, Partitions, category_of};
 use crate::essential::{is_essential, may_be_special};
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::PartitionRun;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
@@ -95,7 +95,7 @@ impl<M: Mode> ChunkFindings<M> {
             run: PartitionRun::default(),
             long: Vec::new(),
             streams: StreamOrders::default(),
-            heads: HashMap::new(),
+            heads: HashMap::default(),
             names: Names::default(),
             times: Times::NONE,
             mode: PhantomData,

@@ -9,7 +9,7 @@
 //! DevTools spreads these lists into one call (devtools-semantics §1.12) and puts chunks together in the order of the file, so
 //! the parts are one to it. Elements are copied as they stand. Memory: the event once more.
 
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
@@ -51,7 +51,7 @@ struct Lists<'e> {
 
 impl<'e> Lists<'e> {
     fn of(data: &'e [u8]) -> Self {
-        let mut lists = Lists { feeds: HashMap::new(), parts: [0, 0] };
+        let mut lists = Lists { feeds: HashMap::default(), parts: [0, 0] };
         for (key, value) in members(data) {
             if string_is(key, b"cpuProfile") && value.starts_with(b"{") {
                 for (key, value) in members(value) {

@@ -17,9 +17,9 @@ use crate::merged_keys::MergedKeys;
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
 use crate::warning::Warning;
-use std::collections::HashMap;
 use std::sync::Mutex;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
@@ -129,7 +129,7 @@ impl<'r> Retoucher<'r> {
             finder: FieldFinder::new(tier),
             validator: Validator::new(tier),
             changes: Changes::default(),
-            known: HashMap::new(),
+            known: HashMap::default(),
             event: Vec::new(),
         }
     }

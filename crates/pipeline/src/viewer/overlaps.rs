@@ -17,9 +17,9 @@ use crate::config::Overlaps;
 use crate::emit::Emit;
 use crate::event_rewriter::EventRewriter;
 use crate::identity::{Renamer, key_of};
-use std::collections::{HashMap, HashSet};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::Scratch;
 use tracemill_core::pairing::Ends;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
@@ -113,7 +113,7 @@ pub(crate) fn find_overlaps(
     let mut patched =
         emit.rewrite.as_ref().map(|r| EventRewriter::new(Renamer::new(r, tier), None, None));
     let edits = Scratch::new(&config.tmp_dir)?;
-    let (known, lanes) = (HashMap::new(), HashMap::new());
+    let (known, lanes) = (HashMap::default(), HashMap::default());
     let (threads, key) = (Vec::new(), Vec::new());
     let mut walk = Walk { rule, new, threads, known, lanes, key, edits, changes };
     let mut index = 0;

@@ -11,7 +11,8 @@
 use super::changes::{Change, Changes};
 use super::scan::{PageTable, Written};
 use crate::identity::{Rewrite, key_of};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use tracemill_core::hash::HashSet;
 use tracemill_core::json::elements;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
@@ -181,7 +182,7 @@ fn data_of(event: &[u8]) -> Option<&[u8]> {
 fn unite_frames(chosen: &[u8], others: &[Start], patches: &mut Patches) {
     let Some(data) = data_of(chosen) else { return };
     let own = member(data, b"frames");
-    let mut seen: HashSet<&[u8]> = HashSet::new();
+    let mut seen: HashSet<&[u8]> = HashSet::default();
     let mut before = Vec::new();
     elements(own.unwrap_or_default()).for_each(|frame| {
         seen.insert(frame);
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn frames_are_united_and_the_earliest_counts() {
         let rewrite = Rewrite::default();
-        let pages = Pages { tables: &[], rewrite: &rewrite, made: HashSet::new() };
+        let pages = Pages { tables: &[], rewrite: &rewrite, made: HashSet::default() };
         let mut changes = Changes::default();
         let starts = vec![
             start(r#","frames":[{"m":1}]"#, 1, true),

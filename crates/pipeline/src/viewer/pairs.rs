@@ -6,8 +6,8 @@ use super::changes::{Change, Changes};
 use super::complete::complete;
 use crate::check::hash_value;
 use crate::identity::key_of;
-use std::collections::HashMap;
 use tracemill_core::entry::Entry;
+use tracemill_core::hash::HashMap;
 use tracemill_core::pairing::DevtoolsBegins;
 use tracemill_tokenizer::{Event, Field, fields_of};
 

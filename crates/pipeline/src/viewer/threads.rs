@@ -11,7 +11,8 @@ use super::scan::{PageTable, Written};
 use crate::check::{hash_value, is_flow_id};
 use crate::identity::{Rewrite, key_of};
 use crate::mix::mix;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+use tracemill_core::hash::HashSet;
 use tracemill_tokenizer::{canonical, compare, number_text, parse, to_text};
 
 /// Threads of a process as written, by [`key_of`].
@@ -145,7 +146,7 @@ mod tests {
         {
             assert_eq!(flow_id(read.as_bytes()), None, "{read}");
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for not in
             ["1.5", "\"x\"", "\"\"", "\"1-2\"", "18446744073709551616", "\"0x12345678901234567\""]
         {
@@ -170,7 +171,7 @@ mod tests {
             assert_eq!(is_outside(value.as_bytes()), outside, "{value}");
         }
         assert_eq!((low_bits(b"4294967301"), low_bits(b"-1")), (5, u32::MAX));
-        let mut taken = HashSet::from([5, u32::MAX]);
+        let mut taken = HashSet::from_iter([5, u32::MAX]);
         assert_eq!([5, 5, 0, u32::MAX].map(|wanted| free(wanted, &mut taken)), [6, 7, 1, 2]);
     }
 }
