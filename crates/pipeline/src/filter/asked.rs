@@ -9,10 +9,10 @@ use super::threads::{Names, Thread, plain};
 use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use regex::bytes::Regex;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_tokenizer::{Event, Field};
 
 /// What an event, or a thread, must be.

@@ -7,8 +7,8 @@ pub(crate) use super::reason::Counts;
 use super::reason::{FROM, Reason, TO};
 use super::undecided::Undecided;
 use crate::pieces::Pieces;
-use std::collections::HashMap;
 use std::ops::Range;
+use tracemill_core::hash::HashMap;
 
 /// Of the one input: an undamaged document, all JSON.
 #[derive(Debug)]

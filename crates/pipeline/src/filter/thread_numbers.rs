@@ -3,7 +3,7 @@
 use super::criteria::Criteria;
 use super::threads::{Thread, plain};
 use crate::direct_mapped::{DirectMappedCache, SmallKey};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
 /// All threads seen, numbered in order of appearance.

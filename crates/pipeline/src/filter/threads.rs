@@ -1,7 +1,7 @@
 //! A thread, and what processes and threads are called.
 
 use super::reason::Reason;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field, members, string_is, unescape};
 
 /// A thread. `10` and `"10"` are one id, as in [`crate::IdSet`].

@@ -18,9 +18,9 @@ use crate::config::Config;
 use crate::filter::narrowed::{By, Counts, Narrowed, Side, ThreadTotal, Times};
 use crate::filter::{self, Criteria, Job};
 use crate::report::FilterReport;
-use std::collections::HashMap;
 use std::ops::Range;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::losses::InputReport;
 use tracemill_index::{IndexError, groups, spans};
 
@@ -144,7 +144,7 @@ fn by_times(
     let reaches = |times: &Range<i64>| times.start < seen.end && times.end >= seen.start;
     let is_wanted = |flags: u64, times| flags & groups::LONG != 0 && reaches(&times);
     let Some(mut events) = lookup.groups(is_wanted)? else { return cannot(NO_GROUPS) };
-    let mut apart = HashMap::new();
+    let mut apart = HashMap::default();
     events.extend(lookup.lasting(&seen, &mut apart)?);
     if of_windows.has_profiles {
         let Some(profiles) = lookup.profiles(|least, greatest| reaches(&(least..greatest)))? else {
@@ -155,7 +155,7 @@ fn by_times(
     if let Some(why) = too_many(events.len(), config) {
         return cannot(why);
     }
-    let (mut rest, mut beside) = ([Counts::default(); 2], HashMap::new());
+    let (mut rest, mut beside) = ([Counts::default(); 2], HashMap::default());
     let pieces = lookup.pieces_of(
         None,
         |row| row.touches(&seen),

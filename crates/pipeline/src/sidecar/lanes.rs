@@ -2,7 +2,7 @@
 
 use super::granules::ROWS;
 use crate::filter::narrowed::{Counts, ThreadTotal};
-use std::collections::HashSet;
+use tracemill_core::hash::HashSet;
 use tracemill_index::{Index, IndexError, id};
 
 /// All threads, in the order of their rows.
@@ -15,7 +15,7 @@ pub(super) struct Lanes {
 /// Those of an index; `None` if it has none.
 pub(super) fn lanes(index: &Index<'_>) -> Result<Option<Lanes>, IndexError> {
     let Some(section) = index.section(id::LANES) else { return Ok(None) };
-    let (mut all, mut texts, mut is_plain) = (Vec::new(), HashSet::new(), true);
+    let (mut all, mut texts, mut is_plain) = (Vec::new(), HashSet::default(), true);
     for entry in &section.pages {
         let page = index.page(entry)?;
         let [events, bytes, pids, tids] = [0, 1, 6, 7].map(|column| page.numbers(column));

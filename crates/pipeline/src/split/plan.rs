@@ -318,7 +318,7 @@ impl<'f> Planner<'f, '_, '_> {
 
     /// The partitions of begins and of ends.
     fn halves(&self) -> Halves {
-        let mut halves = Halves::new();
+        let mut halves = Halves::default();
         for kind in [Kind::Begins, Kind::Ends].into_iter().filter(|_| self.repeats) {
             for partition in partitions_of(self.found, kind) {
                 let key = self.found.partitions[partition as usize].thread_key();
