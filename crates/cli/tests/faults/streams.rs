@@ -103,7 +103,7 @@ fn input_that_cannot_be_read_further() {
     let rng = &mut Rng::new(4);
     let world = World::new();
     let packed = crate::world::inputs().nth(2).expect("there are three").1;
-    for job in &JOBS {
+    for job in JOBS.iter().filter(|job| !job.is_index()) {
         for run in 0..runs(3) {
             let bytes = if run % 3 == 2 { packed } else { first() };
             let end = if run == 0 { 0 } else { rng.index(bytes.len() / PAGE) * PAGE };

@@ -26,7 +26,7 @@ const fn job(words: &'static str, output: &'static str) -> Job {
 }
 
 /// Every verb, and for some of them more than one way to write.
-pub(crate) const JOBS: [Job; 18] = [
+pub(crate) const JOBS: [Job; 20] = [
     job("merge a.json b.json -o out/o.json", "out/o.json"),
     Job {
         old: Some("o.json"),
@@ -48,6 +48,8 @@ pub(crate) const JOBS: [Job; 18] = [
     job("calls a.json -o out/o.json", "out/o.json"),
     job("profile list a.json -o out/o.txt", "out/o.txt"),
     job("profile extract a.json -d out", "out"),
+    job("index a.json -o out/o.tmi", "out/o.tmi"),
+    Job { old: Some("o.tmi"), ..job("index -f a.json -o out/o.tmi", "out/o.tmi") },
 ];
 
 /// What runs on every job: a small budget with folders of its own for what is temporary.
@@ -68,6 +70,13 @@ pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
+}
+
+impl Job {
+    /// Whether it makes an index: of files alone, and with the time of their last change in it.
+    pub(crate) fn is_index(&self) -> bool {
+        self.words.starts_with("index")
+    }
 }
 
 impl Run {

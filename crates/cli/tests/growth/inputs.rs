@@ -196,7 +196,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 44] = rows! {
+pub(super) const ROWS: [Row; 52] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -241,6 +241,14 @@ pub(super) const ROWS: [Row; 44] = rows! {
     "names of one async id, Perfetto" 10_000 asyncs "convert" "--format" "perfetto";
     "ids, Perfetto" 8_000 ids "convert" "--format" "perfetto";
     "pids that are texts, Perfetto" 10_000 text_pids "convert" "--format" "perfetto";
+    "events at one time, index" 20_000 one_time "index" "-f";
+    "open begins, index" 10_000 open_begins "index" "-f";
+    "crossing slices, index" 10_000 crossing "index" "-f";
+    "names of one async id, index" 10_000 asyncs "index" "-f";
+    "tids, index" 40_000 tids "index" "-f";
+    "ids, index" 8_000 ids "index" "-f";
+    "documents with keys, index" 4_000 keyed_documents "index" "-f";
+    "threads with CPU profiles, index" 1_000 calls "index" "-f";
 };
 
 /// Slices in each other.
@@ -317,7 +325,7 @@ fn open_flows(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-pub(super) const LARGE: [Row; 15] = rows! {
+pub(super) const LARGE: [Row; 18] = rows! {
     "empty documents, merge" 4_000_000 empty_documents "merge";
     "empty documents, check" 4_000_000 empty_documents "check";
     "empty documents, info" 4_000_000 empty_documents "info";
@@ -332,5 +340,8 @@ pub(super) const LARGE: [Row; 15] = rows! {
     "begins and ends, top" 600_000 alternating "top";
     "sampled calls, tree" 400_000 sampled "tree";
     "sampled calls, calls" 400_000 sampled "calls";
+    "slices, index" 1_500_000 slices "index" "-f";
+    "begins and ends, index" 600_000 alternating "index" "-f";
+    "open flows, index" 600_000 open_flows "index" "-f";
     "open flows, slice" 600_000 open_flows "slice" "--from" "100ms" "--to" "500ms" "--edges" "keep";
 };

@@ -1,7 +1,7 @@
 //! Whether an index is that of a file as it is now.
 
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 use tracemill_core::os;
@@ -54,12 +54,14 @@ pub(super) fn fit(of: &Input, now: &Input) -> Fit {
 /// The bytes of an index; `None` if there is no such file.
 pub(super) fn map(path: &Path) -> io::Result<Option<Mapped>> {
     let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         file => file?,
     };
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.len() == 0 {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, IndexError::NotAnIndex));
+        return Err(io::Error::new(ErrorKind::InvalidData, IndexError::NotAnIndex));
     }
     os::map_input(&file).map(Some)
 }
