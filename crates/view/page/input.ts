@@ -13,7 +13,7 @@ export const KEYS: [string, string][] = [
   ['W S · wheel with Ctrl', 'zoom in, out'], ['A D · ← →', 'left, right'], ['↑ ↓ · wheel', 'up, down'],
   ['drag', 'move'], ['Shift + drag · ruler', 'select a time'], ['click · double click', 'details · zoom to it'],
   [', .', 'previous, next event of the row'], ['m', 'select the time of the event'], ['f', 'zoom to selection or event'], ['0', 'whole trace'],
-  ['b · Backspace', 'new crumb · one crumb back'], ['/ · n N', 'search · next, previous match'], ['o', 'open in another viewer, save'], ['Esc', 'clear'], ['?', 'these keys'],
+  ['b · Backspace', 'new crumb · one crumb back'], ['Enter · h on a name', 'fold it · hide it'], ['/ · n N', 'search · next, previous match'], ['o', 'open in another viewer, save'], ['Esc', 'clear'], ['?', 'these keys'],
 ];
 
 export class Input {

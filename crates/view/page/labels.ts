@@ -10,7 +10,7 @@ export class Labels {
   private readonly names = document.getElementById('names') as HTMLElement;
   private readonly rendered = new Map<string, HTMLElement>();
 
-  constructor(private readonly model: Model, private readonly closed: ReadonlySet<string>, private readonly toggle: (key: string) => void) {}
+  constructor(private readonly model: Model, private readonly closed: ReadonlySet<string>, private readonly toggle: (key: string) => void, private readonly hide: (key: string) => void) {}
 
   // Those of lanes that are seen.
   show(seen: Item[], scrolled: number): void {
@@ -46,11 +46,29 @@ export class Labels {
       part.textContent = text;
       own.append(part);
     }
+    const hide = document.createElement('button');
+    hide.className = 'hide';
+    hide.textContent = '×';
+    hide.title = 'Hide';
+    hide.setAttribute('aria-label', `Hide ${title}`);
+    hide.tabIndex = -1;
+    hide.addEventListener('click', (event) => {
+      event.stopPropagation();
+      this.hide(item.key);
+    });
+    own.append(hide);
     const more = lane && lane.rows > ROWS ? `, ${lane.rows - ROWS} rows more than are drawn` : '';
     own.title = lane ? `${title}${kind}\n${grouped(lane.events)} events, ${short(lane.busy)} busy, ${lane.rows} rows${more}` : `${title}\n${process.lanes.length} lanes`;
     own.addEventListener('click', () => this.toggle(item.key));
     own.addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter' && event.key !== ' ') return;
+      const hides = event.key === 'h' || event.key === 'Delete';
+      if (event.key !== 'Enter' && event.key !== ' ' && !hides) return;
+      if (hides) {
+        ((own.nextElementSibling ?? own.previousElementSibling) as HTMLElement | null)?.focus();
+        this.hide(item.key);
+        event.preventDefault();
+        return;
+      }
       event.preventDefault();
       event.stopPropagation();
       this.toggle(item.key);

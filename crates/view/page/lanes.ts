@@ -4,6 +4,7 @@ import { counter } from './counter';
 import { Labels, ROWS } from './labels';
 import type { Item, Model, Picked } from './model';
 import type { Names } from './names';
+import { ordered, type Order } from './order';
 import { columnAt, draw, hit, type Lines, type Paint } from './raster';
 import { COLUMNS, levelOf, Tiles, type Tile } from './tiles';
 
@@ -20,6 +21,8 @@ export class Lanes {
   height = 1;
   colors: Paint;
   private readonly closed = new Set<string>();
+  private readonly hidden = new Set<string>();
+  private order: Order = 'trace';
   private readonly base = element<HTMLCanvasElement>('base');
   private readonly scroll = element('scroll');
   private readonly labels: Labels;
@@ -29,7 +32,7 @@ export class Lanes {
 
   constructor(readonly model: Model, readonly tiles: Tiles, readonly texts: Names, colors: Paint) {
     this.colors = colors;
-    this.labels = new Labels(model, this.closed, (key) => this.toggle(key));
+    this.labels = new Labels(model, this.closed, (key) => this.toggle(key), (key) => this.hide(key));
   }
 
   // Puts everything in its place.
@@ -44,17 +47,18 @@ export class Lanes {
       this.items.push({ ...item, top });
       top += item.height;
     };
-    this.model.trace.processes.forEach((process, number) => {
-      const own = `p${number}`;
-      if (many) put({ height: head, process, lane: null, rows: 0, key: own });
-      if (this.closed.has(own)) return;
-      for (const lane of process.lanes) {
+    for (const { process, lanes, key } of ordered(this.model.trace.processes, this.order, this.hidden)) {
+      if (many) put({ height: head, process, lane: null, rows: 0, key });
+      if (this.closed.has(key)) continue;
+      for (const lane of lanes) {
         const closed = this.closed.has(`l${lane.id}`);
         const rows = lane.kind === 'counter' ? 1 : closed ? 1 : Math.min(lane.rows, ROWS);
         const height = lane.kind === 'counter' ? Math.round(this.rowHeight * (closed ? 1 : 2)) : rows * this.rowHeight;
         put({ height: Math.max(height, this.rowHeight) + 5, process, lane, rows, key: `l${lane.id}` });
       }
-    });
+    }
+    element('shown').hidden = this.hidden.size === 0;
+    element('shown').textContent = `Show ${this.hidden.size} hidden`;
     element('space').style.height = `${top}px`;
     this.resize();
   }
@@ -76,6 +80,21 @@ export class Lanes {
     this.model.tell('layout');
   }
 
+  hide(key: string): void {
+    this.hidden.add(key);
+    this.model.tell('layout');
+  }
+
+  unhide(): void {
+    this.hidden.clear();
+    this.model.tell('layout');
+  }
+
+  arrange(order: Order): void {
+    this.order = order;
+    this.model.tell('layout');
+  }
+
   // Those that are seen, of all: found by halving.
   visible(): Item[] {
     const from = this.scroll.scrollTop;
@@ -93,6 +112,12 @@ export class Lanes {
       else high = middle;
     }
     return low;
+  }
+
+  // How far down an event is drawn; nothing if it is not.
+  y(picked: Picked): number | null {
+    const item = this.find(picked.lane);
+    return item && picked.row < item.rows ? item.top - this.scroll.scrollTop + 2 + picked.row * this.rowHeight : null;
   }
 
   // The item of a lane.

@@ -1,5 +1,6 @@
 // Puts the page together: waits until the trace is read, then draws whatever changes once a frame.
 
+import { Around } from './around';
 import { exact, grouped, bytes, short, step, visible } from './format';
 import { Handover } from './handover';
 import { Input, KEYS } from './input';
@@ -7,6 +8,8 @@ import { Lanes } from './lanes';
 import { Minimap } from './minimap';
 import { Model, type Change, type Picked, type Trace } from './model';
 import { Names } from './names';
+import { drawOver } from './over';
+import { ORDERS, type Order } from './order';
 import { Panel } from './panel';
 import { contrasts, paint } from './raster';
 import { Tiles } from './tiles';
@@ -56,6 +59,7 @@ class Page {
   private readonly input: Input;
   private readonly handover: Handover;
   private readonly names: Names;
+  private readonly around: Around;
   private readonly dirty = new Set<Change>();
   private framed = false;
   private seen = false;
@@ -68,7 +72,8 @@ class Page {
     const tiles = new Tiles(this.model.duration, () => this.ask('view'), banner);
     this.lanes = new Lanes(this.model, tiles, this.names, colors);
     this.minimap = new Minimap(this.model, colors);
-    this.panel = new Panel(this.model, this.names);
+    this.around = new Around(this.model, this.names);
+    this.panel = new Panel(this.model, this.names, this.around);
     this.handover = new Handover(this.model);
     const escape = (): void => {
       this.model.select(null);
@@ -103,10 +108,22 @@ class Page {
       if (event.key === 'Enter') void this.find(!event.shiftKey);
       if (event.key === 'Escape') element('base').focus();
     });
+    this.orders();
     void this.minimap.load();
     // what tests ask, in place of pixels
     Object.assign(globalThis, { tracemill: { model, lanes: this.lanes, tiles: this.lanes.tiles, contrasts: () => contrasts(this.lanes.colors) } });
     if (!model.trace.processes.length) banner('There is nothing to draw: no event has a time and a phase that is drawn.');
+  }
+
+  // In which order lanes stand, and those that are hidden.
+  private orders(): void {
+    const [order, shown] = [element<HTMLSelectElement>('order'), element('shown')];
+    for (const [value, text] of ORDERS) order.append(new Option(text, value));
+    order.addEventListener('change', () => this.lanes.arrange(order.value as Order));
+    shown.addEventListener('click', () => {
+      this.lanes.unhide();
+      element('base').focus();
+    });
   }
 
   private facts(): void {
@@ -122,7 +139,7 @@ class Page {
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];
     banner(said.filter((text) => text !== null).join(' '));
-    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.undrawn)} are drawn nowhere (flows, objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
+    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
     element('facts').title = more.join('\n');
   }
 
@@ -159,7 +176,7 @@ class Page {
       this.ruler();
       this.save();
     }
-    this.over();
+    drawOver(this.lanes, this.around.arrows, this.input.cursor);
   }
 
   private save(): void {
@@ -189,36 +206,6 @@ class Page {
     const approximate = this.lanes.drawn.approximate ? '≈ where crowded' : '';
     element('corner').textContent = `${short(to - from)} ${approximate}`;
     element('corner').title = approximate ? 'Events shorter than two pixels are drawn as density; zoom in for each.' : 'Every event is drawn as it is.';
-  }
-
-  // What lies over the drawing: the selection, what is picked, where the mouse is.
-  private over(): void {
-    const canvas = element<HTMLCanvasElement>('over');
-    const pen = canvas.getContext('2d');
-    if (!pen) return;
-    const { lanes, model } = this;
-    pen.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    pen.clearRect(0, 0, lanes.width, lanes.height);
-    const { selection, picked } = model;
-    if (selection) {
-      const [x0, x1] = [lanes.x(selection.from), lanes.x(selection.to)];
-      pen.fillStyle = lanes.colors.shade;
-      pen.fillRect(x0, 0, Math.max(x1 - x0, 1), lanes.height);
-      pen.fillStyle = lanes.colors.accent;
-      for (const x of [x0, x1]) pen.fillRect(x - 0.5, 0, 1, lanes.height);
-    }
-    const item = picked && lanes.find(picked.lane);
-    if (picked && item) {
-      const [x0, x1] = [Math.max(lanes.x(picked.start), -4), Math.min(lanes.x(picked.start + picked.dur), lanes.width + 4)];
-      const y = item.top - element('scroll').scrollTop + 2 + picked.row * lanes.rowHeight;
-      pen.strokeStyle = lanes.colors.text;
-      pen.lineWidth = 2;
-      if (picked.row < item.rows) pen.strokeRect(x0, y, Math.max(x1 - x0, 2), lanes.rowHeight - 1);
-    }
-    if (this.input.cursor !== null) {
-      pen.fillStyle = lanes.colors.soft;
-      pen.fillRect(Math.round(lanes.x(this.input.cursor)), 0, 1, lanes.height);
-    }
   }
 
   // Scrolls to what is picked.

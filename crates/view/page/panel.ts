@@ -1,6 +1,7 @@
 // Details below the lanes: an event with its exact times and its text, or the sums of a selection.
 
 import { exact, grouped, short, stamp, visible } from './format';
+import type { Around } from './around';
 import type { Model, Picked } from './model';
 import type { Names } from './names';
 
@@ -21,7 +22,7 @@ export class Panel {
   private timer = 0;
   private csv = '';
 
-  constructor(private readonly model: Model, private readonly names: Names) {
+  constructor(private readonly model: Model, private readonly names: Names, private readonly around: Around) {
     element('tab-event').addEventListener('click', () => this.tab('event'));
     element('tab-stats').addEventListener('click', () => this.tab('stats'));
     element('close').addEventListener('click', () => this.close());
@@ -45,7 +46,7 @@ export class Panel {
   }
 
   async picked(picked: Picked | null): Promise<void> {
-    if (!picked) return;
+    if (!picked) return void this.around.show(null, null);
     this.tab('event');
     this.asked?.abort();
     this.asked = new AbortController();
@@ -65,6 +66,7 @@ export class Panel {
     if (lane) say(lane.kind === 'thread' ? 'Thread' : lane.kind === 'calls' ? 'Calls of' : 'Category', visible(lane.name));
     const text = make('pre', picked.place < 0 ? 'Made of the samples of a CPU profile.' : '…');
     element('event').replaceChildren(list, text);
+    void this.around.show(picked, list);
     element('live').textContent = `${this.names.get(picked.name) ?? ''}, ${picked.dur ? exact(picked.dur) : 'a moment'}, at ${short(picked.start)}`;
     if (picked.place < 0) return;
     try {

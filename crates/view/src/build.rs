@@ -7,6 +7,7 @@
 //!
 //! Sorts and lists have shares of the budget, and go to disk beyond these.
 
+use crate::flows::{ByLane, Flows};
 use crate::found::Found;
 use crate::joined::{Joined, Parts, as_merged};
 use crate::lane::Lane;
@@ -22,6 +23,9 @@ use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Spool};
 use tracemill_core::pairing::Begins;
 use tracemill_core::store::Store;
 use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, Stretch, scan_inputs};
+
+/// Flows have this part of what the index of a run may take, three times.
+const FLOWS: u64 = 24;
 
 /// A sorter whose keys say all there is to say of the order: no event is looked at.
 struct Sorter<R> {
@@ -66,6 +70,7 @@ struct All {
     parts: Parts,
     spans: Sorter<Timed>,
     marks: Option<Sorter<Mark>>,
+    flows: Sorter<Mark>,
     told: Told,
     given: u64,
 }
@@ -88,6 +93,9 @@ impl All {
             let group = if is_thread { u64::from(lane) } else { mark.group };
             let marks = self.marks.as_mut();
             marks.map_or(Ok(()), |marks| marks.push(Mark { group, lane, name, ..mark }))?;
+        }
+        for mark in found.flows {
+            self.flows.push(Mark { lane: lanes[mark.lane as usize], ..mark })?;
         }
         self.check()
     }
@@ -115,6 +123,10 @@ impl All {
             let lane = joined.lane(lane);
             let start = span.start.saturating_add(lane.offset);
             self.spans.push(Timed(lane.number, Span { start, ..span }))?;
+        }
+        let flows = std::mem::replace(&mut self.flows, Sorter::new(config, FLOWS)).finish()?;
+        for point in flows.iter() {
+            self.flows.push(joined.mark(point))?;
         }
         let Some(before) = self.marks.replace(Sorter::new(config, 6)) else { return Ok(()) };
         let before = before.finish()?;
@@ -200,6 +212,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
         parts: Parts::default(),
         spans: Sorter::new(config, 3),
         marks: Some(Sorter::new(config, 6)),
+        flows: Sorter::new(config, FLOWS),
         told: Told::default(),
         given: config.memory,
     };
@@ -237,6 +250,21 @@ fn bounds_of(of_events: Option<Bounds>, all: &All) -> Bounds {
     }
 }
 
+/// Points of flows by flow, and by lane.
+fn flows(points: Sorter<Mark>, config: &Config) -> Result<Flows, Error> {
+    let limit = config.shares().index / FLOWS;
+    let (mut all, mut filed) = (Spool::new(&config.tmp_dir, limit), Sorter::new(config, FLOWS));
+    let points = points.finish()?;
+    for (at, point) in points.iter().enumerate() {
+        all.extend(&[point])?;
+        filed.push(ByLane(Mark { pair: at as u64, ..point }))?;
+    }
+    drop(points);
+    let mut by_lane = Spool::new(&config.tmp_dir, limit);
+    filed.finish()?.iter().try_for_each(|point| by_lane.extend(&[point]))?;
+    Ok(Flows::new(all.take()?, by_lane.take()?))
+}
+
 /// Gives each span its row, and writes the rows.
 fn arrange(
     all: All,
@@ -244,7 +272,8 @@ fn arrange(
     (bounds, scanned): (Bounds, Scanned),
     config: &Config,
 ) -> Result<Model, Error> {
-    let All { names, lanes: keys, spans, mut told, .. } = all;
+    let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;
+    let flows = flows(points, config)?;
     let (mut placed, mut depths) = (Sorter::new(config, 3), vec![0; keys.all.len()]);
     {
         let spans = spans.finish()?;
@@ -287,7 +316,7 @@ fn arrange(
     }
     let last = writer.end()?;
     keep(&mut lanes, current, last);
-    Ok(Model::new((names, sums), lanes, notes, writer.finish()?, (bounds, told), scanned))
+    Ok(Model::new((names, sums), lanes, notes, (writer.finish()?, flows), (bounds, told), scanned))
 }
 
 /// A row that is complete belongs to its lane.

@@ -6,9 +6,11 @@
 //! | B, E | marks of their thread |
 //! | b, e, S, F | marks of their operation: category and id, and the process where the id is local to it |
 //! | C | a sample of each series of the counter |
+//! | s, t, f, and X with `bind_id` | points of flows: arrows between what is drawn |
 //! | M | names and places of processes and threads |
-//! | flows, objects, profiles, all others | not drawn, but counted |
+//! | objects, profiles, all others | not drawn, but counted |
 
+use crate::flows::NEXT;
 use crate::lanes::{LaneKind, LaneTable, Notes};
 use crate::record::{Mark, Span, Timed};
 use crate::text::{NAME_MOST, content, cut};
@@ -29,6 +31,8 @@ pub(crate) struct Found {
     pub(crate) lanes: LaneTable,
     pub(crate) spans: Vec<Timed>,
     pub(crate) marks: Vec<Mark>,
+    /// Points of flows; `name` says how each finds its event.
+    pub(crate) flows: Vec<Mark>,
     pub(crate) notes: Notes,
     pub(crate) times: Times,
     pub(crate) events: u64,
@@ -45,6 +49,7 @@ impl Default for Found {
             lanes: LaneTable::default(),
             spans: Vec::new(),
             marks: Vec::new(),
+            flows: Vec::new(),
             notes: Notes::default(),
             times: Times::NONE,
             events: 0,
@@ -87,6 +92,36 @@ impl Found {
         let (name, pair) = self.name(event.field(Field::Name));
         let phase = event.phase();
         self.marks.push(Mark { group, ts, place, pair, lane, name, phase });
+    }
+
+    /// A point of a flow: s, t, f by category, name and id.
+    fn flow(&mut self, event: &Event<'_>, ts: i64, place: u64) {
+        let lane = self.lane(event, LaneKind::Thread);
+        let name = event.field(Field::Name).unwrap_or_default();
+        let group = hash((self.operation(event), name)) | 1 << 63;
+        let (phase, in_it) = (event.phase(), member(event.bytes, b"bp") == Some(b"\"e\""));
+        let name = if phase == b's' || in_it { 0 } else { NEXT };
+        self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase });
+    }
+
+    /// An event that is a point of a flow itself, by `bind_id`.
+    fn bound(&mut self, event: &Event<'_>, lane: u32, ts: i64, place: u64) {
+        let Some(id) = event.field(Field::BindId) else { return };
+        let is = |key: &[u8]| member(event.bytes, key) == Some(b"true");
+        let phase = match (is(b"flow_in"), is(b"flow_out")) {
+            (true, true) => b't',
+            (true, false) => b'f',
+            (false, true) => b's',
+            (false, false) => return,
+        };
+        let mut scratch = Vec::new();
+        let mut number = Vec::new();
+        let own = match number_text(id, &mut scratch) {
+            Some(text) if canonical(text, &mut number) => &*number,
+            _ => id,
+        };
+        let group = hash((b"bind_id", own)) | 1 << 63;
+        self.flows.push(Mark { group, ts, place, pair: 0, lane, name: NEXT, phase });
     }
 
     /// What names an operation: its category and its id, with the process if the id is local.
@@ -166,6 +201,7 @@ impl Findings for Found {
         match phase {
             b'X' => {
                 let lane = self.lane(event, LaneKind::Thread);
+                self.bound(event, lane, at, offset);
                 self.span(lane, event, (at, dur), offset);
             }
             b'i' | b'I' | b'R' => {
@@ -184,6 +220,7 @@ impl Findings for Found {
                 let (lane, group) = (self.lane(event, LaneKind::Async), self.operation(event));
                 self.mark(event, (at, offset), (lane, group));
             }
+            b's' | b't' | b'f' => self.flow(event, at, offset),
             b'C' => self.counter(event, at, offset),
             _ => self.undrawn += 1,
         }

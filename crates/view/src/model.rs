@@ -1,5 +1,6 @@
 //! What the page asks for: lanes, rows, names, and what of them lies in a window.
 
+use crate::flows::Flows;
 use crate::joined::Origins;
 use crate::lane::{Lane, Process, processes};
 use crate::lanes::{LaneKind, Notes};
@@ -17,7 +18,7 @@ pub(crate) const NO_PLACE: u64 = u64::MAX;
 pub(crate) struct Told {
     pub(crate) events: u64,
     pub(crate) event_bytes: u64,
-    /// Events that are drawn nowhere: flows, objects, what has no time.
+    /// Events that are drawn nowhere: objects, what has no time.
     pub(crate) undrawn: u64,
     /// Ends that end nothing.
     pub(crate) lone_ends: u64,
@@ -58,6 +59,7 @@ pub(crate) struct Model {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) processes: Vec<Process>,
     pub(crate) tracks: Tracks,
+    pub(crate) flows: Flows,
     pub(crate) bounds: Bounds,
     pub(crate) told: Told,
     scanned: Scanned,
@@ -68,12 +70,12 @@ impl Model {
         (names, sums): (Names, Vec<NameSum>),
         lanes: Vec<Lane>,
         notes: &Notes,
-        tracks: Tracks,
+        (tracks, flows): (Tracks, Flows),
         (bounds, told): (Bounds, Told),
         scanned: Scanned,
     ) -> Self {
         let processes = processes(&lanes, notes, &told.origins);
-        Model { names, sums, lanes, processes, tracks, bounds, told, scanned }
+        Model { names, sums, lanes, processes, tracks, flows, bounds, told, scanned }
     }
 
     /// Whether every input still is what it was.
@@ -123,7 +125,7 @@ impl Model {
             "lost": told.lost,
             "inputs": self.inputs_json(),
             "names": self.names.len(),
-            "on_disk": self.tracks.spilled(),
+            "on_disk": self.tracks.spilled() + self.flows.spilled(),
             "processes": self.processes.iter().map(|own| self.process_json(own)).collect::<Vec<_>>(),
         })
     }

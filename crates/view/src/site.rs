@@ -1,5 +1,6 @@
 //! The routes: a request becomes an answer, without a socket.
 
+use crate::around::around;
 use crate::ask::{Ask, Door, Query};
 use crate::build::build;
 use crate::devtools::{self, Devtools};
@@ -262,6 +263,14 @@ impl Site {
                     .ok_or_else(gone)
             }
             "open" => self.opened(&model, query),
+            "api/around" => {
+                let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
+                let at = query.number::<i64>("start")?.saturating_add(model.bounds.start);
+                let nothing =
+                    || Reply::error(404, "no event begins there", "Ask for those of tiles.");
+                let found = around(&model, (lane, row, at)).ok_or_else(nothing);
+                found.map(|found| Reply::json(&found))
+            }
             "api/event" => event(&model, query),
             "api/names" => names(&model, query),
             "api/find" => {
@@ -286,7 +295,8 @@ impl Site {
 
 /// Whether there is such a route at all, inputs read or not.
 fn is_route(path: &str) -> bool {
-    const ROUTES: [&str; 9] = [
+    const ROUTES: [&str; 10] = [
+        "api/around",
         "open",
         "api/trace",
         "api/overview",

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytes, exact, short, stamp, step, visible } from './built/format.mjs';
 import { Model } from './built/model.mjs';
+import { ordered } from './built/order.mjs';
 import { contrasts, columnAt, draw, hit, paint } from './built/raster.mjs';
 import { COLUMNS, levelOf, parse, ranges } from './built/tiles.mjs';
 
@@ -117,4 +118,20 @@ test('pixels are where intervals are', () => {
 
 test('texts are read on every colour, in both schemes', () => {
   for (const dark of [false, true]) assert.ok(Math.min(...contrasts(paint(dark))) >= 4.5, String(contrasts(paint(dark))));
+});
+
+test('lanes stand in the order that was chosen, calls below their thread', () => {
+  const lane = (id, kind, name, busy) => ({ id, kind, name, busy });
+  const of = (pid, name, lanes) => ({ pid, name, lanes });
+  const processes = [
+    of('20', 'zebra', [lane(0, 'counter', 'heap', 1e18), lane(1, 'thread', 'Thread 10', 5), lane(2, 'calls', 'Thread 10', 9), lane(3, 'thread', 'Thread 9', 7)]),
+    of('3', 'ant', [lane(4, 'thread', 'main 4', 100)]),
+  ];
+  const told = (order, hidden = []) => ordered(processes, order, new Set(hidden)).map(({ key, lanes }) => `${key}:${lanes.map(({ id }) => id)}`).join(' ');
+  assert.equal(told('trace'), 'p0:0,1,2,3 p1:4');
+  assert.equal(told('busy'), 'p1:4 p0:1,2,3,0');
+  assert.equal(told('name'), 'p1:4 p0:0,3,1,2');
+  assert.equal(told('id'), 'p1:4 p0:3,1,2,0');
+  assert.equal(told('id', ['l1', 'p1']), 'p0:3,2,0');
+  assert.deepEqual(processes.map(({ lanes }) => lanes.length), [4, 1]);
 });

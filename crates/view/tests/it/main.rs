@@ -1,6 +1,8 @@
 //! The server from outside: as a function of requests, and over a socket.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod flows;
+mod fuzzed;
 mod joined;
 mod page;
 mod routes;

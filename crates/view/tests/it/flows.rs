@@ -1,0 +1,126 @@
+//! Arrows and ancestors against what random traces were made of.
+
+use crate::support::{Opened, open};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use tracemill_testkit::{Rng, seeds};
+
+/// A slice: thread, row, start and end in µs.
+type Slice = (u64, u64, u64, u64);
+
+/// Threads of slices with one inside each, far enough apart that each has moments of its own.
+fn slices(rng: &mut Rng) -> Vec<Slice> {
+    let mut all = Vec::new();
+    for tid in 1..=rng.range(1, 4) {
+        let mut at = 10;
+        for _ in 0..rng.range(1, 12) {
+            let length = rng.range(40, 200);
+            all.push((tid, 0, at, at + length));
+            if rng.chance(60) {
+                all.push((tid, 1, at + 10, at + length - 10));
+            }
+            at += length + rng.range(1, 50);
+        }
+    }
+    all
+}
+
+fn lanes(opened: &Opened) -> BTreeMap<u64, u64> {
+    let trace = opened.json("api/trace");
+    let own = trace["processes"][0]["lanes"].as_array().unwrap();
+    let tid = |lane: &Value| {
+        lane["name"].as_str().unwrap().trim_start_matches("Thread ").parse().unwrap()
+    };
+    own.iter().map(|lane| (tid(lane), lane["id"].as_u64().unwrap())).collect()
+}
+
+#[test]
+fn arrows_join_what_flows_join() {
+    for seed in seeds(0, 40) {
+        let mut rng = Rng::new(seed);
+        let all = slices(&mut rng);
+        let mut lines: Vec<String> = all
+            .iter()
+            .map(|(tid, row, from, to)| {
+                format!(r#"{{"ph":"X","name":"r{row} {from}","pid":1,"tid":{tid},"ts":{from},"dur":{}}}"#, to - from)
+            })
+            .collect();
+        let mut wanted: BTreeSet<(Slice, u64, Slice, u64)> = BTreeSet::new();
+        for id in 0..rng.range(0, 9) {
+            let mut points: Vec<(u64, Slice)> = (0..rng.range(2, 5))
+                .map(|at| {
+                    let own = all[rng.below(all.len() as u64) as usize];
+                    // no two of a flow at one time; where the row below has nothing
+                    (own.2 + 1 + at, own)
+                })
+                .collect();
+            points.sort_unstable();
+            points.dedup_by_key(|own| own.0);
+            let last = points.len() - 1;
+            for (at, (ts, (tid, ..))) in points.iter().enumerate() {
+                let (phase, more) = match at {
+                    0 => ("s", ""),
+                    _ if at == last => ("f", r#","bp":"e""#),
+                    _ => ("t", r#","bp":"e""#),
+                };
+                lines.push(format!(
+                    r#"{{"ph":"{phase}","name":"flow","cat":"c","id":"{id:#x}","pid":1,"tid":{tid},"ts":{ts}{more}}}"#
+                ));
+            }
+            for two in points.windows(2) {
+                wanted.insert((two[0].1, two[0].0, two[1].1, two[1].0));
+            }
+        }
+        rng.shuffle(&mut lines);
+        let opened = open(format!("[{}]", lines.join(",\n")).as_bytes());
+        let (lanes, start) = (lanes(&opened), 10);
+        let mut found = BTreeSet::new();
+        for own in &all {
+            let (lane, at) = (lanes[&own.0], (own.2 - start) * 1000);
+            let around = opened.json(&format!("api/around?lane={lane}&row={}&start={at}", own.1));
+            let of = |end: &Value| -> Slice {
+                let tid = *lanes.iter().find(|(_, lane)| end["lane"] == **lane).unwrap().0;
+                let ns = |value: &Value| (value.as_f64().unwrap() / 1000.0) as u64;
+                let from = ns(&end["start"]) + start;
+                (tid, end["row"].as_u64().unwrap(), from, from + ns(&end["dur"]))
+            };
+            let above: Vec<Slice> = around["above"].as_array().unwrap().iter().map(of).collect();
+            let holds = |other: &&Slice| {
+                other.0 == own.0 && other.1 < own.1 && other.2 <= own.2 && other.3 >= own.3
+            };
+            let holding: Vec<Slice> = all.iter().filter(holds).copied().collect();
+            assert_eq!(above, holding, "seed {seed}: {own:?}");
+            for arrow in around["arrows"].as_array().unwrap() {
+                let time = |key: &str| (arrow[key].as_f64().unwrap() / 1000.0) as u64 + start;
+                let (from, to) = (of(&arrow["from"]), of(&arrow["to"]));
+                assert!(from == *own || to == *own, "seed {seed}");
+                found.insert((from, time("from_time"), to, time("to_time")));
+            }
+        }
+        assert_eq!(found, wanted, "seed {seed}");
+    }
+}
+
+#[test]
+fn flows_bind_to_what_comes_next_and_by_bind_id() {
+    let opened = open(
+        br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10,"bind_id":"0x5","flow_out":true},
+        {"ph":"s","name":"n","cat":"c","id":1,"pid":1,"tid":1,"ts":5},
+        {"ph":"f","name":"n","cat":"c","id":1,"pid":1,"tid":2,"ts":12},
+        {"ph":"X","name":"b","pid":1,"tid":2,"ts":20,"dur":10},
+        {"ph":"X","name":"c","pid":1,"tid":2,"ts":40,"dur":10,"bind_id":"0x5","flow_in":true},
+        {"ph":"s","name":"alone","cat":"c","id":9,"pid":1,"tid":2,"ts":45}]"#,
+    );
+    let lane = lanes(&opened);
+    let around = |tid: u64, at: u64| {
+        let value = opened.json(&format!("api/around?lane={}&row=0&start={at}", lane[&tid]));
+        let text = |own: &Value| format!("{}>{}", own["from"]["text"], own["to"]["text"]);
+        value["arrows"].as_array().unwrap().iter().map(text).collect::<Vec<_>>()
+    };
+    assert_eq!(around(1, 0), [r#""a">"c""#, r#""a">"b""#]);
+    assert_eq!(around(2, 20_000), [r#""a">"b""#]);
+    assert_eq!(around(2, 40_000), [r#""a">"c""#]);
+    for wrong in ["lane=9&row=0&start=0", "lane=0&row=7&start=0", "lane=0&row=0&start=1"] {
+        assert_eq!(opened.get(&format!("api/around?{wrong}")).status, 404, "{wrong}");
+    }
+}
