@@ -398,3 +398,42 @@ fn builds_are_those_of_a_naive_count() {
     let slowest: Vec<f64> = build.slowest.iter().map(|own| own.dur).collect();
     assert_eq!(slowest, actions.iter().map(|own| own.1).collect::<Vec<_>>());
 }
+
+/// A layout whose event has no stack is forced by the function of the samples around it, also where one function is that of several nodes.
+#[test]
+fn layouts_without_a_stack_are_forced_by_the_function_around_them() {
+    let node = |id: u64, parent: u64, name: &str| {
+        format!(
+            r#"{{"id":{id},"parent":{parent},"callFrame":{{"functionName":"{name}","scriptId":7,"url":"https://a.test/{name}.js","lineNumber":{},"columnNumber":1}}}}"#,
+            name.len()
+        )
+    };
+    let nodes = [
+        r#"{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}}"#.to_owned(),
+        node(2, 1, "a"),
+        node(3, 2, "bb"),
+        node(4, 3, "a"),
+        node(5, 4, "bb"),
+        node(6, 1, "forces"),
+    ]
+    .join(",");
+    let head = r#""cat":"disabled-by-default-devtools.timeline","pid":1,"tid":1"#;
+    let event = |name: &str, ts: u64, dur: u64| {
+        format!(r#"{{"ph":"X","name":"{name}",{head},"ts":{ts},"dur":{dur},"args":{{}}}}"#)
+    };
+    let text = format!(
+        r#"[{{"ph":"P","name":"Profile","cat":"v8","pid":1,"tid":1,"ts":1000,"id":"0x1","args":{{"data":{{"startTime":1000}}}}}},
+{{"ph":"P","name":"ProfileChunk","cat":"v8","pid":1,"tid":1,"ts":2000,"id":"0x1","args":{{"data":{{"cpuProfile":{{"nodes":[{nodes}],"samples":[6,6,6,6]}},"timeDeltas":[2000,1000,60000,30000]}}}}}},
+{},{},{}]"#,
+        event("RunTask", 1000, 100_000),
+        event("FunctionCall", 2000, 98_000),
+        event("Layout", 10_000, 50_000),
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, text).expect("room");
+    let reflows = report(&read(&path, 64 << 20)).reflows.expect("layouts");
+    let functions: Vec<_> = reflows.functions.iter().map(|own| own.function.as_deref()).collect();
+    assert_eq!((reflows.count, functions), (1, vec![Some("forces")]));
+    assert_eq!(reflows.functions[0].location.url, "https://a.test/forces.js");
+}
