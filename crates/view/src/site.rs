@@ -204,11 +204,7 @@ impl Site {
     fn opened(&self, model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
         let hint = "Save the slice, and drop it on the Performance panel.";
         let Some(devtools) = &self.devtools else {
-            return Err(Reply::error(
-                404,
-                "there is no browser of its own",
-                "Start with --devtools.",
-            ));
+            return Err(Reply::error(404, "there is no browser of its own", hint));
         };
         let (from, to) = window(model, query)?;
         let [from, to] = [from, to].map(|time| time - model.bounds.start);
