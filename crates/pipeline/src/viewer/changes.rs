@@ -40,6 +40,7 @@ changes! {
     Tids "tids" "tids renamed that do not fit into 32 bits";
     FlowIds "flow-ids" "ids of flows written as hexadecimal numbers";
     FlowId2 "flow-id2" "flows with id2 given an id, which is what Perfetto reads";
+    Escapes "escapes" "events with escapes (\\u) of characters, which Perfetto shows as they are or refuses, written with the characters";
     Spilled "spilled" "X events that overlap others moved to a track beside their thread";
     Lanes "lanes" "tracks added beside threads";
     Crowded "crowded" "X events that overlap others left as they are: their thread has no room for another track";

@@ -4,6 +4,7 @@
 
 use super::changes::{Change, Changes};
 use super::chunk::{cut, may_be_large};
+use super::escapes::with_characters;
 use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::ViewerFacts;
 use super::threads::{NewThreads, flow_id, local_flow_id};
@@ -17,6 +18,7 @@ use crate::merged_keys::MergedKeys;
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
 use crate::warning::Warning;
+use memchr::memmem;
 use std::sync::Mutex;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
@@ -313,11 +315,13 @@ impl Retoucher<'_> {
         self.changes.one(Change::FlowId2);
     }
 
-    /// Cuts what is too large, and mends what is not JSON: the event as a whole.
+    /// Cuts what is too large, mends what is not JSON, and resolves escapes: the event as a whole.
     fn rewrite(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
-        let cuts = self.retouch.viewer == CheckFor::Devtools && may_be_large(event);
+        let is_perfetto = self.retouch.viewer == CheckFor::Perfetto;
+        let cuts = !is_perfetto && may_be_large(event);
+        let escapes = is_perfetto && memmem::find(event.bytes, b"\\u").is_some();
         let sound = self.validator.check(event.bytes).is_ok();
-        if sound && !cuts {
+        if sound && !cuts && !escapes {
             return;
         }
         self.apply(event.bytes, found);
@@ -333,6 +337,11 @@ impl Retoucher<'_> {
             self.event = parts;
             self.changes.one(Change::Chunks);
             self.changes.add(Change::Parts, count - 1);
+            changed = true;
+        }
+        if escapes && let Some(text) = with_characters(&self.event) {
+            self.event = text;
+            self.changes.one(Change::Escapes);
             changed = true;
         }
         if !changed {

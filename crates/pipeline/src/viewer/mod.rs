@@ -21,6 +21,7 @@
 //! | pids and tids fit into 32 bits | [`threads`] |
 //! | ids of flows are integers or hexadecimal, and stand in `id` | [`threads`] |
 //! | strict JSON, as for DevTools | [`fields`] |
+//! | characters as themselves, not as `\u` escapes | [`escapes`] |
 //! | it begins with `{"` or `[{"`: no empty events, no lines | [`scan`], [`form`] |
 //! | X events that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
 //!
@@ -40,6 +41,7 @@ mod around;
 mod changes;
 mod chunk;
 mod complete;
+mod escapes;
 mod fields;
 mod made;
 mod overlaps;

@@ -46,7 +46,7 @@ pub use rename::{Renames, rename};
 pub use slice::{Edges, Window, slice};
 pub use split::{SplitBy, SplitPart, split};
 pub use time::time;
-pub use viewer::{ViewerEvent, for_devtools, members};
+pub use viewer::{ViewerEvent, for_devtools, members, with_characters};
 
 /// What a merge has to tell besides its output.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -249,3 +249,33 @@ fn finished(event: &ViewerEvent) -> ViewerEvent {
     text.insert_str(1, &front);
     ViewerEvent { text, made: event.made }
 }
+
+/// A text of JSON with the characters that it has as `\u` escapes, as `merge` for Perfetto writes them: but control
+/// characters, `"` and `\`, and U+FFFD for half of a surrogate pair without the other.
+#[must_use]
+pub fn with_characters(text: &str) -> String {
+    let unit = |digits: &str| u16::from_str_radix(digits, 16).ok();
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let escapes =
+            (0..).map_while(|number| rest.get(6 * number..)?.strip_prefix("\\u")?.get(..4));
+        let units: Vec<u16> = escapes.map_while(unit).collect();
+        if units.is_empty() {
+            let next = rest.char_indices().nth(2).map_or(rest.len(), |(at, _)| at);
+            out.push_str(&rest[..next]);
+            rest = &rest[next..];
+        }
+        for character in char::decode_utf16(units) {
+            let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
+            let (own, behind) = rest.split_at(6 * character.len_utf16());
+            match character {
+                '\0'..' ' | '"' | '\\' => out.push_str(own),
+                other => out.push(other),
+            }
+            rest = behind;
+        }
+    }
+    out + rest
+}
