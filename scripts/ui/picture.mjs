@@ -1,14 +1,14 @@
 // Opens a flame graph of 20,000 frames in Chromium and asserts how long that takes until it is painted. Used by scripts/picture-check, which says
 // what it needs.
 //
-//   node picture.mjs TRACEMILL CHROMIUM FOLDER RUNS      FOLDER takes the trace, the picture and a screenshot
+//   node picture.mjs TRACEMILL CHROMIUM FOLDER RUNS LIMIT    FOLDER takes the trace, the picture and a screenshot; LIMIT is in seconds
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { launch } from './protocol.mjs';
 
-const [tracemill, chromium, folder, runs] = process.argv.slice(2);
+const [tracemill, chromium, folder, runs, limit] = process.argv.slice(2);
 // the goal: milliseconds from the navigation to the first frame that has all of it
 const MOST = 1000;
 const [columns, levels] = [4990, 4];
@@ -28,6 +28,13 @@ if (made.status !== 0) throw new Error(made.stderr);
 const bytes = readFileSync(svg).length;
 
 const browser = launch(chromium, path.join(folder, 'profile'), '--window-size=1400,900');
+// A page that is never painted asks for no frame, and would be waited for without end.
+let step = 'to start';
+const deadline = setTimeout(async () => {
+  await browser.kill();
+  console.log(`WRONG the browser had ${limit} s, and did not get ${step}`);
+  process.exit(1);
+}, 1000 * Number(limit));
 const { targetInfos } = await browser.send('Target.getTargets');
 const { targetId } = targetInfos.find((target) => target.type === 'page');
 const { sessionId } = await browser.send('Target.attachToTarget', { targetId, flatten: true });
@@ -45,12 +52,18 @@ async function open() {
   return result.value;
 }
 const times = [];
-for (let run = 0; run < Number(runs); run++) times.push(await open());
+for (let run = 1; run <= Number(runs); run++) {
+  step = `to the end of opening number ${run}, after ${times.map(Math.round).join(', ') || 'none'} ms`;
+  times.push(await open());
+}
+step = 'to its screenshot';
 const count = { expression: 'document.querySelectorAll("svg *").length', returnByValue: true };
 const { result: elements } = await browser.send('Runtime.evaluate', count, sessionId);
 const { data } = await browser.send('Page.captureScreenshot', { format: 'png' }, sessionId);
 writeFileSync(path.join(folder, 'wide.png'), Buffer.from(data, 'base64'));
+step = 'to its end';
 await browser.close();
+clearTimeout(deadline);
 
 const sorted = times.map(Math.round).sort((a, b) => a - b);
 const median = sorted[sorted.length >> 1];

@@ -9,7 +9,7 @@ const flags = [
 ];
 
 // A browser: send(method, params, session) resolves to the answer, listen(f) hands all events to f, next(method) waits
-// for one, close() ends it.
+// for one, close() ends it, kill() at once.
 export function launch(chromium, profileDir, ...more) {
   const browser = spawn(chromium, [...flags, ...more, `--user-data-dir=${profileDir}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
@@ -54,6 +54,14 @@ export function launch(chromium, profileDir, ...more) {
     close: async () => {
       send('Browser.close').catch(() => {});
       await exited;
+    },
+    kill: async () => {
+      // who waits for an answer is not told
+      replies.clear();
+      browser.kill('SIGKILL');
+      await exited;
+      // its processes end after it, and have files in its folder until then
+      await new Promise((resolve) => setTimeout(resolve, 1000));
     },
   };
 }

@@ -2,7 +2,7 @@
 
 use crate::names::Names;
 use crate::value::number;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field, members};
 
 /// A value of a counter.

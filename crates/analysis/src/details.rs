@@ -5,7 +5,7 @@ use crate::names::Names;
 use crate::reflows;
 use crate::value::{at, elements, is_true, member, number, shortest, string, template};
 use memchr::memmem;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
 /// Which details are looked for beyond those that times and rows need.
@@ -67,7 +67,7 @@ pub(crate) struct DetailsTable {
 impl Default for DetailsTable {
     fn default() -> Self {
         let none = Numbered::default();
-        DetailsTable { all: vec![none], numbers: HashMap::from([(none, 0)]) }
+        DetailsTable { all: vec![none], numbers: HashMap::from_iter([(none, 0)]) }
     }
 }
 

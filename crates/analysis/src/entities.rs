@@ -3,8 +3,8 @@
 
 use crate::value::{elements, member, string};
 use regex::bytes::Regex;
-use std::collections::HashMap;
 use std::sync::LazyLock;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::validate;
 
 /// Companies by their domains; by default none is known. What it takes: some 100 bytes a domain.

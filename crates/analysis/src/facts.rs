@@ -14,7 +14,7 @@ use crate::pages::Pages;
 use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
 use tracemill_tokenizer::{Event, Field};
 
@@ -203,7 +203,7 @@ impl Facts {
     ) -> Vec<(u32, usize)> {
         let lanes = std::mem::take(&mut self.lanes);
         self.numbers.clear();
-        let mut numbers: HashMap<ThreadId, u32> = HashMap::new();
+        let mut numbers: HashMap<ThreadId, u32> = HashMap::default();
         let mut moved = Vec::with_capacity(lanes.len());
         for mut lane in lanes {
             let input = lane.input;

@@ -12,7 +12,7 @@ use crate::trace::{Thread, Trace};
 use crate::urls::{Url, package, without_query};
 use crate::views::{Identify, Received, ReceivedKind};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// By what rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use crate::made::Calls;
 use crate::meta::ThreadId;
 use crate::modifications::{Hidden, Key, Modifications};
 use crate::trace::{Thread, Trace, id_text};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_pipeline::Error;
 
 impl Trace {
@@ -17,11 +18,11 @@ impl Trace {
                 wanted.entry([pid, tid]).or_default().insert((sample, node as u64));
             }
         }
-        let mut by_ids: HashMap<[String; 2], &Thread> = HashMap::new();
+        let mut by_ids: HashMap<[String; 2], &Thread> = HashMap::default();
         for thread in self.threads.iter().filter(|_| !wanted.is_empty()) {
             by_ids.entry([&thread.pid, &thread.tid].map(|id| id_text(id))).or_insert(thread);
         }
-        let mut found: HashMap<[i64; 2], ThreadId> = HashMap::new();
+        let mut found: HashMap<[i64; 2], ThreadId> = HashMap::default();
         for (ids, calls) in &wanted {
             let texts = ids.map(|id| id.to_string());
             let thread = by_ids.get(&texts).filter(|_| !self.is_cpu_profile);

@@ -3,7 +3,7 @@
 
 use crate::details::url_or_request;
 use crate::value::{is_true, member, template};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +88,10 @@ impl Images {
     /// URLs by the numbers of events, of those that are of an image.
     pub(crate) fn urls(&self) -> HashMap<u64, Box<[u8]>> {
         type Place<'i> = (usize, &'i [u8], &'i [u8]);
-        let mut painted: HashMap<Place<'_>, &Image> = HashMap::new();
-        let mut decoded: HashMap<Place<'_>, &Image> = HashMap::new();
-        let mut by_reference: HashMap<(usize, &[u8]), &Image> = HashMap::new();
-        let mut urls: HashMap<u64, Box<[u8]>> = HashMap::new();
+        let mut painted: HashMap<Place<'_>, &Image> = HashMap::default();
+        let mut decoded: HashMap<Place<'_>, &Image> = HashMap::default();
+        let mut by_reference: HashMap<(usize, &[u8]), &Image> = HashMap::default();
+        let mut urls: HashMap<u64, Box<[u8]>> = HashMap::default();
         let url = |paint: &Image| paint.text.clone().unwrap_or_default();
         for own in &self.all {
             let place = (own.input, &*own.pid, &*own.tid);

@@ -3,7 +3,7 @@
 use crate::images::is_image;
 use crate::names::Names;
 use crate::styles;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// The category of events that are calls made of samples. [`crate::Trace::read`] leaves them out where the samples stand beside them, since it
 /// makes the calls of those.

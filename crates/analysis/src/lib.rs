@@ -109,7 +109,7 @@ pub use entities::Entities;
 pub use export::{ExportForm, Exported};
 pub use groups::GroupBy;
 pub use kinds::CALLS;
-pub use maps::{Mapped, SourceMaps};
+pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use matcher::Matcher;
 pub use model::Weights;
 pub use names::Names;

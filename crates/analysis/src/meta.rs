@@ -1,7 +1,7 @@
 //! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
 
 use crate::value::{elements, is_true, member, number, string, template};
-use std::collections::{HashMap, HashSet};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 

@@ -7,8 +7,8 @@ use crate::functions::{Frame, GC, IDLE, PROGRAM};
 use crate::names::Names;
 use crate::space::{half, put};
 use crate::value::number;
-use std::collections::HashMap;
 use std::ops::Range;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Record, Spooled, word};
 
 /// No node.
@@ -97,13 +97,13 @@ impl Model {
         Model {
             nodes,
             functions,
-            mapped: HashMap::new(),
+            mapped: HashMap::default(),
             gc: None,
             program: None,
             idle: None,
             span: Span::default(),
             end,
-            trace_ids: HashMap::new(),
+            trace_ids: HashMap::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::meta::ThreadId;
 use crate::value::{at, elements, is_true, member, number, string};
-use std::collections::{HashMap, HashSet};
+use tracemill_core::hash::{HashMap, HashSet};
 
 /// What is stored.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use crate::table::View;
 use crate::trace::{Thread, Trace};
 use crate::walk::Window;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
 
@@ -43,11 +43,38 @@ impl Trace {
     /// # Errors
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
-        let room = Room::new(&self.limits, self.limits.memory);
-        let part = |number: usize| self.part(threads[number], query, &room);
-        let own: Vec<Part> = try_each(self.limits.threads, threads.len(), part)?;
-        let mut numbers: HashMap<&[u8], usize> = HashMap::new();
-        let mut inputs: HashMap<usize, usize> = HashMap::new();
+        let [parts] = self.parts_in_shapes(threads, query, [query.shape])?;
+        Ok(parts)
+    }
+
+    /// As [`Trace::parts`], for each of several shapes. The flame chart of a thread is made once for all of them.
+    ///
+    /// # Errors
+    /// As [`Trace::parts`].
+    pub fn parts_in_shapes<const N: usize>(
+        &self,
+        threads: &[usize],
+        query: &Query,
+        shapes: [Shape; N],
+    ) -> Result<[Vec<Part>; N], Error> {
+        let queries = shapes.map(|shape| Query { shape, ..query.clone() });
+        let rooms = shapes.map(|_| Room::new(&self.limits, self.limits.memory));
+        let of_thread = |number: usize| self.of_thread(threads[number], &queries, &rooms);
+        let mut of_shapes = shapes.map(|_| Vec::with_capacity(threads.len()));
+        for own in try_each(self.limits.threads, threads.len(), of_thread)? {
+            of_shapes.iter_mut().zip(own).for_each(|(all, part)| all.push(part));
+        }
+        let mut at = 0;
+        Ok(of_shapes.map(|own| {
+            at += 1;
+            self.shared(threads, own, &queries[at - 1])
+        }))
+    }
+
+    /// The tables of threads as those that a query wants share them.
+    fn shared(&self, threads: &[usize], own: Vec<Part>, query: &Query) -> Vec<Part> {
+        let mut numbers: HashMap<&[u8], usize> = HashMap::default();
+        let mut inputs: HashMap<usize, usize> = HashMap::default();
         let mut shared: Vec<Vec<Part>> = Vec::new();
         for (part, &at) in own.into_iter().zip(threads) {
             let next = shared.len();
@@ -70,7 +97,7 @@ impl Trace {
             }
             part
         };
-        Ok(tables.map(drop_empty).collect())
+        tables.map(drop_empty).collect()
     }
 
     /// Of what threads a table is: `thread 1/2 main`, `process 1`, an input, or `all threads`.
@@ -138,14 +165,19 @@ impl Trace {
         Ok(None)
     }
 
-    fn part(&self, at: usize, query: &Query, room: &Room) -> Result<Part, Error> {
+    /// The tables of a thread, of queries that differ in their shape only.
+    fn of_thread(&self, at: usize, queries: &[Query], rooms: &[Room]) -> Result<Vec<Part>, Error> {
         self.limits.cancel.check()?;
+        let Some(first) = queries.first() else { return Ok(Vec::new()) };
         let thread = &self.threads[at];
         let track = self.track(thread)?;
-        let view = View::new(&track, query.rules);
-        let table = view.table_of(query, room)?;
+        let view = View::new(&track, first.rules);
         let (calls, listed, dropped) = (view.calls() as u64, view.listed(), view.dropped());
-        Ok(Part { threads: vec![at], table, calls, listed, dropped })
+        let part = |(query, room)| {
+            let table = view.table_of(query, room)?;
+            Ok(Part { threads: vec![at], table, calls, listed, dropped })
+        };
+        queries.iter().zip(rooms).map(part).collect()
     }
 }
 
@@ -215,7 +247,7 @@ fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Par
     let key = key.unwrap_or(RowKey::Place);
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut children: Vec<Vec<usize>> = vec![Vec::new()];
-    let mut places: HashMap<Match, usize> = HashMap::new();
+    let mut places: HashMap<Match, usize> = HashMap::default();
     for part in &mut parts {
         let mut path = vec![0];
         for mut row in std::mem::take(&mut part.table.rows) {

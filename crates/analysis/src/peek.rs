@@ -2,7 +2,7 @@
 
 use crate::matcher::Matcher;
 use crate::rows::{Table, TreeRow};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// Callers and callees of the rows of a name.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use crate::groups::Ids;
 use crate::matcher::Matcher;
 use crate::stretches::Stretches;
 use crate::walk::{Counted, Window};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// Which events and calls count, and how; the default is all.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ pub(crate) struct Answers<'i, 't> {
 
 impl<'i, 't> Answers<'i, 't> {
     pub(crate) fn new(ids: &'i Ids<'t>, matcher: &'i Matcher) -> Self {
-        Answers { ids, matcher, known: HashMap::new() }
+        Answers { ids, matcher, known: HashMap::default() }
     }
 
     pub(crate) fn of(&mut self, entry: &Entry) -> bool {

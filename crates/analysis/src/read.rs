@@ -13,7 +13,7 @@ use crate::samples::{Raw as RawSamples, Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::{Room, Space};
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
-use std::collections::{HashMap, HashSet};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::Spooled;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::{
@@ -192,7 +192,7 @@ impl Trace {
     /// each threads by their first events, then those with names, then those with samples only.
     fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
         let mut order: Vec<Box<[u8]>> = Vec::new();
-        let mut places: HashMap<Box<[u8]>, usize> = HashMap::new();
+        let mut places: HashMap<Box<[u8]>, usize> = HashMap::default();
         let pages = self.meta.pages.iter().map(|(pid, _)| pid.clone());
         let own = lanes.iter().map(|lane| lane.pid.clone()).chain(pages);
         for pid in own.chain(profiles.iter().map(|profile| profile.pid.clone())) {
@@ -203,7 +203,7 @@ impl Trace {
             });
         }
         let mut threads: Vec<Vec<Thread>> = order.iter().map(|_| Vec::new()).collect();
-        let mut by_tid: HashMap<(usize, Box<[u8]>), usize> = HashMap::new();
+        let mut by_tid: HashMap<(usize, Box<[u8]>), usize> = HashMap::default();
         let mut enter = |place: usize, tid: &[u8], pid: &[u8], meta: &Meta| {
             let own = &mut threads[place];
             let at = *by_tid.entry((place, tid.into())).or_insert(own.len());
@@ -437,7 +437,7 @@ fn choose(profiles: Vec<Read>, is_cpu_profile: bool) -> Vec<Chosen> {
         _ => 2,
     };
     let mut chosen: Vec<(u8, Chosen)> = Vec::new();
-    let mut places: HashMap<ThreadId, usize> = HashMap::new();
+    let mut places: HashMap<ThreadId, usize> = HashMap::default();
     for profile in profiles {
         let Read { facts, source, model } = profile;
         let Some(tid) = facts.tid else { continue };

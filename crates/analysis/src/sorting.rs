@@ -9,9 +9,9 @@ use crate::kinds::{Kind, NO_CAT};
 use crate::record::Record;
 use crate::space::{Sorted, Sorter, Space, half, put, rank};
 use std::cmp::{Ordering, Reverse};
-use std::collections::HashMap;
 use std::ops::Range;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Keyed, Order, Record as Fixed, Spooled};
 use tracemill_core::pairing::DevtoolsBegins;
 
@@ -158,7 +158,7 @@ impl Sorting {
         mut stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
         let Sorting { mut events, marks } = self;
-        let mut pairs = HashMap::new();
+        let mut pairs = HashMap::default();
         match marks {
             Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs)?,
             Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events)?,

@@ -18,8 +18,8 @@ use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
-use std::collections::HashSet;
 use std::sync::LazyLock;
+use tracemill_core::hash::HashSet;
 use tracemill_pipeline::Error;
 
 /// Nothing is hidden.

@@ -4,9 +4,8 @@
 use crate::entries::Entry;
 use crate::tree::{Key, NONE, Rows};
 use crate::walk::{Counted, Visit, Window};
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
+use tracemill_core::hash::HashMap;
 
 /// What rows an event belongs to.
 pub(crate) trait Identify {
@@ -138,7 +137,7 @@ pub(crate) struct BottomUp<'i, I> {
     own: Vec<f64>,
     outermost: Vec<bool>,
     /// Durations of the outermost open events of each row.
-    totals: HashMap<Key, f64, FixedState>,
+    totals: HashMap<Key, f64>,
     /// Requests that the cache answered.
     cached: HashMap<Key, bool>,
 }
@@ -162,7 +161,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
             own: vec![window.to - window.from],
             outermost: Vec::new(),
             totals: HashMap::default(),
-            cached: HashMap::new(),
+            cached: HashMap::default(),
         }
     }
 

@@ -43,6 +43,9 @@ pub(crate) fn warning(warning: &Warning) -> String {
         Warning::IndexUnused { trace, .. } => {
             format!("{warning}; tracemill index {trace} makes a new one")
         }
+        Warning::OnlyAsAWhole { .. } => {
+            format!("{warning}; tracemill convert -z zst packs it so that parts can be read")
+        }
         Warning::DoesNotFit { .. } => {
             warning.to_string().replacen("does not fit", "does not fit --shrink-to", 1)
         }

@@ -53,6 +53,7 @@ pub mod losses;
 pub mod order;
 pub mod os;
 pub mod output;
+pub mod packed;
 pub mod pairing;
 pub mod patch;
 pub mod pieces;

@@ -11,6 +11,7 @@
 pub use crate::envelope::Collect;
 use crate::envelope::Envelope;
 use crate::error::Error;
+use crate::packed::Stretch;
 use crate::proof::Feed;
 use crate::scan::Plan;
 use crate::threads::try_each;
@@ -26,6 +27,15 @@ pub enum Piece {
     Event(u64, u64),
     /// Events from the begin of the first to the end of the last. If it ends behind the input, what follows the last of them is read too.
     Stretch(Range<u64>),
+}
+
+/// What is read of an input, instead of all of it.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// Its pieces, which ascend.
+    pub pieces: Vec<Piece>,
+    /// Of a packed input, what is unpacked for them, and the bytes of all of its text.
+    pub unpacked: Option<(Vec<Stretch>, u64)>,
 }
 
 impl Piece {

@@ -3,10 +3,6 @@
 //! Where the system has no further thread (a limit on processes, no room for a stack) work that is shared out goes on
 //! with those there are, at the least with the one that asked.
 
-#[cfg(any(test, feature = "zstd"))]
-use crossbeam_channel::bounded;
-#[cfg(any(test, feature = "zstd"))]
-use std::io;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
@@ -53,25 +49,6 @@ pub fn try_each<T: Send, E: Send>(
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// How many of `count` threads, at least one, the system has now: for libraries that start threads of their own and fail
-/// if they get fewer than they were told to start.
-///
-/// # Errors
-/// What the system says if it has none.
-#[cfg(any(test, feature = "zstd"))]
-pub fn available(count: usize) -> io::Result<usize> {
-    let (end, ended) = bounded::<()>(0);
-    std::thread::scope(|scope| {
-        // they end with `end`, however this goes on
-        let wait = || while ended.recv().is_ok() {};
-        let start = || Builder::new().spawn_scoped(scope, wait).map(drop);
-        start()?;
-        let others = (1..count).map_while(|_| start().ok()).count();
-        drop(end);
-        Ok(1 + others)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,11 +89,5 @@ mod tests {
         assert_eq!((failed, begun.into_inner()), (Err(7), 8));
         // all fail: it is the first that is told
         assert_eq!(try_each(4, 4, Err::<(), _>), Err(0));
-    }
-
-    #[test]
-    fn there_are_threads() {
-        assert_eq!(available(0).ok(), Some(1));
-        assert_eq!(available(3).ok(), Some(3));
     }
 }

@@ -48,8 +48,18 @@ fn deltas(numbers: &[u64]) -> impl Iterator<Item = u64> {
     numbers.iter().map(move |&number| {
         let delta = number.wrapping_sub(before) as i64;
         before = number;
-        ((delta << 1) ^ (delta >> 63)) as u64
+        zigzag(delta)
     })
+}
+
+/// A small number for a small one of either sign: the sign is the lowest bit.
+pub fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+/// What [`zigzag`] was given.
+pub fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 fn runs(numbers: &[u64]) -> impl Iterator<Item = u64> {
@@ -70,8 +80,7 @@ pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Ve
         match encoding {
             Encoding::Bytes | Encoding::Varint => numbers.push(number),
             Encoding::Delta => {
-                let delta = (number >> 1) ^ 0_u64.wrapping_sub(number & 1);
-                before = before.wrapping_add(delta);
+                before = before.wrapping_add_signed(unzigzag(number));
                 numbers.push(before);
             }
             Encoding::Runs => {

@@ -24,8 +24,12 @@ pub const GRANULE_LANES: u16 = 10;
 pub const GROUPS: u16 = 11;
 /// Events of those.
 pub const GROUP_EVENTS: u16 = 12;
+/// Where unpacking may begin, of a packed trace.
+pub const PACK: u16 = 13;
+/// Text before such places.
+pub const WINDOWS: u16 = 14;
 /// All of these.
-pub const ALL: [u16; 12] = [
+pub const ALL: [u16; 14] = [
     META,
     DOCUMENTS,
     KEYS,
@@ -38,6 +42,8 @@ pub const ALL: [u16; 12] = [
     GRANULE_LANES,
     GROUPS,
     GROUP_EVENTS,
+    PACK,
+    WINDOWS,
 ];
 
 /// The name of a section, if it is known here.
@@ -55,6 +61,8 @@ pub fn name(id: u16) -> Option<&'static str> {
         GRANULE_LANES => "GRANULE_LANES",
         GROUPS => "GROUPS",
         GROUP_EVENTS => "GROUP_EVENTS",
+        PACK => "PACK",
+        WINDOWS => "WINDOWS",
         _ => return None,
     })
 }

@@ -83,11 +83,13 @@
 //! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) |
-//! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · whether times are known · least time of an event or a sample · greatest less least |
-//! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] |
+//! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
+//! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
 //! | 10 | [`id::GRANULE_LANES`] | threads of granules, by granule | row in GRANULES · row in LANES |
 //! | 11 | [`id::GROUPS`] | groups of one id that are not whole in what is read around one of their events | see [`groups`] · least time · greatest less least (all times: −2⁶³ and 2⁶⁴ − 1) |
 //! | 12 | [`id::GROUP_EVENTS`] | events of those, by place | place · bytes · row in GROUPS · its [`event_sum`] |
+//! | 13 | [`id::PACK`] | places of a packed trace where unpacking may begin, the first of them at its begin | place · offset in the file · how many bits before that a block of gzip begins (8: a zstd frame or a gzip member begins here) |
+//! | 14 | [`id::WINDOWS`] | text before those where a block begins, to which it may refer | place of the block · bytes · bytes: all texts, each ending before its place |
 //!
 //! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
@@ -96,7 +98,12 @@
 //! moment began less than T before it, or stands there. Pages of SPANS have 8192 rows, but for the last; their keys are
 //! the least start and the greatest end. The rows of a thread stand behind those of the threads before it in LANES.
 //!
-//! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream. The times of a stream are
+//! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream; or, of a stream with
+//! [`streams::CHUNKS`], the sums of the steps of those before, the chunks whose ids may hold that of a node that is named, and those of its
+//! parents. Without room for that nothing stands behind the checksums, and no stream has the bit. Of those columns times, and ids where there
+//! are any, stand as signed numbers whose sign is the lowest bit, times in the unit that [`streams::MICROS`] says; the first less
+//! the time of the event before of the stream in the same page (0 if there is none) and the sum of the own steps; the least id less the one behind
+//! the greatest of the chunk with nodes before it there (0). The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, and all its events have a time.
 //!
 //! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
@@ -117,8 +124,10 @@ pub mod kinds;
 mod page;
 mod read;
 pub mod spans;
+pub mod streams;
 mod write;
 
+pub use columns::{unzigzag, zigzag};
 pub use error::IndexError;
 pub use fingerprint::{Fingerprint, Input, event_sum};
 pub use page::{PAGE_MOST, Page, PageBuilder, ROWS_MOST};

@@ -4,7 +4,7 @@ use crate::config::{CheckFor, Config, PidPolicy};
 use crate::warning::Warning;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
-use tracemill_core::pieces::Piece;
+use tracemill_core::pieces::Chosen;
 use tracemill_core::read::{Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_profile::ProfileReader;
@@ -22,7 +22,7 @@ pub(crate) fn read_all<R: Reader>(
 /// Reads pieces of a file.
 pub(crate) fn read_pieces<R: Reader>(
     source: &Source,
-    pieces: &[Piece],
+    pieces: &Chosen,
     config: &Config,
     reader: &mut R,
 ) -> Result<Inputs, Error> {

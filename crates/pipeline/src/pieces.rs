@@ -5,7 +5,7 @@ use crate::inputs;
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
-use tracemill_core::pieces::Piece;
+use tracemill_core::pieces::Chosen;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
@@ -40,7 +40,7 @@ impl Read {
 /// What is read of an undamaged input of one document.
 #[derive(Debug)]
 pub(crate) struct Pieces {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) chosen: Chosen,
     /// What these come to.
     pub(crate) read: Read,
     /// The report of the input, as if all was read.
@@ -59,7 +59,7 @@ impl Pieces {
         config: &Config,
     ) -> Result<Option<(Inputs, R)>, Error> {
         let mut summed = Summed { reader, read: Read::default() };
-        let Ok(mut inputs) = inputs::read_pieces(source, &self.pieces, config, &mut summed) else {
+        let Ok(mut inputs) = inputs::read_pieces(source, &self.chosen, config, &mut summed) else {
             return config.cancel.check().map(|()| None);
         };
         let Summed { mut reader, read } = summed;

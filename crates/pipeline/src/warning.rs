@@ -142,6 +142,11 @@ pub enum Warning {
         /// The trace.
         trace: String,
     },
+    /// A packed trace whose index cannot say where to read in it.
+    OnlyAsAWhole {
+        /// The trace.
+        trace: String,
+    },
     /// Something that the caller has found out, for its report.
     Said(String),
 }
@@ -251,6 +256,10 @@ impl fmt::Display for Warning {
             Warning::IndexUnused { index, why, .. } => {
                 write!(f, "the index {index} was not used: {why}")
             }
+            Warning::OnlyAsAWhole { trace } => write!(
+                f,
+                "{trace} can only be unpacked as a whole: its index does not say where in it which times are"
+            ),
             Warning::Said(text) => f.write_str(text),
             _ => self.of_clocks(f),
         }

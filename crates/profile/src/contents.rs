@@ -2,7 +2,9 @@
 
 use super::chunk::Chunk;
 use super::decoded_chunks::{ChunkRef, DecodedChunks};
+use super::known::KnownStreams;
 use tracemill_core::entry::Entry;
+use tracemill_core::hash::HashSet;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
@@ -13,12 +15,20 @@ pub struct Contents<'k, 's, 'p> {
     /// The stretch and the number of the chunk found last.
     last: (usize, usize),
     scratch: Chunk,
+    /// Places of those that were checked.
+    checked: HashSet<u64>,
 }
 
 impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     /// Of those in `kept`, which are in the order of the inputs, and of any others.
     pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
-        Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
+        Contents {
+            kept,
+            store,
+            last: (0, 0),
+            scratch: Chunk::default(),
+            checked: HashSet::default(),
+        }
     }
 
     /// What the event holds, which is one of a profile. Quickest in the order of the inputs.
@@ -31,6 +41,24 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         let event = self.store.event(entry.place);
         decode_into(&fields_of(event).of(event), offset, &mut self.scratch);
         self.scratch.view()
+    }
+
+    /// As [`Contents::get`], of a chunk that may not have been read, but has a known checksum: nothing if it is another one.
+    pub(crate) fn get_checked(
+        &mut self,
+        entry: Entry,
+        known: Option<(&KnownStreams, u32)>,
+    ) -> ChunkRef<'_> {
+        if let Some((known, sum)) = known {
+            if self.checked.insert(entry.place.offset()) && !known.is_wrong() {
+                known.check(entry, sum, self.store);
+            }
+            if known.is_wrong() {
+                self.scratch.clear();
+                return self.scratch.view();
+            }
+        }
+        self.get(entry)
     }
 
     fn find(&self, offset: u64) -> Option<(usize, usize)> {

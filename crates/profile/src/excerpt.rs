@@ -15,10 +15,11 @@
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
-use super::chunk::{Chunk, NO_ID, Node};
+use super::chunk::{Chunk, NO_ID, Node, ProfileSource};
 use super::collect::{Whole, start_at};
 use super::contents::{Contents, decode};
 use super::in_force::InForce;
+use super::known::KnownStreams;
 use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
 use super::streams::Group;
@@ -40,6 +41,8 @@ struct Piece {
     skim: Skim,
     /// Nanoseconds: the time of the last sample before it.
     before: i64,
+    /// Its checksum, if it may not have been read.
+    sum: Option<u32>,
 }
 
 /// What windows need of a stream.
@@ -63,6 +66,8 @@ struct Excerpt<'c, 's, 'p> {
     last: i64,
     /// Whether there are lines, and columns.
     positions: [bool; 2],
+    /// What the chunks say to be of, of which the last one counts.
+    source: Option<ProfileSource>,
 }
 
 /// Puts together what the windows need of a profile; `None` if all of it must be put together instead, since its chunks
@@ -76,6 +81,9 @@ pub(crate) fn excerpt<'s, 'p>(
 ) -> Result<Option<Whole<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();
+    if group.known.is_some_and(|known| known.all.is_wrong()) {
+        return Ok(None);
+    }
     let counts = (excerpt.samples, excerpt.samples);
     let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
     let mut pending = 0;
@@ -88,13 +96,14 @@ pub(crate) fn excerpt<'s, 'p>(
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
     let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
     (whole.bounds.end, whole.last) = (end, excerpt.last);
+    whole.profile.source = excerpt.source;
     Ok(Some(whole))
 }
 
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// `None` if the stream is not such that parts of it can be told apart.
     fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
-        let is_plain = || group.own.whole.is_none() && group.skims().iter().all(|s| s.is_even);
+        let is_plain = || group.own.whole.is_none() && group.skims().iter().all(|s| s.is_even());
         // a stream that lies in windows with all its events may lie there with all its samples
         let mut times = group.events().map(|event| event.time);
         let outside = times.any(|time| time != i64::MIN && windows.at(time).is_none());
@@ -114,18 +123,19 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             samples: 0,
             last: start,
             positions: [false; 2],
+            source: None,
         };
         let mut before = InForce::new(windows);
         for piece in excerpt.pieces() {
             excerpt.measure(piece)?;
             // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
-            if !piece.skim.is_other && piece.skim.samples() > 0 {
+            if !piece.skim.is_other() && piece.skim.samples() > 0 {
                 before.note(Self::bounds(piece).1, (piece.number, 0));
             }
         }
         excerpt.in_force.extend(before.finish(i64::MAX).into_iter().flatten());
         // who needs half of a profile needs most of its nodes
-        let some = excerpt.samples <= group.own.sums.samples / 2;
+        let some = excerpt.samples <= group.counts().0 / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
     }
 
@@ -133,11 +143,18 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     fn pieces(&self) -> impl Iterator<Item = Piece> + use<'c, 's, 'p> {
         let mut time = self.start;
         let both = self.group.chunks().iter().zip(self.group.skims().iter());
+        let mut sums = self.group.known.map(|known| known.sums().iter());
         both.enumerate().map(move |(number, (entry, skim))| {
             let before = time;
             time = time.saturating_add(skim.duration());
-            Piece { number, entry, skim, before }
+            let sum = sums.as_mut().and_then(Iterator::next);
+            Piece { number, entry, skim, before, sum }
         })
+    }
+
+    /// What is known of a chunk that may not have been read.
+    fn known(group: Group<'c>, sum: Option<u32>) -> Option<(&'c KnownStreams, u32)> {
+        Some((group.known?.all, sum?))
     }
 
     /// The least and the greatest time of a sample in a chunk that was skimmed.
@@ -149,7 +166,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// Whether a sample may lie in a window.
     fn is_inside(&self, piece: Piece) -> bool {
         let (low, high) = Self::bounds(piece);
-        piece.skim.is_other || piece.skim.samples() > 0 && self.windows.touch(low, high)
+        piece.skim.is_other() || piece.skim.samples() > 0 && self.windows.touch(low, high)
     }
 
     /// Whether a sample in it may be in force where a window begins.
@@ -162,16 +179,19 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         if self.is_inside(piece) {
             self.samples += piece.skim.samples();
         }
-        if !piece.skim.is_other {
+        if !piece.skim.is_other() {
             if piece.skim.samples() > 0 {
                 self.last = self.last.max(Self::bounds(piece).1);
             }
             for (has, own) in self.positions.iter_mut().zip(piece.skim.positions) {
                 *has |= own;
             }
+            if piece.skim.is_internal {
+                self.source = Some(ProfileSource::Internal);
+            }
             return Some(());
         }
-        let chunk = self.contents.get(piece.entry);
+        let chunk = self.contents.get_checked(piece.entry, Self::known(self.group, piece.sum));
         if chunk.nodes.iter().any(|node| node.children.is_some()) {
             return None;
         }
@@ -183,6 +203,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         for (has, numbers) in self.positions.iter_mut().zip([chunk.lines, chunk.columns]) {
             *has |= numbers.is_some();
         }
+        self.source = chunk.source.or(self.source);
         let nodes = nodes_of(chunk.nodes);
         self.note_nodes(piece.number, nodes);
         Some(())
@@ -201,7 +222,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let has_nodes =
             |piece: &Piece| piece.skim.has_nodes() || looked_at.contains_key(&piece.number);
         let Some(first) = self.pieces().find(has_nodes) else { return true };
-        match self.contents.get(first.entry).nodes.first() {
+        let known = Self::known(self.group, first.sum);
+        match self.contents.get_checked(first.entry, known).nodes.first() {
             Some(root) if root.parent == NO_ID => {
                 self.needed.insert(root.id);
                 true
@@ -217,7 +239,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             if !self.is_inside(piece) && !self.is_in_force(piece) {
                 continue;
             }
-            let chunk = self.contents.get(piece.entry);
+            let chunk = self.contents.get_checked(piece.entry, Self::known(self.group, piece.sum));
             let mut time = piece.before;
             for (at, (&id, delta)) in chunk.samples.iter().zip(chunk.deltas).enumerate() {
                 time = time.saturating_add(*delta);
@@ -244,15 +266,18 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let known = self.needed.len();
         let (chunks, skims) = (self.group.chunks(), self.group.skims());
         let both = chunks.iter().rev().zip(skims.iter().rev());
+        let mut sums = self.group.known.map(|known| known.sums().iter().rev());
         for (number, (entry, skim)) in (0..chunks.count() as usize).rev().zip(both) {
-            if !skim.has_nodes() && !skim.is_other {
+            let sum = sums.as_mut().and_then(Iterator::next);
+            if !skim.has_nodes() && !skim.is_other() {
                 continue;
             }
             if !self.looked_at.contains_key(&number)
                 && skim.has_nodes()
                 && self.needed.range(skim.ids()).next().is_some()
             {
-                let nodes = nodes_of(self.contents.get(entry).nodes);
+                let known = Self::known(self.group, sum);
+                let nodes = nodes_of(self.contents.get_checked(entry, known).nodes);
                 self.note_nodes(number, nodes);
             }
             for &(id, parent) in self.looked_at.get(&number).into_iter().flatten().rev() {

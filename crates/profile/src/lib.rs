@@ -31,7 +31,7 @@
 //! and `profile_parts` (all streams, and the profiles in them), `order`
 //! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
-//! `window` and `rebase` serve slices.
+//! `window` and `rebase` serve slices, `known` those by an index.
 #![forbid(unsafe_code)]
 
 mod assemble;
@@ -48,6 +48,7 @@ mod identity;
 mod in_force;
 mod inputs;
 mod key;
+mod known;
 mod names;
 mod nested;
 mod order;
@@ -75,6 +76,7 @@ pub use events::content;
 pub use identity::{Identities, Identity, ProfileInputs};
 pub use inputs::ProfileReader;
 pub use key::{StreamKey, printable, push_canonical, stream_key};
+pub use known::{KnownChunk, KnownStreams};
 pub use names::Names;
 pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};

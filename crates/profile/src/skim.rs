@@ -4,8 +4,8 @@
 //! It reads what V8 writes, key by key, and nothing else:
 //!
 //! ```text
-//!   {"data":{"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"columns":[…],"timeDeltas":[…]}}
-//!                          ^ may be missing           ^ any order, timeDeltas must be there
+//!   {"data":{"columns":[…],"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"source":"Internal","timeDeltas":[…]}}
+//!            ^ may be missing            ^ may be missing           ^ any order, timeDeltas must be there, columns may
 //! ```
 //!
 //! A list ends at the next `]`: lists of numbers hold no other, and one in a name or in a list of children makes what
@@ -36,10 +36,18 @@ pub struct Skim {
     ids: (u32, u32),
     /// Whether it has lines, and columns.
     pub positions: [bool; 2],
-    /// Whether it is another than those read here: then only its steps are known.
-    pub is_other: bool,
-    /// Whether there are as many steps as samples.
-    pub is_even: bool,
+    /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::chunk::ProfileSource)).
+    pub is_internal: bool,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// Another than those read here: only its steps are known.
+    Other,
+    /// Another, with more steps than samples, or fewer.
+    Uneven,
 }
 
 const _: () = assert!(size_of::<Skim>() == 40);
@@ -51,7 +59,17 @@ impl Skim {
     /// Of the args of a `ProfileChunk` event; `None` if they must be decoded.
     pub fn of(event: &Event<'_>) -> Option<Skim> {
         let args = event.field_and_rest(Field::Args)?;
-        let mut rest = args.strip_prefix(b"{\"data\":{\"cpuProfile\":{")?;
+        let mut rest = args.strip_prefix(b"{\"data\":{")?;
+        // how many lines and columns there are
+        let mut counts = [None; 2];
+        while let Some((which, numbers)) = position(rest.strip_prefix(b"\"")?) {
+            let (numbers, behind) = list(numbers)?;
+            if counts[which].replace(count(numbers)?).is_some() {
+                return None;
+            }
+            rest = behind.strip_prefix(b",")?;
+        }
+        rest = rest.strip_prefix(b"\"cpuProfile\":{")?;
         let mut ids = (u32::MAX, 0);
         if let Some(nodes) = rest.strip_prefix(b"\"nodes\":[") {
             let (nodes, behind) = list(nodes)?;
@@ -62,30 +80,32 @@ impl Skim {
         let count = count(samples)?;
         rest = rest.strip_prefix(b"}")?;
         let (low, high, positions) = (0, 0, [false; 2]);
-        let (is_other, is_even) = (false, true);
-        let mut skim = Skim { count, duration: 0, low, high, ids, positions, is_other, is_even };
+        let (is_internal, form) = (false, Form::Plain);
+        let mut skim = Skim { count, duration: 0, low, high, ids, positions, is_internal, form };
         let mut steps = None;
         while let Some(member) = rest.strip_prefix(b",\"") {
-            let behind;
             if let Some(deltas) = member.strip_prefix(b"timeDeltas\":[") {
                 let deltas = (list(deltas)?, steps.is_none());
                 let ((deltas, end), true) = deltas else { return None };
                 steps = Some(skim.steps(deltas, count)?);
-                behind = end;
-            } else {
-                let (which, numbers) = match member.strip_prefix(b"lines\":[") {
-                    Some(lines) => (0, lines),
-                    None => (1, member.strip_prefix(b"columns\":[")?),
-                };
+                rest = end;
+            } else if let Some((which, numbers)) = position(member) {
                 let (numbers, end) = list(numbers)?;
-                if self::count(numbers)? != count || skim.positions[which] {
+                if counts[which].replace(self::count(numbers)?).is_some() {
                     return None;
                 }
-                skim.positions[which] = true;
-                behind = end;
+                rest = end;
+            } else {
+                rest = member.strip_prefix(b"source\":\"Internal\"")?;
+                if std::mem::replace(&mut skim.is_internal, true) {
+                    return None;
+                }
             }
-            rest = behind;
         }
+        if counts.into_iter().flatten().any(|own| own != count) {
+            return None;
+        }
+        skim.positions = counts.map(|own| own.is_some());
         let behind = rest.strip_prefix(b"}}")?;
         let ends = matches!(behind, [b',', ..] | [b'}']);
         skim.duration = steps?;
@@ -146,8 +166,11 @@ impl Skim {
             high,
             ids: (u32::MAX, 0),
             positions: [false; 2],
-            is_other: true,
-            is_even: chunk.samples.len() == chunk.deltas.len(),
+            is_internal: false,
+            form: match chunk.samples.len() == chunk.deltas.len() {
+                true => Form::Other,
+                false => Form::Uneven,
+            },
         }
     }
 
@@ -159,6 +182,16 @@ impl Skim {
     /// The sum of the steps in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.duration
+    }
+
+    /// Whether it is another than those read here: then only its steps are known.
+    pub fn is_other(&self) -> bool {
+        self.form != Form::Plain
+    }
+
+    /// Whether there are as many steps as samples.
+    pub fn is_even(&self) -> bool {
+        self.form != Form::Uneven
     }
 
     /// Whether nodes were found in it.
@@ -173,13 +206,62 @@ impl Skim {
     }
 }
 
+/// Bits of what a chunk is.
+mod bits {
+    pub(super) const POSITIONS: [u64; 2] = [1, 2];
+    pub(super) const OTHER: u64 = 4;
+    pub(super) const INTERNAL: u64 = 32;
+}
+
+impl Skim {
+    /// It as numbers that mostly are small, for who writes them down: what it is, samples, sum of the steps, least time, that sum less
+    /// the greatest time, least id, and how many ids there are up to the greatest. Of chunks with as many steps as samples.
+    pub fn numbers(&self) -> [u64; 7] {
+        let [lines, columns] = bits::POSITIONS;
+        let bit = |has: bool, bit: u64| if has { bit } else { 0 };
+        let kind = bit(self.positions[0], lines) | bit(self.positions[1], columns);
+        let (least, ids) = match self.has_nodes() {
+            true => (self.ids.0.into(), u64::from(self.ids.1 - self.ids.0) + 1),
+            false => (0, 0),
+        };
+        [
+            kind | bit(self.is_other(), bits::OTHER) | bit(self.is_internal, bits::INTERNAL),
+            self.count.into(),
+            self.duration as u64,
+            self.low as u64,
+            self.duration.wrapping_sub(self.high) as u64,
+            least,
+            ids,
+        ]
+    }
+
+    /// What has these numbers; `None` if nothing can have them.
+    pub fn of_numbers([kind, count, duration, low, rest, least, ids]: [u64; 7]) -> Option<Skim> {
+        let greatest = least.checked_add(ids)?.saturating_sub(1);
+        let ids = match ids {
+            0 => (u32::MAX, 0),
+            _ => (u32::try_from(least).ok()?, u32::try_from(greatest).ok()?),
+        };
+        Some(Skim {
+            count: u32::try_from(count).ok()?,
+            duration: duration as i64,
+            low: low as i64,
+            high: (duration as i64).wrapping_sub(rest as i64),
+            ids,
+            positions: bits::POSITIONS.map(|bit| kind & bit != 0),
+            is_internal: kind & bits::INTERNAL != 0,
+            form: if kind & bits::OTHER == 0 { Form::Plain } else { Form::Other },
+        })
+    }
+}
+
 impl Record for Skim {
     const BYTES: usize = 40;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let flags = [self.positions[0], self.positions[1], self.is_other, self.is_even];
+        let [lines, columns] = self.positions.map(u8::from);
         bytes[..4].copy_from_slice(&self.count.to_le_bytes());
-        bytes[4..8].copy_from_slice(&flags.map(u8::from));
+        bytes[4..8].copy_from_slice(&[lines, columns, self.is_internal.into(), self.form as u8]);
         for (at, number) in [(8, self.duration), (16, self.low), (24, self.high)] {
             bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         }
@@ -195,8 +277,12 @@ impl Record for Skim {
         Skim {
             count: narrow(0),
             positions: [flag(4), flag(5)],
-            is_other: flag(6),
-            is_even: flag(7),
+            is_internal: flag(6),
+            form: match bytes[7] {
+                0 => Form::Plain,
+                1 => Form::Other,
+                _ => Form::Uneven,
+            },
             duration: wide(8),
             low: wide(16),
             high: wide(24),
@@ -209,6 +295,12 @@ impl Record for Skim {
 fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b']', rest)?;
     Some((&rest[..end], &rest[end + 1..]))
+}
+
+/// Which of lines and columns a member holds, and its list from behind the bracket.
+fn position(member: &[u8]) -> Option<(usize, &[u8])> {
+    let lines = member.strip_prefix(b"lines\":[").map(|list| (0, list));
+    lines.or_else(|| Some((1, member.strip_prefix(b"columns\":[")?)))
 }
 
 /// How many whole numbers there are in a list of nothing else.
@@ -247,4 +339,55 @@ fn ids_of(nodes: &[u8]) -> (u32, u32) {
         (least, greatest) = (least.min(id), greatest.max(id));
     }
     (least, greatest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contents::decode_into;
+    use tracemill_tokenizer::fields_of;
+
+    /// What V8 writes is read at a glance, and so it is what decoding finds.
+    #[test]
+    fn chunks_as_v8_writes_them_need_not_be_decoded() {
+        let nodes = "\"nodes\":[{\"id\":4},{\"id\":9,\"parent\":4}],";
+        let lists = "\"lines\":[7,8],\"columns\":[1,2],\"timeDeltas\":[5,-7]";
+        let modern = "\"lines\":[7,8],\"source\":\"Internal\",\"timeDeltas\":[5,-7]";
+        let cpu = |nodes: &str| format!("\"cpuProfile\":{{{nodes}\"samples\":[4,9]}}");
+        let forms = [
+            (format!("{},{lists}", cpu(nodes)), [true, true], false),
+            (format!("{},\"timeDeltas\":[5,-7]", cpu("")), [false, false], false),
+            (format!("\"columns\":[1,2],{},{modern}", cpu(nodes)), [true, true], true),
+            (format!("{},{modern}", cpu(nodes)), [true, false], true),
+        ];
+        for (data, positions, is_internal) in forms {
+            let text = format!("{{\"args\":{{\"data\":{{{data}}}}},\"ts\":1}}");
+            let spans = fields_of(text.as_bytes());
+            let event = spans.of(text.as_bytes());
+            let skim = Skim::of(&event).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((skim.positions, skim.is_internal), (positions, is_internal), "{text}");
+            let mut chunk = Chunk::default();
+            decode_into(&event, 0, &mut chunk);
+            let decoded = Skim::of_decoded(&chunk);
+            let times = |skim: &Skim| (skim.count, skim.duration, skim.low, skim.high);
+            assert_eq!(times(&skim), times(&decoded), "{text}");
+            assert_eq!(chunk.source.is_some(), is_internal, "{text}");
+            let ids = if data.contains("nodes") { 4..=9 } else { u64::from(u32::MAX)..=0 };
+            assert_eq!(skim.ids(), ids, "{text}");
+            assert_eq!(Skim::of_numbers(skim.numbers()), Some(skim), "{text}");
+            let mut bytes = [0; Skim::BYTES];
+            skim.encode(&mut bytes);
+            assert_eq!(Skim::decode(&bytes), skim, "{text}");
+            // another number of columns, a second source, or one that is not of a trace: left to who decodes
+            for (from, to) in [
+                ("[1,2]", "[1]"),
+                ("\"source\"", "\"source\":\"Internal\",\"source\""),
+                ("Internal", "Inspector"),
+            ] {
+                let odd = text.replace(from, to);
+                let spans = fields_of(odd.as_bytes());
+                assert_eq!(Skim::of(&spans.of(odd.as_bytes())).is_none(), odd != text, "{odd}");
+            }
+        }
+    }
 }

@@ -14,16 +14,19 @@
 
 use super::decoded_chunks::DecodedChunks;
 use super::key::StreamKey;
+use super::known::{KnownStream, KnownStreams};
 use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
 use super::skim::Skim;
 use super::time_order::may_swap;
 use std::path::Path;
+use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Records, SpillLists};
 use tracemill_core::place::Long;
+use tracemill_core::store::Store;
 use tracemill_tokenizer::Mapped;
 
 /// Shares of the budget, in bytes.
@@ -42,6 +45,8 @@ struct Stream {
     profiles: Vec<ProfileParts>,
     /// Where the input of the last events begins.
     input: u64,
+    /// Where its first event stands, if its chunks are known and few of them were read.
+    known: Option<u64>,
 }
 
 impl Stream {
@@ -55,6 +60,13 @@ impl Stream {
         } else if let Some(last) = self.profiles.last_mut() {
             last.append(later);
         }
+    }
+
+    /// Where its first event stands.
+    fn first(&self, file: &[u8]) -> Option<u64> {
+        let heads = self.profiles.iter().flat_map(|own| own.heads.iter().map(|h| h.entry));
+        let chunks = self.profiles.iter().filter_map(|own| own.chunks.records(file).first());
+        heads.chain(chunks).map(|entry| entry.place.offset()).min()
     }
 
     /// What the input has goes on what was there before, unless it has a `Profile` event, and that too.
@@ -86,6 +98,7 @@ pub struct Streams {
     file: Option<Mapped>,
     /// Chunks of odd lengths.
     pub odd: OddLengths,
+    known: Option<Arc<KnownStreams>>,
 }
 
 impl Streams {
@@ -102,6 +115,7 @@ impl Streams {
             spilled: 0,
             file: None,
             odd: OddLengths::default(),
+            known: None,
         }
     }
 
@@ -129,7 +143,7 @@ impl Streams {
         }
         self.numbers.insert(key.clone(), self.all.len());
         let profiles = vec![ProfileParts::default()];
-        self.all.push((key, Stream { owner, profiles, input }));
+        self.all.push((key, Stream { owner, profiles, input, known: None }));
         self.all.len() - 1
     }
 
@@ -149,14 +163,23 @@ impl Streams {
     /// Forgets streams whose first events do not stand at places that `keeps` has.
     pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
         let file = self.file.as_deref().unwrap_or_default();
-        self.all.retain(|(_, stream)| {
-            let heads = stream.profiles.iter().flat_map(|own| own.heads.iter().map(|h| h.entry));
-            let chunks = stream.profiles.iter().filter_map(|own| own.chunks.records(file).first());
-            let first = heads.chain(chunks).map(|entry| entry.place.offset()).min();
-            first.is_some_and(&keeps)
-        });
+        self.all.retain(|(_, stream)| stream.first(file).is_some_and(&keeps));
         let keys = self.all.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
         self.numbers = keys.collect();
+    }
+
+    /// Gives streams of the one input the chunks that are known of them, in place of those that were read.
+    pub fn complete(&mut self, known: &Arc<KnownStreams>) {
+        let file = self.file.as_deref().unwrap_or_default();
+        for (_, stream) in &mut self.all {
+            stream.known = stream.first(file).filter(|first| known.has(*first));
+        }
+        self.known = Some(Arc::clone(known));
+    }
+
+    /// Whether a chunk that was known proved to be another one.
+    pub(crate) fn is_wrong(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.is_wrong())
     }
 
     /// All profiles, in the order in which their streams and they begin in the inputs.
@@ -171,7 +194,9 @@ impl Streams {
     ) -> impl Iterator<Item = Group<'c>> {
         let file = self.file.as_deref().unwrap_or_default();
         let (owner, kept) = (&stream.owner, &*self.kept);
-        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file })
+        let known = self.known.as_ref().zip(stream.known);
+        let known = known.and_then(|(known, first)| known.stream(first));
+        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known })
     }
 
     /// Streams whose chunks may not stand in time order (see `crate::streams`).
@@ -200,6 +225,8 @@ pub struct Group<'c> {
     pub kept: &'c [DecodedChunks],
     /// What went to disk.
     file: &'c [u8],
+    /// Its chunks, if few of them were read.
+    pub(crate) known: Option<KnownStream<'c>>,
 }
 
 impl<'c> Group<'c> {
@@ -215,12 +242,32 @@ impl<'c> Group<'c> {
 
     /// Its chunks in input order, or the event that it is.
     pub fn chunks(self) -> Records<'c, Entry> {
-        self.own.chunks.records(self.file)
+        match self.known {
+            Some(known) => known.chunks(),
+            None => self.own.chunks.records(self.file),
+        }
     }
 
     /// What was skimmed of each chunk, where that was asked for.
     pub fn skims(self) -> Records<'c, Skim> {
-        self.own.skims.records(self.file)
+        match self.known {
+            Some(known) => known.skims(),
+            None => self.own.skims.records(self.file),
+        }
+    }
+
+    /// Samples, and steps of time, in all of its chunks.
+    pub(crate) fn counts(self) -> (u64, u64) {
+        match self.known {
+            // of those chunks each has as many steps as samples
+            Some(known) => (known.samples(), known.samples()),
+            None => (self.own.sums.samples, self.own.sums.deltas),
+        }
+    }
+
+    /// Whether its chunks are what was known of them, if they were not read.
+    pub(crate) fn check_all(self, store: &Store<'_>) -> bool {
+        self.known.is_none_or(|known| known.check_all(store))
     }
 
     /// All of its events, heads first.

@@ -54,7 +54,8 @@ enum StreamOutcome {
     Rebased,
 }
 
-/// Decides on every profile of `streams`; events of those re-based go to `made`.
+/// Decides on every profile of `streams`; events of those re-based go to `made`. Nothing of that counts if a chunk that was known
+/// proved to be another one (see `known`).
 pub fn cut_streams(
     streams: &Streams,
     windows: &Windows,
@@ -77,11 +78,17 @@ pub fn cut_streams(
             };
             let whole = match part {
                 Some(part) => part,
-                None => group.assemble(store, Keep::All { memory }, config)?,
+                None if group.check_all(store) => {
+                    group.assemble(store, Keep::All { memory }, config)?
+                }
+                None => return Ok(None),
             };
-            Ok::<_, Error>((outcome(group, &whole, windows, edges)?, whole))
+            Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
         })?;
-        for (&group, (outcome, whole)) in some.iter().zip(found) {
+        if streams.is_wrong() {
+            return Ok(cut);
+        }
+        for (&group, (outcome, whole)) in some.iter().zip(found.into_iter().flatten()) {
             if matches!(outcome, StreamOutcome::Rebased) {
                 cut.rebased += 1;
                 cut.samples += Rebase::new(group, &whole, windows, store)?.write(made)?;

@@ -84,7 +84,7 @@ pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };
 pub use simd::{Tier, prefetch};
-pub use text::{members, on_one_line, parse, string_is, to_text, unescape};
+pub use text::{escaped_code_point, members, on_one_line, parse, string_is, to_text, unescape};
 pub use visit::visit_event;
 
 /// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.

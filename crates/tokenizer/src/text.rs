@@ -209,8 +209,9 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
             Some(b'f') => (12, 2),
             Some(&quoted @ (b'"' | b'\\' | b'/')) => (quoted, 2),
             Some(b'u') => {
-                if let Some(unit) = hex_unit(rest) {
-                    rest = &rest[push_unit(unit, &rest[6..], out)..];
+                if let Some((code, used)) = escaped_code_point(rest) {
+                    push_code_point(code, out);
+                    rest = &rest[used..];
                     continue;
                 }
                 (b'\\', 1)
@@ -223,7 +224,28 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The code unit of the `\uXXXX` that `text` begins with.
+/// The code point of the `\u` escape that `text` begins with, and how many bytes tell it: 12 where both halves of a surrogate pair
+/// stand there, else 6. Half of a pair by itself is its own code point. `None` if no such escape stands there.
+///
+/// ```
+/// use tracemill_tokenizer::escaped_code_point;
+///
+/// assert_eq!(escaped_code_point(br"\u00e9t\u00e9"), Some((0xE9, 6)));
+/// assert_eq!(escaped_code_point(br"\ud83d\ude00"), Some((0x1F600, 12)));
+/// assert_eq!(escaped_code_point(br"\ud83d!"), Some((0xD83D, 6)));
+/// assert_eq!(escaped_code_point(br"\n"), None);
+/// ```
+pub fn escaped_code_point(text: &[u8]) -> Option<(u32, usize)> {
+    let unit = hex_unit(text)?;
+    if (0xD800..0xDC00).contains(&unit)
+        && let Some(low @ 0xDC00..0xE000) = hex_unit(&text[6..])
+    {
+        return Some((0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), 12));
+    }
+    Some((unit, 6))
+}
+
+/// The code unit of the escape that `text` begins with.
 fn hex_unit(text: &[u8]) -> Option<u32> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, &b| Some(unit * 16 + char::from(b).to_digit(16)?))
@@ -252,18 +274,6 @@ pub fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
         }
     };
     std::str::from_utf8(own).ok()?.parse().ok()
-}
-
-/// Writes a code unit, joined with the low surrogate that may follow it in `next`; returns the bytes of text used.
-fn push_unit(unit: u32, next: &[u8], out: &mut Vec<u8>) -> usize {
-    if (0xD800..0xDC00).contains(&unit)
-        && let Some(low @ 0xDC00..0xE000) = hex_unit(next)
-    {
-        push_code_point(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), out);
-        return 12;
-    }
-    push_code_point(unit, out);
-    6
 }
 
 fn push_code_point(code: u32, out: &mut Vec<u8>) {

@@ -4,7 +4,7 @@ use crate::joined::Origins;
 use crate::lanes::{LaneKey, LaneKind, Notes};
 use crate::record::Span;
 use crate::tracks::Track;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::to_text;
 
 /// A lane.
@@ -86,7 +86,7 @@ pub(crate) struct Process {
 /// Processes with events, by what they say of their order, then as they came.
 pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec<Process> {
     let mut order: Vec<&[u8]> = Vec::new();
-    let mut of: HashMap<&[u8], Vec<usize>> = HashMap::new();
+    let mut of: HashMap<&[u8], Vec<usize>> = HashMap::default();
     for (number, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.events > 0) {
         let own = of.entry(&lane.pid).or_default();
         if own.is_empty() {

@@ -1,8 +1,7 @@
 //! Lanes: a thread, the async operations of a category in a process, a series of a counter. And what they are called.
 
 use crate::text::content;
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_tokenizer::{Event, Field, number_text, parse, to_text};
 
@@ -46,7 +45,7 @@ pub(crate) struct LaneKey {
 #[derive(Default)]
 pub(crate) struct LaneTable {
     pub(crate) all: Vec<LaneKey>,
-    numbers: HashMap<LaneKey, u32, FixedState>,
+    numbers: HashMap<LaneKey, u32>,
     last: u32,
 }
 
@@ -106,7 +105,7 @@ type Owner = (Box<[u8]>, Option<Box<[u8]>>);
 
 /// All that metadata says.
 #[derive(Default)]
-pub(crate) struct Notes(HashMap<Owner, Note, FixedState>);
+pub(crate) struct Notes(HashMap<Owner, Note>);
 
 impl Notes {
     pub(crate) fn note(&mut self, event: &Event<'_>) {

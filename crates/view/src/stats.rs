@@ -5,7 +5,8 @@ use crate::lanes::LaneKind;
 use crate::model::{Model, NO_PLACE};
 use crate::record::Span;
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::to_text;
 
 /// Intervals of a window up to which its names are counted.
@@ -31,7 +32,7 @@ pub(crate) fn stats(
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Value> {
     let events = model.count(lanes, from, to);
-    let mut names: HashMap<u32, OfName> = HashMap::new();
+    let mut names: HashMap<u32, OfName> = HashMap::default();
     let mut busy = Vec::new();
     if events <= MOST {
         for &number in lanes {

@@ -3,7 +3,8 @@
 use super::rules::{MatchBy, Normalize};
 use super::runs::{Key, Run};
 use super::stats::median_of;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use tracemill_core::hash::HashMap;
 
 /// A function of a side: a number for each run, 0 where a run has it not.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +121,7 @@ fn unite<'k>(
     of: &dyn Fn(&Key) -> (String, String),
     pairs: &mut Vec<Found<'k>>,
 ) {
-    let mut found: HashMap<(String, String), Both<'k>> = HashMap::new();
+    let mut found: HashMap<(String, String), Both<'k>> = HashMap::default();
     left.iter().for_each(|key| found.entry(of(key)).or_default().0.push(key));
     right.iter().for_each(|key| found.entry(of(key)).or_default().1.push(key));
     let is_one = |key: &Key| {

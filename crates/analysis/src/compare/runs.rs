@@ -3,7 +3,8 @@
 use crate::rows::TreeRow;
 use crate::trace::Trace;
 use crate::urls::without_hashes;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use tracemill_core::hash::HashMap;
 
 /// Which function: its name, its URL as builds share it, its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,7 +47,7 @@ impl Run {
     pub fn new(busy: f64, rows: &[TreeRow], is_call_tree: bool) -> Self {
         let mut run = Run { busy, ..Run::default() };
         let mut path: Vec<Key> = Vec::new();
-        let mut open: HashMap<Key, u32> = HashMap::new();
+        let mut open: HashMap<Key, u32> = HashMap::default();
         for row in rows {
             let key = Key::of(row);
             if !is_call_tree && row.depth > 0 {
@@ -84,7 +85,7 @@ impl Run {
     /// Learns from the samples of threads, given by their numbers, how far own times can be trusted. A function that was seen in n samples may as
     /// well have been seen in more or fewer, by the root of n.
     pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
-        let mut sums: HashMap<Key, (f64, f64)> = HashMap::new();
+        let mut sums: HashMap<Key, (f64, f64)> = HashMap::default();
         for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_ref()) {
             let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.nodes.len()];
             let mut samples = trace.samples.range(model.span.range.clone()).peekable();

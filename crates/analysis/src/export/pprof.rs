@@ -2,8 +2,8 @@
 
 use super::stacks::{Stacks, step};
 use crate::proto::Message;
-use std::collections::HashMap;
 use std::io::{self, Write};
+use tracemill_core::hash::HashMap;
 
 /// Fields of `Profile`.
 mod profile {
@@ -24,7 +24,7 @@ struct Strings {
 
 impl Strings {
     fn new() -> Self {
-        Strings { all: vec![String::new()], index: HashMap::from([(String::new(), 0)]) }
+        Strings { all: vec![String::new()], index: HashMap::from_iter([(String::new(), 0)]) }
     }
 
     fn number(&mut self, text: &str) -> u64 {

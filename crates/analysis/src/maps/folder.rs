@@ -3,6 +3,7 @@
 //! What a trace or a script says is only held against the names that are there. A path is made of it only within a folder that was named, and
 //! no link that leads out of that is followed.
 
+use super::fault::{MapFault, UnusedMap};
 use super::places::{data_of, file_of, join, path_of, within};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -16,6 +17,8 @@ const LONGEST_URL: usize = 4096;
 
 /// A folder, or a file, that may be looked into.
 pub(super) struct Folder {
+    /// As it was named.
+    named: PathBuf,
     /// Without links.
     root: PathBuf,
     /// Files that scripts or their maps may be, by their paths below it.
@@ -42,27 +45,29 @@ impl Folder {
     pub(super) fn new(
         path: &Path,
         wanted: &BTreeSet<String>,
-        told: &mut Vec<String>,
+        told: &mut Vec<UnusedMap>,
     ) -> io::Result<Self> {
         let own = fs::canonicalize(path)?;
         if own.is_dir() {
-            let mut folder = Folder { root: own, files: BTreeSet::new(), is_file: false };
+            let (named, files) = (path.to_owned(), BTreeSet::new());
+            let mut folder = Folder { named, root: own, files, is_file: false };
             folder.list(wanted, told);
             return Ok(folder);
         }
         let root = own.parent().unwrap_or(&own).to_owned();
         let name = own.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-        Ok(Folder { root, files: name.into_iter().collect(), is_file: true })
+        let (named, files) = (path.to_owned(), name.into_iter().collect());
+        Ok(Folder { named, root, files, is_file: true })
     }
 
     /// Looks for files. Cost: a look at each entry below the folder; heap for those that are wanted.
-    fn list(&mut self, wanted: &BTreeSet<String>, told: &mut Vec<String>) {
+    fn list(&mut self, wanted: &BTreeSet<String>, told: &mut Vec<UnusedMap>) {
         let mut open = vec![(self.root.clone(), String::new())];
         while let Some((folder, below)) = open.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(why) => {
-                    told.push(format!("{}: {why}", folder.display()));
+                    told.push(MapFault::Unreadable.of(format!("{}: {why}", folder.display())));
                     continue;
                 }
             };
@@ -76,6 +81,14 @@ impl Folder {
                     self.files.insert(format!("{below}{name}"));
                 }
             }
+        }
+    }
+
+    /// A path below it as people know it.
+    pub(super) fn shown(&self, path: &str) -> String {
+        match self.is_file {
+            true => self.named.display().to_string(),
+            false => self.named.join(path).display().to_string(),
         }
     }
 
@@ -109,7 +122,7 @@ impl Folder {
         &self,
         (folder, url): (usize, &str),
         most: u64,
-        told: &mut Vec<String>,
+        told: &mut Vec<UnusedMap>,
     ) -> Option<Place> {
         let path = path_of(url);
         for own in self.candidates(&path) {
@@ -131,7 +144,7 @@ impl Folder {
     }
 
     /// The map that a script says is its own.
-    fn named_by(&self, script: &str, most: u64) -> Result<Option<Named>, String> {
+    fn named_by(&self, script: &str, most: u64) -> Result<Option<Named>, UnusedMap> {
         let text = self.read(script, most)?;
         let Some(url) = mapping_url(&text) else { return Ok(None) };
         if url.starts_with(b"data:") {
@@ -140,7 +153,10 @@ impl Folder {
         let url = String::from_utf8_lossy(&url[..url.len().min(LONGEST_URL)]);
         let folder = script.rsplit_once('/').map_or("", |(folder, _)| folder);
         let path = within(folder, &url).ok_or_else(|| {
-            format!("{script} says that its map is {url}, which is not in the folder: not opened")
+            let shown = self.shown(script);
+            MapFault::Elsewhere.of(format!(
+                "{shown} says that its map is {url}, which is not in the folder: not opened"
+            ))
         })?;
         // what is not there is looked for by its name
         Ok(Some(Named::Path(path)).filter(|own| match own {
@@ -150,14 +166,16 @@ impl Folder {
     }
 
     /// The text of a map, and what its sources stand beside.
-    pub(super) fn text(&self, place: &Place, most: u64) -> Result<Vec<u8>, String> {
+    pub(super) fn text(&self, place: &Place, most: u64) -> Result<Vec<u8>, UnusedMap> {
         let text = self.read(&place.path, most)?;
         if !place.is_inline {
             return Ok(text);
         }
         let url = mapping_url(&text).map(String::from_utf8_lossy);
-        url.and_then(|url| data_of(&url))
-            .ok_or_else(|| format!("{}: the map in it is no base64", place.path))
+        url.and_then(|url| data_of(&url)).ok_or_else(|| {
+            let shown = self.shown(&place.path);
+            MapFault::Broken.of(format!("{shown}: the map in it is no base64"))
+        })
     }
 
     /// The URL beside which sources of a map stand: that of the map.
@@ -170,24 +188,26 @@ impl Folder {
     }
 
     /// Reads a file, which must be one, in the folder, and not too large.
-    pub(super) fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, String> {
-        let failed = |why: io::Error| format!("{path}: {why}");
+    pub(super) fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, UnusedMap> {
+        let shown = self.shown(path);
+        let failed = |why: io::Error| MapFault::Unreadable.of(format!("{shown}: {why}"));
         let own = fs::canonicalize(self.root.join(path)).map_err(failed)?;
         if !own.starts_with(&self.root) {
-            return Err(format!("{path} is a link that leads out of the folder: not opened"));
+            return Err(MapFault::Elsewhere
+                .of(format!("{shown} is a link that leads out of the folder: not opened")));
         }
         // a pipe would be waited for
         if !own.is_file() {
-            return Err(format!("{path} is no file"));
+            return Err(MapFault::Unreadable.of(format!("{shown} is no file")));
         }
         let mut bytes = Vec::new();
         let file = fs::File::open(&own).map_err(failed)?;
         file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > most {
             let most = most >> 20;
-            return Err(format!(
-                "{path}: larger than the {most} MiB that a map may take of the memory"
-            ));
+            return Err(MapFault::TooLarge.of(format!(
+                "{shown}: larger than the {most} MiB that a map may take of the memory"
+            )));
         }
         Ok(bytes)
     }

@@ -8,6 +8,7 @@
 //! Only maps of scripts that occur are read, one at a time, and of each only what their functions need is kept. A map that is broken or too large is
 //! told, and its functions stay as they are. Rows stay those of the script: a map changes what they are called and where they stand.
 
+mod fault;
 mod folder;
 mod mappings;
 mod naming;
@@ -17,13 +18,16 @@ mod text;
 use crate::functions::Frame;
 use crate::names::Names;
 use crate::value::{elements, member, string};
+use fault::Met;
+pub use fault::{MapFault, UnusedMap};
 use folder::{Folder, inline};
 use mappings::Place;
 use naming::{Generated, name_of};
 use places::{file_of, join, path_of};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use text::{Found, MapText};
+use tracemill_core::hash::{HashMap, HashSet};
 
 /// Where source maps are looked for.
 #[derive(Clone, Debug)]
@@ -51,8 +55,10 @@ pub struct Mapped {
     pub named: u64,
     /// Of scripts for which no map was found the first, in the order of their URLs, and how many there are.
     pub unmapped: (Vec<String>, u64),
-    /// Maps that cannot be used, and why: one sentence each.
-    pub unusable: Vec<String>,
+    /// Maps that cannot be used.
+    pub unusable: Vec<UnusedMap>,
+    /// Maps that were used, though sources hardly have functions where these say: one sentence each.
+    pub doubtful: Vec<String>,
 }
 
 /// What a profile says of a function: numbers of texts.
@@ -95,8 +101,8 @@ impl<'a> Mapper<'a> {
         Mapper {
             names,
             most,
-            sources: HashMap::new(),
-            libraries: HashSet::new(),
+            sources: HashMap::default(),
+            libraries: HashSet::default(),
             mapped: Mapped::default(),
         }
     }
@@ -164,9 +170,10 @@ impl<'a> Mapper<'a> {
                 false => join(&script, &map_url),
             };
             let functions = BTreeMap::from([(url, functions.clone())]);
-            match self.apply(&text, &functions, |_| base.clone()) {
+            let of = format!("the map of {script} in the trace");
+            match self.apply((&of, &text), &functions, |_| base.clone()) {
                 Ok(()) => drop(scripts.remove(&url)),
-                Err(why) => self.refuse(format!("the map of {script} in the trace: {why}")),
+                Err(why) => self.refuse(MapFault::Broken.of(format!("{of}: {why}"))),
             }
         }
     }
@@ -187,7 +194,7 @@ impl<'a> Mapper<'a> {
             let folder = match Folder::new(path, &wanted, &mut told) {
                 Ok(folder) => folder,
                 Err(why) => {
-                    told.push(format!("{}: {why}", path.display()));
+                    told.push(MapFault::Unreadable.of(format!("{}: {why}", path.display())));
                     continue;
                 }
             };
@@ -211,21 +218,22 @@ impl<'a> Mapper<'a> {
         told.into_iter().for_each(|why| self.refuse(why));
         for (place, of) in claims {
             let paths: BTreeSet<String> = of.iter().map(|url| path_of(&urls[url])).collect();
+            let folder = &folders[place.folder];
+            let shown = folder.shown(&place.path);
             if paths.len() > 1 {
-                self.refuse(format!(
-                    "{} could be the map of {} scripts that are not one, {} among them: not used",
-                    place.path,
+                self.refuse(MapFault::Ambiguous.of(format!(
+                    "{shown} could be the map of {} scripts that are not one, {} among them",
                     paths.len(),
                     urls[&of[0]]
-                ));
+                )));
                 continue;
             }
             let functions = of.iter().filter_map(|url| scripts.remove_entry(url)).collect();
-            let text = folders[place.folder].text(&place, self.most);
+            let text = folder.text(&place, self.most);
             let base = |script: &str| Folder::base(&place, script);
             let applied = text.and_then(|text| {
-                let applied = self.apply(&text, &functions, base);
-                applied.map_err(|why| format!("{}: {why}", place.path))
+                let applied = self.apply((&shown, &text), &functions, base);
+                applied.map_err(|why| MapFault::Broken.of(format!("{shown}: {why}")))
             });
             applied.unwrap_or_else(|why| self.refuse(why));
         }
@@ -236,7 +244,7 @@ impl<'a> Mapper<'a> {
         &self,
         folder: &Folder,
         wanted: &BTreeSet<String>,
-        told: &mut Vec<String>,
+        told: &mut Vec<UnusedMap>,
     ) -> Option<(String, String)> {
         let name = folder.named().filter(|name| !wanted.contains(*name))?;
         match folder.read(name, self.most) {
@@ -245,23 +253,26 @@ impl<'a> Mapper<'a> {
                     let file = map.file.map(|file| file_of(&String::from_utf8_lossy(&file)));
                     return Some((file.unwrap_or_default(), name.clone()));
                 }
-                Err(why) => told.push(format!("{name}: {why}")),
+                Err(why) => {
+                    told.push(MapFault::Broken.of(format!("{}: {why}", folder.shown(name))));
+                }
             },
             Err(why) => told.push(why),
         }
         None
     }
 
-    fn refuse(&mut self, why: String) {
-        if !self.mapped.unusable.contains(&why) {
-            self.mapped.unusable.push(why);
+    fn refuse(&mut self, own: UnusedMap) {
+        if !self.mapped.unusable.contains(&own) {
+            self.mapped.unusable.push(own);
         }
     }
 
-    /// Finds functions of scripts in the map that all of these have; `base` is what sources stand beside, of a script's URL.
+    /// Finds functions of scripts in the map that all of these have, and that is called `of`; `base` is what sources stand beside, of a
+    /// script's URL.
     fn apply(
         &mut self,
-        text: &[u8],
+        (of, text): (&str, &[u8]),
         scripts: &Scripts,
         base: impl Fn(&str) -> String,
     ) -> Result<(), String> {
@@ -279,6 +290,7 @@ impl<'a> Mapper<'a> {
                 }
             }
         }
+        let mut met = Met::default();
         for functions in by_source.values() {
             let source = &functions[0].2.source;
             let content = source.content.and_then(string);
@@ -294,6 +306,7 @@ impl<'a> Mapper<'a> {
                     segment: segment.as_deref(),
                 };
                 let name = name_of(generated, lines.at(own.origin));
+                met.add(lines.text.is_some() && !known.is_empty(), name.is_some());
                 self.mapped.functions += 1;
                 self.mapped.named += u64::from(name.as_ref().is_some_and(|name| *name != known));
                 let names = &mut *self.names;
@@ -308,6 +321,7 @@ impl<'a> Mapper<'a> {
                     .insert((url, function), Source { url: url_number, name, line, column });
             }
         }
+        self.mapped.doubtful.extend(met.doubt(of));
         Ok(())
     }
 

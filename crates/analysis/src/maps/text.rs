@@ -105,7 +105,14 @@ impl<'m> MapText<'m> {
             let name = origin.name.and_then(|name| string(lists[part].names.get(&name)?));
             Some(Found { place: segment.place, origin: origin.place, source, name })
         };
-        Ok(segments.into_iter().map(|own| own.and_then(found)).collect())
+        let has_origin = |(segment, _): &(Segment, usize)| segment.origin.is_some();
+        let is_of_sources = segments.iter().flatten().any(has_origin);
+        let all: Vec<Option<Found<'m>>> =
+            segments.into_iter().map(|own| own.and_then(found)).collect();
+        match is_of_sources && all.iter().all(Option::is_none) {
+            true => Err("its mappings are of sources that it does not list".to_owned()),
+            false => Ok(all),
+        }
     }
 }
 

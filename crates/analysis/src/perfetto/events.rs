@@ -13,11 +13,10 @@ use super::packets::{EVENTS, Packets, TextKind, Texts, content, packet, plain};
 use super::profiles::Profiles;
 use super::tracks::{Tracks, hash};
 use crate::proto::Message;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::pairing::is_named;
 use tracemill_profile::Role;
@@ -78,7 +77,7 @@ pub(super) struct Writer<'o> {
     held: Vec<Held>,
     /// The time of the event before.
     now: i64,
-    operations: HashMap<u64, Operation, FixedState>,
+    operations: HashMap<u64, Operation>,
     begun: u64,
     /// What is added to times, so that none lies below zero, which the form has not.
     shift: Option<i64>,

@@ -1,9 +1,8 @@
 //! Packets of a Perfetto trace: texts by number, and the state that a reader keeps of a sequence.
 
 use crate::proto::Message;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use std::io::{self, Write};
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{to_text, unescape};
 
 /// Fields of `TracePacket`.
@@ -64,7 +63,7 @@ pub(super) enum TextKind {
 /// Texts that the reader of a sequence knows by number. Beyond [`Texts::MOST`] all are forgotten, so that a trace in which every name is
 /// new takes no more memory than others.
 pub(super) struct Texts {
-    known: [HashMap<Box<[u8]>, u64, FixedState>; 3],
+    known: [HashMap<Box<[u8]>, u64>; 3],
     bytes: usize,
     fresh: Message,
     one: Message,

@@ -3,8 +3,7 @@
 use super::packets::{CLEARED, EVENTS, NEEDED, Packets, packet};
 use crate::proto::Message;
 use crate::value::{member, named, number, string};
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_profile::{Chunk, NO_ID, Role};
 use tracemill_tokenizer::{Event, Field, to_text};
 
@@ -36,17 +35,17 @@ struct Profile {
     /// Microseconds, as the reader has it.
     told: Option<i64>,
     nodes: Vec<Node>,
-    numbers: HashMap<u64, u32, FixedState>,
+    numbers: HashMap<u64, u32>,
     /// Parents by lists of children, of nodes that name none.
-    listed: HashMap<u64, u64, FixedState>,
-    texts: HashMap<Vec<u8>, u64, FixedState>,
-    frames: HashMap<[u64; 3], u64, FixedState>,
+    listed: HashMap<u64, u64>,
+    texts: HashMap<Vec<u8>, u64>,
+    frames: HashMap<[u64; 3], u64>,
 }
 
 /// All profiles, by process and id.
 #[derive(Default)]
 pub(super) struct Profiles {
-    profiles: HashMap<Vec<u8>, Profile, FixedState>,
+    profiles: HashMap<Vec<u8>, Profile>,
     count: u64,
     pub(super) samples: u64,
     /// Samples of nodes that there are none of.

@@ -3,8 +3,7 @@
 use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
 use crate::proto::Message;
-use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::member;
 use tracemill_tokenizer::{Event, Field, parse};
 
@@ -51,14 +50,14 @@ pub(super) struct Thread {
 #[derive(Default)]
 pub(super) struct Tracks {
     processes: Vec<Process>,
-    process_numbers: HashMap<Box<[u8]>, usize, FixedState>,
+    process_numbers: HashMap<Box<[u8]>, usize>,
     pub(super) threads: Vec<Thread>,
-    thread_numbers: HashMap<Box<[u8]>, usize, FixedState>,
-    taken: HashSet<(usize, i64), FixedState>,
+    thread_numbers: HashMap<Box<[u8]>, usize>,
+    taken: HashSet<(usize, i64)>,
     /// The made number to try next, by process.
-    made: HashMap<usize, i64, FixedState>,
+    made: HashMap<usize, i64>,
     /// Tracks of other kinds that were told.
-    others: HashSet<u64, FixedState>,
+    others: HashSet<u64>,
     key: Vec<u8>,
     message: Message,
     inner: Message,

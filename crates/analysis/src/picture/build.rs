@@ -6,7 +6,7 @@ use crate::export::stacks::{Frame, Stacks, Tree};
 use crate::parts::Part;
 use crate::trace::Trace;
 use crate::urls::without_hashes;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// A frame that stands for all below it.
 fn heading(name: &str) -> Frame {
@@ -39,7 +39,7 @@ impl Trace {
         let frame =
             (0..all.all.len() as u32).find(|&at| is_it(at)).map(|at| all.all[at as usize].frame)?;
         let (mut up, mut down) = (Nodes::new(frame), Nodes::new(frame));
-        let mut callers: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut callers: HashMap<(u32, u32), u32> = HashMap::default();
         // where nodes within one of the name stand in the tree of callees
         let mut place: Vec<Option<u32>> = vec![None; all.all.len()];
         for (at, node) in (0..).zip(&all.all) {
@@ -82,7 +82,7 @@ impl Trace {
         frames.extend(base_frames);
         let mut old = old;
         old.all.iter_mut().for_each(|node| node.frame += shift);
-        let mut names: HashMap<(String, String), u32> = HashMap::new();
+        let mut names: HashMap<(String, String), u32> = HashMap::default();
         let same: Vec<u32> = frames
             .iter()
             .map(|frame| {
@@ -206,7 +206,7 @@ fn add_callers(all: &Nodes, at: u32, up: &mut Nodes, callers: &mut HashMap<(u32,
 
 /// Notes in each tree what its nodes have more than those of the other with the same path; nothing where the other has no such path.
 fn compare(new: &mut Nodes, old: &mut Nodes, same: &[u32]) {
-    let mut places: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut places: HashMap<(u32, u32), u32> = HashMap::default();
     for (at, node) in (0..).zip(&new.all) {
         if let Some(parent) = node.parent {
             places.insert((parent, same[node.frame as usize]), at);

@@ -1,7 +1,7 @@
 //! What pictures are drawn of: a tree of frames with whole nanoseconds.
 
 use crate::export::stacks::{Frame, Line};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// A frame of a tree; its parent stands before it.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ impl Nodes {
     /// The same tree with children that are the same put together.
     pub(crate) fn united<K: Eq + std::hash::Hash>(&self, key: impl Fn(u32) -> K) -> Self {
         let mut one = Nodes::new(self.all[0].frame);
-        let mut places: HashMap<(u32, K), u32> = HashMap::new();
+        let mut places: HashMap<(u32, K), u32> = HashMap::default();
         let mut new: Vec<u32> = vec![0];
         (one.all[0].own, one.all[0].count) = (self.all[0].own, self.all[0].count);
         for node in &self.all[1..] {

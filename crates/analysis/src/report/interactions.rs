@@ -5,7 +5,7 @@ use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::number;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// An interaction. Times are microseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ fn by_time(a: f64, b: f64) -> Ordering {
 /// Leaves out those that are parts of others, which end at the same time; these are handled as long as all of them.
 fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     let mut kept: [Vec<Interaction>; 3] = Default::default();
-    let mut places: HashMap<(usize, u64), usize> = HashMap::new();
+    let mut places: HashMap<(usize, u64), usize> = HashMap::default();
     for own in all {
         let category = own.category();
         let kept = &mut kept[category];
@@ -111,7 +111,7 @@ impl Trace {
         let of = |is: fn(&&Marked) -> bool| self.pages.all.iter().filter(is).peekable();
         let mut begins = of(is_begin);
         let mut ends = of(|own| own.mark == Mark::End);
-        let mut open: HashMap<(usize, &[u8]), Vec<&Marked>> = HashMap::new();
+        let mut open: HashMap<(usize, &[u8]), Vec<&Marked>> = HashMap::default();
         let mut found = Vec::new();
         loop {
             let begin_first = match (begins.peek(), ends.peek()) {
@@ -137,7 +137,7 @@ pub(super) fn slowest<'a>(
     all: impl Iterator<Item = &'a Interaction>,
 ) -> Option<(Interaction, Interaction)> {
     let mut by_id: Vec<&Interaction> = Vec::new();
-    let mut places: HashMap<u64, usize> = HashMap::new();
+    let mut places: HashMap<u64, usize> = HashMap::default();
     for own in all {
         let next = by_id.len();
         match *places.entry(own.id.to_bits()).or_insert(next) {

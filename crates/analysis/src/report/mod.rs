@@ -53,8 +53,13 @@ impl Trace {
         let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
         let threads = &*self.that_work(threads, producer);
         let layouts = self.layouts();
+        let requests = self.requests();
+        let visits = (producer == Producer::Chrome).then(|| self.visits(&requests));
+        let told = visits.as_ref().and_then(|own| own.as_ref().ok());
+        let pages = told.and_then(|own| Some((self.main_thread()?, &**own)));
         let survey = |number: usize| {
-            self.survey(threads[number], (rules, window, layouts.as_deref()), &room)
+            let asked = (rules, window, layouts.as_deref(), pages);
+            self.survey(threads[number], asked, &room)
         };
         let surveys: Vec<Survey> = try_each(self.limits.threads, threads.len(), survey)?;
         let mut report = Report {
@@ -81,6 +86,7 @@ impl Trace {
         let mut forced = Vec::new();
         for mut own in surveys {
             forced.push((own.sums.thread, std::mem::take(&mut own.reflows)));
+            report.parties.append(&mut own.parties);
             parts.push(report.add(own, &mut busiest));
         }
         report.reflows = layouts.map(|_| self.forced(forced, rules.rows));
@@ -101,10 +107,8 @@ impl Trace {
                 report.spread = Some(self.spread(threads, names, window)?);
             }
         }
-        self.add_of_producer(threads, rules.rows, &room, &mut report)?;
-        if let Some(Ok(visits)) = &report.visits {
-            report.parties = self.parties(threads, visits, (rules.tables, rules.rows), &room)?;
-        }
+        report.visits = visits;
+        self.add_of_producer(threads, (rules.rows, requests), &room, &mut report)?;
         Ok(report)
     }
 
@@ -122,15 +126,11 @@ impl Trace {
     fn add_of_producer(
         &self,
         threads: &[usize],
-        rows: usize,
+        (rows, requests): (usize, Vec<Request>),
         room: &Room,
         report: &mut Report,
     ) -> Result<(), Error> {
         let window = report.window;
-        let requests = self.requests();
-        if report.producer == Producer::Chrome {
-            report.visits = Some(self.visits(&requests));
-        }
         if report.producer == Producer::Bazel {
             report.build = Some(self.build(threads, rows, window));
         }

@@ -3,7 +3,7 @@
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, is_true, member, number, string, template};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// A request. Times are microseconds on the trace's clock.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -134,7 +134,7 @@ impl Trace {
     /// The requests, in the order of their first events. Cost: a look at each of their events.
     pub(super) fn requests(&self) -> Vec<Request> {
         let mut all: Vec<(String, Events<'_>)> = Vec::new();
-        let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::new();
+        let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
         for own in &self.pages.all {
             use Mark::*;
             if !matches!(

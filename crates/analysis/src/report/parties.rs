@@ -7,7 +7,7 @@ use crate::picks::{Picks, Walked};
 use crate::query::{Entries, TableRules};
 use crate::space::Room;
 use crate::table::View;
-use crate::trace::{Thread, ThreadKind, Trace};
+use crate::trace::{Thread, ThreadKind, Trace, Track};
 use crate::tree::By;
 use crate::views::{BottomUp, Identify};
 use crate::walk::Window;
@@ -29,20 +29,16 @@ pub struct Party {
 }
 
 impl Trace {
-    /// Those of each of the `most` first visits, in the order of DevTools; none where no thread of `threads` is that of the main frame.
-    /// Cost: its flame chart, and a walk over it for each visit up to the end of that.
+    /// Those of each of the `most` first visits, in the order of DevTools; `track` is that of the main thread of the page.
+    /// Cost: a walk over it for each visit up to the end of that.
     pub(super) fn parties(
         &self,
-        threads: &[usize],
+        track: &Track<'_>,
         visits: &[Visit],
         (tables, most): (TableRules, usize),
         room: &Room,
     ) -> Result<Vec<Vec<Party>>, Error> {
-        let Some(thread) = self.main_thread().filter(|at| threads.contains(at)) else {
-            return Ok(Vec::new());
-        };
-        let track = self.track(&self.threads[thread])?;
-        let view = View::new(&track, TableRules { entries: Entries::All, ..tables });
+        let view = View::new(track, TableRules { entries: Entries::All, ..tables });
         let of = |visit: &Visit| {
             self.limits.cancel.check()?;
             let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
@@ -53,7 +49,7 @@ impl Trace {
     }
 
     /// The main thread of the page: of the first process with the main frame.
-    fn main_thread(&self) -> Option<usize> {
+    pub(super) fn main_thread(&self) -> Option<usize> {
         let is_own = |url: &[u8]| url.starts_with(b"about:") || url.starts_with(b"chrome:");
         let is_main = |pid: &[u8]| {
             let page = self.meta.page(pid);

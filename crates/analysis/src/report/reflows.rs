@@ -12,7 +12,7 @@ use crate::space::Room;
 use crate::trace::{Thread, Trace};
 use crate::value::{member, number, string};
 use crate::walk::{Counted, Visit, Window};
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 use tracemill_pipeline::Error;
 
 /// What is forced in a task is told from here on, in milliseconds.
@@ -91,7 +91,7 @@ impl Trace {
     /// What forced layouts of threads, together.
     pub(super) fn forced(&self, threads: Vec<(usize, OfThread)>, rows: usize) -> Reflows {
         let mut reflows = Reflows::default();
-        let mut numbers: HashMap<Place, usize> = HashMap::new();
+        let mut numbers: HashMap<Place, usize> = HashMap::default();
         for (at, own) in threads {
             reflows.tasks += own.tasks;
             for forced in own.all {

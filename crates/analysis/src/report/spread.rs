@@ -4,8 +4,8 @@ use crate::space::{double, half, put, rank};
 use crate::trace::Trace;
 use crate::walk::Window;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Keyed, Order, Record as Fixed, word};
 
 /// Of the events of a name; times are microseconds.
@@ -71,7 +71,7 @@ impl Trace {
         window: Window,
     ) -> Result<Vec<Spread>, Error> {
         let mut all: Vec<Spread> = Vec::new();
-        let mut numbers: HashMap<&'n str, u32> = HashMap::new();
+        let mut numbers: HashMap<&'n str, u32> = HashMap::default();
         for name in names {
             numbers.insert(name, all.len() as u32);
             all.push(Spread { name: name.to_owned(), ..Spread::default() });

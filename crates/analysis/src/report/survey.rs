@@ -1,8 +1,10 @@
 //! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
 
 use super::found::{Blocks, HotPath, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
+use super::parties::Party;
 use super::reflows::OfThread;
 use super::visits::{Between, Within};
+use super::web::Visit;
 use crate::entries::Entry;
 use crate::functions::IDLE;
 use crate::groups::GroupBy;
@@ -29,13 +31,18 @@ pub(super) struct Survey {
     pub(super) tasks: Option<Tasks>,
     pub(super) blocks: Option<Blocks>,
     pub(super) reflows: OfThread,
+    /// By visit, if it is the main thread of the page.
+    pub(super) parties: Vec<Vec<Party>>,
 }
+
+/// Which time, which kinds of events are layouts, and the main thread of the page with what it visited.
+type Asked<'r> = (&'r ReportRules, Window, Option<&'r [bool]>, Option<(usize, &'r [Visit])>);
 
 impl Trace {
     pub(super) fn survey(
         &self,
         at: usize,
-        (rules, window, layouts): (&ReportRules, Window, Option<&[bool]>),
+        (rules, window, layouts, pages): Asked<'_>,
         room: &Room,
     ) -> Result<Survey, Error> {
         self.limits.cancel.check()?;
@@ -84,7 +91,11 @@ impl Trace {
         let sums = ThreadSums { thread: at, busy, events, gap, categories };
         let (calls, listed, dropped) = (view.calls() as u64, view.listed(), view.dropped());
         let table = Part { threads: vec![at], table, calls, listed, dropped };
-        Ok(Survey { sums, table, heaviest, tasks, blocks, reflows })
+        let parties = match pages.filter(|own| own.0 == at) {
+            Some((_, visits)) => self.parties(&track, visits, (rules.tables, rules.rows), room)?,
+            None => Vec::new(),
+        };
+        Ok(Survey { sums, table, heaviest, tasks, blocks, reflows, parties })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, number};
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use tracemill_core::hash::HashMap;
 
 /// A figure, or why it cannot be told.
 pub type Told<T> = Result<T, &'static str>;
@@ -146,7 +146,7 @@ impl Trace {
     /// Navigations of frames that are known, with their paints, in the order of the trace.
     fn navigations(&self) -> Vec<Navigation<'_>> {
         let mut all: Vec<Navigation<'_>> = Vec::new();
-        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut numbers: HashMap<String, usize> = HashMap::default();
         let of = |mark: Mark| self.pages.all.iter().filter(move |own| own.mark == mark);
         for own in of(Mark::Navigation) {
             let (id, frame) = (text(data(own, b"navigationId")), frame_of(own));

@@ -76,7 +76,7 @@ fn places_are_those_of_trace_mapping_and_names_those_of_the_sources() {
         let expected = golden(&table, bundler);
         let profile = testdata().join(format!("{bundler}.cpuprofile"));
         let trace = read(profile, vec![testdata().join(bundler)]);
-        assert_eq!(trace.mapped.unusable, [""; 0], "{bundler}");
+        assert_eq!(trace.mapped.unusable, [], "{bundler}");
         let (mut checked, mut named) = (0, 0);
         for row in rows(&trace, GroupBy::None) {
             let Some((name, rest)) = row.id.strip_prefix("f:").and_then(|id| id.rsplit_once('@'))
@@ -114,6 +114,29 @@ fn places_are_those_of_trace_mapping_and_names_those_of_the_sources() {
             }
         }
         assert!(checked >= 18 && named >= 10, "{bundler}: {checked} functions, {named} names");
+    }
+}
+
+#[test]
+fn maps_of_another_build_are_doubted() {
+    let script = |bundler: &str| testdata().join(bundler).join("app.js.map");
+    // of those that keep the sources in one map
+    let all = ["esbuild", "webpack"];
+    for (own, other) in [(all[0], all[1]), (all[1], all[0]), ("rollup", all[0]), ("rollup", all[1])]
+    {
+        let profile = || testdata().join(format!("{own}.cpuprofile"));
+        let told = |maps: PathBuf| read(profile(), vec![maps]).mapped.doubtful;
+        assert_eq!(told(testdata().join(own)), [""; 0], "{own}");
+        let doubts = told(script(other));
+        assert!(
+            doubts.len() == 1 && doubts[0].contains("hardly fits"),
+            "{own} {other}: {doubts:?}"
+        );
+    }
+    for bundler in BUNDLERS {
+        let profile = testdata().join(format!("{bundler}.cpuprofile"));
+        let mapped = read(profile, vec![testdata().join(bundler)]).mapped;
+        assert_eq!(mapped.doubtful, [""; 0], "{bundler}");
     }
 }
 
@@ -226,7 +249,7 @@ fn one_map_is_not_taken_for_two_scripts() {
         .with("maps/app.js.map", &map(""));
     let (rows, told) = world.told(&["maps"]);
     assert_eq!(rows, [row("m", "/srv/a/app.js", 0), row("m", "/srv/b/app.js", 0)]);
-    assert!(told.unusable[0].contains("2 scripts that are not one"), "{told:?}");
+    assert!(told.unusable[0].why.contains("2 scripts that are not one"), "{told:?}");
 }
 
 #[cfg(unix)]
@@ -245,14 +268,14 @@ fn nothing_outside_of_the_folder_is_opened() {
             .with("maps/app.js", &format!("//# sourceMappingURL={url}\n"));
         let (rows, told) = world.told(&["maps"]);
         assert_eq!(rows, [row("m", APP.1, 0)], "{url}");
-        assert!(told.unusable[0].contains("not opened"), "{url}: {told:?}");
+        assert!(told.unusable[0].why.contains("not opened"), "{url}: {told:?}");
     }
     let world = World::new(&[APP]).with("secret.map", &map("")).with("maps/x", "");
     std::os::unix::fs::symlink("../secret.map", world.0.path().join("maps/app.js.map"))
         .expect("a link");
     let (rows, told) = world.told(&["maps"]);
     assert_eq!(rows, [row("m", APP.1, 0)]);
-    assert!(told.unusable[0].contains("leads out of the folder"), "{told:?}");
+    assert!(told.unusable[0].why.contains("leads out of the folder"), "{told:?}");
     // a link to a folder is not gone through
     let world = World::new(&[APP]).with("out/app.js.map", &map("")).with("maps/x", "");
     std::os::unix::fs::symlink("../out", world.0.path().join("maps/js")).expect("a link");
@@ -270,20 +293,14 @@ fn maps_that_cannot_be_used_are_told_and_names_stay() {
         ("{\"version\":3,\"mappings\":\"AA!A\",\"sources\":[]}", "broken at their byte 2"),
         ("{\"version\":3,\"mappings\":\"AAAA", "no JSON at offset"),
         ("{\"version\":3,\"sections\":[{\"map\":{}}]}", "no offset"),
+        (r#"{"version":3,"sources":[],"mappings":"AAKSA"}"#, "sources that it does not list"),
+        (r#"{"version":3,"sources":[null],"mappings":"AAKSA"}"#, "sources that it does not list"),
         (&huge, "larger than the 16 MiB"),
     ] {
         let world = World::new(&[APP]).with("maps/app.js.map", text);
         let (rows, told) = world.told(&["maps"]);
         assert_eq!(rows, [row("m", APP.1, 0)], "{expected}");
-        assert!(told.unusable[0].contains(expected), "{expected}: {told:?}");
-    }
-    // numbers that no list has, and sources that are no texts
-    for text in [
-        r#"{"version":3,"sources":[],"mappings":"AAKSA"}"#,
-        r#"{"version":3,"sources":[null],"names":[],"mappings":"AAKSA"}"#,
-    ] {
-        let world = World::new(&[APP]).with("maps/app.js.map", text);
-        assert_eq!(world.told(&["maps"]).0, [row("m", APP.1, 0)], "{text}");
+        assert!(told.unusable[0].why.contains(expected), "{expected}: {told:?}");
     }
 }
 

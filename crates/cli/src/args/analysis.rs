@@ -23,6 +23,66 @@ pub(crate) struct FormArgs {
     pub(crate) markdown: bool,
 }
 
+/// How an answer is written, once that is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text { markdown: bool },
+    Csv,
+    Json(JsonForm),
+}
+
+impl Form {
+    /// Whether it is for programs, which want all rows.
+    pub(crate) fn is_data(self) -> bool {
+        !matches!(self, Form::Text { .. })
+    }
+}
+
+impl FormArgs {
+    pub(crate) fn form(&self) -> Form {
+        match self.json {
+            true => Form::Json(JsonForm::Rows),
+            false if self.csv => Form::Csv,
+            false => Form::Text { markdown: self.markdown },
+        }
+    }
+}
+
+/// How a tree stands in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JsonForm {
+    /// A list of rows, each with the number of its parent
+    Rows,
+    /// Nodes that hold their children: name, value, children, as d3-flame-graph reads them
+    Nested,
+}
+
+/// How a tree is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TreeFormArgs {
+    /// Write JSON: every bit of every number, in a stable form
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "rows",
+          conflicts_with_all = ["csv", "markdown", "peek", "heaviest"])]
+    pub(crate) json: Option<JsonForm>,
+    /// Write comma-separated values
+    #[arg(long, conflicts_with_all = ["markdown", "peek", "heaviest"])]
+    pub(crate) csv: bool,
+    /// Write a table in Markdown
+    #[arg(long, conflicts_with_all = ["peek", "heaviest"])]
+    pub(crate) markdown: bool,
+}
+
+impl TreeFormArgs {
+    pub(crate) fn form(&self) -> Form {
+        match self.json {
+            Some(form) => Form::Json(form),
+            None if self.csv => Form::Csv,
+            None => Form::Text { markdown: self.markdown },
+        }
+    }
+}
+
 /// Flags of `top`.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
@@ -126,7 +186,7 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
-    pub(crate) form: FormArgs,
+    pub(crate) form: TreeFormArgs,
     /// Write the call tree for other programs [default: by the name of -o: .folded, .speedscope.json, .pb, each also .gz]
     ///
     /// folded: one stack per line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, a profile for each table;
@@ -149,9 +209,10 @@ impl TreeArgs {
     /// The form of another program that is asked for, by flag or name; other flags must allow it.
     pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
         let export = Export::of(self.format, &self.output);
-        let FormArgs { json, csv, markdown } = self.form;
-        let other =
-            json || csv || markdown || self.bottom_up || self.log || self.heaviest.is_some();
+        let other = self.form.form() != Form::Text { markdown: false }
+            || self.bottom_up
+            || self.log
+            || self.heaviest.is_some();
         match export {
             Some(own)
                 if other || self.peek.is_some() || self.min.is_some() || self.rows.is_some() =>

@@ -74,13 +74,22 @@ fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
     let &(_, metric, unit, _) = known.ok_or_else(expected)?;
     let value = value.trim();
     let number = |text: &str| text.parse::<f64>().ok().filter(|own| own.is_finite() && *own >= 0.0);
-    let value = match (value.strip_suffix('%').filter(|_| M::HAS_BASE), unit) {
+    if value.ends_with('%') && !M::HAS_BASE {
+        let example = M::EXAMPLE;
+        return Err(format!(
+            "a share is of a base, which only diff has; expected a value such as {example}: {text}"
+        ));
+    }
+    let value = match (value.strip_suffix('%'), unit) {
         (Some(percent), _) => Value::Percent(number(percent).ok_or_else(expected)?),
         (None, Unit::Count) => Value::Plain(number(value).ok_or_else(expected)?),
         (None, Unit::Time) => {
-            let has_unit = value.ends_with('s');
-            let nanos = tracemill_pipeline::parse_time(value).ok().filter(|_| has_unit);
-            Value::Plain(nanos.ok_or_else(expected)? as f64 / 1e6)
+            let nanos = tracemill_pipeline::parse_time(value).ok().filter(|_| value.ends_with('s'));
+            let nanos = nanos.ok_or_else(|| match number(value) {
+                Some(_) => format!("expected a time with its unit, such as {value}ms: {text}"),
+                None => expected(),
+            });
+            Value::Plain(nanos? as f64 / 1e6)
         }
     };
     Ok(Term { metric, pattern, value })

@@ -35,7 +35,7 @@ mod trace;
 mod view;
 mod viewer;
 
-pub(crate) use analysis::{CallsArgs, FormArgs, Least, SortKey, TopArgs, TreeArgs};
+pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, Least, SortKey, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, When};

@@ -299,7 +299,7 @@ impl PartArgs {
         let [from, to] = [&self.from, &self.to].map(|own| own.as_ref().map(|own| own.moment));
         if let Some(duration) = self.duration {
             let from = moment(trace, from.unwrap_or(Moment::FromStart(0)));
-            return Ok(Some(Window { from, to: from + duration as f64 / 1e6 }));
+            return within(trace, Window { from, to: from + duration as f64 / 1e6 }).map(Some);
         }
         window_between(trace, from, to).map(Some)
     }
@@ -321,10 +321,24 @@ pub(super) fn window_between(
     from: Option<Moment>,
     to: Option<Moment>,
 ) -> Result<Window, Failure> {
-    let from = from.map_or(trace.bounds.0 / 1000.0, |own| moment(trace, own));
-    let to = to.map_or(trace.bounds.1 / 1000.0, |own| moment(trace, own));
-    if from > to {
+    let (begins, ends) = (trace.bounds.0 / 1000.0, trace.bounds.1 / 1000.0);
+    let [first, last] = [from, to].map(|own| own.map(|own| moment(trace, own)));
+    if first.zip(last).is_some_and(|(from, to)| from > to) {
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }
-    Ok(Window { from, to })
+    let from = first.unwrap_or(begins);
+    // behind the trace nothing is found
+    let to = last.unwrap_or_else(|| ends.max(from));
+    within(trace, Window { from, to })
+}
+
+/// Refuses a window from before the trace: nothing is in it, and DevTools takes one that ends at 0 for one without an end.
+fn within(trace: &Trace, window: Window) -> Result<Window, Failure> {
+    let begins = trace.bounds.0 / 1000.0;
+    // a trace without times begins nowhere
+    if begins.is_finite() && window.to < begins {
+        let why = "the window ends before the trace begins: expected a later one";
+        return Err(Failure::usage(why));
+    }
+    Ok(window)
 }

@@ -69,6 +69,9 @@ Examples:
   Folded stacks of the main thread, for flamegraph.pl or inferno:
     tracemill tree --main server.json -o main.folded
 
+  For d3-flame-graph and others that draw hierarchies:
+    tracemill tree --json=nested --main server.json -o main.json
+
   The same numbers as DevTools, in CI:
     tracemill tree --json --like panel server.json | jq '.parts | length'";
 

@@ -196,7 +196,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 52] = rows! {
+pub(super) const ROWS: [Row; 55] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -235,6 +235,9 @@ pub(super) const ROWS: [Row; 52] = rows! {
     "tids, tree" 8_000 tids "tree";
     "names, tree" 10_000 names "tree" "--json";
     "stacks, tree" 10_000 stack "tree" "--json";
+    "stacks, nodes with their children" 10_000 stack "tree" "--json=nested";
+    "stacks, diff" 10_000 two_stacks "diff";
+    "traces of clang, report" 400 builds "report" "--as" "clang";
     "threads with CPU profiles, calls" 1_000 calls "calls" "--rows";
     "open begins, Perfetto" 10_000 open_begins "convert" "--format" "perfetto";
     "crossing slices, Perfetto" 10_000 crossing "convert" "--format" "perfetto";
@@ -258,6 +261,35 @@ fn stack(n: usize) -> Vec<String> {
         format!(r#"{{"ph":"X","name":"a{i}","cat":"c","pid":1,"tid":1,"ts":{i},"dur":{dur}}}"#)
     };
     array(&list(n, event))
+}
+
+fn two_stacks(n: usize) -> Vec<String> {
+    twice(stack(n))
+}
+
+/// What clang writes of as many runs, each with a header and a template of its own beside those that all have.
+fn builds(n: usize) -> Vec<String> {
+    let part = |run: usize, name: &str, detail: &str, (ts, dur): (usize, usize)| {
+        let tid = run + 1;
+        format!(
+            r#"{{"ph":"X","name":"{name}","pid":{tid},"tid":{tid},"ts":{ts},"dur":{dur},"args":{{"detail":"{detail}"}}}}"#
+        )
+    };
+    let trace = |run: usize| {
+        let (header, template) = (format!("h{run}.h"), format!("v<a{run}>"));
+        let all = [
+            part(run, "Source", "all.h", (10, 20)),
+            part(run, "Source", &header, (40, 20)),
+            part(run, "InstantiateClass", "v<int>", (70, 5)),
+            part(run, "InstantiateClass", &template, (80, 5)),
+            part(run, "Frontend", "", (5, 100)),
+            part(run, "OptFunction", "f", (120, 10)),
+            part(run, "Backend", "", (110, 50)),
+            part(run, "ExecuteCompiler", "", (1, 200)),
+        ];
+        format!(r#"{{"traceEvents":[{}],"beginningOfTime":1}}"#, all.join(","))
+    };
+    (0..n).map(trace).collect()
 }
 
 fn slices(n: usize) -> Vec<String> {

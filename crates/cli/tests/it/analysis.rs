@@ -55,7 +55,28 @@ fn what_is_not_there_is_told() {
     let run = folder.run("top --tid 9 t.json").ends(1);
     assert!(run.stderr.contains("nothing matches --tid 9 (the trace has 1, 2)"), "{}", run.stderr);
     assert!(run.stderr.contains("nothing matches what was asked for"), "{}", run.stderr);
-    folder.run("tree --from 1s t.json").ends(2).says(&["--to is before --from"]);
+    folder.run("tree --from 8ms --to 3ms t.json").ends(2).says(&["--to is before --from"]);
+    // windows without a length, and beside the trace
+    let verbs =
+        ["top", "tree", "tree --log", "tree --bottom-up", "flame", "report", "calls --rows"];
+    for verb in verbs {
+        for window in ["--from 1s", "--from 1s --to 2s"] {
+            let run = folder.run(&format!("{verb} {window} t.json")).ends(1);
+            run.says(&["nothing matches what was asked for", "the trace lasts 9.00 ms"]);
+        }
+        for window in ["--to @0", "--from @0 --to @0", "--from @0 --duration 1ns"] {
+            let run = folder.run(&format!("{verb} {window} t.json")).ends(2);
+            run.says(&["before the trace begins"]);
+        }
+    }
+    std::fs::write(folder.path("empty.json"), "[]").expect("the folder takes it");
+    folder.run("top --from @1 --to @2 empty.json").ends(1).says(&["nothing matches"]);
+    let moment = |verb: &str| folder.run(&format!("{verb} --from 3ms --to 3ms t.json"));
+    moment("report").ends(0).says(&["the window has no length"]);
+    moment("top").ends(1).says(&["nothing matches what was asked for"]);
+    assert!(moment("tree").ends(0).quietly().stdout.contains("└─ b"));
+    let run = folder.run("top --duration 0 t.json").ends(2);
+    assert!(run.stderr.contains("--duration <TIME>': expected a time above 0"), "{}", run.stderr);
     std::fs::write(folder.path("b.json"), r#"[{"ph":"B","name":"x","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2,"name":"y"},{"ph":"X","name":"n"}]"#)
         .expect("a file");
     let run = folder.run("top b.json").ends(1);

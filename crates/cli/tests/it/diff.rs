@@ -63,6 +63,15 @@ fn limits_end_with_five() {
         .run("diff a.json b.json --fail-on lcp>10%")
         .ends(5)
         .says(&["broken: lcp>10%: cannot tell: ", "a.json)"]);
+    for (terms, said) in [
+        ("self>5", "expected a time with its unit, such as 5ms"),
+        ("lcp>x", "expected METRIC[:PATTERN]>VALUE"),
+    ] {
+        let wrong = folder.run(&format!("diff a.json b.json --fail-on {terms}")).ends(2);
+        assert!(wrong.stderr.contains(said), "{}", wrong.stderr);
+    }
+    let wrong = folder.run("report a.json --fail-on lcp>5%").ends(2);
+    assert!(wrong.stderr.contains("a share is of a base, which only diff has"), "{}", wrong.stderr);
     let wrong = folder.run("diff a.json b.json --fail-on speed>5%").ends(2);
     assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
 }
@@ -111,6 +120,56 @@ fn stored_tables_stand_for_traces() {
     folder.run("diff other.json b.json").ends(2).says(&["tracemill.tree/9", "tracemill.tree/1"]);
     folder.run("tree --log --json a.json -o log.json").ends(0);
     folder.run("diff log.json b.json").ends(2).says(&["a log has no sums"]);
+}
+
+#[test]
+fn tables_that_stand_for_no_trace_are_told() {
+    let folder = folder();
+    folder.run("top --json --per all a.json -o a.table.json").ends(0);
+    let refused = |name: &str, text: String, parts: &[&str]| {
+        std::fs::write(folder.path(name), text).expect("a file");
+        folder.run(&format!("diff {name} b.json")).ends(2).says(&[&[name], parts].concat());
+    };
+    let table = folder.read("a.table.json");
+    let cut = table[..table.len() / 2].to_owned();
+    refused("cut.json", cut, &["cut off or damaged", "EOF while parsing", "write it anew with"]);
+    let other = table.replace("\"ms\"", "\"us\"");
+    refused(
+        "unit.json",
+        other,
+        &["its rows are not those of tracemill tree --json: write it anew"],
+    );
+    let other = table.replace("\"rows\"", "\"lines\"");
+    refused("rows.json", other, &["its rows are not those of tracemill tree --json"]);
+    folder.run("tree --json --group-by category a.json -o groups.json").ends(0);
+    refused("groups.json", folder.read("groups.json"), &["store it without --group-by category"]);
+    folder.run("report --json a.json -o report.json").ends(0);
+    refused(
+        "report.json",
+        folder.read("report.json"),
+        &["(tracemill.report/1), no trace", "store"],
+    );
+    folder.run("diff --json a.json b.json -o diff.json").ends(0);
+    refused("diff.json", folder.read("diff.json"), &["(tracemill.diff/1), no trace"]);
+    for verb in ["top", "tree", "flame", "report", "calls"] {
+        folder
+            .run(&format!("{verb} a.table.json"))
+            .ends(2)
+            .says(&["a.table.json is a table of tracemill top --json", "tracemill diff compares"]);
+    }
+    // another measure is compared, and told
+    let other = table.replace("until the next sample", "all samples alike");
+    std::fs::write(folder.path("hits.json"), other).expect("a file");
+    folder.run("diff hits.json b.json").ends(0).says(&["not measured alike", "--weights"]);
+    let other = table.replace("1705227", "9");
+    std::fs::write(folder.path("rules.json"), other).expect("a file");
+    folder.run("diff rules.json b.json").ends(0).says(&["rules of DevTools: 9 in rules.json"]);
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packer, table.as_bytes()).expect("memory");
+    std::fs::write(folder.path("a.table.json.gz"), packer.finish().expect("memory"))
+        .expect("a file");
+    let packed = folder.run("diff a.table.json.gz b.json --json").ends(0).stdout;
+    assert_eq!(packed, folder.run("diff a.table.json b.json --json").stdout);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod index;
 mod info;
 mod json;
 mod library_texts;
+mod nested;
 mod newcomer;
 mod oracle;
 mod outputs;

@@ -227,6 +227,8 @@ fn limits_of_reports_end_with_five() {
         .says(&["lcp>2.5s: cannot tell: navigationStart is missing"]);
     folder.run("report tasks.json --fail-on cls>0.1").ends(0).quietly();
     let wrong = folder.run("report tasks.json --fail-on self>5%").ends(2);
+    assert!(wrong.stderr.contains("a share is of a base"), "{}", wrong.stderr);
+    let wrong = folder.run("report tasks.json --fail-on speed>5ms").ends(2);
     assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
 }
 

@@ -130,6 +130,7 @@ fn add_printed(folder: &Folder, traces: [&str; 5], seen: &mut Seen) {
         (format!("top --json {node}"), Some("tracemill.tree/1")),
         (format!("tree --json {node}"), Some("tracemill.tree/1")),
         (format!("tree --log --json {node}"), Some("tracemill.tree/1")),
+        (format!("tree --json=nested {node}"), Some("tracemill.nested/1")),
         (format!("diff --json {node} {other}"), Some("tracemill.diff/1")),
         (format!("report --json {node}"), Some("tracemill.report/1")),
         (format!("report --json {chromium}"), Some("tracemill.report/1")),

@@ -40,17 +40,30 @@ fn what_cannot_be_used_is_told() {
     let input = profile("esbuild");
     let input = input.split(" --source-maps").next().expect("the input").to_owned();
     let folder = Folder::new();
-    for name in ["broken", "out", "other"] {
+    for name in ["broken", "out", "other", "large", "unlisted"] {
         std::fs::create_dir(folder.path(name)).expect("a folder");
     }
     let folder = folder
         .with("broken/app.js.map", "{")
+        .with("large/app.js.map", " ".repeat(17 << 20))
+        .with("unlisted/app.js.map", r#"{"version":3,"sources":[],"mappings":"AAAA"}"#)
         .with("out/app.js", "//# sourceMappingURL=../secret.map")
         .with("other/x.js.map", "{}");
     let run =
         |maps: &str, status| folder.run(&format!("top {input} --source-maps {maps}")).ends(status);
-    run("broken", 0).says(&["source map not used: app.js.map: no JSON at offset 1"]);
-    run("out", 0).says(&["../secret.map, which is not in the folder: not opened"]);
+    run("broken", 0).says(&[
+        "source map not used: broken/app.js.map: no JSON at offset 1: expected",
+        "; have the build write it anew",
+    ]);
+    run("out", 0).says(&[
+        "out/app.js says that its map is ../secret.map, which is not in the folder: not opened",
+        "; --source-maps takes the folder",
+    ]);
+    run("large -m 64M", 0)
+        .says(&["large/app.js.map: larger than the 16 MiB", "; -m gives more memory"]);
+    run("unlisted", 0).says(&["unlisted/app.js.map: its mappings are of sources that it does not"]);
+    let elsewhere = testdata().join("source-maps/webpack/app.js.map").display().to_string();
+    run(&elsewhere, 0).says(&["hardly fits", "if it is of another build", "--source-maps"]);
     run("other", 0).says(&["no source map is of any of 1 script, such as file:///srv/demo"]);
     run("nowhere", 2).says(&["cannot read source maps: nowhere"]);
     let both = folder.run(&format!("top {input} --source-maps other --no-source-maps")).ends(2);

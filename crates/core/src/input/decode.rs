@@ -5,7 +5,7 @@ use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Bytes that are unpacked at a time.
-const BUFFER: usize = 256 * 1024;
+pub(super) const BUFFER: usize = 256 * 1024;
 
 /// A reader of what `inner` packs.
 pub(super) fn reader(
@@ -27,6 +27,20 @@ pub(super) fn reader(
     })
 }
 
+/// See [`super::frame_len`].
+#[cfg(feature = "zstd")]
+pub(super) fn frame_len(file: &[u8]) -> Option<(usize, u64)> {
+    use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
+    let packed = find_frame_compressed_size(file).ok()?;
+    Some((packed, get_frame_content_size(file).ok()??))
+}
+
+/// See [`super::frame_len`].
+#[cfg(not(feature = "zstd"))]
+pub(super) fn frame_len(_file: &[u8]) -> Option<(usize, u64)> {
+    None
+}
+
 type Packed = BufReader<Box<dyn Read + Send>>;
 
 /// gzip members one behind the other, with zeros between and behind them, as tar and block devices leave them.
@@ -44,25 +58,32 @@ impl Gzip {
     /// Skips zeros; true if another member follows.
     fn next_member(&mut self) -> io::Result<bool> {
         let Some(mut packed) = self.between.take() else { return Ok(false) };
-        loop {
-            let bytes = packed.fill_buf()?;
-            if bytes.is_empty() {
-                return Ok(false);
+        match skip_zeros(&mut packed)? {
+            None => Ok(false),
+            Some(0x1F) => {
+                self.member = Some(GzDecoder::new(packed));
+                Ok(true)
             }
-            let zeros = bytes.iter().take_while(|&&b| b == 0).count();
-            let more = bytes.get(zeros).copied();
-            packed.consume(zeros);
-            match more {
-                None => {}
-                Some(0x1F) => {
-                    self.member = Some(GzDecoder::new(packed));
-                    return Ok(true);
-                }
-                Some(_) => {
-                    let message = "something that is not gzip follows the gzip data";
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-                }
+            Some(_) => {
+                let message = "something that is not gzip follows the gzip data";
+                Err(io::Error::new(io::ErrorKind::InvalidData, message))
             }
+        }
+    }
+}
+
+/// Skips the zeros between members; the byte behind them, unless it all ends there.
+pub(super) fn skip_zeros(packed: &mut impl BufRead) -> io::Result<Option<u8>> {
+    loop {
+        let bytes = packed.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let zeros = bytes.iter().take_while(|&&b| b == 0).count();
+        let more = bytes.get(zeros).copied();
+        packed.consume(zeros);
+        if more.is_some() {
+            return Ok(more);
         }
     }
 }

@@ -3,8 +3,10 @@
 //! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
 
 mod decode;
+pub(crate) mod inflate;
 mod original;
 mod pump;
+pub(crate) mod seek_table;
 mod sniff;
 pub mod spool;
 
@@ -16,7 +18,7 @@ use original::MappedBytes;
 pub use original::{LOST, Original};
 use sniff::Packing;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
@@ -203,6 +205,42 @@ fn unpack(
     let encoding = packing.name();
     let reader = decode::reader(packing, reader).map_err(|e| Error::read(&input.source, e))?;
     Ok(Opened::Stream { reader, encoding, packed })
+}
+
+/// Whether these are not the bytes of plain text.
+pub(crate) fn is_packed(file: &[u8]) -> bool {
+    sniff::packing(file).name().is_some()
+}
+
+/// Bytes of the frame that `file` begins with, and of what is packed in it, if that is said there and the build can read it.
+pub(crate) fn frame_len(file: &[u8]) -> Option<(usize, u64)> {
+    decode::frame_len(file)
+}
+
+/// Whether a file is packed with gzip.
+pub(crate) fn is_gzip(file: &[u8]) -> bool {
+    sniff::packing(file) == Packing::Gzip
+}
+
+/// What is packed in a file from a place on where that may begin: a frame or member, or, of gzip, so many bits before it, where a
+/// block begins that may refer to the text before it.
+///
+/// # Errors
+/// If this build cannot unpack it.
+pub(crate) fn unpacked(
+    file: &Arc<Mapped>,
+    from: u64,
+    block: Option<(u8, &[u8])>,
+) -> io::Result<Box<dyn Read + Send>> {
+    let mut bytes = Cursor::new(MappedBytes(Arc::clone(file)));
+    bytes.set_position(from);
+    let Some((bits, window)) = block else {
+        return decode::reader(sniff::packing(file), Box::new(bytes));
+    };
+    let before = from.checked_sub(1).and_then(|before| file.get(before as usize));
+    let before = (bits, before.copied().unwrap_or_default());
+    let packed = BufReader::with_capacity(decode::BUFFER, bytes);
+    Ok(Box::new(inflate::Inflate::resume(packed, before, window)))
 }
 
 fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {

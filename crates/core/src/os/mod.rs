@@ -8,7 +8,7 @@
 //! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
-//! | [`Temporary`] | a file without a name, mapped | the same |
+//! | [`Temporary`], [`Sparse`] | a file without a name, mapped | the same |
 //! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
 //! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
 //!
@@ -71,6 +71,48 @@ impl Temporary {
     pub fn map(&self) -> io::Result<Mapped> {
         // SAFETY: the file has no name and its handle is never given out; writing appends, and nothing makes it shorter, so
         // the bytes of a map never change.
+        unsafe { Mapped::new(&self.0) }
+    }
+}
+
+/// A temporary file without a name, of a length that is known, whose bytes are written anywhere and are zeros elsewhere: a
+/// file system that can leaves those out. Nobody else holds it.
+#[derive(Debug)]
+pub struct Sparse(File);
+
+impl Sparse {
+    /// A file of zeros in `folder`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn new(folder: &Path, len: u64) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(folder)?;
+        file.set_len(len)?;
+        Ok(Sparse(file))
+    }
+
+    /// Writes at a place.
+    ///
+    /// # Errors
+    /// As [`write_all_at()`].
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        write_all_at(&self.0, bytes, offset)
+    }
+
+    /// Reads from a place.
+    ///
+    /// # Errors
+    /// As [`read_exact_at()`].
+    pub fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        read_exact_at(&self.0, bytes, offset)
+    }
+
+    /// Maps it; nothing is written any more.
+    ///
+    /// # Errors
+    /// As [`Mapped::new`].
+    pub fn into_map(self) -> io::Result<Mapped> {
+        // SAFETY: the file has no name, its handle is never given out and ends here: nobody writes to it while it is mapped.
         unsafe { Mapped::new(&self.0) }
     }
 }

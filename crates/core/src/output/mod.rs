@@ -13,7 +13,10 @@
 //! ```
 
 mod batch;
+mod blocks;
 mod file;
+#[cfg(feature = "zstd")]
+mod frames;
 mod gzip;
 mod turns;
 mod writer;

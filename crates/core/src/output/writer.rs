@@ -1,36 +1,28 @@
 //! Bytes one after the other to a file or pipe: as they are, or packed by as many threads as the budget has room for.
 
-use super::gzip::Gzip;
+use super::blocks::Blocks;
 #[cfg(feature = "zstd")]
-use super::gzip::no_thread;
+use super::frames::Frames;
+use super::gzip::Gzip;
 use crate::limits::Limits;
 use crate::target::Compression;
-#[cfg(feature = "zstd")]
-use crate::threads::available;
 use std::io::{self, Write};
-#[cfg(feature = "zstd")]
-use zstd::zstd_safe::CParameter;
 
 /// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
 const PACKER: u64 = 16 << 20;
 
-/// The same for zstd at level 9 (seen: 17 MiB for the first thread and 14 for each other).
+/// The same for zstd at levels 4 to 9 (seen at level 9: 20 MiB for the first thread and 14 for each other).
 const STRONG_PACKER: u64 = 24 << 20;
 
 /// The same for zstd at levels above 9, whose tables grow up to this.
 const THOROUGH_PACKER: u64 = 96 << 20;
 
-/// Bytes that a thread packs at a time with zstd, whose own choice (8 MiB at level 3, 32 MiB at level 19) no small budget
-/// has room for: it keeps three of them, and one more for each thread.
-#[cfg(feature = "zstd")]
-const ZSTD_JOB: u32 = 1 << 20;
-
 /// Something that takes bytes one after the other and can be ended.
 pub(super) enum Writer {
     Plain(Box<dyn Write + Send>),
-    Gzip(Gzip),
+    Gzip(Blocks<Gzip>),
     #[cfg(feature = "zstd")]
-    Zstd(zstd::stream::write::Encoder<'static, Box<dyn Write + Send>>),
+    Zstd(Blocks<Frames>),
 }
 
 /// Bytes of the budget for each thread that packs.
@@ -38,7 +30,7 @@ pub fn packer(compression: Compression) -> u64 {
     match compression {
         Compression::None => 0,
         Compression::Zstd { level: 10.. } => THOROUGH_PACKER,
-        Compression::Zstd { level: 9 } => STRONG_PACKER,
+        Compression::Zstd { level: 4..=9 } => STRONG_PACKER,
         Compression::Gzip { .. } | Compression::Zstd { .. } => PACKER,
     }
 }
@@ -54,20 +46,15 @@ impl Writer {
         config: &Limits,
         compression: Compression,
     ) -> io::Result<Self> {
+        let packers = packers(config, compression);
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
             Compression::Gzip { level } => {
-                Writer::Gzip(Gzip::new(inner, level, packers(config, compression))?)
+                Writer::Gzip(Blocks::new(Gzip::new(level), inner, packers)?)
             }
             #[cfg(feature = "zstd")]
             Compression::Zstd { level } => {
-                let mut encoder = zstd::stream::write::Encoder::new(inner, level as i32)?;
-                encoder.include_checksum(true)?;
-                encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
-                // its answer depends on whether there are workers at all: always have one
-                let packers = available(packers(config, compression)).map_err(no_thread)?;
-                encoder.multithread(packers as u32)?;
-                Writer::Zstd(encoder)
+                Writer::Zstd(Blocks::new(Frames::new(level), inner, packers)?)
             }
             #[cfg(not(feature = "zstd"))]
             Compression::Zstd { .. } => {

@@ -46,6 +46,11 @@ pub trait Reader {
     /// Whether the bytes of streams are needed after the scan.
     const KEEPS_STREAMS: bool;
 
+    /// The same, for who knows it only when it is made.
+    fn keeps_streams(&self) -> bool {
+        Self::KEEPS_STREAMS
+    }
+
     /// Whether events must be JSON: so it is where they are written.
     const PROVES: bool;
 

@@ -11,7 +11,8 @@ use crate::input::{self, Input, Opened};
 use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
-use crate::pieces::{Piece, scan_pieces};
+use crate::packed::{Stretch, unpack};
+use crate::pieces::{Chosen, scan_pieces};
 use crate::proof::{Proof, prove_keys};
 use crate::scan::{Collect, Plan, scan};
 use crate::source::Source;
@@ -31,11 +32,11 @@ pub fn read_all<R: Reader>(
     read_some(sources, None, config, expand, reader)
 }
 
-/// Reads pieces of the one file that `source` is, see [`crate::pieces`]; all of it if it is packed. Its report is of what was read, and events
+/// Reads pieces of the one file that `source` is, see [`crate::pieces`]. Its report is of what was read, and events
 /// have no numbers.
 pub fn read_pieces<R: Reader>(
     source: &Source,
-    pieces: &[Piece],
+    pieces: &Chosen,
     config: &Limits,
     expand: &mut dyn Expand,
     reader: &mut R,
@@ -45,7 +46,7 @@ pub fn read_pieces<R: Reader>(
 
 fn read_some<R: Reader>(
     sources: &[Source],
-    pieces: Option<&[Piece]>,
+    pieces: Option<&Chosen>,
     config: &Limits,
     expand: &mut dyn Expand,
     reader: &mut R,
@@ -117,7 +118,7 @@ pub(super) struct Session<'c> {
     read: Inputs,
     pub(super) expand: &'c mut dyn Expand,
     /// All of each input if `None`.
-    pieces: Option<&'c [Piece]>,
+    pieces: Option<&'c Chosen>,
 }
 
 impl Session<'_> {
@@ -130,7 +131,7 @@ impl Session<'_> {
                 self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
                 return Ok(base);
             }
-            opened => opened?,
+            opened => self.unpack_pieces(input, opened?)?,
         };
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
         report.lapses.mended = self.config.repair;
@@ -155,7 +156,7 @@ impl Session<'_> {
                 self.expect_less(input);
                 let (stream, keep) =
                     look(stream, &*self.expand).map_err(|e| Error::read(input.name(), e))?;
-                let keep = keep || R::KEEPS_STREAMS;
+                let keep = keep || reader.keeps_streams();
                 let read = self.read_stream(stream, base, (keep, 0), reader, &mut report);
                 if let Some((original, mapped)) = packed {
                     // nothing is read from it again
@@ -193,6 +194,23 @@ impl Session<'_> {
         }
         self.read.reports.push(report);
         self.read_profiles(input, &payload, (base, next), &found, reader)
+    }
+
+    /// A packed input of which pieces are read is a plain one of these.
+    fn unpack_pieces(&mut self, input: &Input, opened: Opened) -> Result<Opened, Error> {
+        let unpacked = self.pieces.and_then(|chosen| chosen.unpacked.as_ref());
+        let Some((stretches, len)) = unpacked else { return Ok(opened) };
+        match opened {
+            Opened::Stream { encoding, packed: Some((original, file)), .. } => {
+                let text = unpack(&input.name(), &file, (stretches, *len), self.config)?;
+                self.read.spooled += stretches.iter().map(Stretch::bytes).sum::<u64>();
+                original.check(Some(&file))?;
+                let skip = input::byte_order_mark(&text);
+                let mapped = Arc::new(text);
+                Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding })
+            }
+            opened => Ok(opened),
+        }
     }
 
     /// Keys of documents without events that are no profiles are proved JSON when that is known.
@@ -338,7 +356,7 @@ impl Session<'_> {
         };
         let progress = &self.config.progress;
         if let Some(pieces) = self.pieces {
-            let bytes = pieces.iter().map(|piece| piece.bytes(mapped.len() as u64)).sum();
+            let bytes = pieces.pieces.iter().map(|piece| piece.bytes(mapped.len() as u64)).sum();
             progress.bytes_expected.store(bytes, Ordering::Relaxed);
         }
         // how long the head is shows when it is read
@@ -411,12 +429,12 @@ impl Session<'_> {
 /// Scans all of an input, or pieces of it.
 fn read_plan<C: Collect>(
     plan: Plan<'_>,
-    pieces: Option<&[Piece]>,
+    pieces: Option<&Chosen>,
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
     match pieces {
-        Some(pieces) => scan_pieces(plan, pieces, new, take),
+        Some(chosen) => scan_pieces(plan, &chosen.pieces, new, take),
         None => scan(plan, new, |part| take(part, plan.chunk.min(plan.bytes.len()) as u64)),
     }
 }

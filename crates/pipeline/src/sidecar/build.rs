@@ -5,25 +5,30 @@ use super::granule_lanes::{AllLanes, GranuleLanes};
 use super::granules::{AllGranules, Granules};
 use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
+use super::packed::{Packed, Packing};
 use super::span::NO_LANE;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
 use crate::config::Config;
 use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
 use crate::inputs::read_all;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::Builder;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::order::{Order, Spool, Spooled};
 use tracemill_core::place::Long;
-use tracemill_core::read::{Current, InputBytes, Maker, Reader};
+use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::Tier;
+use tracemill_tokenizer::{Mapped, Tier};
 
 /// Rows of lists that an index has.
 pub(super) const TOP: usize = 100;
+/// Bytes of text to a byte of a packed file, where nobody knows them: traces pack to a tenth, or less.
+const RATIO: u64 = 8;
 
 /// Everything that an index says of an input.
 pub(super) struct Built {
@@ -34,9 +39,9 @@ pub(super) struct Built {
     pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) documents: Vec<Document>,
     pub(super) places: Spooled<Listed>,
-    /// None of what is packed: windows of that are no part of the file.
+    /// None of what is packed and can only be read as a whole.
     pub(super) spans: Option<Spans>,
-    /// None of what is packed.
+    /// As `spans`.
     pub(super) streams: Option<Streams>,
     /// None without `spans`.
     pub(super) groups: Option<Groups>,
@@ -47,6 +52,7 @@ pub(super) struct Built {
     pub(super) has_lapses: bool,
     pub(super) has_other_durs: bool,
     pub(super) has_other_names: bool,
+    pub(super) packed: Option<Packed>,
 }
 
 struct Build {
@@ -61,7 +67,9 @@ struct Build {
     long: Vec<Long>,
     bounds: Times,
     tier: Tier,
-    is_packed: bool,
+    /// Whether parts of the input can be read.
+    has_parts: bool,
+    packed: Option<Packed>,
     has_profiles: bool,
     has_lapses: bool,
     has_other_durs: bool,
@@ -70,41 +78,38 @@ struct Build {
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
 /// part of what lasts; what exceeds a sixteenth of the budget's share for indexes each goes to disk.
+/// Text that is unpacked on the way is kept as that of a pipe is.
 pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result<Built, Error> {
-    let share = config.shares().index / 16;
-    let wanted = InfoConfig { top: TOP, full: false, self_times: true };
-    let mut build = Build {
-        info: InfoAccumulator::new(wanted, config),
-        granules: AllGranules::new(Spool::new(&config.tmp_dir, share)),
-        times: Vec::new(),
-        places: Spool::new(&config.tmp_dir, share),
-        spans: AllSpans::new(file_bytes, share, config),
-        streams: AllStreams::new(Spool::new(&config.tmp_dir, share)),
-        groups: AllGroups::new(file_bytes, share, config),
-        granule_lanes: AllLanes::new(Spool::new(&config.tmp_dir, share)),
-        long: Vec::new(),
-        bounds: Times::NONE,
-        tier: config.tier.unwrap_or_else(Tier::best),
-        is_packed: false,
-        has_profiles: false,
-        has_lapses: false,
-        has_other_durs: false,
-        has_other_names: false,
+    let (unknown, mut build) = match packing(source) {
+        Packing::Plain => (None, Build::new(file_bytes, (None, true), config)),
+        Packing::Frames(restarts, text) => {
+            let packed = Packed::of_frames(restarts);
+            let has_parts = packed.is_some();
+            (None, Build::new(text, (packed, has_parts), config))
+        }
+        Packing::Unknown(file) => {
+            let text = file_bytes.saturating_mul(RATIO);
+            (Some(file), Build::new(text, (None, true), config))
+        }
     };
-    let inputs = read_all(std::slice::from_ref(source), config, &mut build)?;
+    let (inputs, restarts) = read(source, unknown, &mut build, config)?;
     inputs.check_unchanged()?;
+    if let Some(restarts) = restarts {
+        build.has_parts = restarts.is_some();
+        build.packed = restarts;
+    }
     let text = inputs.reports.iter().map(|input| input.bytes).sum();
-    let spans = match build.is_packed {
-        true => None,
-        false => {
+    let spans = match build.has_parts {
+        false => None,
+        true => {
             let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
             let store = Store::new(payloads, build.long);
             Some(build.spans.finish(Order(&store))?)
         }
     };
-    let streams = match build.is_packed {
-        true => None,
-        false => Some(build.streams.finish()?),
+    let streams = match build.has_parts {
+        false => None,
+        true => Some(build.streams.finish()?),
     };
     let groups = match &spans {
         None => None,
@@ -127,10 +132,36 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         has_lapses: build.has_lapses,
         has_other_durs: build.has_other_durs,
         has_other_names: build.has_other_names,
+        packed: build.packed,
     })
 }
 
 impl Build {
+    /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
+    fn new(text: u64, (packed, has_parts): (Option<Packed>, bool), config: &Config) -> Self {
+        let share = config.shares().index / 16;
+        let wanted = InfoConfig { top: TOP, full: false, self_times: true };
+        Build {
+            info: InfoAccumulator::new(wanted, config),
+            granules: AllGranules::new(Spool::new(&config.tmp_dir, share)),
+            times: Vec::new(),
+            places: Spool::new(&config.tmp_dir, share),
+            spans: AllSpans::new(text, share, config),
+            streams: AllStreams::new(Spool::new(&config.tmp_dir, share)),
+            groups: AllGroups::new(text, share, config),
+            granule_lanes: AllLanes::new(Spool::new(&config.tmp_dir, share)),
+            long: Vec::new(),
+            bounds: Times::NONE,
+            tier: config.tier.unwrap_or_else(Tier::best),
+            has_parts,
+            packed,
+            has_profiles: false,
+            has_lapses: false,
+            has_other_durs: false,
+            has_other_names: false,
+        }
+    }
+
     /// Returns the rows of the threads of a part.
     fn append_times(&mut self, part: &ChunkFindings) -> Vec<u32> {
         let mut rows = Vec::new();
@@ -162,8 +193,7 @@ impl Build {
         self.has_lapses |= lasting.has_lapses;
         self.has_other_durs |= lasting.has_other_durs;
         self.has_other_names |= lasting.has_other_names;
-        if !matches!(current.own, InputBytes::Mapped(_)) {
-            self.is_packed = true;
+        if !self.has_parts {
             return Ok(());
         }
         self.long.extend(std::mem::take(&mut lasting.long));
@@ -203,6 +233,10 @@ impl Reader for Build {
 
     const KEEPS_STREAMS: bool = InfoAccumulator::KEEPS_STREAMS;
 
+    fn keeps_streams(&self) -> bool {
+        self.has_parts
+    }
+
     const PROVES: bool = InfoAccumulator::PROVES;
 
     fn take(
@@ -224,4 +258,34 @@ impl Reader for Build {
         self.append_lasting(&mut part.lasting, &rows, current)?;
         self.info.take(part.info, base, current)
     }
+}
+
+fn packing(source: &Source) -> Packing {
+    let Source::Path(path) = source else { return Packing::Plain };
+    // who reads it says what is wrong with it
+    super::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
+}
+
+/// Reads an input, and beside that finds where unpacking may begin in it, if that is not known.
+fn read(
+    source: &Source,
+    unknown: Option<Mapped>,
+    build: &mut Build,
+    config: &Config,
+) -> Result<(Inputs, Option<Option<Packed>>), Error> {
+    let mut read = || read_all(std::slice::from_ref(source), config, build);
+    let Some(file) = unknown else { return Ok((read()?, None)) };
+    let find = || Packed::of_members(&file, &config.tmp_dir);
+    let (inputs, found) = std::thread::scope(|scope| {
+        let beside = Builder::new().name("restarts".into()).spawn_scoped(scope, find);
+        let inputs = read();
+        // one after the other, where there is no thread for it
+        let found = match beside {
+            Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => find(),
+        };
+        (inputs, found)
+    });
+    let found = found.map_err(|e| Error::scratch(&config.tmp_dir, e))?;
+    Ok((inputs?, Some(found)))
 }

@@ -11,6 +11,7 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
+use super::chunks::NO_PROFILES;
 use super::lanes::{Lanes, lanes};
 use super::lookup::Single;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
@@ -67,7 +68,6 @@ fn cannot(why: &'static str) -> Planned {
 }
 
 const NO_GROUPS: &str = "it has no list of the events that share ids";
-const NO_PROFILES: &str = "it has no list of the CPU profiles";
 
 fn by_threads(
     Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
@@ -98,7 +98,7 @@ fn by_threads(
     let Some(mut events) = lookup.groups(crosses)? else { return cannot(NO_GROUPS) };
     if of_windows.has_profiles {
         let Some(profiles) = lookup.profiles(|_, _| true)? else { return cannot(NO_PROFILES) };
-        events.extend(profiles.events);
+        events.extend(profiles);
     }
     if let Some(why) = too_many(events.len(), config) {
         return cannot(why);
@@ -109,7 +109,7 @@ fn by_threads(
         return Ok(Err("its threads have more events than the trace".to_owned()));
     }
     let known = |pieces| Narrowed { start, pieces, by: By::Threads(all) };
-    Ok(pieces_of(pieces, input.clone()).map(|plan| plan.map(known)))
+    Ok(pieces_of(lookup, pieces, input.clone(), config).map(|plan| plan.map(known)))
 }
 
 fn are_within(all: &[ThreadTotal], input: &InputReport) -> bool {
@@ -150,7 +150,7 @@ fn by_times(
         let Some(profiles) = lookup.profiles(|least, greatest| reaches(&(least..greatest)))? else {
             return cannot(NO_PROFILES);
         };
-        events.extend(profiles.events);
+        events.extend(profiles);
     }
     if let Some(why) = too_many(events.len(), config) {
         return cannot(why);
@@ -173,7 +173,7 @@ fn by_times(
         return Ok(Err("its granules have more events than the trace".to_owned()));
     }
     let known = |pieces| Narrowed { start, pieces, by: By::Times(times) };
-    Ok(pieces_of(pieces, input.clone()).map(|plan| plan.map(known)))
+    Ok(pieces_of(lookup, pieces, input.clone(), config).map(|plan| plan.map(known)))
 }
 
 impl super::lookup::Lookup<'_, '_> {

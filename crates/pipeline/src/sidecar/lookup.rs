@@ -1,15 +1,19 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
 use super::granules::ROWS;
+use super::packed;
 use crate::pieces::Read;
 use std::ops::Range;
-use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::hash::HashMap;
+use tracemill_core::packed::{Restart, Stretch};
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
-use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
+use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, spans, streams};
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;
+/// Bytes behind the first granule that are unpacked: what the head is shows behind its first event.
+const HEAD: u64 = 64 << 10;
 
 /// Sections that say what to read.
 pub(super) struct Lookup<'i, 'b> {
@@ -19,7 +23,9 @@ pub(super) struct Lookup<'i, 'b> {
     spans: &'i SectionEntry,
     /// Where the last granule begins.
     last: u64,
-    text: u64,
+    pub(super) text: u64,
+    /// Of a packed trace: where the first granule ends, and where unpacking may begin.
+    packed: Option<(u64, Vec<Restart>)>,
 }
 
 /// An event that is read by itself.
@@ -31,12 +37,11 @@ pub(super) struct Single {
     pub(super) bytes: u64,
 }
 
-/// CPU profiles that windows may need.
-pub(super) struct Profiles {
-    /// Places of the first events of their streams.
-    pub(super) first: HashSet<u64>,
-    /// All of their events.
-    pub(super) events: Vec<Single>,
+/// An event of a group or a stream.
+pub(super) struct Member {
+    pub(super) single: Single,
+    /// The row of that.
+    pub(super) owner: usize,
 }
 
 /// An interval longer than T.
@@ -77,7 +82,11 @@ pub(super) struct Row {
 
 impl<'i, 'b> Lookup<'i, 'b> {
     /// `None` if sections are not there, or pieces of the one document do not say what stands beside its events.
-    pub(super) fn new(index: &'i Index<'b>, text: u64) -> Result<Option<Self>, IndexError> {
+    pub(super) fn new(
+        index: &'i Index<'b>,
+        text: u64,
+        restarts: Option<Vec<Restart>>,
+    ) -> Result<Option<Self>, IndexError> {
         let sections = [id::DOCUMENTS, id::KEYS, id::GRANULES, id::PLACES, id::SPANS];
         let [Some(documents), Some(keys), Some(granules), Some(places), Some(spans)] =
             sections.map(|id| index.section(id))
@@ -88,6 +97,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             return Ok(None);
         };
         let places_of = |entry: &PageEntry| index.page(entry)?.numbers(0);
+        let lens = index.page(head)?.numbers(1)?;
         let (head, tail) = (places_of(head)?, places_of(tail)?);
         let (Some(&first), Some(&last)) = (head.first(), tail.last()) else { return Ok(None) };
         for entry in &keys.pages {
@@ -95,7 +105,9 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 return Ok(None);
             }
         }
-        let lookup = Lookup { index, granules, places, spans, last, text };
+        let first_end = lens.first().map_or(first, |len| first.saturating_add(*len));
+        let packed = restarts.map(|restarts| (first_end, restarts));
+        let lookup = Lookup { index, granules, places, spans, last, text, packed };
         Ok((documents.rows == 1 && first <= last && last < text).then_some(lookup))
     }
 
@@ -156,16 +168,18 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(is_known.then_some(events))
     }
 
-    /// CPU profiles whose events and samples, from the first to the last, are `wanted`, and those whose times are not known. `None` if the
-    /// index has no list of them.
+    /// Events of CPU profiles whose events and samples, from the first to the last, are `wanted`, and those whose times are not known. `None`
+    /// if the index has no list of them.
     pub(super) fn profiles(
         &self,
         wanted: impl Fn(i64, i64) -> bool,
-    ) -> Result<Option<Profiles>, IndexError> {
+    ) -> Result<Option<Vec<Single>>, IndexError> {
         let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| self.index.section(id));
         let [Some(streams), Some(members)] = sections else { return Ok(None) };
-        let wanted = |known, times: Range<i64>| known == 0 || wanted(times.start, times.end);
-        self.members((streams, [2, 3, 4]), members, wanted).map(Some)
+        let wanted = |known: u64, times: Range<i64>| {
+            known & streams::TIMES == 0 || wanted(times.start, times.end)
+        };
+        self.members_of((streams, [2, 3, 4]), members, wanted).map(Some)
     }
 
     /// Events of groups whose flags and times, from the first to the last, are `wanted`.
@@ -175,45 +189,48 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<Option<Vec<Single>>, IndexError> {
         let sections = [id::GROUPS, id::GROUP_EVENTS].map(|id| self.index.section(id));
         let [Some(groups), Some(members)] = sections else { return Ok(None) };
-        let found = self.members((groups, [0, 1, 2]), members, wanted)?;
-        Ok(Some(found.events))
+        self.members_of((groups, [0, 1, 2]), members, wanted).map(Some)
     }
 
     /// Members of what is `wanted`, by its number in one column, and its least and greatest time by those of two others.
-    fn members(
+    fn members_of(
         &self,
         (owners, columns): (&SectionEntry, [usize; 3]),
         members: &SectionEntry,
         wanted: impl Fn(u64, Range<i64>) -> bool,
-    ) -> Result<Profiles, IndexError> {
-        // of each that may be needed, whether an event of it was seen
-        let mut needed: Vec<Option<bool>> = Vec::new();
+    ) -> Result<Vec<Single>, IndexError> {
+        let (mut needed, mut found) = (Vec::new(), Vec::new());
         for entry in &owners.pages {
             let page = self.index.page(entry)?;
             let [numbers, leasts, widths] = columns.map(|column| page.numbers(column));
             let (numbers, leasts, widths) = (numbers?, leasts?, widths?);
-            needed.extend((0..page.rows()).map(|row| {
-                let least = leasts[row] as i64;
-                let greatest = least.saturating_add_unsigned(widths[row]);
-                wanted(numbers[row], least..greatest).then_some(false)
-            }));
+            let times = times_of(&leasts, &widths);
+            needed.extend(numbers.into_iter().zip(times).map(|(number, own)| wanted(number, own)));
         }
-        let mut found = Profiles { first: HashSet::default(), events: Vec::new() };
-        for entry in &members.pages {
+        self.members(members, |_, own| {
+            let own = own.iter().filter(|member| needed.get(member.owner) == Some(&true));
+            found.extend(own.map(|member| member.single));
+        })?;
+        Ok(found)
+    }
+
+    /// Events of groups or streams, page by page.
+    pub(super) fn members(
+        &self,
+        section: &SectionEntry,
+        mut visit: impl FnMut(&Page, &[Member]),
+    ) -> Result<(), IndexError> {
+        for entry in &section.pages {
             let page = self.index.page(entry)?;
             let [places, lens, rows, sums] = [0, 1, 2, 3].map(|column| page.numbers(column));
             let (places, lens, rows, sums) = (places?, lens?, rows?, sums?);
-            for row in 0..page.rows() {
-                let own = usize::try_from(rows[row]).ok().and_then(|row| needed.get_mut(row));
-                let Some(Some(is_begun)) = own else { continue };
-                let (place, sum) = (places[row], sums[row] as u32);
-                if !std::mem::replace(is_begun, true) {
-                    found.first.insert(place);
-                }
-                found.events.push(Single { place, sum, bytes: lens[row] });
-            }
+            let member = |row: usize| Member {
+                single: Single { place: places[row], sum: sums[row] as u32, bytes: lens[row] },
+                owner: usize::try_from(rows[row]).unwrap_or(usize::MAX),
+            };
+            visit(&page, &(0..page.rows()).map(member).collect::<Vec<_>>());
         }
-        Ok(found)
+        Ok(())
     }
 
     /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
@@ -260,6 +277,17 @@ impl<'i, 'b> Lookup<'i, 'b> {
         })?;
         left.iter().for_each(|event| all.event(*event));
         Ok(all)
+    }
+
+    /// Whether the trace is packed.
+    pub(super) fn is_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
+    /// What is unpacked for pieces, of a packed trace; windows are missing.
+    pub(super) fn unpacked(&self, pieces: &[Piece]) -> Option<Vec<Stretch>> {
+        let (head, restarts) = self.packed.as_ref()?;
+        Some(packed::unpacked(restarts, pieces, (head.saturating_add(HEAD), self.text)))
     }
 
     fn each_granule(
@@ -340,6 +368,14 @@ impl Granules {
             follows
         })
     }
+}
+
+/// Times from a least one to as much later as a greatest one is.
+pub(super) fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> {
+    leasts.iter().zip(widths).map(|(&least, &width)| {
+        let least = least as i64;
+        least..least.saturating_add_unsigned(width)
+    })
 }
 
 /// Pages whose keys are a least and a greatest time.

@@ -3,6 +3,7 @@
 use super::chosen::{Candidate, unused_of_several};
 use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
+use super::packed;
 use crate::config::Config;
 use crate::pieces::{Pieces, Tried};
 use crate::warning::Warning;
@@ -10,10 +11,14 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
+use tracemill_core::packed::Stretch;
+use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
 
 /// Bytes of heap for each event that is read by itself.
 const EVENT: u64 = 64;
+/// Bytes of heap for the window of a stretch.
+const WINDOW: u64 = 32 << 10;
 /// Bytes of heap that there are for those however small the budget is.
 const LEAST: u64 = 8 << 20;
 
@@ -104,7 +109,12 @@ pub(super) struct Opened<'l, 'i, 'b> {
 }
 
 /// What is read of an input, and its bytes of events, unless that is most of it.
-pub(super) fn pieces_of(granules: Granules, report: InputReport) -> Result<Plan<Pieces>, String> {
+pub(super) fn pieces_of(
+    lookup: &Lookup<'_, '_>,
+    granules: Granules,
+    report: InputReport,
+    config: &Config,
+) -> Result<Plan<Pieces>, String> {
     if !granules.are_in_order() {
         return Err("its places are not in order".to_owned());
     }
@@ -112,7 +122,20 @@ pub(super) fn pieces_of(granules: Granules, report: InputReport) -> Result<Plan<
     if bytes > report.bytes / 2 {
         return Ok(Plan::Cannot("most of the trace is wanted"));
     }
-    Ok(Plan::Known(Pieces { pieces, read, report }, bytes))
+    let mut unpacked = lookup.unpacked(&pieces);
+    if let Some(own) = &mut unpacked {
+        if own.iter().map(Stretch::bytes).sum::<u64>() > report.bytes / 2 {
+            return Ok(Plan::Cannot("most of the trace would have to be unpacked"));
+        }
+        let windows = own.iter().filter(|own| own.from.bits.is_some()).count();
+        if windows as u64 * WINDOW > room(config) {
+            return Ok(Plan::Cannot("what is known of its blocks has no room in memory"));
+        }
+        packed::add_windows(lookup.index, own).map_err(|error| error.to_string())?;
+    }
+    let unpacked = unpacked.map(|stretches| (stretches, report.bytes));
+    let chosen = Chosen { pieces, unpacked };
+    Ok(Plan::Known(Pieces { chosen, read, report }, bytes))
 }
 
 /// Asks an index what is to be read; an error says why it is none of the trace.
@@ -135,16 +158,17 @@ fn plan<T>(
         return Ok(Plan::Cannot("the trace was written to since, or is a copy"));
     };
     let Some(input) = meta.input("") else { return Ok(Plan::None) };
+    let restarts = packed::restarts(&index).map_err(|error| error.to_string())?;
+    if input.encoding.is_some() && restarts.is_none() {
+        return Ok(Plan::Cannot("the trace is packed so that it can only be unpacked as a whole"));
+    }
     let Some(of_windows) = &meta.windows else {
         return Ok(Plan::Cannot("its list of long events is missing"));
     };
     if input.lost() > 0 || of_windows.has_lapses {
         return Ok(Plan::Cannot("the trace is damaged, or not JSON to the letter"));
     }
-    if input.encoding.is_some() {
-        return Ok(Plan::Cannot("the trace is packed"));
-    }
-    let lookup = Lookup::new(&index, input.bytes).map_err(|error| error.to_string())?;
+    let lookup = Lookup::new(&index, input.bytes, restarts).map_err(|error| error.to_string())?;
     let Some(lookup) = &lookup else {
         return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };
@@ -153,6 +177,11 @@ fn plan<T>(
 
 /// Why so many events are not read by themselves.
 pub(super) fn too_many(events: usize, config: &Config) -> Option<&'static str> {
-    let room = (config.memory / 8).max(LEAST);
-    (events as u64 * EVENT > room).then_some("what is read event by event has no room in memory")
+    let exceeds = events as u64 * EVENT > room(config);
+    exceeds.then_some("what is read event by event has no room in memory")
+}
+
+/// Bytes of heap for what is read of the index.
+fn room(config: &Config) -> u64 {
+    (config.memory / 8).max(LEAST)
 }

@@ -8,6 +8,7 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
+use super::chunks::NO_PROFILES;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::inputs::read_all;
@@ -45,10 +46,8 @@ fn pieces(
     let mut events = Vec::new();
     if of_windows.has_profiles {
         let profiles = lookup.profiles(|_, _| true).map_err(|error| error.to_string())?;
-        let Some(profiles) = profiles else {
-            return Ok(Plan::Cannot("it has no list of the CPU profiles"));
-        };
-        events = profiles.events;
+        let Some(profiles) = profiles else { return Ok(Plan::Cannot(NO_PROFILES)) };
+        events = profiles;
     }
     if let Some(why) = too_many(events.len(), config) {
         return Ok(Plan::Cannot(why));
@@ -56,5 +55,5 @@ fn pieces(
     // no granule: events of profiles and names stand by themselves
     let nothing = i64::MIN..i64::MIN;
     let granules = lookup.pieces(&nothing, events).map_err(|error| error.to_string())?;
-    pieces_of(granules, input.clone())
+    pieces_of(lookup, granules, input.clone(), config)
 }

@@ -6,16 +6,18 @@
 //!   events     0         1    0  1  0   1      0             by place, each with its stream
 //! ```
 //!
-//! What a chunk means depends on those before it: times count from sample to sample, and nodes are defined where they come first. So a
-//! window needs all of a stream, or nothing. It needs nothing if no event and no sample of the stream lies near; where that cannot be told
-//! from one look at each chunk, the times are unknown, and the stream is always read.
+//! What a chunk means depends on those before it: times count from sample to sample, and nodes are defined where they come first. So of a
+//! stream that windows touch all is needed, unless of each chunk there is what a quick look at it finds: then chunks are read that have
+//! samples in windows, and those that define what these name (`tracemill_profile`, `known`). Nothing is needed if no event and no sample
+//! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
+use super::chunk_rows::{self, ChunkRow};
 use std::io;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Record, Spool, Spooled, word};
-use tracemill_index::{PageBuilder, Section, Writer, id};
+use tracemill_index::{PageBuilder, Section, Writer, id, streams};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey};
 use tracemill_tokenizer::Event;
 
@@ -29,23 +31,44 @@ pub(super) struct Member {
     len: u64,
     stream: u32,
     sum: u32,
+    time: i64,
+    /// Of a chunk.
+    skim: Option<Skim>,
 }
 
+impl Member {
+    fn row(&self) -> ChunkRow {
+        ChunkRow { stream: self.stream.into(), time: self.time, skim: self.skim }
+    }
+}
+
+/// Bytes of one without what a look at a chunk finds.
+const OWN: usize = 33;
+
 impl Record for Member {
-    const BYTES: usize = 24;
+    const BYTES: usize = OWN + Skim::BYTES;
 
     fn encode(&self, bytes: &mut [u8]) {
         let own = u64::from(self.stream) | u64::from(self.sum) << 32;
-        for (chunk, word) in
-            bytes.as_chunks_mut::<8>().0.iter_mut().zip([self.place, self.len, own])
-        {
+        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip([
+            self.place,
+            self.len,
+            own,
+            self.time as u64,
+        ]) {
             *chunk = word.to_le_bytes();
+        }
+        bytes[OWN - 1] = self.skim.is_some().into();
+        if let Some(skim) = self.skim {
+            skim.encode(&mut bytes[OWN..]);
         }
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let [place, len, own] = std::array::from_fn(|at| word(bytes, 8 * at));
-        Member { place, len, stream: own as u32, sum: (own >> 32) as u32 }
+        let [place, len, own, time] = std::array::from_fn(|at| word(bytes, 8 * at));
+        let skim = (bytes[OWN - 1] != 0).then(|| Skim::decode(&bytes[OWN..]));
+        let (stream, sum) = (own as u32, (own >> 32) as u32);
+        Member { place, len, stream, sum, time: time as i64, skim }
     }
 }
 
@@ -61,7 +84,9 @@ impl PartStreams {
     pub(super) fn note(&mut self, event: &Event<'_>, role: Role, sum: u32) {
         let place = event.offset;
         let stream = self.router.take(event, place, role, Detail::Times) as u32;
-        self.members.push(Member { place, len: event.bytes.len() as u64, stream, sum });
+        let time = event.ts().map_or(0, |ts| ts.floor);
+        let len = event.bytes.len() as u64;
+        self.members.push(Member { place, len, stream, sum, time, skim: None });
         // what is not quick to read was decoded for its times
         self.router.kept.clear();
     }
@@ -97,9 +122,7 @@ impl Track {
             self.event(head.entry);
             self.start = Some(head.entry.time);
         }
-        // nothing of one part went to disk
-        let (chunks, skims) = (parts.chunks.records(&[]), parts.skims.records(&[]));
-        for (chunk, skim) in chunks.iter().zip(skims.iter()) {
+        for (chunk, skim) in skimmed(parts) {
             self.event(chunk);
             self.chunk(chunk, skim);
         }
@@ -120,7 +143,7 @@ impl Track {
             last.time < chunk.time || is_same && says_all(chunk.place.rank())
         };
         let in_order = self.last.replace(chunk).is_none_or(follows);
-        self.is_unknown |= !in_order || !skim.is_even;
+        self.is_unknown |= !in_order || !skim.is_even();
         if skim.samples() > 0 {
             let at = |time| self.elapsed.saturating_add(time);
             unite(&mut self.of_samples, (at(skim.low), at(skim.high)));
@@ -139,6 +162,24 @@ impl Track {
     }
 }
 
+/// Chunks of one part with what a look at each found.
+fn skimmed(parts: &ProfileParts) -> impl Iterator<Item = (Entry, Skim)> {
+    // nothing of one part went to disk
+    let (chunks, skims) = (parts.chunks.records(&[]), parts.skims.records(&[]));
+    chunks.iter().zip(skims.iter())
+}
+
+/// Gives the chunks of a part what a look at them found.
+fn note_skims(part: &mut PartStreams) {
+    let streams = part.router.found.iter().map(|(.., own)| skimmed(own).peekable());
+    let mut streams: Vec<_> = streams.collect();
+    for member in &mut part.members {
+        let chunk = streams[member.stream as usize]
+            .next_if(|(chunk, _)| chunk.place.offset() == member.place);
+        member.skim = chunk.map(|(_, skim)| skim);
+    }
+}
+
 /// Those of the whole text, as parts come.
 pub(super) struct AllStreams {
     numbers: HashMap<StreamKey, u32>,
@@ -153,6 +194,7 @@ impl AllStreams {
 
     /// The next part.
     pub(super) fn append(&mut self, mut part: PartStreams) -> Result<(), Error> {
+        note_skims(&mut part);
         let mut numbers = Vec::new();
         for (key, _, parts) in part.router.found {
             let next = self.all.len() as u32;
@@ -182,33 +224,46 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Writes their sections.
-    pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
+    /// Writes their sections, with what there is of chunks if that `has_room`.
+    pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
         to.section(Section { id: id::STREAMS, critical: false, version: 1 })?;
         for page in self.all.chunks(ROWS) {
-            to.page(page.len(), (0, 0), |to| fill_streams(page, to))?;
+            to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
         }
         to.section(Section { id: id::STREAM_EVENTS, critical: false, version: 1 })?;
         let mut members = self.members.iter();
         loop {
             let page: Vec<Member> = members.by_ref().take(ROWS).collect();
             let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
-            to.page(page.len(), (first.place, last.place), |to| fill_members(&page, to))?;
+            to.page(page.len(), (first.place, last.place), |to| {
+                fill_members(&page, to);
+                if has_room {
+                    chunk_rows::fill(page.iter().map(Member::row), to);
+                }
+            })?;
         }
     }
 }
 
-fn fill_streams(page: &[Track], to: &mut PageBuilder) {
-    let columns: [fn(&Track) -> u64; 5] = [
-        |track| track.events,
-        |track| track.bytes,
-        |track| u64::from(track.times().is_some()),
-        |track| track.times().map_or(0, |(least, _)| least as u64),
-        |track| track.times().map_or(0, |(least, greatest)| greatest.abs_diff(least)),
-    ];
-    for column in columns {
-        to.numbers(&page.iter().map(column).collect::<Vec<_>>());
-    }
+fn fill_streams(page: &[Track], has_room: bool, to: &mut PageBuilder) {
+    let known = |track: &Track| match track.times() {
+        None => 0,
+        Some(_) if has_room => streams::TIMES | streams::CHUNKS,
+        Some(_) => streams::TIMES,
+    };
+    to.numbers(&page.iter().map(|track| track.events).collect::<Vec<_>>());
+    to.numbers(&page.iter().map(|track| track.bytes).collect::<Vec<_>>());
+    to.numbers(&page.iter().map(known).collect::<Vec<_>>());
+    fill_times(page.iter().map(Track::times), to);
+    fill_times(page.iter().map(|track| track.of_events), to);
+}
+
+/// The least ones, and how much greater the greatest are.
+fn fill_times(times: impl Iterator<Item = Option<(i64, i64)>>, to: &mut PageBuilder) {
+    let times = times.map(Option::unwrap_or_default);
+    let columns = times.map(|(least, greatest)| (least as u64, greatest.abs_diff(least)));
+    let (leasts, widths): (Vec<u64>, Vec<u64>) = columns.unzip();
+    to.numbers(&leasts).numbers(&widths);
 }
 
 fn fill_members(page: &[Member], to: &mut PageBuilder) {

@@ -2,69 +2,12 @@
 
 use super::build::Built;
 use super::chunk::Listed;
+use super::pages::{Rows, TEXT_MOST, critical};
 use crate::info::ids;
 use std::io;
 use tracemill_core::envelope::Document;
-use tracemill_index::{PageBuilder, Section, Writer, id};
+use tracemill_index::{Writer, id};
 use tracemill_tokenizer::Form;
-
-/// Rows of a page, and bytes of text after which one ends.
-const ROWS: usize = 8192;
-const TEXT: usize = 256 << 10;
-/// The longest text that a page has room for.
-pub(super) const TEXT_MOST: usize = 512 << 10;
-
-/// Collects the rows of a page.
-struct Rows<const N: usize> {
-    columns: [Vec<u64>; N],
-    text: Vec<u8>,
-    /// Columns behind the text.
-    behind: usize,
-}
-
-impl<const N: usize> Rows<N> {
-    /// None yet; the last `behind` columns stand behind the text.
-    fn new(behind: usize) -> Self {
-        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new(), behind }
-    }
-
-    fn push<W: io::Write>(
-        &mut self,
-        row: [u64; N],
-        texts: &[&[u8]],
-        to: &mut Writer<W>,
-    ) -> io::Result<()> {
-        let own: usize = texts.iter().map(|text| text.len()).sum();
-        if self.columns[0].len() == ROWS || self.text.len() + own > TEXT && !self.text.is_empty() {
-            self.end_page(to)?;
-        }
-        for (column, number) in self.columns.iter_mut().zip(row) {
-            column.push(number);
-        }
-        texts.iter().for_each(|text| self.text.extend_from_slice(text));
-        Ok(())
-    }
-
-    /// Writes what there is; keys are the first column.
-    fn end_page<W: io::Write>(&mut self, to: &mut Writer<W>) -> io::Result<()> {
-        let rows = self.columns[0].len();
-        let (Some(&first), Some(&last)) = (self.columns[0].first(), self.columns[0].last()) else {
-            return Ok(());
-        };
-        let (before, behind) = self.columns.split_at(N - self.behind);
-        to.page(rows, (first, last), |page: &mut PageBuilder| {
-            before.iter().for_each(|column| _ = page.numbers(column));
-            page.bytes(&self.text);
-            behind.iter().for_each(|column| _ = page.numbers(column));
-        })?;
-        *self = Rows::new(self.behind);
-        Ok(())
-    }
-}
-
-fn critical(id: u16) -> Section {
-    Section { id, critical: true, version: 1 }
-}
 
 /// Whether documents can be told one by one, and their keys have room. Neighbours that look alike may have been counted as one,
 /// depending on where the input was cut.

@@ -1,6 +1,6 @@
 //! Making indexes: one a trace, beside it.
 
-use super::build::build;
+use super::build::{Built, build};
 use super::fresh::{Fit, fit, input_of, map, open};
 use super::meta::Meta;
 use super::place::{place_for, place_of};
@@ -160,13 +160,14 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         return Err(ErrorKind::Changed { input, how }.into());
     }
     let made = make(&built, &now, &config.tmp_dir)?;
+    let warnings = warnings_of(&built);
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),
         path: target.clone(),
         is_elsewhere,
         jump_level: Some(made.level),
         left_out: made.left_out.clone(),
-        warnings: built.report.warnings,
+        warnings,
         ..IndexReport::default()
     };
     if wanted.verify {
@@ -179,6 +180,13 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     write(made, &target)?;
     describe(&mut report, wanted)?;
     Ok(report)
+}
+
+fn warnings_of(built: &Built) -> Vec<Warning> {
+    let is_whole = |input: &&InputReport| input.encoding.is_some() && input.bytes > WORTH_PARTS;
+    let whole = built.report.inputs.iter().filter(|_| built.packed.is_none()).filter(is_whole);
+    let whole = whole.map(|input| Warning::OnlyAsAWhole { trace: input.name.clone() });
+    built.report.warnings.iter().cloned().chain(whole).collect()
 }
 
 /// What an index says of its input, if that is as it is now and every page as it was written.
@@ -241,6 +249,9 @@ fn describe(report: &mut IndexReport, wanted: &IndexConfig) -> Result<(), Error>
     (report.bytes, report.sections, report.reach) = (bytes.len() as u64, sections, reach);
     Ok(())
 }
+
+/// Text that takes some time to unpack.
+const WORTH_PARTS: u64 = 8 << 20;
 
 /// Windows that are tried.
 const WINDOWS: usize = 64;

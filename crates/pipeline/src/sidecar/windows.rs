@@ -6,10 +6,11 @@
 //!               └─ granules that touch ─┘                     all that began less than T before the window, or in it
 //!   SPANS ├──────────────────────────────────────┤            the ends of what lasts longer and reaches in
 //!   PLACES  ·            ·                          ·         what is kept wherever it stands
-//!   STREAMS   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─                 all events of CPU profiles with samples in the window
+//!   STREAMS   ─       ─    ─ ─ ─ ─ ─                          of CPU profiles with samples in the window what these need
 //! ```
 //!
-//! Of CPU profiles the whole stream is read if any of its events or samples lies in a window, and else nothing.
+//! Of a CPU profile nothing is read if no event or sample of it lies in a window; else its heads, chunks with samples in windows, and those
+//! that define the nodes of these, if the index tells chunks apart; else all of it (see `chunks`).
 //!
 //! Ends of intervals in SPANS are paired by their places, all others among those that were read from a − T on. Which B an E closes is
 //! then what it is in the whole trace, if in that every end closes the innermost begin, or every end with a name one of its own
@@ -18,9 +19,10 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
+use super::chunks::{self, NO_PROFILES};
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
-use crate::slice::narrowed::Narrowed;
+use crate::slice::narrowed::{BASE, Narrowed};
 use crate::slice::{self, Job, SliceReport};
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
@@ -32,15 +34,23 @@ use tracemill_core::windows::{Edges, Windows};
 /// See [`crate::slice()`]; for no viewer.
 pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
+    // of chunks of CPU profiles it shows while they are read which are needed
+    let mut chunks = 0;
     let asked = run(
         job.sources,
         config,
         |opened| known(opened, &job, config),
-        |source, known| slice::slice_known(job, source, &Arc::new(known), config),
+        |source, known| {
+            let known = Arc::new(known);
+            let sliced = slice::slice_known(job, source, &known, config);
+            chunks = known.chunks.as_ref().map_or(0, |chunks| chunks.bytes_read());
+            sliced
+        },
         || slice::slice(job, config),
     )?;
     let Asked { answer: mut report, used, unused, warning } = asked;
-    (report.index, report.index_unused) = (used, unused);
+    report.index = used.map(|(index, bytes)| (index, bytes + chunks));
+    report.index_unused = unused;
     report.written.run.warnings.extend(warning);
     Ok(report)
 }
@@ -77,16 +87,12 @@ fn known(
     let Some(mut events) = events else {
         return Ok(Plan::Cannot("flows with several steps stay whole"));
     };
-    let mut streams = HashSet::default();
+    let (mut streams, mut chunks) = (HashSet::default(), None);
     if of_windows.has_profiles {
-        let profiles = lookup
-            .profiles(|first, last| windows.touch(first, last))
-            .map_err(|error| error.to_string())?;
-        let Some(profiles) = profiles else {
-            return Ok(Plan::Cannot("it has no list of the CPU profiles"));
-        };
-        streams = profiles.first;
-        events.extend(profiles.events);
+        let wanted = chunks::wanted(lookup, (&windows, job.edges), BASE, config)?;
+        let Some(wanted) = wanted else { return Ok(Plan::Cannot(NO_PROFILES)) };
+        (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
+        events.extend(wanted.events);
     }
     if let Some(why) = too_many(events.len(), config) {
         return Ok(Plan::Cannot(why));
@@ -94,6 +100,15 @@ fn known(
     let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
     let report = InputReport { span: Some((first, last)), ..input };
     let only_by_name = of_windows.has_crossings;
-    let known = |pieces| Narrowed { bounds, windows, pieces, seen, apart, streams, only_by_name };
-    Ok(pieces_of(granules, report)?.map(known))
+    let known = pieces_of(lookup, granules, report, config)?;
+    Ok(known.map(|pieces| Narrowed {
+        bounds,
+        windows,
+        pieces,
+        seen,
+        apart,
+        streams,
+        chunks,
+        only_by_name,
+    }))
 }

@@ -32,20 +32,32 @@ pub(super) struct Made {
 struct Step(u32);
 
 impl Step {
-    const LAST: Step = Step(10);
+    const LAST: Step = Step(11);
 
     /// How much coarser granules are than they have to be.
     fn coarser(self) -> u32 {
-        if self.0 == Self::LAST.0 { 63 } else { self.0.saturating_sub(1).min(4) }
+        match self.0 {
+            0 | 1 => 0,
+            2 => 1,
+            3 | 4 => 2,
+            5 => 3,
+            _ if self.0 == Self::LAST.0 => 63,
+            _ => 4,
+        }
+    }
+
+    /// Whether there is no room for what stands of chunks of CPU profiles.
+    fn joins_chunks(self) -> bool {
+        self.0 >= 4
     }
 
     fn leaves_out(self, id: u16) -> bool {
         let from = match id {
             id::GRANULE_LANES | id::GROUPS => 1,
-            id::PLACES | id::SPANS | id::STREAMS => 6,
-            id::LANES => 7,
-            id::DOCUMENTS | id::KEYS => 8,
-            id::META => 9,
+            id::PLACES | id::SPANS | id::STREAMS => 7,
+            id::LANES => 8,
+            id::DOCUMENTS | id::KEYS => 9,
+            id::META => 10,
             _ => u32::MAX,
         };
         self.0 >= from
@@ -121,13 +133,16 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         rows::write(spans, level, &mut to)?;
     }
     if let Some(streams) = built.streams.as_ref().filter(|_| keeps(id::STREAMS)) {
-        streams.write(&mut to)?;
+        streams.write(!step.joins_chunks(), &mut to)?;
     }
     if keeps(id::GRANULE_LANES) {
         built.granule_lanes.write(&built.granules, level, &mut to)?;
     }
     if let (Some(groups), Some(level)) = (groups, look_back) {
         groups.write(level, &mut to)?;
+    }
+    if let Some(packed) = built.packed.as_ref().filter(|_| spans.is_some()) {
+        packed.write(&mut to)?;
     }
     let bytes = to.file_len();
     let (mut body, head) = to.finish(input)?;

@@ -15,7 +15,7 @@
 
 use super::keys::{self, Keys};
 use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
-use super::narrowed::Narrowed;
+use super::narrowed::{BASE, Narrowed};
 use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -23,6 +23,7 @@ use tracemill_core::bounds::{Bounds, Times, is_zero};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::order::{KeyedSorter, Order, Sorter};
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::place::{Long, Place};
@@ -315,14 +316,27 @@ impl Index {
         self.times.bounds().is_none_or(within)
     }
 
-    /// Forgets CPU profiles that were read in part, since windows do not need them.
-    pub(super) fn forget_other_streams(&mut self) -> Result<(), Error> {
+    /// Forgets CPU profiles that windows do not need, of which some events were read; others get what is known of them.
+    pub(super) fn end_streams(&mut self) -> Result<(), Error> {
         self.streams.finish()?;
         if let Some(known) = &self.plan.all {
             let own = |offset: u64| offset.wrapping_sub(Self::RESERVED);
             self.streams.retain(|offset| known.streams.contains(&own(offset)));
+            if let Some(chunks) = &known.chunks {
+                self.streams.complete(chunks);
+            }
         }
         Ok(())
+    }
+
+    /// Long events, also those that were not read.
+    pub(super) fn long(&self) -> Vec<Long> {
+        let known = self.plan.all.as_ref().and_then(|known| known.chunks.as_ref());
+        let known = known.map_or(&[][..], |chunks| chunks.long());
+        let mut long = self.long.clone();
+        let read: HashSet<u64> = long.iter().map(|(offset, _)| *offset).collect();
+        long.extend(known.iter().filter(|(offset, _)| !read.contains(offset)));
+        long
     }
 
     /// Whether the trace begins where it was thought to; if not, events are missing.
@@ -353,8 +367,7 @@ impl Reader for Index {
 
     const PROVES: bool = true;
 
-    // what is made for an edge comes before what stands there: so its place does too
-    const RESERVED: u64 = 1 << 36;
+    const RESERVED: u64 = BASE;
 
     fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.envelope.stats.events;

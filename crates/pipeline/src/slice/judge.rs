@@ -62,7 +62,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         made: &mut Made,
         report: &mut SliceReport,
     ) -> Result<Chosen, Error> {
-        index.forget_other_streams()?;
+        index.end_streams()?;
         let Index { mut plain, parts, mut essential, streams, .. } = index;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;

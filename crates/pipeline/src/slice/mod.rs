@@ -82,7 +82,11 @@ impl Job<'_> {
 pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
     let Job { sources, windows, edges, .. } = job;
-    write(job, read(sources, windows, edges, config)?, config)
+    let read = read(sources, windows, edges, config)?;
+    match write(job, read, || false, config)? {
+        Some(report) => Ok(report),
+        None => unreachable!("nothing was known before it was read"),
+    }
 }
 
 /// As `slice`, for a trace of which everything is known.
@@ -101,15 +105,17 @@ pub(crate) fn slice_known(
     if name_events(&index.documents, &inputs) {
         return Ok(Tried::Cannot(NAMED));
     }
-    write(job, (inputs, index), config).map(Tried::Done)
+    let written = write(job, (inputs, index), || known.is_wrong(), config)?;
+    Ok(written.map_or(Tried::Wrong, Tried::Done))
 }
 
-/// Writes what was read.
+/// Writes what was read; `None` if it `is_wrong` once it is clear what is to be written.
 fn write(
     Job { windows, edges, output, .. }: Job<'_>,
     (inputs, mut index): (Inputs, Index),
+    is_wrong: impl Fn() -> bool,
     config: &Config,
-) -> Result<SliceReport, Error> {
+) -> Result<Option<SliceReport>, Error> {
     let found = index.bounds();
     let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
@@ -118,7 +124,7 @@ fn write(
     report.written.run.warnings.extend(of_inputs(&inputs));
 
     let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = Store::new(payloads(), index.long.clone());
+    let store = Store::new(payloads(), index.long());
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
     let only_by_name = index.only_by_name();
     let judge =
@@ -129,6 +135,9 @@ fn write(
     let watched = annotations.events().collect();
     let mut made = Made::new(Index::RESERVED, &config.tmp_dir, entries, watched);
     let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
+    if is_wrong() {
+        return Ok(None);
+    }
 
     let made = made.finish()?;
     let mut long = store.into_long();
@@ -144,7 +153,7 @@ fn write(
     };
     chosen.write(written, output, config, &mut report)?;
     report.end(inputs, found);
-    Ok(report)
+    Ok(Some(report))
 }
 
 /// Reads everything; once more if the trace does not begin where it was thought to.

@@ -3,10 +3,15 @@
 use super::keys::PairEvent;
 use crate::pieces::Pieces;
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::pairing::Begins;
 use tracemill_core::windows::Windows;
+use tracemill_profile::KnownStreams;
+
+/// Where the one input stands: what is made for an edge comes before what stands there, so its place does too.
+pub(crate) const BASE: u64 = 1 << 36;
 
 /// Of the one input: an undamaged document, all JSON.
 #[derive(Debug)]
@@ -20,13 +25,20 @@ pub(crate) struct Narrowed {
     /// Parts by their places that count wherever they stand, each with the number of its pair if it has one. These pair with each other,
     /// all others without them.
     pub(crate) apart: HashMap<u64, Option<u64>>,
-    /// Where the first events of the CPU profiles stand that windows may need, all of whose events are read. Of others some may be.
+    /// Where the first events of the CPU profiles stand that windows may need. Of others some events may be read.
     pub(crate) streams: HashSet<u64>,
+    /// The chunks of those whose events are not all read.
+    pub(crate) chunks: Option<Arc<KnownStreams>>,
     /// An end with a name closes no begin of another one.
     pub(crate) only_by_name: bool,
 }
 
 impl Narrowed {
+    /// Whether a chunk of a CPU profile is not what is known of it.
+    pub(super) fn is_wrong(&self) -> bool {
+        self.chunks.as_ref().is_some_and(|chunks| chunks.is_wrong())
+    }
+
     /// Takes a part that matters as it belongs here; false if it does not matter.
     #[inline]
     pub(super) fn take(&self, part: &mut PairEvent, place: u64) -> bool {

@@ -5,6 +5,7 @@
 //! other half.
 
 use memchr::memchr_iter;
+use tracemill_tokenizer::escaped_code_point;
 
 /// The event with these characters; `None` if it has no such escape. Control characters, `"` and `\` stay escaped; half of a pair
 /// without the other becomes U+FFFD. The event is JSON.
@@ -12,43 +13,30 @@ pub(super) fn with_characters(event: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     // what is before is in the text, or stays as it is while there is none
     let mut done = 0;
-    let mut escaped = 0;
+    let mut next = 0;
     for at in memchr_iter(b'\\', event) {
         // the second one of `\\`, or of a pair of surrogates
-        if at < escaped {
+        if at < next {
             continue;
         }
-        escaped = at + 2;
-        let Some(unit) = unit_at(event, at) else { continue };
-        let low = unit_at(event, at + 6).filter(|_| (0xD800..0xDC00).contains(&unit));
-        let units = [unit, low.unwrap_or_default()];
-        let mut characters = char::decode_utf16(units);
-        let character = characters.next().and_then(Result::ok);
-        let is_pair = character.is_some_and(|character| character.len_utf16() == 2);
-        let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
-        escaped = at + if is_pair { 12 } else { 6 };
+        let Some((code, used)) = escaped_code_point(&event[at..]) else {
+            next = at + 2;
+            continue;
+        };
+        next = at + used;
+        let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
         if matches!(character, '\0'..' ' | '"' | '\\') {
             continue;
         }
         text.extend_from_slice(&event[done..at]);
         text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        done = escaped;
+        done = next;
     }
     if done == 0 {
         return None;
     }
     text.extend_from_slice(&event[done..]);
     Some(text)
-}
-
-/// The code unit of an escape.
-fn unit_at(text: &[u8], at: usize) -> Option<u16> {
-    let digits = text.get(at..)?.strip_prefix(b"\\u")?.get(..4)?;
-    let value = |value: u16, digit: &u8| {
-        let digit = char::from(*digit).to_digit(16)?;
-        Some(value << 4 | digit as u16)
-    };
-    digits.iter().try_fold(0, value)
 }
 
 #[cfg(test)]

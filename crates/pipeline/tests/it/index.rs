@@ -2,6 +2,7 @@
 
 use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tracemill_index::{Index, Section, Writer, event_sum, id};
 use tracemill_pipeline::{
@@ -32,6 +33,40 @@ pub(crate) fn made(path: &Path, knobs: Knobs) -> Vec<u8> {
     let bytes = std::fs::read(&report.path).expect("it was written");
     assert_eq!(report.bytes, bytes.len() as u64);
     bytes
+}
+
+/// How often an index said what to read.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    used: u32,
+    all: u32,
+    /// Bytes that it said were to be read, and bytes of those traces.
+    read: u64,
+    of: u64,
+    /// Why it did not, and how often.
+    pub(crate) unused: BTreeMap<&'static str, u32>,
+}
+
+impl Uses {
+    /// Counts a run over a trace of so many bytes.
+    pub(crate) fn count(&mut self, run: Result<u64, &'static str>, bytes: usize) {
+        self.all += 1;
+        match run {
+            Ok(read) => {
+                self.used += 1;
+                self.read += read;
+                self.of += bytes as u64;
+            }
+            Err(why) => *self.unused.entry(why).or_insert(0) += 1,
+        }
+    }
+
+    /// More than one in `used` runs went by it, and read less than one `read`th of their traces; and it was always that of the trace.
+    #[track_caller]
+    pub(crate) fn assert_pays(&self, used: u32, read: u64) {
+        assert!(self.used * used > self.all && self.read * read < self.of, "{self:?}");
+        assert_eq!(self.unused.get("it was refused"), None, "{self:?}");
+    }
 }
 
 fn beside(path: &Path) -> PathBuf {

@@ -1,9 +1,8 @@
 //! A filter by an index is the filter without: bytes, report and messages, whatever the trace, the criteria and the knobs.
 
-use crate::index::{made, of_files};
+use crate::index::{Uses, made, of_files};
 use crate::indexed_slices::any_trace;
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use tracemill_pipeline::{
@@ -203,8 +202,7 @@ fn threads(seed: u64, threads: usize) -> Vec<u8> {
 
 #[test]
 fn filters_by_an_index_are_those_without() {
-    let (mut used, mut all, mut read, mut of) = (0, 0, 0, 0);
-    let mut unused = BTreeMap::new();
+    let mut uses = Uses::default();
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed ^ 0x1d);
         let text = match seed % 5 {
@@ -226,21 +224,11 @@ fn filters_by_an_index_are_those_without() {
                 _ => None,
             };
             let what = format!("seed {seed}, {number}: {wanted:?} {viewer:?}");
-            all += 1;
-            match same(&what, &path, &wanted, with, viewer) {
-                Ok(bytes) => {
-                    used += 1;
-                    read += bytes;
-                    of += text.len() as u64;
-                }
-                Err(why) => *unused.entry(why).or_insert(0) += 1,
-            }
+            uses.count(same(&what, &path, &wanted, with, viewer), text.len());
         }
     }
-    let said = format!("{used} of {all}, {read} of {of} bytes; {unused:?}");
-    assert!(used * 4 > all && read * 3 < of && unused.len() > 6, "{said}");
-    // it is that of the trace
-    assert_eq!(unused.get("it was refused"), None, "{said}");
+    uses.assert_pays(4, 3);
+    assert!(uses.unused.len() > 6, "{uses:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! CPU profiles by an index: slices of traces that have some read no more of these than they need, and are those without an index; so are
 //! the profiles themselves.
 
-use crate::index::{made, of_files};
+use crate::index::{Uses, made, of_files};
 use crate::indexed_slices::{EDGES, same, windows};
 use crate::run::{Folder, Knobs, PLAIN, config};
 use crate::spans::Trace;
@@ -88,7 +88,7 @@ impl Stream {
 }
 
 /// A trace with streams among its events, at their times. Some events of odd ones have another time, or none.
-fn with_streams(text: &str, rng: &mut Rng, odd: bool) -> String {
+pub(crate) fn with_streams(text: &str, rng: &mut Rng, odd: bool) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut inserted: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for id in 1..2 + rng.below(6) {
@@ -118,7 +118,7 @@ fn with_streams(text: &str, rng: &mut Rng, odd: bool) -> String {
 }
 
 /// First and last time of the events of a trace, in nanoseconds.
-fn bounds(text: &str) -> (i64, i64) {
+pub(crate) fn bounds(text: &str) -> (i64, i64) {
     let times = text.split("\"ts\":").skip(1).filter_map(|behind| {
         let digits = behind.split([',', '}', '.']).next()?;
         digits.parse::<i64>().ok().map(|micros| micros * 1000)
@@ -128,8 +128,7 @@ fn bounds(text: &str) -> (i64, i64) {
 
 #[test]
 fn slices_of_profiles_by_an_index_are_those_without() {
-    let (mut used, mut all) = (0, 0);
-    let mut unused = BTreeMap::new();
+    let mut uses = Uses::default();
     for seed in seeds(0, 16) {
         let mut rng = Rng::new(seed);
         let text = match seed % 4 {
@@ -150,17 +149,11 @@ fn slices_of_profiles_by_an_index_are_those_without() {
             let edges = EDGES[number % 3];
             let with = of_files(seed as usize * 12 + number);
             let what = format!("seed {seed}, {number}: {windows:?} {edges:?}");
-            all += 1;
-            match same(&what, &path, &windows, edges, with, None) {
-                Ok(_) => used += 1,
-                Err(why) => *unused.entry(why).or_insert(0) += 1,
-            }
+            uses.count(same(&what, &path, &windows, edges, with, None), text.len());
         }
     }
-    let said = format!("{used} of {all}; {unused:?}");
-    assert!(used * 3 > all, "{said}");
-    assert_eq!(unused.get("it was refused"), None, "{said}");
-    assert_eq!(unused.get("it has no list of the CPU profiles"), None, "{said}");
+    uses.assert_pays(3, 1);
+    assert_eq!(uses.unused.get("it has no list of the CPU profiles"), None, "{uses:?}");
 }
 
 /// What `profile list` and `profile extract` say of a trace, and the files of the latter by their names.
@@ -196,7 +189,7 @@ fn forget_index(report: &mut ProfilesReport) -> Result<u64, &'static str> {
 
 /// Asserts that profiles are the same by an index and without.
 #[track_caller]
-fn same_profiles(what: &str, path: &Path, knobs: Knobs) -> Result<u64, &'static str> {
+pub(crate) fn same_profiles(what: &str, path: &Path, knobs: Knobs) -> Result<u64, &'static str> {
     let plain = config(Knobs { budget: None, chunk: 1 << 20, ..knobs });
     let scanned = profiles_of(path, &plain);
     let with = Config { index: IndexUse::Auto, ..config(knobs) };
@@ -258,8 +251,7 @@ fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn profiles_by_an_index_are_those_without() {
-    let (mut used, mut all, mut read, mut of) = (0, 0, 0, 0);
-    let mut unused = BTreeMap::new();
+    let mut uses = Uses::default();
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let text = any_trace(seed, &mut rng);
@@ -269,19 +261,10 @@ fn profiles_by_an_index_are_those_without() {
             continue;
         }
         made(&path, PLAIN);
-        all += 1;
-        match same_profiles(&format!("seed {seed}"), &path, of_files(seed as usize)) {
-            Ok(bytes) => {
-                used += 1;
-                read += bytes;
-                of += text.len() as u64;
-            }
-            Err(why) => *unused.entry(why).or_insert(0) += 1,
-        }
+        let run = same_profiles(&format!("seed {seed}"), &path, of_files(seed as usize));
+        uses.count(run, text.len());
     }
-    let said = format!("{used} of {all}, {read} of {of} bytes; {unused:?}");
-    assert!(used * 3 > all && read * 2 < of, "{said}");
-    assert_eq!(unused.get("it was refused"), None, "{said}");
+    uses.assert_pays(3, 2);
 }
 
 #[test]
@@ -353,12 +336,12 @@ fn streams_have_the_times_of_their_events_and_samples() {
     let rows = |id: u16| -> Vec<Vec<u64>> {
         let entry = &index.section(id).expect("it is there").pages[0];
         let page = index.page(entry).expect("sound");
-        (0..5).map_while(|column| page.numbers(column).ok()).collect()
+        (0..12).map_while(|column| page.numbers(column).ok()).collect()
     };
-    let [of, bytes, known, least, width] = &rows(id::STREAMS)[..] else { panic!("five columns") };
+    let [of, bytes, known, least, width, ..] = &rows(id::STREAMS)[..] else { panic!("columns") };
     // 2 is not in order, 3 has no head, 4 has more steps than samples
     assert_eq!(of, &[3, 3, 1, 2, 2]);
-    assert_eq!(known, &[1, 0, 0, 0, 1]);
+    assert_eq!(known, &[3, 0, 0, 0, 3]);
     assert_eq!((least[0], width[0]), (100_000, 1_012_000 - 100_000), "the last sample is behind");
     assert_eq!((least[4] as i64, width[4]), (-150_000, 450_000), "the first sample is before");
     let lens = |numbers: &[usize]| numbers.iter().map(|&n| events[n].len() as u64).sum::<u64>();

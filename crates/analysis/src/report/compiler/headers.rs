@@ -5,7 +5,7 @@ use super::nested::{Event, Nested};
 use super::sums::{Costs, Rows, Sum};
 use crate::space::Room;
 use crate::trace::Trace;
-use std::collections::{HashMap, HashSet};
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_pipeline::Error;
 
 /// Chains of a header that are told.

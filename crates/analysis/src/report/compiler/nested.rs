@@ -6,8 +6,8 @@ use crate::names::Names;
 use crate::space::{Room, Sorted, double, half, put, rank};
 use crate::trace::Trace;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Keyed, Order, Record as Fixed, word};
 
 /// A part of a compilation.
@@ -176,8 +176,8 @@ impl<'t> Nested<'t> {
             open: Vec::new(),
             paths: Names::default(),
             set_names: Names::default(),
-            sets: HashMap::new(),
-            open_sets: HashMap::new(),
+            sets: HashMap::default(),
+            open_sets: HashMap::default(),
         }
     }
 

@@ -5,9 +5,9 @@ use super::nested::Event;
 use crate::names::Names;
 use crate::space::Room;
 use crate::trace::Trace;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
+use tracemill_core::hash::HashMap;
 use tracemill_pipeline::Error;
 
 /// A sum.
@@ -37,7 +37,7 @@ pub(super) struct Costs<K> {
 
 impl<K> Default for Costs<K> {
     fn default() -> Self {
-        Costs { all: HashMap::new() }
+        Costs { all: HashMap::default() }
     }
 }
 

@@ -22,6 +22,9 @@ impl Answer<'_> {
     }
 }
 
+/// The version of DevTools whose rules the numbers are of.
+pub(super) const RULES: &str = "1705227";
+
 /// For how long a sample counts.
 pub(super) fn self_of(weights: Weights) -> &'static str {
     match weights {

@@ -1,7 +1,7 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
 use super::kept::{Copy, Kept, again};
-use super::{Job, maps, warnings};
+use super::{Job, maps, stored, warnings};
 use crate::args::CallsArgs;
 use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
@@ -91,7 +91,7 @@ fn make(
         config.repair = false;
         Trace::read_mapped(sources, rules, &maps, &config)
     };
-    let mut trace = running.watch(read)?;
+    let mut trace = running.watch(read).map_err(stored::named)?;
     maps::tell(&maps, &trace.mapped, running.messages);
     trace.ignore_list = args.part.ignore_list();
     let unmatched = unmatched::of_threads(&args.part, &trace);
@@ -113,21 +113,25 @@ fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
         Job::read(flags, output, (part.read_rules(Default::default()), Some(part)), messages)?;
     let threads = job.trace.choose(&part.choice());
     let window = part.window(&job.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let mut written = 0;
     job.place().write_lines(|out| {
-        threads
-            .iter()
-            .try_for_each(|&at| write_thread(&job.trace, at, part.table_rules(), window, out))
+        for &at in &threads {
+            written += write_thread(&job.trace, at, part.table_rules(), window, out)?;
+        }
+        Ok(())
     })?;
-    job.finish(threads.is_empty())
+    job.finish(written == 0)
 }
 
+/// Writes a thread's rows; how many.
 fn write_thread(
     trace: &Trace,
     at: usize,
     rules: tracemill_analysis::TableRules,
     window: Option<(f64, f64)>,
     out: &mut dyn Write,
-) -> std::io::Result<()> {
+) -> io::Result<u64> {
+    let mut written = 0;
     let thread = &trace.threads[at];
     let track = trace.track(thread).map_err(io::Error::other)?;
     let view = View::new(&track, rules);
@@ -143,8 +147,10 @@ fn write_thread(
         if window.is_some_and(|(from, to)| row.ts + row.dur < from || row.ts > to) {
             return Ok(());
         }
+        written += 1;
         let kind = if row.is_call { "P" } else { "E" };
         let label = row.label.as_ref().unwrap_or(&row.id);
         writeln!(out, "{}", json!([row.depth, kind, label, row.ts, row.dur, row.own, row.key]))
-    })
+    })?;
+    Ok(written)
 }

@@ -1,7 +1,7 @@
 //! The answers as JSON and CSV: every bit of every number.
 
-use super::answer::{Answer, self_of};
-use serde_json::{Value, json};
+use super::answer::{Answer, RULES, self_of};
+use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use tracemill_analysis::{Part, TreeRow};
 
@@ -13,22 +13,30 @@ const COLUMNS: [&str; 13] = [
 
 /// Schema `tracemill.tree/1`: additions keep its number. Lines and columns count from 0, `parent` is the number of a row or null.
 pub(super) fn json(answer: &Answer<'_>) -> Value {
-    let parts: Vec<Value> = answer.parts.iter().map(|part| part_json(answer, part)).collect();
-    json!({
-        "schema": "tracemill.tree/1",
-        "verb": answer.verb,
-        "view": answer.view(),
-        "rules": "1705227",
-        "times": "devtools",
-        "unit": "ms",
-        "self": self_of(answer.trace.weights),
-        "group_by": answer.query.by.name(),
-        "columns": COLUMNS,
-        "parts": parts,
-    })
+    let parts: Value = answer.parts.iter().map(|part| part_json(answer, part)).collect();
+    let own =
+        [("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS)), ("parts", parts)];
+    let mut table = head(answer);
+    table.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    Value::Object(table)
 }
 
-fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
+/// What the numbers are of, and by which rules.
+pub(super) fn head(answer: &Answer<'_>) -> Map<String, Value> {
+    let all = [
+        ("verb", answer.verb),
+        ("view", answer.view()),
+        ("rules", RULES),
+        ("times", "devtools"),
+        ("unit", "ms"),
+        ("self", self_of(answer.trace.weights)),
+        ("group_by", answer.query.by.name()),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+}
+
+/// What a table is of.
+pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> {
     let threads: Vec<Value> = part
         .threads
         .iter()
@@ -38,6 +46,17 @@ fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
         })
         .collect();
     let table = &part.table;
+    let all = [
+        ("threads", Value::Array(threads)),
+        ("window", json!([table.window.from, table.window.to])),
+        ("self_ms", json!(table.own)),
+        ("total_ms", json!(table.total)),
+        ("calls", json!(part.calls)),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
     let mut path: Vec<usize> = Vec::new();
     let kept = answer.shown.keep(part);
     let rows: Vec<Value> = kept
@@ -51,14 +70,9 @@ fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
             row_json(row, parent)
         })
         .collect();
-    json!({
-        "threads": threads,
-        "window": [table.window.from, table.window.to],
-        "self_ms": table.own,
-        "total_ms": table.total,
-        "calls": part.calls,
-        "rows": rows,
-    })
+    let mut table = part_head(answer, part);
+    table.insert("rows".to_owned(), rows.into());
+    Value::Object(table)
 }
 
 fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {

@@ -1,28 +1,49 @@
 //! `tracemill diff`.
 
+use super::answer::{RULES, self_of};
 use super::report::value;
-use super::stored::stored;
+use super::stored::{Stored, stored};
 use super::{Asked, Job, warnings};
 use crate::args::{DiffArgs, GateOutcome as Outcome, Grouping, InputArgs, PerArg};
+use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
-    Comparison, ReadRules, ReportRules, Run, Shape, Wanted, compare_figures, compare_runs,
+    Comparison, Part, ReadRules, ReportRules, Run, Shape, Trace, Wanted, compare_figures,
+    compare_runs,
 };
-use tracemill_pipeline::InputReport;
+use tracemill_pipeline::{InputReport, Warning};
 
 mod write;
 
 /// One side.
 struct Side<'a> {
     runs: Vec<Run>,
-    /// The traces that were read, for what is wrong with them.
-    jobs: Vec<Job<'a>>,
+    /// What was read, and what is wrong with it.
+    read: Vec<ReadRun<'a>>,
     /// Of each run the figures that limits are of, or why they cannot be told.
     figures: Vec<Vec<Result<f64, String>>>,
+    /// By which rules the numbers of each run were made, and its name.
+    rules: Vec<([String; 2], String)>,
+}
+
+/// What is left of a trace that was read, when its functions are known.
+struct ReadRun<'a> {
+    reporting: Reporting<'a>,
+    inputs: Vec<InputReport>,
+    warnings: Vec<Warning>,
+    own: Vec<String>,
+}
+
+impl<'a> ReadRun<'a> {
+    fn of(job: Job<'a>) -> Self {
+        let own = warnings(&job.trace);
+        let Trace { inputs, warnings, .. } = job.trace;
+        ReadRun { reporting: job.reporting, inputs, warnings, own }
+    }
 }
 
 impl Side<'_> {
@@ -45,6 +66,7 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let place = messages.place(args.output.output.as_deref().unwrap_or(Path::new("-")));
     place.check("the output", &sources, args.output.force)?;
     let (mut base, new) = (side(args, &base, messages)?, side(args, &new, messages)?);
+    warn_of_rules(base.rules.iter().chain(&new.rules), messages);
     let comparison = compare_runs(&base.runs, &new.runs, &args.rules());
     write::write(args, &place, &comparison)?;
     let wanted = args.figures();
@@ -54,8 +76,8 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     };
     let outcomes: Vec<_> =
         args.fail_on.iter().filter_map(|gate| gate.outcome(&comparison, args.any, both)).collect();
-    base.jobs.extend(new.jobs);
-    let lost = finish(&base.jobs, messages)?;
+    base.read.extend(new.read);
+    let lost = finish(&base.read, messages)?;
     let is_empty = comparison.rows.is_empty();
     if is_empty {
         messages.warning("nothing to compare: neither side has a row that was asked for");
@@ -78,19 +100,34 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
 }
 
 /// Says what was read and what is wrong with it, of all runs together; what was lost.
-fn finish(jobs: &[Job<'_>], messages: &Messages) -> Result<u64, Failure> {
+fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     let mut inputs = Vec::new();
-    for job in jobs {
-        job.reporting.tell(&job.trace.inputs, &job.trace.warnings);
-        warnings(&job.trace).iter().for_each(|text| messages.warning(text));
-        inputs.extend(job.trace.inputs.iter().cloned());
+    for run in read {
+        run.reporting.tell(&run.inputs, &run.warnings);
+        run.own.iter().for_each(|text| messages.warning(text));
+        inputs.extend(run.inputs.iter().cloned());
     }
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();
-    if let Some(job) = jobs.first() {
-        job.reporting.end((&inputs, lost), |run| common("diff", &inputs, lost, run, []))?;
+    if let Some(run) = read.first() {
+        run.reporting.end((&inputs, lost), |run| common("diff", &inputs, lost, run, []))?;
     }
     Ok(lost)
+}
+
+/// Warns if the numbers of two runs were not made alike.
+fn warn_of_rules<'r>(
+    mut all: impl Iterator<Item = &'r ([String; 2], String)>,
+    messages: &Messages,
+) {
+    let Some((rules, name)) = all.next() else { return };
+    let Some((other, of)) = all.find(|own| own.0 != *rules) else { return };
+    let both = [(0, "rules of DevTools"), (1, "a sample lasts")];
+    let (at, what) = both.into_iter().find(|own| rules[own.0] != other[own.0]).unwrap_or(both[0]);
+    messages.warning(&format!(
+        "times were not measured alike ({what}: {} in {name}, {} in {of}): store tables by the same program, with the same --weights",
+        rules[at], other[at]
+    ));
 }
 
 fn has_common(comparison: &Comparison) -> bool {
@@ -132,20 +169,25 @@ fn side<'a>(
     inputs: &'a [InputArgs],
     messages: &'a Messages,
 ) -> Result<Side<'a>, Failure> {
-    let mut side = Side { runs: Vec::new(), jobs: Vec::new(), figures: Vec::new() };
+    let (runs, read, rules) = (Vec::new(), Vec::new(), Vec::new());
+    let mut side = Side { runs, read, figures: Vec::new(), rules };
     for input in inputs {
+        let name = input.inputs.first().map(|path| path.display().to_string()).unwrap_or_default();
         match input.inputs.first().map(|path| stored(path)).transpose()?.flatten() {
-            Some(run) => {
-                let name = input.inputs[0].display();
+            Some(Stored { run, rules }) => {
                 let why = Err(format!("{name} is a stored table, which has rows only"));
                 side.figures.push(vec![why; args.figures().len()]);
+                side.rules.push((rules, name));
                 side.runs.push(run);
             }
             None => {
                 let (run, job) = run(args, input, inputs.len() == 1, messages)?;
                 side.figures.push(figures(args, &job)?);
+                let rules = [RULES, self_of(job.trace.weights)].map(str::to_owned);
+                side.rules.push((rules, name));
                 side.runs.push(run);
-                side.jobs.push(job);
+                // the next one needs the room
+                side.read.push(ReadRun::of(job));
             }
         }
     }
@@ -181,21 +223,19 @@ fn run<'a>(
     let report = rules.wanted.report || !args.figures().is_empty();
     let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, ..rules };
     let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
-    let tables = |shape| {
-        let asked = Asked { shape, by: Grouping::None, per: PerArg::All };
-        let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
-        Ok::<_, Failure>((job.trace.parts(&threads, &query)?, threads))
-    };
-    let (parts, threads) = tables(Shape::CallTree)?;
-    let mut run = match parts.first() {
+    let asked = Asked { shape: Shape::CallTree, by: Grouping::None, per: PerArg::All };
+    let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
+    let run = |parts: &[Part]| match parts.first() {
         Some(part) => Run::new(part.busy(), &part.table.rows, true),
         None => Run::default(),
     };
-    if single {
-        run.add_samples(&job.trace, &threads);
-        for part in tables(Shape::Log)?.0 {
-            run.add_events(&part.table.rows);
-        }
+    if !single {
+        return Ok((run(&job.trace.parts(&threads, &query)?), job));
     }
+    let shapes = [Shape::CallTree, Shape::Log];
+    let [tree, log] = job.trace.parts_in_shapes(&threads, &query, shapes)?;
+    let mut run = run(&tree);
+    run.add_samples(&job.trace, &threads);
+    log.iter().for_each(|part| run.add_events(&part.table.rows));
     Ok((run, job))
 }

@@ -1,7 +1,7 @@
 //! What is said of source maps.
 
 use crate::messages::Messages;
-use tracemill_analysis::{Mapped, SourceMaps};
+use tracemill_analysis::{MapFault, Mapped, SourceMaps};
 use tracemill_pipeline::plural;
 
 /// Maps that cannot be used of which each is told.
@@ -9,12 +9,17 @@ const TOLD: usize = 5;
 
 /// Tells which maps cannot be used, and how much became of the others.
 pub(super) fn tell(maps: &SourceMaps, mapped: &Mapped, messages: &Messages) {
-    for why in mapped.unusable.iter().take(TOLD) {
-        messages.warning(&format!("source map not used: {why}"));
+    for own in mapped.unusable.iter().take(TOLD) {
+        messages.warning(&format!("source map not used: {}; {}", own.why, remedy(own.fault)));
     }
     let more = mapped.unusable.len().saturating_sub(TOLD) as u64;
     if more > 0 {
         messages.warning(&format!("{} more not used", plural(more, "source map")));
+    }
+    for doubt in mapped.doubtful.iter().take(TOLD) {
+        messages.warning(&format!(
+            "{doubt}: if it is of another build, name the folder of this one with --source-maps"
+        ));
     }
     let (names, count) = &mapped.unmapped;
     if !maps.paths.is_empty() && mapped.scripts == 0 && mapped.unusable.is_empty() && *count > 0 {
@@ -32,5 +37,18 @@ pub(super) fn tell(maps: &SourceMaps, mapped: &Mapped, messages: &Messages) {
             plural(mapped.functions, "function"),
             mapped.named
         ));
+    }
+}
+
+/// What can be done about a map that is not used; its functions are as the script has them.
+fn remedy(fault: MapFault) -> &'static str {
+    match fault {
+        MapFault::Broken => "have the build write it anew",
+        MapFault::TooLarge => "-m gives more memory",
+        MapFault::Elsewhere => "--source-maps takes the folder or file that has it, too",
+        MapFault::Ambiguous => {
+            "--source-maps takes the folder of one of them, or the map as a file"
+        }
+        MapFault::Unreadable => "its functions stay as the script has them",
     }
 }

@@ -8,6 +8,7 @@ mod export;
 mod flame;
 mod kept;
 mod maps;
+mod nested;
 mod perfetto;
 mod report;
 mod stored;
@@ -22,10 +23,11 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, FormArgs, Grouping, Least, OutputArgs, PartArgs, PickArgs, SortKey, TopArgs, TreeArgs,
+    Asked, Form, Grouping, JsonForm, Least, OutputArgs, PartArgs, PickArgs, SortKey, TopArgs,
+    TreeArgs,
 };
 use crate::commands::reporting::Reporting;
-use crate::commands::running::{Flags, Running};
+use crate::commands::running::{Flags, Running, of_index};
 use crate::commands::unmatched;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -37,7 +39,13 @@ use data::{csv, json};
 use terminal::has_colours;
 use text::{Paper, page};
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
-use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
+use tracemill_pipeline::{
+    Align, Config, InputReport, PidPolicy, Source, Warning, index_path, plural,
+};
+
+/// Why windows of tables are not read alone.
+const READS_ALL: &str =
+    "which calls run in a window follows from all samples and events of a thread before it";
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -62,7 +70,7 @@ impl<'a> Job<'a> {
         let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();
         let read =
             |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
-        let mut trace = running.watch(read)?;
+        let mut trace = running.watch(read).map_err(stored::named)?;
         maps::tell(&maps, &trace.mapped, messages);
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
@@ -82,11 +90,24 @@ impl<'a> Job<'a> {
         let rules = picks.read_rules(part, by);
         let job = Job::read(flags, output, (rules, Some(part)), messages)?;
         let is_whole = !part.has_window() && !picks.has_window();
+        if !is_whole {
+            job.tell_index();
+        }
         samples_behind(&job.trace)
             .filter(|_| is_whole)
             .iter()
             .for_each(|text| messages.warning(text));
         Ok(job)
+    }
+
+    /// Says why an index is not asked for a window, for `-v`.
+    fn tell_index(&self) {
+        let Running { messages, sources, .. } = &self.reporting.running;
+        let has_index =
+            |source: &Source| matches!(source, Source::Path(path) if index_path(path).is_file());
+        if sources.iter().any(has_index) {
+            of_index(None, Some(READS_ALL), &[]).iter().for_each(|text| messages.note(text));
+        }
     }
 
     fn place(&self) -> &Place {
@@ -104,9 +125,14 @@ impl<'a> Job<'a> {
         messages.losses(inputs);
         self.reporting.end((inputs, lost), |run| common(flags.verb, inputs, lost, run, []))?;
         if is_empty {
-            messages.warning(
-                "nothing matches what was asked for: no thread, or no event in the window",
-            );
+            let (from, to) = self.trace.bounds;
+            let lasts = match to - from {
+                time if time > 0.0 => format!("; the trace lasts {:.2} ms", time / 1000.0),
+                _ => String::new(),
+            };
+            messages.warning(&format!(
+                "nothing matches what was asked for: no thread, or no event in the window{lasts}"
+            ));
         }
         Ok(Exit::finished(lost).unless_empty(is_empty))
     }
@@ -184,7 +210,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
         depth: usize::MAX,
         least: Least::Time(0.0),
     };
-    job.write(&parts, &query, &args.form, shown)?;
+    job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }
 
@@ -228,7 +254,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         job.place().write(text.as_bytes())?;
         return job.finish(text.is_empty());
     }
-    let is_data = args.form.json || args.form.csv || shape == Shape::Log;
+    let is_data = args.form.form().is_data() || shape == Shape::Log;
     let usual = if is_data { Least::Time(0.0) } else { Least::Percent(0.5) };
     let shown = Shown {
         rows: args.rows.map(|rows| rows as usize),
@@ -236,7 +262,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         depth: depth.unwrap_or(if is_data { usize::MAX } else { 12 }),
         least: args.min.unwrap_or(usual),
     };
-    job.write(&parts, &query, &args.form, shown)?;
+    job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }
 
@@ -245,21 +271,24 @@ impl Job<'_> {
         &self,
         parts: &[Part],
         query: &Query,
-        form: &FormArgs,
+        form: Form,
         shown: Shown,
     ) -> Result<(), Failure> {
-        let shown =
-            Shown { default_rows: shown.default_rows.filter(|_| !form.json && !form.csv), ..shown };
+        let default_rows = shown.default_rows.filter(|_| !form.is_data());
+        let shown = Shown { default_rows, ..shown };
         let verb = self.reporting.running.flags.verb;
         let answer = Answer { verb, trace: &self.trace, parts, query, shown };
-        match (form.json, form.csv) {
-            (true, _) => self.place().write_json(&json(&answer)),
-            (_, true) => self.place().write(csv(&answer).as_bytes()),
-            _ => {
+        match form {
+            Form::Json(JsonForm::Rows) => self.place().write_json(&json(&answer)),
+            Form::Json(JsonForm::Nested) => {
+                self.place().write_lines(|out| nested::write(&answer, out))
+            }
+            Form::Csv => self.place().write(csv(&answer).as_bytes()),
+            Form::Text { markdown } => {
                 let flags = &self.reporting.running.flags;
                 let place = self.place();
                 let colours = has_colours(flags.messages.color, !place.is_stdout());
-                let paper = Paper { markdown: form.markdown, colours, columns: columns_of(place) };
+                let paper = Paper { markdown, colours, columns: columns_of(place) };
                 place.write(page(&answer, paper).as_bytes())
             }
         }

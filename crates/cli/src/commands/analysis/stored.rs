@@ -1,48 +1,114 @@
 //! Tables that `tree --json` and `top --json` of an earlier run wrote, which stand for its trace.
 
 use crate::exit::Failure;
+use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use tracemill_analysis::{Location, Run, TreeRow};
+use tracemill_pipeline::ErrorKind;
 
 /// The schema that is read.
 const SCHEMA: &str = "tracemill.tree/1";
 
-/// The run that a file holds; nothing if it is no table of ours.
-pub(super) fn stored(path: &Path) -> Result<Option<Run>, Failure> {
-    let mut head = [0; 64];
-    let is_file = path.metadata().is_ok_and(|own| own.is_file());
-    let count =
-        if is_file { File::open(path).and_then(|mut file| file.read(&mut head)) } else { Ok(0) };
-    let text = String::from_utf8_lossy(&head[..count.unwrap_or(0)]).into_owned();
-    // serde_json sorts keys, and others keep ours
-    let first = text.trim_start_matches(['{', ' ', '\n', '\r', '\t']);
-    if !first.starts_with("\"columns\"") && !first.starts_with("\"schema\"") {
+/// What is no trace is looked at no further than this, to say what it is.
+const MOST: u64 = 64 << 20;
+
+/// A run of an earlier time.
+pub(super) struct Stored {
+    pub(super) run: Run,
+    /// By which rules its numbers were made: those of DevTools, and for how long a sample counts.
+    pub(super) rules: [String; 2],
+}
+
+/// The run that a file holds, packed with gzip or not; nothing if it is no table of ours.
+pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
+    // what is read of a pipe is gone
+    if !path.metadata().is_ok_and(|own| own.is_file()) {
         return Ok(None);
     }
-    let wrong = |why: &str| Failure::usage(format!("{}: {why}", path.display()));
-    let bytes = std::fs::read(path).map_err(|why| wrong(&why.to_string()))?;
-    let Ok(table) = serde_json::from_slice::<Value>(&bytes) else { return Ok(None) };
+    let mut head = Vec::new();
+    if open(path).and_then(|file| file.take(64).read_to_end(&mut head)).is_err() {
+        return Ok(None);
+    }
+    let mut first = String::from_utf8_lossy(&head).into_owned();
+    first.retain(|letter| !letter.is_ascii_whitespace());
+    // serde_json sorts keys, and others keep ours
+    if !["{\"columns\"", "{\"schema\""].iter().any(|own| first.starts_with(own)) {
+        return Ok(None);
+    }
+    let wrong = |why: String| Failure::usage(format!("{}: {why}", path.display()));
+    let mut bytes = Vec::new();
+    let read = open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let table = match read.map_err(serde_json::Error::io) {
+        Ok(_) => serde_json::from_slice::<Value>(&bytes),
+        Err(why) => Err(why),
+    };
+    match table {
+        Ok(table) => stored_in(&table).map_err(wrong),
+        Err(why) if ["[\"parent\"", "\"tracemill."].iter().any(|own| first.contains(own)) => {
+            let text = format!("a table of tracemill that is cut off or damaged ({why})");
+            Err(wrong(format!("{text}: write it anew with tracemill tree --json")))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// A file, unpacked.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    let mut magic = Vec::new();
+    File::open(path)?.take(2).read_to_end(&mut magic)?;
+    let file = File::open(path)?;
+    Ok(if magic == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+}
+
+/// The run that a table holds; nothing if it is none of ours.
+fn stored_in(table: &Value) -> Result<Option<Stored>, String> {
     match table["schema"].as_str() {
         Some(SCHEMA) => {}
-        Some(other) => {
-            let text = format!(
+        Some(other) if other.starts_with("tracemill.") => {
+            return Err(format!(
                 "a table of {other}, and {SCHEMA} is read: write it anew with tracemill tree --json"
-            );
-            return Err(wrong(&text));
+            ));
         }
-        None => return Ok(None),
+        _ => return Ok(None),
     }
     let is_call_tree = match table["view"].as_str() {
         Some("call-tree") => true,
         Some("bottom-up") => false,
-        _ => return Err(wrong("a log has no sums: store tracemill tree --json or top --json")),
+        _ => return Err("a log has no sums: store tracemill tree --json or top --json".to_owned()),
     };
-    run_of(&table, is_call_tree)
-        .map(Some)
-        .ok_or_else(|| wrong("its rows are not those of tracemill tree --json"))
+    let text = |key: &str| table[key].as_str().unwrap_or_default().to_owned();
+    if !["", "none"].contains(&&*text("group_by")) {
+        return Err(format!(
+            "its rows are groups, and functions are compared: store it without --group-by {}",
+            text("group_by")
+        ));
+    }
+    let run = run_of(table, is_call_tree).filter(|_| text("unit") == "ms");
+    let run = run.ok_or("its rows are not those of tracemill tree --json: write it anew")?;
+    Ok(Some(Stored { run, rules: ["rules", "self"].map(text) }))
+}
+
+/// Says what a file is that is no trace, if tracemill wrote it.
+pub(super) fn named(failure: Failure) -> Failure {
+    let Failure::Run(error) = &failure else { return failure };
+    let ErrorKind::NotATrace { input, .. } = error.kind() else { return failure };
+    let mut bytes = Vec::new();
+    let read = open(Path::new(input)).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+    let table = read.map(|_| serde_json::from_slice::<Value>(&bytes));
+    let Ok(Ok(table)) = table else { return failure };
+    let verb = table["verb"].as_str().unwrap_or_default();
+    match table["schema"].as_str() {
+        Some(SCHEMA) => Failure::usage(format!(
+            "{input} is a table of tracemill {verb} --json, no trace: tracemill diff compares it with a trace or another table"
+        )),
+        Some(other) if other.starts_with("tracemill.") => Failure::usage(format!(
+            "{input} is an answer of tracemill ({other}), no trace; for a baseline store tracemill tree --json or top --json"
+        )),
+        _ => failure,
+    }
 }
 
 fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {

@@ -23,7 +23,7 @@ use next::{Next, window_words};
 use sections::Made;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted};
+use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted, Window};
 use tracemill_pipeline::plural;
 use write::Head;
 
@@ -60,7 +60,15 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
             place.write(write::page(&head, &sections, args.form.markdown, columns).as_bytes())?;
         }
     }
-    let exit = job.finish(threads.is_empty())?;
+    let (begins, ends) = job.trace.bounds;
+    // phases of Bazel may begin behind the last event
+    let has_phases = report.build.as_ref().is_some_and(|own| !own.phases.is_empty());
+    let is_beside =
+        |own: Window| !has_phases && (own.from > ends / 1000.0 || own.to < begins / 1000.0);
+    if window.is_some_and(|own| own.from == own.to && !is_beside(own)) {
+        messages.warning("the window has no length: only what is open at that moment counts");
+    }
+    let exit = job.finish(threads.is_empty() || window.is_some_and(is_beside))?;
     let mut broken = false;
     for gate in &args.fail_on {
         if let Some(text) = gate.broken(gate_rows(&report), |figure| value(&report, figure)) {
@@ -88,7 +96,7 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
     let names: Value = trace.inputs.iter().map(|own| json!(own.name)).collect();
     let members = vec![
         ("producer", json!(report.producer.name())),
-        ("rules", json!("1705227")),
+        ("rules", json!(super::answer::RULES)),
         ("times", json!("devtools")),
         ("unit", json!("ms")),
         ("self", json!(super::answer::self_of(trace.weights))),

@@ -1,0 +1,88 @@
+//! Trees as JSON whose nodes hold their children, as d3-flame-graph and other drawers of hierarchies read them.
+
+use super::answer::Answer;
+use super::data::{head, part_head};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+use tracemill_analysis::{Part, Shape, TreeRow};
+
+/// Schema `tracemill.nested/1`: additions keep its number.
+const SCHEMA: &str = "tracemill.nested/1";
+
+/// Writes it, a node a line. It is written as it goes, for trees may be deeper than a stack that descends into them.
+///
+/// A node's `value` is at least that of its children together: total times, and in bottom-up trees, where callers share the self time
+/// of what they call, self times.
+pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let busy = answer.parts.iter().map(Part::busy).sum::<f64>();
+    let mut root = head(answer);
+    root.extend([("name".to_owned(), "all".into()), ("value".to_owned(), busy.into())]);
+    // first, so that what it is can be told from its beginning
+    write!(out, "{{\"schema\":\"{SCHEMA}\",")?;
+    open_members(&root, out)?;
+    for (at, part) in answer.parts.iter().enumerate() {
+        out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
+        write_part(answer, part, out)?;
+    }
+    out.write_all(b"]}\n")
+}
+
+fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Result<()> {
+    let mut node = Map::from_iter([
+        ("name".to_owned(), answer.trace.title(part).into()),
+        ("value".to_owned(), part.busy().into()),
+    ]);
+    node.extend(part_head(answer, part));
+    open(&node, out)?;
+    let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
+    // how many nodes are open below the part
+    let mut depth = 0;
+    for row in answer.shown.keep(part).rows {
+        let is_first = row.depth as usize == depth;
+        while depth > row.depth as usize {
+            out.write_all(b"]}")?;
+            depth -= 1;
+        }
+        out.write_all(if is_first { b"\n" } else { b",\n" })?;
+        open(&members(row, is_own), out)?;
+        depth += 1;
+    }
+    (0..depth).try_for_each(|_| out.write_all(b"]}"))?;
+    out.write_all(b"]}")
+}
+
+/// A node's own members, and the beginning of its children.
+fn open(node: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"{")?;
+    open_members(node, out)
+}
+
+/// The same behind the bracket.
+fn open_members(node: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string(node)?;
+    let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    write!(out, "{},\"children\":[", members.unwrap_or_default())
+}
+
+/// What rows have as columns, but for depth and parent; places that are not known are left out.
+fn members(row: &TreeRow, is_own: bool) -> Map<String, Value> {
+    let place = &row.location;
+    let url = (!place.url.is_empty()).then_some(&place.url);
+    let all = [
+        ("name", json!(row.name())),
+        ("value", json!(if is_own { row.own } else { row.total })),
+        ("self_ms", json!(row.own)),
+        ("total_ms", json!(row.total)),
+        ("count", json!(row.count)),
+        ("start_ms", json!(row.start)),
+        ("id", json!(row.id)),
+        ("key", json!(row.key)),
+        ("category", json!(row.category)),
+        ("url", json!(url)),
+        ("line", json!(place.line)),
+        ("column", json!(place.column)),
+    ];
+    let place = ["key", "url", "line", "column"];
+    let told = all.into_iter().filter(|(name, value)| !value.is_null() || !place.contains(name));
+    told.map(|(name, value)| (name.to_owned(), value)).collect()
+}

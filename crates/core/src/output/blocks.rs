@@ -1,0 +1,259 @@
+//! Packing on many cores: blocks side by side, written in order.
+//!
+//! ```text
+//!   bytes ─> block ─┬─> pack ─┐
+//!                   ├─> pack ─┼─> in order ─> head, blocks, tail
+//!                   └─> pack ─┘
+//! ```
+//!
+//! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::thread::{Builder, JoinHandle};
+
+/// A format whose blocks are packed one by one.
+pub(super) trait Format: Sized + Send + 'static {
+    /// Bytes packed as one.
+    const BLOCK: usize;
+    /// How many of the bytes before it a block may refer to.
+    const WINDOW: usize;
+    /// What packs: each thread has its own.
+    type Packer: Send + 'static;
+    /// What the tail has to know of a block.
+    type Sum: Send + 'static;
+
+    /// One more that packs.
+    fn packer(&self) -> io::Result<Self::Packer>;
+    /// Packs a block.
+    fn pack(packer: &mut Self::Packer, block: &Block) -> io::Result<(Vec<u8>, Self::Sum)>;
+    /// What stands before the blocks.
+    fn head(&self) -> &'static [u8];
+    /// Takes a block that was written, in order, and its bytes packed.
+    fn add(&mut self, sum: Self::Sum, bytes: usize);
+    /// What stands behind them.
+    fn tail(self) -> io::Result<Vec<u8>>;
+}
+
+/// A block to be packed.
+pub(super) struct Block {
+    number: usize,
+    /// What it may refer to, and the block itself.
+    bytes: Vec<u8>,
+    window: usize,
+    pub(super) is_last: bool,
+}
+
+impl Block {
+    /// What it may refer to, and its bytes.
+    pub(super) fn parts(&self) -> (&[u8], &[u8]) {
+        self.bytes.split_at(self.window)
+    }
+}
+
+type Inner = Box<dyn Write + Send>;
+/// The number of a block, and what became of it.
+type Packed<F> = (usize, io::Result<(Vec<u8>, <F as Format>::Sum)>);
+
+/// Packs what is written to it.
+pub(super) struct Blocks<F: Format> {
+    /// The window and what has come of the next block.
+    bytes: Vec<u8>,
+    window: usize,
+    number: usize,
+    blocks: Option<Sender<Block>>,
+    /// What blocks were in that are packed: to be filled again.
+    emptied: Receiver<Vec<u8>>,
+    workers: Vec<JoinHandle<()>>,
+    writer: Option<JoinHandle<io::Result<(Inner, F)>>>,
+}
+
+impl<F: Format> Blocks<F> {
+    /// Packs to `inner` with `threads` workers, or as many of them as can be had.
+    ///
+    /// # Errors
+    /// If `inner` fails, or there is no thread to pack or none to write.
+    pub(super) fn new(format: F, mut inner: Inner, threads: usize) -> io::Result<Self> {
+        inner.write_all(format.head())?;
+        // a block is made while others are packed, and none waits
+        let (blocks, todo) = bounded::<Block>(0);
+        let (done, results) = bounded(threads);
+        let (empty, emptied) = bounded(threads);
+        let packers: io::Result<Vec<F::Packer>> = (0..threads).map(|_| format.packer()).collect();
+        let mut packers = packers?.into_iter();
+        let builder = |name: &str| Builder::new().name(name.into());
+        let writer = builder("write").spawn(move || write_in_order(format, inner, &results));
+        let writer = writer.map_err(no_thread)?;
+        let mut start = || {
+            let (todo, done, empty) = (todo.clone(), done.clone(), empty.clone());
+            let packer = packers.next()?;
+            Some(builder("pack").spawn(move || work::<F>(packer, &todo, &done, &empty)))
+        };
+        let mut workers: Vec<_> = start().transpose().map_err(no_thread)?.into_iter().collect();
+        workers.extend((1..threads).map_while(|_| start()?.ok()));
+        Ok(Blocks {
+            bytes: Vec::with_capacity(F::WINDOW + F::BLOCK),
+            window: 0,
+            number: 0,
+            blocks: Some(blocks),
+            emptied,
+            workers,
+            writer: Some(writer),
+        })
+    }
+
+    pub(super) fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let room = self.window + F::BLOCK - self.bytes.len();
+            if room == 0 {
+                // only now is it known that this is not the last one
+                self.hand_over(false)?;
+                continue;
+            }
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.bytes.extend_from_slice(now);
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self, is_last: bool) -> io::Result<()> {
+        let tail = self.bytes[self.bytes.len().saturating_sub(F::WINDOW)..].to_vec();
+        let window = std::mem::replace(&mut self.window, tail.len());
+        let bytes = std::mem::take(&mut self.bytes);
+        let block = Block { number: self.number, bytes, window, is_last };
+        self.number += 1;
+        let sent = self.blocks.as_ref().is_some_and(|blocks| blocks.send(block).is_ok());
+        // the workers end early only if the writer has failed
+        if !sent {
+            return Err(self.join().err().unwrap_or(io::ErrorKind::BrokenPipe.into()));
+        }
+        if !is_last {
+            // who took the block has emptied the one before
+            let emptied = self.emptied.try_recv();
+            self.bytes = emptied.unwrap_or_else(|_| Vec::with_capacity(F::WINDOW + F::BLOCK));
+            self.bytes.extend_from_slice(&tail);
+        }
+        Ok(())
+    }
+
+    /// Ends the threads; gives back where they wrote, and what the tail is made of.
+    fn join(&mut self) -> io::Result<(Inner, F)> {
+        self.blocks = None;
+        for worker in self.workers.drain(..) {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+        match self.writer.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Packs the rest and writes the tail.
+    pub(super) fn finish(mut self) -> io::Result<Inner> {
+        self.hand_over(true)?;
+        let (mut inner, format) = self.join()?;
+        inner.write_all(&format.tail()?)?;
+        Ok(inner)
+    }
+}
+
+fn work<F: Format>(
+    mut packer: F::Packer,
+    todo: &Receiver<Block>,
+    done: &Sender<Packed<F>>,
+    empty: &Sender<Vec<u8>>,
+) {
+    for mut block in todo {
+        let packed = F::pack(&mut packer, &block);
+        block.bytes.clear();
+        // what there is no room for is freed
+        _ = empty.try_send(block.bytes);
+        if done.send((block.number, packed)).is_err() {
+            return;
+        }
+    }
+}
+
+fn write_in_order<F: Format>(
+    mut format: F,
+    mut inner: Inner,
+    results: &Receiver<Packed<F>>,
+) -> io::Result<(Inner, F)> {
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    for (number, packed) in results {
+        waiting.insert(number, packed?);
+        while let Some((bytes, sum)) = waiting.remove(&next) {
+            inner.write_all(&bytes)?;
+            format.add(sum, bytes.len());
+            next += 1;
+        }
+    }
+    Ok((inner, format))
+}
+
+/// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
+fn no_thread(why: io::Error) -> io::Error {
+    io::Error::other(format!(
+        "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack"
+    ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What becomes of `bytes` that come in such steps.
+    pub(in super::super) fn packed<F: Format>(
+        format: F,
+        bytes: &[u8],
+        step: usize,
+        threads: usize,
+    ) -> Vec<u8> {
+        let out = Shared::default();
+        let mut blocks = Blocks::new(format, Box::new(out.clone()), threads).unwrap();
+        bytes.chunks(step).for_each(|chunk| blocks.write_all(chunk).unwrap());
+        blocks.finish().unwrap();
+        out.0.lock().unwrap().clone()
+    }
+
+    /// Fails once more than the head is written.
+    pub(in super::super) fn fails<F: Format>(format: F) {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                if bytes.len() == self.0 {
+                    Ok(bytes.len())
+                } else {
+                    Err(io::ErrorKind::StorageFull.into())
+                }
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let full = Full(format.head().len());
+        let mut blocks = Blocks::new(format, Box::new(full), 2).unwrap();
+        let noise = (0..F::BLOCK as u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes());
+        let noise: Vec<u8> = noise.collect();
+        let failed = (0..20).find_map(|_| blocks.write_all(&noise).err());
+        assert_eq!(failed.expect("an error").kind(), io::ErrorKind::StorageFull);
+    }
+}

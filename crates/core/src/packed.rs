@@ -1,0 +1,288 @@
+//! Parts of packed files: unpacked from the places where that may begin, without what stands before them.
+//!
+//! ```text
+//!   file  ├ frame ┼ frame ┼ frame ┼ frame ┼ frame ┤
+//!   text  ├───────┼───────┼───────┼───────┼───────┤
+//!   asked             ▆▆▆                     ▆▆▆▆▆▆▆ …
+//!   made           ████████                ███████████       a file of holes, with what is asked for at its place
+//! ```
+//!
+//! zstd begins anew at each frame, gzip at each member. Between blocks of a member unpacking may begin too, if the 32 KiB of text before it are
+//! known, to which the block may refer: its window. What was made is a map like that of a plain file, so whoever reads a part of a packed file
+//! reads it as if it were not packed.
+
+use crate::error::Error;
+use crate::input::inflate::Inflate;
+use crate::input::{self, seek_table};
+use crate::limits::Limits;
+use crate::os::Sparse;
+use crate::threads::try_each;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use tracemill_tokenizer::{Cursor as JsonCursor, Mapped};
+
+/// A place where unpacking may begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restart {
+    /// Offset in the text.
+    pub text: u64,
+    /// Offset in the file.
+    pub packed: u64,
+    /// None if a frame or member begins here. Else a block of gzip that begins so many bits before, and has a window.
+    pub bits: Option<u8>,
+}
+
+/// Whether the text of this file is packed.
+pub fn is_packed(file: &[u8]) -> bool {
+    input::is_packed(file)
+}
+
+/// Places that are noted at most, give or take those within [`STEP`] of text.
+const MOST: usize = 8192;
+/// Text between places that are noted: what is unpacked for one event, at most, if the frames are not longer.
+const STEP: u64 = 1 << 20;
+
+/// Places where unpacking may begin, as they are found: not all, if there are many.
+#[derive(Default)]
+struct Restarts {
+    all: Vec<Restart>,
+    /// Text between them, at least.
+    step: u64,
+    /// Where the next frame begins.
+    at: Restart,
+}
+
+impl Restarts {
+    /// Takes a frame of so many bytes, with so much text; `None` if there are more than numbers go.
+    fn take(&mut self, packed: u64, text: u64) -> Option<()> {
+        let last = self.all.last();
+        if text > 0 && last.is_none_or(|last| self.at.text - last.text >= self.step) {
+            self.all.push(self.at);
+        }
+        let text = self.at.text.checked_add(text)?;
+        self.at = Restart { text, packed: self.at.packed.checked_add(packed)?, bits: None };
+        if self.all.len() > 2 * MOST && self.step < STEP {
+            self.step = (text / MOST as u64).min(STEP);
+            self.thin();
+        }
+        Some(())
+    }
+
+    /// Leaves out those that follow too soon.
+    fn thin(&mut self) {
+        let mut next = 0;
+        let step = self.step;
+        self.all.retain(|own| {
+            let stays = own.text >= next;
+            next = if stays { own.text + step } else { next };
+            stays
+        });
+    }
+}
+
+/// Where the frames of a zstd file begin, and the length of its text; `None` if that is not said there. Of many small ones not all are
+/// named.
+///
+/// Cost: a look at the table behind the frames, or, without one, at the head of each block of 128 KiB.
+pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
+    let mut found = Restarts::default();
+    if let Some(mut table) = seek_table::read(file) {
+        table.try_for_each(|[packed, text]| found.take(packed.into(), text.into()))?;
+        return Some((found.all, found.at.text));
+    }
+    let mut rest = file;
+    while !rest.is_empty() {
+        let (packed, text) = input::frame_len(rest)?;
+        found.take(packed as u64, text)?;
+        rest = rest.get(packed..)?;
+    }
+    Some((found.all, found.at.text))
+}
+
+/// Text between windows that are noted, at least: as many bytes as a window takes in an index are a few thousandths of it.
+const WINDOW_STEP: u64 = 8 << 20;
+
+/// Gives `note` places of a gzip file where unpacking may begin, and their windows; none for what is not gzip.
+///
+/// Cost: unpacks it all, on one thread.
+///
+/// # Errors
+/// If what is packed is damaged; the first of `note`.
+pub fn members(
+    file: &[u8],
+    mut note: impl FnMut(Restart, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    if !input::is_gzip(file) {
+        return Ok(());
+    }
+    let mut next = [0, WINDOW_STEP];
+    Inflate::new(file).each_block(|text, packed, bits, before| {
+        if text < next[usize::from(bits.is_some())] {
+            return Ok(());
+        }
+        next = [text + STEP, text + WINDOW_STEP];
+        let window = bits.map(|_| before.window(text));
+        note(Restart { text, packed, bits }, &window.unwrap_or_default())
+    })
+}
+
+/// A stretch of text that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where unpacking begins, before it.
+    pub from: Restart,
+    /// The text before that, if it takes one: see [`Restart::bits`].
+    pub window: Vec<u8>,
+    /// Offset in the text behind its last byte.
+    pub end: u64,
+    /// The last event that begins in it, if its length is not known: it is unpacked to its end, wherever that is.
+    pub open: Option<u64>,
+}
+
+impl Stretch {
+    /// Bytes that are unpacked for it, at least.
+    pub fn bytes(&self) -> u64 {
+        self.end.saturating_sub(self.from.text)
+    }
+}
+
+/// Unpacks stretches of a file whose text has so many bytes; elsewhere the map has zeros.
+///
+/// Cost: what they unpack to, on disk; on all threads.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Read`] if what is packed is damaged or ends before a stretch does; if the folder of temporary files has no room.
+pub fn unpack(
+    name: &str,
+    file: &Arc<Mapped>,
+    (stretches, len): (&[Stretch], u64),
+    config: &Limits,
+) -> Result<Mapped, Error> {
+    let failed = |e| Error::scratch(&config.tmp_dir, e);
+    let sparse = Sparse::new(&config.tmp_dir, len).map_err(failed)?;
+    let one = |number: usize| {
+        config.cancel.check()?;
+        let Stretch { from, ref window, end, open } = stretches[number];
+        let block = from.bits.map(|bits| (bits, &window[..]));
+        let reader = input::unpacked(file, from.packed, block);
+        let reader = reader.map_err(|e| Error::read(name, e))?;
+        let mut text = Text { reader, at: from.text, sparse: &sparse, name, config };
+        text.copy_to(end.min(len))?;
+        let Some(open) = open else { return Ok(()) };
+        // twice as much each time, so that a long event is looked at few times
+        while text.at < len && !text.holds(open)? {
+            let more = (text.at - open).max(COPIED as u64);
+            text.copy_to(text.at.saturating_add(more).min(len))?;
+        }
+        Ok::<_, Error>(())
+    };
+    try_each(config.threads, stretches.len(), one)?;
+    sparse.into_map().map_err(failed)
+}
+
+/// Bytes that are copied at a time.
+const COPIED: usize = 64 << 10;
+
+/// The text of a stretch on its way.
+struct Text<'a> {
+    reader: Box<dyn Read + Send>,
+    /// Offset of the next byte.
+    at: u64,
+    sparse: &'a Sparse,
+    name: &'a str,
+    config: &'a Limits,
+}
+
+impl Text<'_> {
+    fn copy_to(&mut self, end: u64) -> Result<(), Error> {
+        let mut buffer = [0; COPIED];
+        while self.at < end {
+            let most = usize::try_from(end - self.at).map_or(COPIED, |most| most.min(COPIED));
+            let part = &mut buffer[..most];
+            self.reader.read_exact(part).map_err(|e| Error::read(self.name, e))?;
+            let written = self.sparse.write_all_at(part, self.at);
+            written.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
+            self.at += most as u64;
+        }
+        Ok(())
+    }
+
+    /// Whether the event that begins here ends before what comes next.
+    fn holds(&self, event: u64) -> Result<bool, Error> {
+        let mut bytes = vec![0; (self.at - event) as usize];
+        let read = self.sparse.read_exact_at(&mut bytes, event);
+        read.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
+        Ok(JsonCursor::new(&bytes).value().len() < bytes.len())
+    }
+}
+
+/// The stretches that hold `wanted`: ranges of text that ascend, those of no bytes being events of unknown length.
+///
+/// Restarts ascend, the first of them at the begin of the text, which has `len` bytes.
+pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<Stretch> {
+    let mut all: Vec<Stretch> = Vec::new();
+    for range in wanted {
+        let is_open = range.is_empty();
+        let (mut from, end) = (range.start.min(len), range.end.max(range.start + 1).min(len));
+        while from < end {
+            let number = restarts.partition_point(|own| own.text <= from).saturating_sub(1);
+            let Some(&restart) = restarts.get(number) else { return all };
+            let next = restarts.get(number + 1).map_or(len, |next| next.text);
+            let to = end.min(next);
+            match all.last_mut().filter(|last| last.from == restart) {
+                Some(last) => last.end = last.end.max(to),
+                None => {
+                    all.push(Stretch { from: restart, window: Vec::new(), end: to, open: None })
+                }
+            }
+            if let Some(last) = all.last_mut() {
+                last.open = is_open.then_some(range.start);
+            }
+            from = to;
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_small_frames_are_thinned_evenly() {
+        let mut found = Restarts::default();
+        (0..1_000_000).for_each(|_| found.take(10, 100).expect("few"));
+        assert_eq!(found.at, Restart { text: 100_000_000, packed: 10_000_000, bits: None });
+        let all = found.all;
+        assert!((MOST / 2..=2 * MOST).contains(&all.len()), "{}", all.len());
+        assert!(all.iter().all(|own| own.text == 10 * own.packed));
+        let widest = all.windows(2).map(|two| two[1].text - two[0].text).max();
+        assert!(widest < Some(STEP), "{widest:?}");
+    }
+
+    #[test]
+    fn stretches_hold_what_is_wanted() {
+        let restarts: Vec<_> =
+            (0..10).map(|n| Restart { text: n * 100, packed: n * 7, bits: None }).collect();
+        let stretch = |number: usize, end, open| {
+            let window = Vec::new();
+            Stretch { from: restarts[number], window, end, open }
+        };
+        let wanted = [0..10, 50..50, 60..70, 99..101, 250..250, 399..620, 950..u64::MAX];
+        let expected = [
+            stretch(0, 100, None),
+            stretch(1, 101, None),
+            stretch(2, 251, Some(250)),
+            stretch(3, 400, None),
+            stretch(4, 500, None),
+            stretch(5, 600, None),
+            stretch(6, 620, None),
+            stretch(9, 980, None),
+        ];
+        assert_eq!(stretches(&restarts, &wanted, 980), expected);
+        assert_eq!(stretches(&restarts, &[], 980), []);
+        assert_eq!(stretches(&[], &wanted, 980), []);
+        assert_eq!(stretches(&restarts, &[2000..2001, 2000..2000], 980), []);
+    }
+}

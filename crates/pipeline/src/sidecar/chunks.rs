@@ -1,0 +1,176 @@
+//! CPU profile streams of windows: of those whose chunks can be told apart few are read.
+//!
+//! ```text
+//!                         a      b
+//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk           times and ids of all chunks go with the plan (`KnownStreams`)
+//!   read        x       x                                      its heads and its first chunk; of the others those that prove needed
+//! ```
+
+use super::chunk_rows::{self, ChunkRow};
+use super::lookup::{Lookup, Member, Single, times_of};
+use std::ops::Range;
+use tracemill_core::hash::HashSet;
+use tracemill_core::limits::Limits;
+use tracemill_core::windows::{Edges, Windows};
+use tracemill_index::{Page, SectionEntry, event_sum, id, streams};
+use tracemill_profile::{KnownChunk, KnownStreams};
+
+/// Why profiles cannot be asked for.
+pub(super) const NO_PROFILES: &str = "it has no list of the CPU profiles";
+
+/// What windows may need of CPU profiles.
+pub(super) struct WantedStreams {
+    /// Places of the first events of their streams.
+    pub(super) first: HashSet<u64>,
+    /// Events that are read in any case.
+    pub(super) events: Vec<Single>,
+    /// The chunks of those that are read in part.
+    pub(super) known: KnownStreams,
+}
+
+/// How a stream is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Not,
+    Whole,
+    /// Of its chunks those that prove needed.
+    InPart,
+}
+
+/// A stream whose events are gone through.
+struct Stream {
+    wanted: Wanted,
+    /// Where its first event stands.
+    first: Option<u64>,
+    has_chunk: bool,
+}
+
+/// What windows need of the CPU profiles of an input that stands at `base` among all. `None` if the index has no list of them; an error says
+/// why it is none of the trace.
+pub(super) fn wanted(
+    lookup: &Lookup<'_, '_>,
+    (windows, edges): (&Windows, Edges),
+    base: u64,
+    config: &Limits,
+) -> Result<Option<WantedStreams>, String> {
+    let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| lookup.index.section(id));
+    let [Some(streams), Some(members)] = sections else { return Ok(None) };
+    let mut all = WantedStreams {
+        first: HashSet::default(),
+        events: Vec::new(),
+        known: KnownStreams::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
+    };
+    let mut streams = streams_of(lookup, streams, (windows, edges))?;
+    let (mut problem, mut end) = (None, 0);
+    let visited = lookup.members(members, |page, own| {
+        if problem.is_none() {
+            problem = all.take(page, own, &mut streams, (&mut end, lookup.text)).err();
+        }
+    });
+    visited.map_err(|error| error.to_string())?;
+    if let Some(problem) = problem {
+        return Err(problem);
+    }
+    all.known.finish().map_err(|error| error.to_string())?;
+    Ok(Some(all))
+}
+
+fn streams_of(
+    lookup: &Lookup<'_, '_>,
+    section: &SectionEntry,
+    (windows, edges): (&Windows, Edges),
+) -> Result<Vec<Stream>, String> {
+    let mut all = Vec::new();
+    // which chunks are needed shows when others are read: too late for what is packed
+    let counts = if lookup.is_packed() { !streams::CHUNKS } else { u64::MAX };
+    for entry in &section.pages {
+        let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
+        let columns = [2, 3, 4, 5, 6].map(|column| page.numbers(column));
+        let [Ok(known), Ok(leasts), Ok(widths), Ok(event_leasts), Ok(event_widths)] = columns
+        else {
+            return Err("it says less of CPU profiles than it should".to_owned());
+        };
+        let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
+        all.extend(known.iter().zip(times).map(|(known, (own, of_events))| Stream {
+            wanted: wanted_of(*known & counts, own, of_events, (windows, edges)),
+            first: None,
+            has_chunk: false,
+        }));
+    }
+    Ok(all)
+}
+
+/// How a stream is wanted of which so much is known, with its times and those of its events, up to the last.
+fn wanted_of(
+    known: u64,
+    own: Range<i64>,
+    of_events: Range<i64>,
+    (windows, edges): (&Windows, Edges),
+) -> Wanted {
+    let has_times = known & streams::TIMES != 0;
+    if has_times && !windows.touch(own.start, own.end) {
+        return Wanted::Not;
+    }
+    // what may lie in windows as a whole may stay as it is
+    let is_outside = |time| windows.at(time).is_none();
+    let is_cut = edges == Edges::Clip && (is_outside(of_events.start) || is_outside(of_events.end));
+    let is_told_apart = has_times && known & streams::CHUNKS != 0;
+    if is_cut && is_told_apart { Wanted::InPart } else { Wanted::Whole }
+}
+
+impl WantedStreams {
+    /// Takes the events of a page. The text is so long; events end where `end` says at most.
+    fn take(
+        &mut self,
+        page: &Page,
+        members: &[Member],
+        streams: &mut [Stream],
+        (end, text): (&mut u64, u64),
+    ) -> Result<(), String> {
+        let is_in_part = |member: &Member| {
+            streams.get(member.owner).is_some_and(|stream| stream.wanted == Wanted::InPart)
+        };
+        let chunks = match members.iter().any(is_in_part) {
+            true => {
+                let owners = members.iter().map(|member| member.owner as u64);
+                Some(chunk_rows::of_page(page, owners)?)
+            }
+            false => None,
+        };
+        for (row, &Member { single, owner }) in members.iter().enumerate() {
+            let Some(stream) = streams.get_mut(owner) else { continue };
+            if stream.wanted == Wanted::Not {
+                continue;
+            }
+            let is_first = stream.first.is_none();
+            let first = *stream.first.get_or_insert(single.place);
+            if is_first {
+                self.first.insert(first);
+            }
+            let chunk = match &chunks {
+                Some(chunks) if stream.wanted == Wanted::InPart => chunk_of(chunks[row], single)?,
+                _ => None,
+            };
+            // the first one says how made ones begin
+            if chunk.is_none() || !std::mem::replace(&mut stream.has_chunk, true) {
+                self.events.push(single);
+            }
+            let Some(chunk) = chunk else { continue };
+            let behind = single.place.checked_add(single.bytes).filter(|behind| *behind <= text);
+            let behind =
+                behind.filter(|_| *end <= single.place).ok_or("its places are not in order")?;
+            *end = behind;
+            self.known.push(first, chunk).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+fn chunk_of(row: ChunkRow, event: Single) -> Result<Option<KnownChunk>, String> {
+    let Some(skim) = row.skim else { return Ok(None) };
+    let Single { place, sum, bytes: len } = event;
+    match skim.samples() <= len {
+        true => Ok(Some(KnownChunk { place, len, time: row.time, skim, sum })),
+        false => Err("it has impossible chunks of CPU profiles".to_owned()),
+    }
+}

@@ -1,0 +1,157 @@
+//! Packed traces by an index: PACK says where unpacking may begin, and WINDOWS what is to be known there.
+//!
+//! ```text
+//!   pieces ─> stretches of PACK that hold them ─> unpacked at their places ─> read as those of a plain trace
+//! ```
+//!
+//! A zstd file of several frames begins anew at each of them, and a gzip file at each member. Inside of a member gzip can be taken up
+//! wherever a block begins, with the 32 KiB of text before it; inside of a frame zstd cannot. So a zstd file of one frame has no PACK, and
+//! is read as a whole.
+
+use super::pages::{Rows, critical};
+use std::io::{self, Write};
+use std::path::Path;
+use tracemill_core::os::Temporary;
+use tracemill_core::packed::{Restart, Stretch, frames, is_packed, members, stretches};
+use tracemill_core::pieces::Piece;
+use tracemill_index::{Index, IndexError, Writer, id};
+use tracemill_tokenizer::Mapped;
+
+/// A file that is to be indexed.
+pub(super) enum Packing {
+    /// Its text is that of the file.
+    Plain,
+    /// Unpacking may begin at these places, of so much text.
+    Frames(Vec<Restart>, u64),
+    /// All of it has to be unpacked before such places are known, if there are any.
+    Unknown(Mapped),
+}
+
+impl Packing {
+    pub(super) fn of(file: Mapped) -> Packing {
+        match frames(&file) {
+            _ if !is_packed(&file) => Packing::Plain,
+            Some((restarts, text)) => Packing::Frames(restarts, text),
+            None => Packing::Unknown(file),
+        }
+    }
+}
+
+/// Where unpacking may begin: at two places at least.
+pub(super) struct Packed {
+    restarts: Vec<Restart>,
+    /// Windows one behind the other, if there are any.
+    windows: Option<Mapped>,
+    lens: Vec<usize>,
+}
+
+impl Packed {
+    /// Of these frames.
+    pub(super) fn of_frames(restarts: Vec<Restart>) -> Option<Packed> {
+        (restarts.len() > 1).then_some(Packed { restarts, windows: None, lens: Vec::new() })
+    }
+
+    /// Of a gzip file; `None` if it is something else, or damaged. Cost: unpacks it; windows go to `tmp_dir`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(super) fn of_members(file: &[u8], tmp_dir: &Path) -> io::Result<Option<Packed>> {
+        let (mut restarts, mut lens) = (Vec::new(), Vec::new());
+        let mut windows = Temporary::new(tmp_dir)?;
+        let mut failed = None;
+        let found = members(file, |restart, window| {
+            restarts.push(restart);
+            lens.push(window.len());
+            windows.write_all(window).map_err(|error| {
+                failed = Some(error);
+                io::ErrorKind::Other.into()
+            })
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if found.is_err() || restarts.len() < 2 {
+            return Ok(None);
+        }
+        let has_windows = lens.iter().any(|len| *len > 0);
+        let windows = has_windows.then(|| windows.map()).transpose()?;
+        Ok(Some(Packed { restarts, windows, lens }))
+    }
+
+    /// Writes PACK and WINDOWS.
+    pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
+        to.section(critical(id::PACK))?;
+        let mut rows = Rows::<3>::new(0);
+        for Restart { text, packed, bits } in &self.restarts {
+            rows.push([*text, *packed, bits.map_or(NO_BITS, u64::from)], &[], to)?;
+        }
+        rows.end_page(to)?;
+        let Some(windows) = &self.windows else { return Ok(()) };
+        to.section(critical(id::WINDOWS))?;
+        let (mut rows, mut at) = (Rows::<2>::new(0), 0);
+        for (restart, len) in self.restarts.iter().zip(&self.lens).filter(|(_, len)| **len > 0) {
+            let window = windows.get(at..at + len).unwrap_or_default();
+            rows.push([restart.text, window.len() as u64], &[window], to)?;
+            at += len;
+        }
+        rows.end_page(to)
+    }
+}
+
+/// Instead of a number of bits: a frame or member begins.
+const NO_BITS: u64 = 8;
+
+/// Where unpacking may begin; `None` if the index does not say it.
+pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Vec<Restart>>, IndexError> {
+    let Some(section) = index.section(id::PACK) else { return Ok(None) };
+    let mut all = Vec::new();
+    for entry in &section.pages {
+        let page = index.page(entry)?;
+        let [texts, places, bits] = [page.numbers(0)?, page.numbers(1)?, page.numbers(2)?];
+        for ((text, packed), bits) in texts.into_iter().zip(places).zip(bits) {
+            all.push(Restart { text, packed, bits: (bits < NO_BITS).then_some(bits as u8) });
+        }
+    }
+    let ascends =
+        all.windows(2).all(|two| two[0].text < two[1].text && two[0].packed < two[1].packed);
+    let begins = all.first().is_some_and(|first| first.text == 0);
+    Ok((ascends && begins).then_some(all))
+}
+
+/// What is unpacked for pieces of a text of so many bytes, and for its head, up to `head`; windows are missing.
+pub(super) fn unpacked(
+    restarts: &[Restart],
+    pieces: &[Piece],
+    (head, text): (u64, u64),
+) -> Vec<Stretch> {
+    let wanted = pieces.iter().map(|piece| match piece {
+        Piece::Event(place, bytes) => *place..place.saturating_add(*bytes),
+        Piece::Stretch(range) => range.clone(),
+    });
+    let wanted: Vec<_> = std::iter::once(0..head).chain(wanted).collect();
+    stretches(restarts, &wanted, text)
+}
+
+/// Gives stretches, which ascend, their windows.
+pub(super) fn add_windows(index: &Index<'_>, stretches: &mut [Stretch]) -> Result<(), IndexError> {
+    let Some(section) = index.section(id::WINDOWS) else { return Ok(()) };
+    let mut left = stretches.iter_mut().peekable();
+    for entry in &section.pages {
+        while left.next_if(|own| own.from.text < entry.first).is_some() {}
+        if left.peek().is_none_or(|own| own.from.text > entry.last) {
+            continue;
+        }
+        let page = index.page(entry)?;
+        let mut windows = page.bytes(2)?;
+        for (place, len) in page.numbers(0)?.into_iter().zip(page.numbers(1)?) {
+            let len = usize::try_from(len).map_or(windows.len(), |len| len.min(windows.len()));
+            let (window, behind) = windows.split_at(len);
+            windows = behind;
+            while left.next_if(|own| own.from.text < place).is_some() {}
+            if let Some(own) = left.next_if(|own| own.from.text == place) {
+                own.window = window.to_vec();
+            }
+        }
+    }
+    Ok(())
+}

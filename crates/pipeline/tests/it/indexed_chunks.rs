@@ -1,0 +1,376 @@
+//! Slices of long CPU profiles by an index: chunks that windows need are read, and no others, whatever the streams look like; and the slices
+//! are those without an index.
+
+use crate::index::{made, of_files};
+use crate::indexed_slices::{EDGES, same, windows};
+use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use tracemill_index::{Index, id, streams};
+use tracemill_pipeline::{Config, Edges, ErrorClass, IndexUse, Moment, Source, TimeWindow, slice};
+use tracemill_testkit::damage::any_damage;
+use tracemill_testkit::{Rng, reference, seeds};
+
+/// How a stream differs from what V8 writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Oddity {
+    None,
+    /// Nodes come behind samples that name them.
+    Late,
+    /// Ids in no order.
+    Shuffled,
+    /// Some nodes are defined twice, the second time below another one.
+    Twice,
+    /// Some are below themselves, or each other.
+    Cycles,
+    /// Some are below, and some samples name, what there is not.
+    Unknown,
+    /// Time goes back now and then.
+    Back,
+    /// Chunks stand in no order of time.
+    File,
+    /// Some chunks say more, or are spelled otherwise.
+    Other,
+    /// The profile has no root, two heads, or none.
+    Heads,
+}
+
+const ODDITIES: [Oddity; 10] = [
+    Oddity::None,
+    Oddity::Late,
+    Oddity::Shuffled,
+    Oddity::Twice,
+    Oddity::Cycles,
+    Oddity::Unknown,
+    Oddity::Back,
+    Oddity::File,
+    Oddity::Other,
+    Oddity::Heads,
+];
+
+/// Parents by ids.
+type Nodes = Vec<(u64, Option<u64>)>;
+
+/// The nodes that a stream defines, chunk by chunk.
+fn nodes(rng: &mut Rng, chunks: usize, oddity: Oddity) -> Vec<Nodes> {
+    let count = 1 + chunks as u64 * 2;
+    let mut ids: Vec<u64> = (1..=count).collect();
+    if oddity == Oddity::Shuffled {
+        rng.shuffle(&mut ids[1..]);
+    }
+    let mut all = vec![Nodes::new(); chunks];
+    for (at, &id) in ids.iter().enumerate() {
+        // most calls are below one of the last
+        let reach = if rng.chance(80) { at.min(9) } else { at };
+        let parent = match at {
+            0 => None,
+            _ => Some(ids[at - 1 - rng.index(reach)]),
+        };
+        let parent = match rng.below(12) {
+            0 if oddity == Oddity::Cycles => Some(ids[rng.index(ids.len())]),
+            0 if oddity == Oddity::Unknown => Some(count + 1 + rng.below(9)),
+            0 if oddity == Oddity::Heads => None,
+            _ => parent,
+        };
+        let own = at * chunks / ids.len();
+        all[own].push((id, parent));
+        if oddity == Oddity::Twice && rng.chance(20) {
+            let again = rng.index(chunks);
+            all[again].push((id, parent.map(|_| ids[rng.index(at)])));
+        }
+    }
+    if oddity == Oddity::Late {
+        all.rotate_left(rng.index(chunks.min(9)));
+    }
+    all
+}
+
+fn list(numbers: impl Iterator<Item = i64>) -> String {
+    numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// The args of a chunk of so many samples among nodes up to `most`, whose steps come too.
+fn chunk(rng: &mut Rng, nodes: &Nodes, most: u64, oddity: Oddity) -> (String, i64) {
+    let mut text = String::new();
+    for (id, parent) in nodes {
+        let comma = if text.is_empty() { "" } else { "," };
+        let parent = parent.map_or(String::new(), |parent| format!(",\"parent\":{parent}"));
+        let long = if rng.chance(1) { "x".repeat(17 << 10) } else { String::new() };
+        let frame = format!("\"callFrame\":{{\"functionName\":\"f{id}{long}\",\"scriptId\":0}}");
+        _ = write!(text, "{comma}{{{frame},\"id\":{id}{parent}}}");
+    }
+    let count = [0, 1, 5, 20][rng.index(4)];
+    let sample = |rng: &mut Rng| match rng.below(20) {
+        0 if oddity == Oddity::Unknown => most + 100 + rng.below(4),
+        _ => 1 + rng.below(most),
+    };
+    let samples: Vec<i64> = (0..count).map(|_| sample(rng) as i64).collect();
+    let step = |rng: &mut Rng| match rng.below(8) {
+        0 if oddity == Oddity::Back => -(rng.below(4000) as i64),
+        _ => rng.below(300) as i64,
+    };
+    let steps: Vec<i64> = (0..count).map(|_| step(rng)).collect();
+    let is_other = oddity == Oddity::Other && rng.chance(10);
+    let (space, mut ids) = (if is_other { " " } else { "" }, String::new());
+    if oddity == Oddity::Other && rng.chance(5) {
+        ids = format!(",\"trace_ids\":{{\"t{}\":{}}}", rng.below(5), 1 + rng.below(most));
+    }
+    let mut beside = String::new();
+    for key in ["lines", "columns"] {
+        if oddity != Oddity::None && rng.chance(30) {
+            beside += &format!("\"{key}\":[{}],", list((0..i64::from(count)).map(|at| at % 7)));
+        }
+    }
+    let text = if text.is_empty() { text } else { format!("\"nodes\":[{text}],") };
+    let (samples, sum) = (list(samples.into_iter()), steps.iter().sum());
+    let steps = list(steps.into_iter());
+    let cpu = format!("\"cpuProfile\":{{{text}\"samples\":[{samples}]{ids}}}");
+    let cpu = if rng.chance(50) { format!("{beside}{cpu}") } else { format!("{cpu},{beside}") };
+    let cpu = cpu.trim_end_matches(',');
+    let source = if rng.chance(2) { "\"source\":\"Internal\"," } else { "" };
+    (format!("{{{space}\"data\":{{{cpu},{source}\"timeDeltas\":[{steps}]}}}}"), sum)
+}
+
+/// The events of a stream, each with its time.
+fn stream(rng: &mut Rng, number: u64, chunks: usize, oddity: Oddity) -> Vec<(i64, String)> {
+    let event = |name: &str, ts: i64, args: &str| {
+        let ids = format!("\"pid\":1,\"tid\":{number},\"id\":\"0x{number}\"");
+        (ts, format!("{{\"args\":{args},\"name\":\"{name}\",\"ph\":\"P\",{ids},\"ts\":{ts}}}"))
+    };
+    let mut time = 1000 + rng.below(20_000) as i64;
+    let head = format!("{{\"data\":{{\"startTime\":{time}}}}}");
+    let is_odd = oddity == Oddity::Heads;
+    let mut events = Vec::new();
+    if !is_odd || rng.chance(80) {
+        events.push(event("Profile", time, &head));
+    }
+    let (mut most, mut last) = (1, time);
+    for own in nodes(rng, chunks, oddity) {
+        most = own.iter().map(|node| node.0).fold(most, u64::max);
+        if is_odd && rng.chance(2) {
+            events.push(event("Profile", last, &head));
+        }
+        let (args, sum) = chunk(rng, &own, most, oddity);
+        time += sum;
+        // with time going back, chunks are still written one after the other
+        last = last.max(time + rng.below(50) as i64);
+        events.push(event("ProfileChunk", last, &args));
+    }
+    if rng.chance(50) {
+        events.push(event("ProfileChunk", last + 5, "{\"data\":{\"endTime\":5}}"));
+    }
+    if oddity == Oddity::File {
+        // mostly in order, as threads write them
+        let mut at = rng.index(events.len());
+        while at + 1 < events.len() {
+            events.swap(at, at + 1);
+            at += 1 + rng.index(events.len());
+        }
+        if rng.chance(30) {
+            rng.shuffle(&mut events);
+        }
+    }
+    events
+}
+
+/// A trace of streams, with other events among them.
+fn any_trace(rng: &mut Rng, oddities: &[Oddity]) -> String {
+    let mut all: Vec<(i64, String)> = Vec::new();
+    for (number, &oddity) in (1..).zip(oddities) {
+        let chunks = 20 + rng.index(150);
+        all.extend(stream(rng, number, chunks, oddity));
+    }
+    let last = all.iter().map(|(ts, _)| *ts).max().unwrap_or(0);
+    let filler = "y".repeat(300);
+    for at in 0..1500 {
+        let (ts, dur) = (last * at / 1500, rng.below(90));
+        let event = format!(
+            "{{\"ph\":\"X\",\"name\":\"{filler}\",\"pid\":1,\"tid\":1,\"ts\":{ts},\"dur\":{dur}}}"
+        );
+        all.push((ts, event));
+    }
+    if !oddities.contains(&Oddity::File) {
+        all.sort_by_key(|(ts, _)| *ts);
+    } else {
+        let mut at = 0;
+        while at + 1 < all.len() {
+            at += 1 + rng.index(40);
+            let to = (at + rng.index(6)).min(all.len());
+            rng.shuffle(&mut all[at.min(to)..to]);
+        }
+    }
+    let lines: Vec<String> = all.into_iter().map(|(_, event)| event).collect();
+    format!("[\n{}\n]\n", lines.join(",\n"))
+}
+
+/// First and last time of the events of a trace, in nanoseconds.
+fn bounds(text: &str) -> (i64, i64) {
+    let times = text.split("\"ts\":").skip(1).filter_map(|behind| {
+        let digits = behind.split([',', '}']).next()?;
+        digits.parse::<i64>().ok().map(|micros| micros * 1000)
+    });
+    times.fold((i64::MAX, i64::MIN), |(low, high), time| (low.min(time), high.max(time)))
+}
+
+/// Events of streams whose chunks an index tells apart, and of all streams.
+fn told_apart(bytes: &[u8]) -> (u64, u64) {
+    let index = Index::open(bytes, &id::ALL).expect("it was just made");
+    let entry = &index.section(id::STREAMS).expect("there are profiles").pages[0];
+    let page = index.page(entry).expect("sound");
+    let [events, known] = [0, 2].map(|column| page.numbers(column).expect("it is there"));
+    let told = events.iter().zip(&known).filter(|(_, known)| *known & streams::CHUNKS != 0);
+    (told.map(|(events, _)| events).sum(), events.iter().sum())
+}
+
+#[test]
+fn slices_that_read_some_chunks_are_those_that_read_all() {
+    let (mut used, mut all, mut told, mut of) = (0, 0, 0, 0);
+    let mut unused = BTreeMap::new();
+    for seed in seeds(0, 20) {
+        let mut rng = Rng::new(seed);
+        let oddity = ODDITIES[seed as usize % ODDITIES.len()];
+        let others: Vec<Oddity> = (0..rng.below(3)).map(|_| ODDITIES[rng.index(10)]).collect();
+        let text = any_trace(&mut rng, &[&[oddity][..], &others].concat());
+        let mut bytes = text.clone().into_bytes();
+        if seed % 13 == 12 {
+            let events = reference::events(&bytes).expect("well-formed");
+            let spans: Vec<_> = events.into_iter().map(|event| event.span).collect();
+            bytes = any_damage(&mut rng, &bytes, &spans).bytes;
+        }
+        let folder = Folder::new();
+        let path = folder.file("a.json", &bytes);
+        let (own, of_all) = told_apart(&made(&path, of_files(seed as usize)));
+        (told, of) = (told + own, of + of_all);
+        for number in 0..10 {
+            let windows = windows(&mut rng, bounds(&text));
+            // nearly always edges are clipped
+            let edges = EDGES[if number < 8 { 0 } else { number - 7 }];
+            let with = of_files(seed as usize * 10 + number);
+            let what = format!("seed {seed} {oddity:?}, {number}: {windows:?} {edges:?}");
+            all += 1;
+            match same(&what, &path, &windows, edges, with, None) {
+                Ok(_) => used += 1,
+                Err(why) => *unused.entry(why).or_insert(0) += 1,
+            }
+        }
+    }
+    let said = format!("{used} of {all}, {told} of {of} events told apart; {unused:?}");
+    assert!(used * 2 > all && told * 2 > of, "{said}");
+    assert_eq!(unused.get("it was refused"), None, "{said}");
+}
+
+fn at(micros: i64) -> Option<Moment> {
+    Some(Moment::At(micros * 1000))
+}
+
+/// A chunk with a space that V8 does not write is decoded wherever it stands.
+#[test]
+fn chunks_that_are_skimmed_mean_what_decoded_ones_do() {
+    let (mut cut, mut sources) = (0, 0);
+    for seed in seeds(0, 20) {
+        let mut rng = Rng::new(seed);
+        // where ids are used twice, nodes get others, by how many there are
+        let oddity =
+            [Oddity::None, Oddity::Late, Oddity::Shuffled, Oddity::Back][seed as usize % 4];
+        let text = any_trace(&mut rng, &[oddity]);
+        let spaced = text.replace("{\"args\":{\"data\":{", "{\"args\":{ \"data\":{");
+        let (first, last) = bounds(&text);
+        for _ in 0..6 {
+            let from = first + rng.below((last - first) as u64) as i64;
+            let to = from + 1 + rng.below(((last - first) / 20) as u64) as i64;
+            let window = TimeWindow { from: Some(Moment::At(from)), to: Some(Moment::At(to)) };
+            let slice_of = |text: &str| {
+                let folder = Folder::new();
+                let path = folder.file("a.json", text.as_bytes());
+                let (sources, target) =
+                    ([Source::Path(path)], output_to(&folder.path("out"), None));
+                let report = slice(&sources, &[window], Edges::Clip, &target, &config(PLAIN));
+                (
+                    String::from_utf8(read(&folder.path("out"))).expect("JSON"),
+                    report.expect("sound"),
+                )
+            };
+            let ((skimmed, report), (decoded, _)) = (slice_of(&text), slice_of(&spaced));
+            assert_eq!(
+                skimmed,
+                decoded.replace("{ \"data\"", "{\"data\""),
+                "seed {seed} {oddity:?}"
+            );
+            cut += report.rebased;
+            sources += usize::from(skimmed.contains("\"source\":\"Internal\""));
+        }
+    }
+    assert!(cut > 20 && sources > 10, "{cut} {sources}");
+}
+
+#[test]
+fn a_short_window_reads_few_chunks() {
+    let mut rng = Rng::new(3);
+    let events = stream(&mut rng, 1, 4000, Oddity::None);
+    let (first, last) = (events[0].0, events[events.len() - 1].0);
+    let lines: Vec<String> = events.into_iter().map(|(_, event)| event).collect();
+    let text = format!("[{}]", lines.join(",\n"));
+    let folder = Folder::new();
+    let path = folder.file("a.json", text.as_bytes());
+    made(&path, PLAIN);
+    for part in 1..9 {
+        let from = first + (last - first) * part / 10;
+        let window = TimeWindow { from: at(from), to: at(from + 2000) };
+        let read = same("a short window", &path, &[window], Edges::Clip, of_files(1), None);
+        let read = read.expect("it is used") as usize;
+        assert!(read * 4 < text.len(), "{read} of {}", text.len());
+    }
+}
+
+/// Slices a trace whose file is too long for a fingerprint of all of it.
+fn sliced(path: &Path, index: IndexUse) -> Result<(Vec<u8>, String), ErrorClass> {
+    let folder = Folder::new();
+    let target = folder.path("out");
+    let config = Config { index, ..config(Knobs { threads: 2, ..PLAIN }) };
+    let window = TimeWindow { from: at(300_000), to: at(302_000) };
+    let sources = [Source::Path(path.to_owned())];
+    let report = slice(&sources, &[window], Edges::Clip, &output_to(&target, None), &config);
+    let report = report.map_err(|error| error.class())?;
+    Ok((read(&target), format!("{:?} {:?}", report.index, report.written.run.warnings)))
+}
+
+#[test]
+fn a_node_that_changed_under_a_fresh_index_is_seen_if_it_is_needed() {
+    let mut rng = Rng::new(5);
+    let events = stream(&mut rng, 1, 2000, Oddity::None);
+    let lines: Vec<String> = events.into_iter().map(|(_, event)| event).collect();
+    let pad = "x".repeat(17 << 20);
+    let good =
+        format!("{{\"pad\":\"{pad}\",\"traceEvents\":[{}],\"tail\":\"{pad}\"}}", lines.join(",\n"));
+    let folder = Folder::new();
+    let path = folder.file("a.json", good.as_bytes());
+    made(&path, PLAIN);
+    let modified = std::fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
+    let (sound, said) = sliced(&path, IndexUse::Auto).expect("sound");
+    assert!(said.contains(".tmi") && said.ends_with("[]"), "{said}");
+    // functions of the slice, whose nodes stand long before it
+    let slice = String::from_utf8(sound.clone()).expect("it is JSON");
+    let mut changed = 0;
+    for name in slice.split("\"functionName\":\"").skip(1).filter_map(|text| text.split('"').next())
+    {
+        let wanted = format!("\"functionName\":\"{name}\"");
+        let place = good.find(&wanted).expect("it is there") + wanted.len() - 2;
+        let mut bytes = good.clone().into_bytes();
+        bytes[place] = b'X';
+        std::fs::write(&path, &bytes).expect("the folder takes it");
+        let file = std::fs::File::options().write(true).open(&path).expect("ours");
+        file.set_modified(modified).expect("ours");
+        let (expected, _) = sliced(&path, IndexUse::Never).expect("sound");
+        let (found, said) = sliced(&path, IndexUse::Auto).expect("sound");
+        assert!(found == expected && found != sound, "{name}: {said}");
+        assert!(said.contains("something else than the index says"), "{name}: {said}");
+        let named = IndexUse::File(path.with_extension("json.tmi"));
+        assert_eq!(sliced(&path, named).err(), Some(ErrorClass::Input), "{name}");
+        changed += 1;
+        if changed == 3 {
+            break;
+        }
+    }
+    assert_eq!(changed, 3);
+}

@@ -1,0 +1,157 @@
+//! What an index says of a packed trace is what a scan says, however it is packed.
+
+use crate::index::{Uses, made, of_files};
+use crate::indexed_profiles::{bounds, same_profiles, with_streams};
+use crate::indexed_slices::{self, EDGES, any_trace, windows};
+use crate::run::{Folder, Knobs, PLAIN, config};
+use crate::spans::Trace;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use std::path::Path;
+use tracemill_index::{Index, id};
+use tracemill_pipeline::{IndexConfig, Source, Warning, index};
+use tracemill_testkit::generate::{ProfileShape, profile_trace};
+use tracemill_testkit::{Rng, seeds};
+
+/// zstd frames of any lengths, also of nothing, with frames that readers skip between them, and perhaps a table behind them.
+fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let most = [100, 1000, 10_000][rng.below(3) as usize];
+    let (mut file, mut table, mut rest) = (Vec::new(), Vec::<u8>::new(), text);
+    let has_table = rng.below(2) == 0;
+    let mut frames = 0_u32;
+    while !rest.is_empty() {
+        let (own, behind) = rest.split_at(rest.len().min(rng.below(most + 1) as usize));
+        rest = behind;
+        let mut packed = zstd::bulk::compress(own, 1).expect("zstd takes anything");
+        if rng.below(8) == 0 {
+            packed.extend([0x53, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+        }
+        table.extend((packed.len() as u32).to_le_bytes());
+        table.extend((own.len() as u32).to_le_bytes());
+        file.extend(packed);
+        frames += 1;
+    }
+    if has_table {
+        file.extend(0x184D_2A5E_u32.to_le_bytes());
+        file.extend((table.len() as u32 + 9).to_le_bytes());
+        file.extend(&table);
+        file.extend(frames.to_le_bytes());
+        file.push(0);
+        file.extend(0x8F92_EAB1_u32.to_le_bytes());
+    }
+    file
+}
+
+#[test]
+fn slices_of_packed_traces_by_an_index_are_those_without() {
+    let mut uses = Uses::default();
+    for seed in seeds(0, 24) {
+        let mut rng = Rng::new(seed ^ 0x9ac);
+        let text = match seed % 3 {
+            0 => profile_trace(
+                seed,
+                &ProfileShape { others: 2000, ..ProfileShape::arbitrary(&mut rng) },
+            ),
+            1 => with_streams(&Trace::new(seed, 500, false).text, &mut rng, true).into_bytes(),
+            _ => any_trace(seed, &mut rng),
+        };
+        let bounds = bounds(&String::from_utf8_lossy(&text));
+        if bounds.0 > bounds.1 {
+            continue;
+        }
+        let folder = Folder::new();
+        let path = folder.file("a.json.zst", &zstd_frames(&text, &mut rng));
+        made(&path, PLAIN);
+        for number in 0..8 {
+            let windows = windows(&mut rng, bounds);
+            let with = of_files(seed as usize * 8 + number);
+            let what = format!("seed {seed}, {number}: {windows:?}");
+            let run = indexed_slices::same(&what, &path, &windows, EDGES[number % 3], with, None);
+            uses.count(run, text.len());
+        }
+        _ = same_profiles(&format!("seed {seed}"), &path, of_files(seed as usize));
+    }
+    uses.assert_pays(4, 3);
+}
+
+#[test]
+fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
+    let text = Trace::new(3, 300, false).text.into_bytes();
+    let folder = Folder::new();
+    let one = zstd::bulk::compress(&text, 1).expect("zstd takes anything");
+    // frames whose length nobody says
+    let halves = text.chunks(text.len() / 2 + 1);
+    let untold = halves.map(|half| zstd::stream::encode_all(half, 1).expect("as above"));
+    for packed in [one, untold.collect::<Vec<_>>().concat()] {
+        let path = folder.file("a.json.zst", &packed);
+        let index = made(&path, PLAIN);
+        let index = Index::open(&index, &id::ALL).expect("it was just made");
+        assert!(index.section(id::PACK).is_none() && index.section(id::SPANS).is_none());
+        let windows = windows(&mut Rng::new(1), bounds(&String::from_utf8_lossy(&text)));
+        assert!(warnings_of(&path).is_empty());
+        let run = indexed_slices::same("whole", &path, &windows, EDGES[0], PLAIN, None);
+        assert!(run.is_err_and(|why| why.contains("as a whole")), "{run:?}");
+    }
+}
+
+fn warnings_of(path: &Path) -> Vec<Warning> {
+    let wanted = IndexConfig { replace: true, ..IndexConfig::default() };
+    let reports = index(&[Source::Path(path.to_owned())], &wanted, &config(PLAIN)).expect("sound");
+    reports.into_iter().flat_map(|report| report.warnings).collect()
+}
+
+#[test]
+fn a_long_text_that_can_only_be_unpacked_as_a_whole_is_told() {
+    let pad = "0".repeat(9 << 20);
+    let text = format!(r#"[{{"ph":"i","ts":1,"pid":1,"tid":1,"args":"{pad}"}}]"#).into_bytes();
+    let folder = Folder::new();
+    let one = zstd::bulk::compress(&text, 1).expect("zstd takes anything");
+    let path = folder.file("one.json.zst", &one);
+    assert_eq!(warnings_of(&path), [Warning::OnlyAsAWhole { trace: path.display().to_string() }]);
+    let path = folder.file("frames.json.zst", &zstd_frames(&text, &mut Rng::new(1)));
+    assert_eq!(warnings_of(&path), []);
+}
+
+/// gzip of one member, or of members of 64 KiB as bgzip makes them.
+fn gzip(text: &[u8], member: usize) -> Vec<u8> {
+    let pack = |own: &[u8]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::new(6));
+        packed.write_all(own).expect("memory takes it");
+        packed.finish().expect("memory takes it")
+    };
+    text.chunks(member).flat_map(pack).collect()
+}
+
+#[test]
+fn slices_of_gzip_by_an_index_are_those_without() {
+    // long enough for several places where unpacking may begin
+    let mut text = Trace::new(11, 4000, false).text;
+    let mut rng = Rng::new(5);
+    let noise: String = (0..400_000).map(|_| format!("{:010}", rng.below(1 << 33))).collect();
+    let pad = format!(r#"{{"ph":"i","ts":1,"pid":1,"tid":1,"args":"{noise}"}},"#);
+    let middle = text.len() / 2;
+    let comma =
+        middle + text[middle..].find("},{").or(text[middle..].find("},\n{")).expect("events");
+    let next = comma + text[comma..].find(",").expect("found") + 1;
+    (0..6).for_each(|_| text.insert_str(next, &pad));
+    let folder = Folder::new();
+    let mut uses = Uses::default();
+    for member in [usize::MAX, 64 << 10] {
+        let path = folder.file("a.json.gz", &gzip(text.as_bytes(), member));
+        let index = made(&path, PLAIN);
+        assert_eq!(index, made(&path, Knobs { threads: 7, ..PLAIN }));
+        let index = Index::open(&index, &id::ALL).expect("it was just made");
+        let rows = |id| index.section(id).map_or(0, |section| section.rows);
+        assert!(rows(id::PACK) > 2, "{}", rows(id::PACK));
+        assert_eq!(rows(id::WINDOWS) > 0, member == usize::MAX);
+        for number in 0..4 {
+            let windows = windows(&mut rng, bounds(&text));
+            let what = format!("{member}, {number}: {windows:?}");
+            let with = Knobs { chunk: 1 << 20, ..of_files(number) };
+            let run = indexed_slices::same(&what, &path, &windows, EDGES[number % 3], with, None);
+            uses.count(run, text.len());
+        }
+    }
+    uses.assert_pays(4, 3);
+}

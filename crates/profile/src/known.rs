@@ -1,0 +1,184 @@
+//! Streams of which an index knows where each chunk stands, its times and the ids of its nodes: chunks are read when they are needed.
+//!
+//! ```text
+//!   known    chunk  chunk  chunk  chunk  chunk  chunk      place, times, ids, checksum
+//!   read            x                    x                 those of a window, and those that define what its samples name
+//! ```
+//!
+//! What is read must have the checksum that is known. If it has not, it counts as empty, and so does all that is asked for from then
+//! on: whoever asks is to see to it that nothing comes of that.
+
+use super::skim::Skim;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
+use tracemill_core::order::{Records, SpillList, SpillLists};
+use tracemill_core::place::{Long, Place};
+use tracemill_core::store::Store;
+use tracemill_tokenizer::{Cursor, Mapped};
+
+/// A chunk that is known.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownChunk {
+    /// Where its event begins in the input, and its bytes.
+    pub place: u64,
+    /// See `place`.
+    pub len: u64,
+    /// Of the event, in nanoseconds.
+    pub time: i64,
+    /// What a look at it finds.
+    pub skim: Skim,
+    /// The checksum of the event.
+    pub sum: u32,
+}
+
+/// Chunks of one stream, in input order.
+#[derive(Default)]
+struct Known {
+    chunks: SpillList<Entry>,
+    skims: SpillList<Skim>,
+    sums: SpillList<u32>,
+    samples: u64,
+}
+
+/// Chunks of some streams of the one input.
+pub struct KnownStreams {
+    /// Where the input stands among all.
+    base: u64,
+    /// By the places of the first events of their streams.
+    streams: HashMap<u64, Known>,
+    lists: SpillLists,
+    file: Option<Mapped>,
+    long: Vec<Long>,
+    /// The checksum of an event, by its place and bytes.
+    sum_of: fn(u64, &[u8]) -> u32,
+    bytes_read: AtomicU64,
+    is_wrong: AtomicBool,
+}
+
+impl std::fmt::Debug for KnownStreams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KnownStreams").field("streams", &self.streams.len()).finish_non_exhaustive()
+    }
+}
+
+impl KnownStreams {
+    /// None yet, of the input at `base`; of more than `room` bytes of them the rest goes to `tmp_dir`. `sum_of` is the checksum of an event
+    /// by its place and bytes.
+    pub fn new(base: u64, room: u64, tmp_dir: &Path, sum_of: fn(u64, &[u8]) -> u32) -> Self {
+        KnownStreams {
+            base,
+            streams: HashMap::default(),
+            lists: SpillLists::new(room, tmp_dir),
+            file: None,
+            long: Vec::new(),
+            sum_of,
+            bytes_read: AtomicU64::new(0),
+            is_wrong: AtomicBool::new(false),
+        }
+    }
+
+    /// Adds the next chunk of the stream whose first event stands at `first`.
+    pub fn push(&mut self, first: u64, chunk: KnownChunk) -> Result<(), Error> {
+        let KnownChunk { place, len, time, skim, sum } = chunk;
+        let offset = self.base + place;
+        if Place::is_long(len as usize) {
+            self.long.push((offset, len));
+        }
+        let own = self.streams.entry(first).or_default();
+        self.lists
+            .push(&mut own.chunks, Entry { time, place: Place::new(offset, len as usize, 0) });
+        self.lists.push(&mut own.skims, skim);
+        self.lists.push(&mut own.sums, sum);
+        own.samples += skim.samples();
+        if self.lists.is_full() {
+            #[expect(clippy::iter_over_hash_type, reason = "each list is spilled on its own")]
+            for own in self.streams.values_mut() {
+                self.lists.spill(&mut own.chunks)?;
+                self.lists.spill(&mut own.skims)?;
+                self.lists.spill(&mut own.sums)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All are there.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.file = self.lists.finish()?;
+        Ok(())
+    }
+
+    /// Long events among them.
+    pub fn long(&self) -> &[Long] {
+        &self.long
+    }
+
+    /// Bytes of events that were read, but for those that stood in pieces that were read anyway.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Whether something else was read than is known.
+    pub fn is_wrong(&self) -> bool {
+        self.is_wrong.load(Ordering::Relaxed)
+    }
+
+    /// Whether a stream, by the place of its first event among all inputs, is one of these.
+    pub(crate) fn has(&self, first: u64) -> bool {
+        self.streams.contains_key(&first.wrapping_sub(self.base))
+    }
+
+    pub(crate) fn stream(&self, first: u64) -> Option<KnownStream<'_>> {
+        let own = self.streams.get(&first.wrapping_sub(self.base))?;
+        Some(KnownStream { all: self, own })
+    }
+
+    /// Whether an event is what is known of it.
+    pub(crate) fn check(&self, entry: Entry, sum: u32, store: &Store<'_>) -> bool {
+        let bytes = store.event(entry.place);
+        let is_event =
+            bytes.first() == Some(&b'{') && Cursor::new(bytes).value().len() == bytes.len();
+        let place = entry.place.offset() - self.base;
+        let is_right = is_event && (self.sum_of)(place, bytes) == sum;
+        self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.is_wrong.fetch_or(!is_right, Ordering::Relaxed);
+        is_right
+    }
+}
+
+/// One of the streams.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownStream<'c> {
+    pub(crate) all: &'c KnownStreams,
+    own: &'c Known,
+}
+
+impl<'c> KnownStream<'c> {
+    fn file(self) -> &'c [u8] {
+        self.all.file.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn chunks(self) -> Records<'c, Entry> {
+        self.own.chunks.records(self.file())
+    }
+
+    pub(crate) fn skims(self) -> Records<'c, Skim> {
+        self.own.skims.records(self.file())
+    }
+
+    pub(crate) fn sums(self) -> Records<'c, u32> {
+        self.own.sums.records(self.file())
+    }
+
+    pub(crate) fn samples(self) -> u64 {
+        self.own.samples
+    }
+
+    /// Whether all of its chunks are what is known of them.
+    pub(crate) fn check_all(self, store: &Store<'_>) -> bool {
+        let mut all = self.chunks().iter().zip(self.sums().iter());
+        !self.all.is_wrong() && all.all(|(entry, sum)| self.all.check(entry, sum, store))
+    }
+}
