@@ -253,6 +253,7 @@ fn verbs_that_write_traces_write_their_indexes_too() {
 #[test]
 fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
     use std::fs::Permissions;
+    use std::io::ErrorKind;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
     let folder = folder();
@@ -285,7 +286,14 @@ fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
         if is_root {
             command.uid(65534).gid(65534);
         }
-        Run::of(command.output().expect("the command runs"))
+        // a child that another test is starting holds the copy open for writing, until it runs its own program
+        let output = loop {
+            match command.output() {
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+                output => break output,
+            }
+        };
+        Run::of(output.expect("the command runs"))
     };
     let cache = folder.path("home/tracemill");
     let made =
