@@ -3,10 +3,11 @@
 use crate::compiled;
 use crate::names::Names;
 use crate::reflows;
-use crate::value::{at, elements, is_true, member, number, shortest, string, template};
-use memchr::memmem;
+use crate::value::{at, is_true, member, number, shortest, string, template};
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
 use tracemill_core::hash::HashMap;
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Cursor, Event, Field};
 
 /// Which details are looked for beyond those that times and rows need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,21 +22,7 @@ pub struct Wanted {
     pub report: bool,
 }
 
-/// The details of one event, as texts.
-#[derive(Default)]
-pub(crate) struct Details {
-    trace_id: Option<Vec<u8>>,
-    row: Option<Vec<u8>>,
-    url: Option<Vec<u8>>,
-    request: Option<Vec<u8>>,
-    frame: Option<Vec<u8>>,
-    title: Option<Vec<u8>>,
-    told: Option<Vec<u8>>,
-    bytes: Option<f64>,
-    is_cached: bool,
-}
-
-/// The same by numbers of texts.
+/// The details of one event, by numbers of texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Numbered {
     /// Id of the sample that was taken for the event; 0 if there is none.
@@ -72,29 +59,13 @@ impl Default for DetailsTable {
 }
 
 impl DetailsTable {
-    pub(crate) fn number(&mut self, details: &Details, names: &mut Names) -> u32 {
-        let mut text = |text: &Option<Vec<u8>>| text.as_ref().map_or(0, |text| names.number(text));
-        let numbered = Numbered {
-            trace_id: text(&details.trace_id),
-            row: text(&details.row),
-            url: text(&details.url),
-            request: text(&details.request),
-            frame: text(&details.frame),
-            title: text(&details.title),
-            told: text(&details.told),
-            bytes: details.bytes.unwrap_or(0.0).to_bits(),
-            is_cached: details.is_cached,
-        };
-        self.enter(numbered)
-    }
-
     /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         let table = self.numbers.capacity() * (size_of::<(Numbered, u32)>() + 2);
         (self.all.capacity() * size_of::<Numbered>() + table) as u64
     }
 
-    fn enter(&mut self, numbered: Numbered) -> u32 {
+    pub(crate) fn number(&mut self, numbered: Numbered) -> u32 {
         let next = self.all.len() as u32;
         *self.numbers.entry(numbered).or_insert_with(|| {
             self.all.push(numbered);
@@ -115,66 +86,136 @@ impl DetailsTable {
             told: text(own.told),
             ..*own
         };
-        other.all.iter().map(|own| self.enter(moved(own))).collect()
+        other.all.iter().map(|own| self.number(moved(own))).collect()
     }
 }
 
-impl Details {
-    /// Of an event of this phase and name; `None` if it says nothing that matters.
+/// What is looked for in events of a name and phase: asked once for many events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sought {
+    /// It is of what a request brought.
+    received: bool,
+    stamp: bool,
+    dispatched: bool,
+    animated: bool,
+    compiled: bool,
+    layout: bool,
+    wanted: Wanted,
+}
+
+/// A word that `args` must have for a detail.
+struct Word(LazyLock<Finder<'static>>);
+
+impl Word {
+    const fn new(find: fn() -> Finder<'static>) -> Self {
+        Word(LazyLock::new(find))
+    }
+
+    fn is_in(&self, args: &[u8]) -> bool {
+        self.0.find(args).is_some()
+    }
+}
+
+static TRACED: Word = Word::new(|| Finder::new(b"\"sampleTraceId\""));
+/// Of `url`, and of `stylesheetUrl`.
+static URL: Word = Word::new(|| Finder::new(b"rl\""));
+static STACK: Word = Word::new(|| Finder::new(b"\"stackTrace\""));
+static REQUEST: Word = Word::new(|| Finder::new(b"\"requestId\""));
+static FRAME: Word = Word::new(|| Finder::new(b"\"frame\""));
+
+impl Sought {
+    /// In events of this phase and name.
+    pub(crate) fn of(phase: u8, name: &[u8], wanted: Wanted) -> Self {
+        Sought {
+            received: matches!(
+                name,
+                b"ResourceReceivedData" | b"ResourceFinish" | b"ResourceReceiveResponse"
+            ),
+            stamp: name == b"TimeStamp" && phase == b'I',
+            dispatched: wanted.titles && name == b"EventDispatch" && phase == b'X',
+            animated: wanted.titles && name == b"Animation",
+            compiled: wanted.report && phase == b'X' && compiled::has_detail(name),
+            layout: wanted.report && reflows::is_layout(name),
+            wanted,
+        }
+    }
+
+    /// What an event says; `None` if that is nothing that matters. Texts are entered into `names`.
     #[inline]
-    pub(crate) fn of(event: &Event<'_>, phase: u8, name: &[u8], wanted: Wanted) -> Option<Self> {
-        let has = |word: &[u8]| memmem::find(event.bytes, word).is_some();
-        let traced = has(b"\"sampleTraceId\"");
-        let is_received = matches!(
-            name,
-            b"ResourceReceivedData" | b"ResourceFinish" | b"ResourceReceiveResponse"
-        );
-        let is_stamp = name == b"TimeStamp" && phase == b'I';
-        let titled = wanted.titles && matches!(name, b"EventDispatch" | b"Animation");
-        let located =
-            wanted.urls && (has(b"rl\"") || has(b"\"stackTrace\"") || has(b"\"requestId\""));
-        let framed = wanted.frames && has(b"\"frame\"");
-        let compiled = wanted.report && phase == b'X' && compiled::has_detail(name);
-        let forced = wanted.report && reflows::is_layout(name) && has(b"\"stackTrace\"");
-        if !(traced || is_received || is_stamp || titled || located || framed || compiled || forced)
-        {
+    pub(crate) fn details(
+        self,
+        event: &Event<'_>,
+        name: u32,
+        names: &mut Names,
+    ) -> Option<Numbered> {
+        let Sought { received, stamp, dispatched, animated, compiled, .. } = self;
+        let rest = event.field_and_rest(Field::Args)?;
+        let by_name = received | stamp | dispatched | animated | compiled;
+        // most events say nothing
+        if rest.starts_with(b"{}") && !by_name {
             return None;
         }
-        let args = event.field(Field::Args)?;
-        let data = member(args, b"data");
-        let of_data = |key: &[u8]| data.and_then(|data| member(data, key));
-        let mut details = Details::default();
-        if traced {
-            details.trace_id = trace_id(args, data);
+        let traced = TRACED.is_in(rest);
+        let located =
+            self.wanted.urls && (URL.is_in(rest) || STACK.is_in(rest) || REQUEST.is_in(rest));
+        let framed = self.wanted.frames && FRAME.is_in(rest);
+        let forced = self.layout && STACK.is_in(rest);
+        if !(by_name || traced || located || framed || forced) {
+            return None;
         }
-        if is_received {
-            details.row = Some([b"req:", &*template(of_data(b"requestId"))].concat());
-            details.bytes = of_data(b"encodedDataLength").and_then(number);
-            details.is_cached = is_true(of_data(b"fromCache"));
-        } else if is_stamp && is_true(data) {
-            details.row = Some([name, b":", &*template(of_data(b"name"))].concat());
-            details.title = of_data(b"name").or(of_data(b"message")).map(|v| template(Some(v)));
-        }
-        if titled {
-            details.title = match name {
-                b"EventDispatch" if phase == b'X' => Some(template(of_data(b"type"))),
-                b"Animation" => of_data(b"name").filter(|v| is_true(Some(v))).and_then(string),
-                _ => None,
-            };
+        let mut details = Numbered::default();
+        if by_name || traced || framed || forced {
+            let args = event.field(Field::Args)?;
+            self.read(args, (traced, framed, forced), names, &mut details);
         }
         if located {
-            (details.url, details.request) = url(name, args, data);
-        }
-        if framed {
-            details.frame = frame(args, data);
-        }
-        if compiled {
-            details.told = member(args, b"detail").and_then(string);
-        }
-        if forced {
-            details.told = reflows::frame(args).map(<[u8]>::to_vec);
+            let (url, request) = url_or_request(names.bytes_of(name), rest);
+            details.url = url.map_or(0, |url| names.content(url));
+            details.request = request.map_or(0, |id| names.number(&template(Some(id))));
         }
         Some(details)
+    }
+
+    /// Reads all but URLs.
+    fn read(
+        self,
+        args: &[u8],
+        (traced, framed, forced): (bool, bool, bool),
+        names: &mut Names,
+        details: &mut Numbered,
+    ) {
+        let data = member(args, b"data");
+        let of_data = |key: &[u8]| data.and_then(|data| member(data, key));
+        let mut text = |text: Option<Vec<u8>>| text.map_or(0, |text| names.number(&text));
+        if traced {
+            details.trace_id = text(trace_id(args, data));
+        }
+        if self.received {
+            let id = template(of_data(b"requestId"));
+            details.row = text(Some([b"req:", &*id].concat()));
+            details.bytes = of_data(b"encodedDataLength").and_then(number).unwrap_or(0.0).to_bits();
+            details.is_cached = is_true(of_data(b"fromCache"));
+        } else if self.stamp && is_true(data) {
+            let name = of_data(b"name");
+            details.row = text(Some([b"TimeStamp:", &*template(name)].concat()));
+            let title = name.or(of_data(b"message"));
+            details.title = text(title.map(|own| template(Some(own))));
+        }
+        if self.dispatched {
+            details.title = text(Some(template(of_data(b"type"))));
+        } else if self.animated {
+            let name = of_data(b"name").filter(|name| is_true(Some(name)));
+            details.title = text(name.and_then(string));
+        }
+        if framed {
+            details.frame = text(frame(args, data));
+        }
+        if self.compiled {
+            details.told = text(member(args, b"detail").and_then(string));
+        }
+        if forced {
+            details.told = text(reflows::frame(args).map(<[u8]>::to_vec));
+        }
     }
 }
 
@@ -205,39 +246,113 @@ pub(crate) fn is_of_request(name: &[u8]) -> bool {
     )
 }
 
-/// The URL of an event, and the request that it is of, or that knows its URL.
-fn url(name: &[u8], args: &[u8], data: Option<&[u8]>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
-    let (url, request) = url_or_request(name, args, data);
-    if request.is_some() || !is_of_request(name) {
-        return (url, request);
-    }
-    let id = data.and_then(|data| member(data, b"requestId"));
-    (url, id.map(|id| template(Some(id))))
+/// Members of `args` that an event has its URL of, as they are written.
+#[derive(Default)]
+struct Places<'a> {
+    begin_url: Option<&'a [u8]>,
+    data: DataPlaces<'a>,
 }
 
-/// `getNonResolvedURL`: a URL, or the request that knows it.
-pub(crate) fn url_or_request(
-    name: &[u8],
-    args: &[u8],
-    data: Option<&[u8]>,
-) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
-    let of_data = |key: &[u8]| data.and_then(|data| member(data, key));
-    if name == b"ParseAuthorStyleSheet" {
-        return (of_data(b"stylesheetUrl").and_then(string), None);
+#[derive(Default)]
+struct DataPlaces<'a> {
+    stylesheet: Option<&'a [u8]>,
+    /// Of the first frame of a stack, if there is a frame.
+    frame_url: Option<Option<&'a [u8]>>,
+    url: Option<&'a [u8]>,
+    request: Option<&'a [u8]>,
+}
+
+impl<'a> Places<'a> {
+    /// Of `args` and whatever follows them. Cost: one pass.
+    fn of(args: &'a [u8]) -> Self {
+        let mut found = Places::default();
+        of_members(&mut Cursor::new(args), |key, cursor| match key {
+            b"data" => found.data = DataPlaces::of(cursor),
+            b"beginData" => {
+                found.begin_url = None;
+                of_members(cursor, |key, cursor| {
+                    let value = cursor.value();
+                    if key == b"url" {
+                        found.begin_url = Some(value);
+                    }
+                });
+            }
+            _ => drop(cursor.value()),
+        });
+        found
     }
-    if let Some(frames) = of_data(b"stackTrace").map(elements)
-        && let Some(first) = frames.first()
-    {
-        return (member(first, b"url").and_then(string), None);
+}
+
+impl<'a> DataPlaces<'a> {
+    fn of(cursor: &mut Cursor<'a>) -> Self {
+        let mut found = DataPlaces::default();
+        of_members(cursor, |key, cursor| match key {
+            b"stackTrace" => found.frame_url = first_frame(cursor),
+            b"url" => found.url = Some(cursor.value()),
+            b"requestId" => found.request = Some(cursor.value()),
+            b"stylesheetUrl" => found.stylesheet = Some(cursor.value()),
+            _ => drop(cursor.value()),
+        });
+        found
+    }
+}
+
+/// Hands on the members of the next value, whose values `each` must take; takes a value that is no object.
+fn of_members<'a>(cursor: &mut Cursor<'a>, mut each: impl FnMut(&[u8], &mut Cursor<'a>)) {
+    if !cursor.enter(b'{') {
+        cursor.value();
+        return;
+    }
+    while let Some(key) = cursor.next_key() {
+        each(&key, cursor);
+    }
+}
+
+/// The URL of the first frame of a stack, if there is a frame.
+fn first_frame<'a>(cursor: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
+    if !cursor.enter(b'[') {
+        cursor.value();
+        return None;
+    }
+    let mut first = None;
+    while cursor.next_element() {
+        if first.is_some() {
+            cursor.value();
+            continue;
+        }
+        let mut url = None;
+        of_members(cursor, |key, cursor| {
+            let value = cursor.value();
+            if key == b"url" {
+                url = Some(value);
+            }
+        });
+        first = Some(url);
+    }
+    first
+}
+
+/// `getNonResolvedURL` of an event whose `args` begin so: a URL, or the request that knows it, as they are written.
+pub(crate) fn url_or_request<'a>(
+    name: &[u8],
+    args: &'a [u8],
+) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+    let Places { begin_url, data } = Places::of(args);
+    // what a request is made of is of it, whether it has a URL or not
+    let own = data.request.filter(|_| is_of_request(name));
+    if name == b"ParseAuthorStyleSheet" {
+        return (data.stylesheet, own);
+    }
+    if let Some(url) = data.frame_url {
+        return (url, own);
     }
     if name == b"ParseHTML" {
-        return (at(args, &[b"beginData", b"url"]).and_then(string), None);
+        return (begin_url, own);
     }
-    if let Some(url) = of_data(b"url").filter(|url| is_true(Some(url))) {
-        return (string(url), None);
+    if let Some(url) = data.url.filter(|url| is_true(Some(url))) {
+        return (Some(url), own);
     }
-    let request = of_data(b"requestId").filter(|id| is_true(Some(id)));
-    (None, request.map(|id| template(Some(id))))
+    (None, own.or(data.request.filter(|id| is_true(Some(id)))))
 }
 
 /// `frameIDForEvent`

@@ -5,7 +5,7 @@
 
 use crate::compiled::Included;
 use crate::counters::Counters;
-use crate::details::{Details, DetailsTable, Wanted};
+use crate::details::{DetailsTable, Sought, Wanted};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable, ThreadId};
@@ -277,8 +277,9 @@ impl Findings for Facts {
         let details = match phase {
             b'E' => 0,
             _ => {
-                let found = Details::of(event, phase, self.names.bytes_of(name), self.wanted);
-                found.map_or(0, |found| self.details.number(&found, &mut self.names))
+                let sought = Sought::of(phase, self.names.bytes_of(name), self.wanted);
+                let found = sought.details(event, name, &mut self.names);
+                found.map_or(0, |found| self.details.number(found))
             }
         };
         let id = |field| event.field(field).unwrap_or_default();

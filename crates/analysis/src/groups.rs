@@ -102,6 +102,15 @@ const CALL: u32 = 1 << 31;
 /// By what an entry's group is kept: whether it is a call, its kind or node, its details.
 type Asked = (bool, u32, u32);
 
+/// What id, label and place of an entry follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Named {
+    /// A call of this function of the thread's profile.
+    Call(u32),
+    /// An event of this kind, with texts of its row and title.
+    Event(u32, u32, u32),
+}
+
 /// Ids, groups and labels of the entries of a thread.
 pub(crate) struct Ids<'t> {
     trace: &'t Trace,
@@ -152,6 +161,16 @@ impl<'t> Ids<'t> {
             return None;
         }
         Some(self.model()?.frame(entry.kind))
+    }
+
+    /// What id, label and place of an entry follow from.
+    #[inline]
+    pub(crate) fn named(&self, entry: &Entry) -> Named {
+        if entry.is_call() {
+            return Named::Call(self.model().map_or(0, |own| own.node(entry.kind).frame));
+        }
+        let details = &self.trace.details.all[entry.details as usize];
+        Named::Event(entry.kind, details.row, details.title)
     }
 
     /// The text of an id.

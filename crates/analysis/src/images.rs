@@ -2,7 +2,7 @@
 //! last, else of the one that is known by the reference that the thread decoded last.
 
 use crate::details::url_or_request;
-use crate::value::{is_true, member, template};
+use crate::value::{is_true, member, string, template};
 use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
@@ -55,7 +55,7 @@ impl Images {
         let args = event.field(Field::Args).unwrap_or_default();
         let reference = member(args, b"LazyPixelRef");
         let text = match role {
-            Role::Paint => url_or_request(name, args, member(args, b"data")).0,
+            Role::Paint => url_or_request(name, args).0.and_then(string),
             Role::Decode => None,
             _ => reference.map(|own| template(Some(own))),
         };

@@ -55,6 +55,14 @@ impl Names {
         self.number(&plain)
     }
 
+    /// The number of a string's content; 0 for what is no string.
+    pub(crate) fn content(&mut self, value: &[u8]) -> u32 {
+        match value {
+            [b'"', .., b'"'] => self.written(value),
+            _ => 0,
+        }
+    }
+
     /// The text of a number.
     pub fn bytes_of(&self, number: u32) -> &[u8] {
         of(&self.bytes, &self.ends, number)

@@ -43,32 +43,10 @@ impl Trace {
     /// # Errors
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
-        let [parts] = self.parts_in_shapes(threads, query, [query.shape])?;
-        Ok(parts)
-    }
-
-    /// As [`Trace::parts`], for each of several shapes. The flame chart of a thread is made once for all of them.
-    ///
-    /// # Errors
-    /// As [`Trace::parts`].
-    pub fn parts_in_shapes<const N: usize>(
-        &self,
-        threads: &[usize],
-        query: &Query,
-        shapes: [Shape; N],
-    ) -> Result<[Vec<Part>; N], Error> {
-        let queries = shapes.map(|shape| Query { shape, ..query.clone() });
-        let rooms = shapes.map(|_| Room::new(&self.limits, self.limits.memory));
-        let of_thread = |number: usize| self.of_thread(threads[number], &queries, &rooms);
-        let mut of_shapes = shapes.map(|_| Vec::with_capacity(threads.len()));
-        for own in try_each(self.limits.threads, threads.len(), of_thread)? {
-            of_shapes.iter_mut().zip(own).for_each(|(all, part)| all.push(part));
-        }
-        let mut at = 0;
-        Ok(of_shapes.map(|own| {
-            at += 1;
-            self.shared(threads, own, &queries[at - 1])
-        }))
+        let room = Room::new(&self.limits, self.limits.memory);
+        let of_thread = |number: usize| self.of_thread(threads[number], query, &room);
+        let own = try_each(self.limits.threads, threads.len(), of_thread)?;
+        Ok(self.shared(threads, own, query))
     }
 
     /// The tables of threads as those that a query wants share them.
@@ -165,19 +143,20 @@ impl Trace {
         Ok(None)
     }
 
-    /// The tables of a thread, of queries that differ in their shape only.
-    fn of_thread(&self, at: usize, queries: &[Query], rooms: &[Room]) -> Result<Vec<Part>, Error> {
+    /// The table of a thread.
+    fn of_thread(&self, at: usize, query: &Query, room: &Room) -> Result<Part, Error> {
         self.limits.cancel.check()?;
-        let Some(first) = queries.first() else { return Ok(Vec::new()) };
-        let thread = &self.threads[at];
-        let track = self.track(thread)?;
-        let view = View::new(&track, first.rules);
-        let (calls, listed, dropped) = (view.calls() as u64, view.listed(), view.dropped());
-        let part = |(query, room)| {
-            let table = view.table_of(query, room)?;
-            Ok(Part { threads: vec![at], table, calls, listed, dropped })
-        };
-        queries.iter().zip(rooms).map(part).collect()
+        let track = self.track(&self.threads[at])?;
+        let view = View::new(&track, query.rules);
+        Ok(view.part(at, view.table_of(query, room)?))
+    }
+}
+
+impl View<'_> {
+    /// A table of it, as that of the thread of this number.
+    pub(crate) fn part(&self, thread: usize, table: Table) -> Part {
+        let (calls, listed, dropped) = (self.calls() as u64, self.listed(), self.dropped());
+        Part { threads: vec![thread], table, calls, listed, dropped }
     }
 }
 
@@ -228,6 +207,11 @@ pub(crate) fn bottom_up_of_all(parts: Vec<Part>) -> Option<Part> {
     let mut part = united(parts, Shape::BottomUp { levels: 1 }, None)?;
     drop_empty(&mut part.table.rows, 1);
     Some(part)
+}
+
+/// The call trees of several threads as one, as [`Trace::parts`] makes it of all.
+pub(crate) fn call_tree_of_all(parts: Vec<Part>, key: Option<RowKey>) -> Option<Part> {
+    united(parts, Shape::CallTree, key)
 }
 
 /// Several tables as one.

@@ -489,7 +489,7 @@ impl<'t> View<'t> {
         }
     }
 
-    fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
+    pub(crate) fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
         let Some(frame) = ids.frame(entry) else { return Location::default() };
         Location {
             url: self.trace.names.text(frame.url),

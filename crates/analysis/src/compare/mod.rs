@@ -1,8 +1,10 @@
 //! Two sides, of one run each or of many, function by function: what became slower, and whether that is more than chance.
 
+mod keys;
 mod pairs;
 mod rules;
 mod runs;
+mod singles;
 mod stats;
 
 use pairs::{Side, pair};

@@ -1,7 +1,8 @@
 //! Runs of a side put together, and functions of both sides that are one.
 
+use super::keys::Key;
 use super::rules::{MatchBy, Normalize};
-use super::runs::{Key, Run};
+use super::runs::Run;
 use super::stats::median_of;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;

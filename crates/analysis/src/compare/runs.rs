@@ -1,26 +1,21 @@
 //! What a run took, by function: of tables that were just made, or that an earlier run left.
 
+use super::keys::{Key, Keys};
+use super::singles::{Each, IsWanted, Singles};
+use crate::groups::GroupBy;
+use crate::parts::{Part, call_tree_of_all};
+use crate::query::Query;
 use crate::rows::TreeRow;
+use crate::space::Room;
+use crate::table::View;
 use crate::trace::Trace;
-use crate::urls::without_hashes;
+use crate::tree::By;
+use crate::views::TopDown;
+use crate::walk::Visit;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
-
-/// Which function: its name, its URL as builds share it, its line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key {
-    pub(super) name: String,
-    pub(super) url: String,
-    pub(super) line: Option<i64>,
-}
-
-impl Key {
-    fn of(row: &TreeRow) -> Self {
-        let name = row.name();
-        let (url, line) = (without_hashes(&row.location.url), row.location.line);
-        Key { name: name.to_owned(), url, line }
-    }
-}
+use tracemill_core::threads::try_each;
+use tracemill_pipeline::Error;
 
 /// A function of a run.
 #[derive(Clone, Debug, Default)]
@@ -45,46 +40,88 @@ pub struct Run {
 impl Run {
     /// Of a call tree, or of the upper rows of a bottom-up tree, which are functions already.
     pub fn new(busy: f64, rows: &[TreeRow], is_call_tree: bool) -> Self {
-        let mut run = Run { busy, ..Run::default() };
-        let mut path: Vec<Key> = Vec::new();
-        let mut open: HashMap<Key, u32> = HashMap::default();
+        let mut keys = Keys::default();
+        let mut all: Vec<RunRow> = Vec::new();
+        // of each function how often it is open
+        let mut open: Vec<u32> = Vec::new();
+        let mut path: Vec<usize> = Vec::new();
         for row in rows {
-            let key = Key::of(row);
             if !is_call_tree && row.depth > 0 {
                 continue;
             }
-            while is_call_tree && path.len() > row.depth as usize {
-                let left = path.pop().unwrap_or_default();
-                open.entry(left).and_modify(|count| *count -= 1);
+            let number = keys.number(row);
+            if number == all.len() {
+                all.push(RunRow::default());
+                open.push(0);
             }
-            let own = run.rows.entry(key.clone()).or_default();
+            while is_call_tree && path.len() > row.depth as usize {
+                path.pop().into_iter().for_each(|left| open[left] -= 1);
+            }
+            let own = &mut all[number];
             own.own += row.own;
             own.count += row.count;
-            let within = open.entry(key.clone()).or_default();
-            if !is_call_tree || *within == 0 {
+            if !is_call_tree || open[number] == 0 {
                 own.total += row.total;
             }
             if is_call_tree {
-                *within += 1;
-                path.push(key);
+                open[number] += 1;
+                path.push(number);
             }
         }
-        run
+        let row = |(key, number): (Key, usize)| (key, std::mem::take(&mut all[number]));
+        Run { busy, rows: keys.numbers.into_iter().map(row).collect() }
     }
 
-    /// Adds own times of single events, of a log: those without samples are judged by them.
-    pub fn add_events(&mut self, log: &[TreeRow]) {
-        for row in log {
-            if let Some(own) = self.rows.get_mut(&Key::of(row)).filter(|own| own.variance.is_none())
-            {
-                own.each.push(row.own);
+    /// Of the call trees of threads, given by their numbers. A run that is `alone` on its side is judged by its samples, and what has none by
+    /// its single events: so these are looked at too, in the same walk over each thread.
+    ///
+    /// # Errors
+    /// As [`Trace::parts`].
+    pub fn of(trace: &Trace, threads: &[usize], query: &Query, alone: bool) -> Result<Self, Error> {
+        let samples = if alone { Samples::of(trace, threads) } else { Samples::default() };
+        let room = Room::new(&trace.limits, trace.limits.memory);
+        let of_thread = |number: usize| {
+            let is_wanted = |key: &Key| !samples.0.contains_key(key);
+            let is_wanted: Option<IsWanted<'_>> = if alone { Some(&is_wanted) } else { None };
+            call_tree_and_singles(trace, threads[number], (query, &room), is_wanted)
+        };
+        let all = try_each(trace.limits.threads, threads.len(), of_thread)?;
+        let (parts, singles): (Vec<Part>, Vec<Vec<Each>>) = all.into_iter().unzip();
+        let mut run = match call_tree_of_all(parts, query.key) {
+            Some(part) => Run::new(part.busy(), &part.table.rows, true),
+            None => Run::default(),
+        };
+        run.judge_by(&samples);
+        for (key, each) in singles.into_iter().flatten() {
+            if let Some(own) = run.rows.get_mut(&key) {
+                own.each.extend(each);
             }
         }
+        Ok(run)
     }
 
     /// Learns from the samples of threads, given by their numbers, how far own times can be trusted. A function that was seen in n samples may as
     /// well have been seen in more or fewer, by the root of n.
     pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
+        self.judge_by(&Samples::of(trace, threads));
+    }
+
+    fn judge_by(&mut self, samples: &Samples) {
+        for (key, row) in &mut self.rows {
+            // what counts may be less than all samples: its variance is that share of theirs
+            if let Some((sum, squares)) = samples.0.get(key) {
+                row.variance = Some(squares / sum * row.own.max(0.0));
+            }
+        }
+    }
+}
+
+/// Of each function that samples saw the sum of their weights, and that of their squares.
+#[derive(Default)]
+struct Samples(HashMap<Key, (f64, f64)>);
+
+impl Samples {
+    fn of(trace: &Trace, threads: &[usize]) -> Self {
         let mut sums: HashMap<Key, (f64, f64)> = HashMap::default();
         for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_ref()) {
             let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.nodes.len()];
@@ -100,24 +137,34 @@ impl Run {
                 if sum <= 0.0 {
                     continue;
                 }
-                let frame = model.frame(node);
-                let name = match trace.names.text(frame.function) {
-                    name if name.is_empty() => "(anonymous)".to_owned(),
-                    name => name,
-                };
-                let url = without_hashes(&trace.names.text(frame.url));
-                let line =
-                    trace.names.text(frame.line).parse().ok().filter(|&line: &i64| line >= 0);
-                let own = sums.entry(Key { name, url, line }).or_default();
+                let key = Key::of_frame(&model.frame(node), &trace.names);
+                let own = sums.entry(key).or_default();
                 own.0 += sum;
                 own.1 += squares;
             }
         }
-        for (key, row) in &mut self.rows {
-            // what counts may be less than all samples: its variance is that share of theirs
-            if let Some((sum, squares)) = sums.get(key) {
-                row.variance = Some(squares / sum * row.own.max(0.0));
-            }
-        }
+        Samples(sums)
     }
+}
+
+/// The call tree of a thread, and of the functions that are wanted the own times of single events.
+fn call_tree_and_singles(
+    trace: &Trace,
+    at: usize,
+    (query, room): (&Query, &Room),
+    is_wanted: Option<IsWanted<'_>>,
+) -> Result<(Part, Vec<Each>), Error> {
+    trace.limits.cancel.check()?;
+    let track = trace.track(&trace.threads[at])?;
+    let view = View::new(&track, query.rules);
+    let ids = view.ids(GroupBy::None);
+    let over = query.picks.apply(|| view.drawn(), (&query.windows, view.full()), &ids, false);
+    let as_devtools = query.rules.as_devtools;
+    let mut tree = TopDown::new(&ids, false, false, as_devtools);
+    let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
+    let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
+    visits.extend(singles.as_mut().map(|own| own as &mut dyn Visit));
+    view.walk((&over, &ids), &mut visits, room)?;
+    let table = view.table(&tree.finish(over.window), &ids, over.window, (By::Total, usize::MAX));
+    Ok((view.part(at, table), singles.map_or_else(Vec::new, Singles::finish)))
 }

@@ -23,7 +23,7 @@ pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
     let p = mann_whitney(a, b);
     let (a, b) = (thinned(a), thinned(b));
     let mut shifts: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
-    shifts.sort_by(f64::total_cmp);
+    shifts.sort_unstable_by(f64::total_cmp);
     // the interval begins with the shift of that number, counted from 1
     let skipped = tail(a.len(), b.len()).saturating_sub(1).min((shifts.len() - 1) / 2);
     let interval = (shifts[skipped], shifts[shifts.len() - 1 - skipped]);
@@ -33,7 +33,7 @@ pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
 /// Every so manyth of the sorted numbers, so that 1,000 are left.
 fn thinned(numbers: &[f64]) -> Vec<f64> {
     let mut sorted = numbers.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let step = sorted.len().div_ceil(1000);
     sorted.into_iter().skip(step / 2).step_by(step).collect()
 }
@@ -57,7 +57,7 @@ pub(crate) fn median_of(numbers: &[f64]) -> f64 {
 fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> =
         a.iter().map(|&x| (x, false)).chain(b.iter().map(|&x| (x, true))).collect();
-    all.sort_by(|x, y| x.0.total_cmp(&y.0));
+    all.sort_unstable_by(|x, y| x.0.total_cmp(&y.0));
     let (n, m) = (a.len() as f64, b.len() as f64);
     // ranks of ties are their mean
     let (mut ranks, mut ties, mut before) = (0.0, 0.0, 0.0);

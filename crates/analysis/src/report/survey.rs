@@ -89,8 +89,7 @@ impl Trace {
         let (busy, events) = (between.busy, between.events);
         let (gap, categories) = (between.finish(), categories(&table));
         let sums = ThreadSums { thread: at, busy, events, gap, categories };
-        let (calls, listed, dropped) = (view.calls() as u64, view.listed(), view.dropped());
-        let table = Part { threads: vec![at], table, calls, listed, dropped };
+        let table = view.part(at, table);
         let parties = match pages.filter(|own| own.0 == at) {
             Some((_, visits)) => self.parties(&track, visits, (rules.tables, rules.rows), room)?,
             None => Vec::new(),

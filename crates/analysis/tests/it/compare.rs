@@ -2,10 +2,11 @@
 
 use crate::export::parts;
 use crate::random::{config, generate, read};
+use std::collections::BTreeMap;
 use std::slice::from_ref;
 use tracemill_analysis::{
-    CompareRules, Comparison, Location, MatchBy, Normalize, Per, Run, TreeRow, Verdict,
-    compare_runs,
+    CompareRules, Comparison, GroupBy, Location, MatchBy, Normalize, Per, Picks, Query, Run, Shape,
+    TableRules, ThreadChoice, Trace, TreeRow, Verdict, Window, compare_figures, compare_runs,
 };
 use tracemill_testkit::{Rng, seeds};
 
@@ -180,4 +181,89 @@ fn times_are_scaled() {
     assert_eq!(changes(Normalize::Busy), [0.0, 0.0]);
     assert_eq!(changes(Normalize::Event("a".to_owned())), [0.0, 0.0]);
     assert_eq!(changes(Normalize::Event("nothing".to_owned())), [10.0, 10.0]);
+}
+
+/// Own times of the events of each name, as the log has them; none of calls, and none of names that calls have too.
+fn own_times(trace: &Trace, threads: &[usize], query: &Query) -> BTreeMap<String, Vec<f64>> {
+    let log = Query { shape: Shape::Log, ..query.clone() };
+    let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut calls: Vec<String> = Vec::new();
+    for row in trace.parts(threads, &log).expect("room").iter().flat_map(|part| &part.table.rows) {
+        match row.id.starts_with("f:") {
+            true => calls.push(row.name().to_owned()),
+            false => times.entry(row.name().to_owned()).or_default().push(row.own),
+        }
+    }
+    times.retain(|name, _| !calls.contains(name));
+    times
+}
+
+/// How many rows of two runs are judged by their events, which must be those of the log.
+fn judged_as_in_the_log(texts: [String; 2], rules: TableRules, is_in_part: bool) -> u32 {
+    let (mut runs, mut logs) = (Vec::new(), Vec::new());
+    for text in &texts {
+        let trace = read(text, &config());
+        let (from, to) = (trace.bounds.0 / 1000.0, trace.bounds.1 / 1000.0);
+        let later = Window { from: from + (to - from) / 3.0, to };
+        let query = Query {
+            shape: Shape::CallTree,
+            by: GroupBy::None,
+            rules,
+            per: Per::All,
+            windows: if is_in_part { vec![later] } else { Vec::new() },
+            picks: Picks::default(),
+            key: None,
+        };
+        let threads = trace.choose(&ThreadChoice::default());
+        runs.push(Run::of(&trace, &threads, &query, true).expect("room"));
+        logs.push(own_times(&trace, &threads, &query));
+    }
+    let rules = CompareRules { by: MatchBy::Exact, ..CompareRules::default() };
+    let mut judged = 0;
+    for row in compare_runs(&runs[..1], &runs[1..], &rules).rows {
+        let (Some(a), Some(b)) = (logs[0].get(&row.name), logs[1].get(&row.name)) else { continue };
+        if row.own.base.max(row.own.new) < 0.0 {
+            continue;
+        }
+        let expected = compare_figures(a, b).1.filter(|_| a.len() >= 5 && b.len() >= 5);
+        assert_eq!(row.judged.map(|own| own.p), expected.map(|own| own.p), "{row:?}");
+        let shift = expected.map(|own| own.shift * b.len() as f64);
+        assert_eq!(row.judged.map(|own| own.shift), shift, "{row:?}");
+        judged += u32::from(expected.is_some());
+    }
+    judged
+}
+
+#[test]
+fn runs_that_are_alone_are_judged_by_the_events_of_the_log() {
+    let mut judged = 0;
+    for seed in seeds(8000, 80) {
+        let mut rng = Rng::new(seed);
+        let rules = TableRules { as_devtools: rng.chance(50), ..TableRules::default() };
+        let texts = [generate(&mut rng).0, generate(&mut rng).0];
+        judged += judged_as_in_the_log(texts, rules, rng.chance(50));
+    }
+    assert!(judged > 100, "{judged} rows");
+}
+
+#[test]
+fn events_that_end_at_0_and_negative_durations_are_judged_as_in_the_log() {
+    let event = |tid: u32, name: &str, ts: i64, dur: i64| {
+        format!(
+            r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":{tid},"ts":{ts},"dur":{dur}}}"#
+        )
+    };
+    let text = |scale: i64| {
+        let mut events = vec![event(1, "ends at 0", -2000, 2000)];
+        events.extend((0..6).map(|at| event(1, "within", -1900 + 300 * at, 20 * scale + at)));
+        events.extend((0..7).map(|at| event(1, "within", -9000 + 300 * at, 30 * scale + at)));
+        events.extend((0..5).map(|at| event(2, "around", 9000 + 300 * at, 100 * scale)));
+        events.extend((0..5).map(|at| event(2, "back", 9010 + 300 * at, -5 * scale)));
+        events.extend((0..5).map(|at| event(2, "beside", 9030 + 300 * at, 7 * scale + at)));
+        format!("[{}]", events.join(","))
+    };
+    for as_devtools in [false, true] {
+        let rules = TableRules { as_devtools, ..TableRules::default() };
+        assert!(judged_as_in_the_log([text(1), text(2)], rules, false) >= 2, "{as_devtools}");
+    }
 }

@@ -12,8 +12,7 @@ use crate::messages::Messages;
 use crate::report::common;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
-    Comparison, Part, ReadRules, ReportRules, Run, Shape, Trace, Wanted, compare_figures,
-    compare_runs,
+    Comparison, ReadRules, ReportRules, Run, Shape, Trace, Wanted, compare_figures, compare_runs,
 };
 use tracemill_pipeline::{InputReport, Warning};
 
@@ -225,17 +224,5 @@ fn run<'a>(
     let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
     let asked = Asked { shape: Shape::CallTree, by: Grouping::None, per: PerArg::All };
     let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
-    let run = |parts: &[Part]| match parts.first() {
-        Some(part) => Run::new(part.busy(), &part.table.rows, true),
-        None => Run::default(),
-    };
-    if !single {
-        return Ok((run(&job.trace.parts(&threads, &query)?), job));
-    }
-    let shapes = [Shape::CallTree, Shape::Log];
-    let [tree, log] = job.trace.parts_in_shapes(&threads, &query, shapes)?;
-    let mut run = run(&tree);
-    run.add_samples(&job.trace, &threads);
-    log.iter().for_each(|part| run.add_events(&part.table.rows));
-    Ok((run, job))
+    Ok((Run::of(&job.trace, &threads, &query, single)?, job))
 }

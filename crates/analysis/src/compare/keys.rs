@@ -1,0 +1,61 @@
+//! Which rows of trees, entries of threads and functions of profiles are one function.
+
+use crate::entries::Entry;
+use crate::functions::Frame;
+use crate::groups::Ids;
+use crate::names::Names;
+use crate::rows::{Location, TreeRow};
+use crate::table::View;
+use crate::urls::without_hashes;
+use crate::views::Identify;
+use tracemill_core::hash::HashMap;
+
+/// Which function: its name, its URL as builds share it, its line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) url: String,
+    pub(super) line: Option<i64>,
+}
+
+impl Key {
+    /// Of an entry of a thread.
+    pub(super) fn of_entry(entry: &Entry, view: &View<'_>, ids: &Ids<'_>) -> Self {
+        let label = ids.label(entry).filter(|label| !label.is_empty());
+        let name = label.unwrap_or_else(|| ids.text(ids.id(entry)));
+        let Location { url, line, .. } = view.location(entry, ids);
+        Key { name, url: without_hashes(&url), line }
+    }
+
+    /// Of a function of a profile.
+    pub(super) fn of_frame(frame: &Frame, names: &Names) -> Self {
+        let name = match names.text(frame.function) {
+            name if name.is_empty() => "(anonymous)".to_owned(),
+            name => name,
+        };
+        let url = without_hashes(&names.text(frame.url));
+        let line = names.text(frame.line).parse().ok().filter(|&line: &i64| line >= 0);
+        Key { name, url, line }
+    }
+}
+
+/// Keys of rows, each once.
+#[derive(Default)]
+pub(super) struct Keys<'r> {
+    /// As rows have them: many rows are of one function.
+    written: HashMap<(&'r str, &'r str, Option<i64>), usize>,
+    pub(super) numbers: HashMap<Key, usize>,
+}
+
+impl<'r> Keys<'r> {
+    /// That of a row.
+    pub(super) fn number(&mut self, row: &'r TreeRow) -> usize {
+        let (name, url, line) = (row.name(), &*row.location.url, row.location.line);
+        let Keys { written, numbers } = self;
+        *written.entry((name, url, line)).or_insert_with(|| {
+            let key = Key { name: name.to_owned(), url: without_hashes(url), line };
+            let next = numbers.len();
+            *numbers.entry(key).or_insert(next)
+        })
+    }
+}

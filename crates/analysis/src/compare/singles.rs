@@ -1,0 +1,135 @@
+//! Own times of single events, by function. A log has them too, with texts for each event; here each function is looked up once, and an event
+//! is a number.
+
+use super::keys::Key;
+use crate::entries::Entry;
+use crate::groups::{Ids, Named};
+use crate::table::View;
+use crate::tree::NONE;
+use crate::walk::{Counted, Visit};
+use tracemill_core::hash::HashMap;
+
+/// A function and the own times of its events, in milliseconds.
+pub(super) type Each = (Key, Vec<f64>);
+
+/// Which functions are looked at.
+pub(super) type IsWanted<'w> = &'w dyn Fn(&Key) -> bool;
+
+/// An event that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    /// Its place among those whose times are being worked out, or `NONE` where DevTools finds nothing.
+    at: u32,
+    /// Whether DevTools finds what is below it.
+    matched: bool,
+    /// Whether that place is its own.
+    is_own: bool,
+}
+
+/// Collects them in one walk over a thread, as the log has them.
+pub(super) struct Singles<'v, 't> {
+    view: &'v View<'t>,
+    ids: &'v Ids<'t>,
+    is_wanted: IsWanted<'v>,
+    as_devtools: bool,
+    /// Numbers of functions; `NONE` for those that are not wanted.
+    numbers: HashMap<Named, u32>,
+    all: Vec<Each>,
+    /// Functions of the open events, and what is left of their times; the first is none.
+    left: Vec<(u32, f64)>,
+    open: Vec<Open>,
+    /// Bytes of heap that were not counted yet.
+    grown: usize,
+}
+
+impl<'v, 't> Singles<'v, 't> {
+    /// Of those functions that are wanted.
+    pub(super) fn new(
+        view: &'v View<'t>,
+        ids: &'v Ids<'t>,
+        as_devtools: bool,
+        is_wanted: IsWanted<'v>,
+    ) -> Self {
+        Singles {
+            view,
+            ids,
+            is_wanted,
+            as_devtools,
+            numbers: HashMap::default(),
+            all: Vec::new(),
+            left: vec![(NONE, 0.0)],
+            open: vec![Open { at: 0, matched: true, is_own: false }],
+            grown: 0,
+        }
+    }
+
+    /// What was found.
+    pub(super) fn finish(self) -> Vec<Each> {
+        self.all
+    }
+
+    fn number(&mut self, entry: &Entry) -> u32 {
+        let named = self.ids.named(entry);
+        if let Some(&known) = self.numbers.get(&named) {
+            return known;
+        }
+        let key = Key::of_entry(entry, self.view, self.ids);
+        let mut number = NONE;
+        if (self.is_wanted)(&key) {
+            number = self.all.len() as u32;
+            self.all.push((key, Vec::new()));
+        }
+        /// Of an entry of the table, a key and its texts.
+        const FUNCTION: usize = 200;
+        self.grown += FUNCTION;
+        self.numbers.insert(named, number);
+        number
+    }
+
+    fn add(&mut self, number: u32, own: f64) {
+        if let Some((_, each)) = self.all.get_mut(number as usize) {
+            each.push(own);
+            self.grown += size_of::<f64>();
+        }
+    }
+}
+
+impl Visit for Singles<'_, '_> {
+    fn grown(&mut self) -> u64 {
+        std::mem::take(&mut self.grown) as u64
+    }
+
+    fn start(&mut self, Counted { entry, written }: &Counted, ms: f64) {
+        let parent = self.open[self.open.len() - 1];
+        if entry.dur < 0.0 && self.as_devtools {
+            return self.open.push(Open { is_own: false, ..parent });
+        }
+        if let Some((_, left)) = self.left.get_mut(parent.at as usize) {
+            *left -= ms;
+        }
+        let is_own = parent.at != NONE && parent.matched;
+        let at = if is_own { self.left.len() as u32 } else { NONE };
+        if is_own {
+            let number = self.number(written);
+            self.left.push((number, ms));
+        }
+        let matched = !self.as_devtools || entry.end() / 1000.0 != 0.0 && !entry.end().is_nan();
+        self.open.push(Open { at, matched, is_own });
+    }
+
+    fn end(&mut self, _own: &Counted, _ms: f64) {
+        if self.open.pop().is_some_and(|own| own.is_own)
+            && let Some((number, own)) = self.left.pop()
+        {
+            self.add(number, own);
+        }
+    }
+
+    fn instant(&mut self, own: &Counted) {
+        let parent = self.open[self.open.len() - 1];
+        if parent.at != NONE && parent.matched {
+            let number = self.number(&own.written);
+            self.add(number, 0.0);
+        }
+    }
+}
