@@ -289,7 +289,9 @@ fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
         // a child that another test is starting holds the copy open for writing, until it runs its own program
         let output = loop {
             match command.output() {
-                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::yield_now()
+                }
                 output => break output,
             }
         };
