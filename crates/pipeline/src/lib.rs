@@ -138,7 +138,7 @@ pub use report::{
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
 pub use sidecar::{
-    IndexConfig, IndexReport, IndexSection, Reach, index, index_path, info, info_with,
+    IndexConfig, IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

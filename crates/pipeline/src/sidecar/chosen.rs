@@ -2,7 +2,7 @@
 
 use super::fresh::{Fit, fit, input_of, map, open};
 use super::meta::Meta;
-use super::place::{index_path, place_of};
+use super::place::{has_index, place_of};
 use crate::config::{Config, IndexUse};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
@@ -103,8 +103,6 @@ pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<&
         return None;
     }
     let inputs = input::expand(sources).ok()?;
-    let has_index =
-        |source: &Source| matches!(source, Source::Path(path) if index_path(path).is_file());
     let any = inputs.len() > 1 && inputs.iter().any(|input| has_index(&input.source));
     any.then_some("there are several inputs, and what begins in one may end in another")
 }

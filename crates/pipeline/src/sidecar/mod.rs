@@ -40,7 +40,7 @@ mod write;
 
 pub use answer::{info, info_with};
 pub(crate) use filters::filter;
-pub use place::index_path;
+pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;
 pub(crate) use profiles::profiles;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};

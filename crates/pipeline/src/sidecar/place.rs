@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::os;
+use tracemill_core::source::Source;
 use tracemill_index::Input;
 
 /// Where the index of a file stands: beside it, `X.tmi` of `X`.
@@ -19,6 +20,18 @@ pub fn index_path(input: &Path) -> PathBuf {
     let mut name = input.as_os_str().to_owned();
     name.push(".tmi");
     name.into()
+}
+
+/// Whether a file has an index beside it, be it that of the file as it is now or not; a pipe has none.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let trace = folder.path().join("trace.json");
+/// assert!(!tracemill_pipeline::has_index(&tracemill_pipeline::Source::Path(trace)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn has_index(source: &Source) -> bool {
+    matches!(source, Source::Path(path) if index_path(path).is_file())
 }
 
 /// Where it stands among others: by what tells the file from all others.

@@ -40,7 +40,7 @@ use terminal::has_colours;
 use text::{Paper, page};
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
 use tracemill_pipeline::{
-    Align, Config, InputReport, PidPolicy, Source, Warning, index_path, plural,
+    Align, Config, InputReport, PidPolicy, Source, Warning, has_index, plural,
 };
 
 /// Why windows of tables are not read alone.
@@ -103,8 +103,6 @@ impl<'a> Job<'a> {
     /// Says why an index is not asked for a window, for `-v`.
     fn tell_index(&self) {
         let Running { messages, sources, .. } = &self.reporting.running;
-        let has_index =
-            |source: &Source| matches!(source, Source::Path(path) if index_path(path).is_file());
         if sources.iter().any(has_index) {
             of_index(None, Some(READS_ALL), &[]).iter().for_each(|text| messages.note(text));
         }
