@@ -3,6 +3,7 @@
 use super::criteria::text_of;
 use super::threads::plain;
 use super::undecided::Role;
+use crate::mix::KeyHash;
 use tracemill_profile::{self as profile, stream_key};
 use tracemill_tokenizer::{Event, Field, members, string_is};
 
@@ -48,76 +49,49 @@ pub(crate) fn group_of(event: &Event<'_>, scratch: &mut Vec<u8>) -> Option<u64> 
 /// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they
 /// stay or go together.
 pub(super) fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u64 {
-    let mut hash = Hash::new();
-    match role {
-        Role::Head | Role::Chunk => {
-            hash.piece(b"P");
-            hash.piece(&stream_key(event));
-        }
-        Role::Begin | Role::End => {
-            hash.piece(b"B");
-            hash.piece(text_of(event, Field::Pid, scratch));
-            hash.piece(text_of(event, Field::Tid, scratch));
-        }
-        Role::Single | Role::Member => {
-            let class = match event.phase() {
-                b's' | b't' | b'f' => b"s",
-                b'N' | b'O' | b'D' => b"N",
-                _ => b"b",
-            };
-            hash.piece(class);
-            hash.piece(text_of(event, Field::Cat, scratch));
-            hash.piece(text_of(event, Field::Scope, scratch));
-            if class == b"s" {
-                hash.piece(text_of(event, Field::Name, scratch));
-            }
-            match event.field(Field::Id) {
-                Some(id) => hash.piece(plain(id, scratch)),
-                None => hash_id2(event, &mut hash, scratch),
-            }
-        }
+    let class = match (role, event.phase()) {
+        (Role::Head | Role::Chunk, _) => b'P',
+        (Role::Begin | Role::End, _) => b'B',
+        (_, b's' | b't' | b'f') => b's',
+        (_, b'N' | b'O' | b'D') => b'N',
+        _ => b'b',
+    };
+    let mut hash = KeyHash::new(class);
+    let fields: &[Field] = match class {
+        b'P' => &[],
+        b'B' => &[Field::Pid, Field::Tid],
+        b's' => &[Field::Cat, Field::Scope, Field::Name],
+        _ => &[Field::Cat, Field::Scope],
+    };
+    fields.iter().for_each(|field| hash.bytes(text_of(event, *field, scratch), 0));
+    match (role, event.field(Field::Id)) {
+        (Role::Head | Role::Chunk, _) => hash.bytes(&stream_key(event), 0),
+        (Role::Begin | Role::End, _) => {}
+        (Role::Single | Role::Member, Some(id)) => hash.bytes(plain(id, scratch), 0),
+        (Role::Single | Role::Member, None) => hash_id2(event, &mut hash, scratch),
     }
-    hash.finish()
+    hash.0[0]
 }
 
 /// A number for the name of a `B` or `E`, not 0.
 pub(super) fn name_of(event: &Event<'_>, scratch: &mut Vec<u8>) -> u64 {
-    let mut hash = Hash::new();
-    hash.piece(text_of(event, Field::Name, scratch));
-    hash.finish().max(1)
+    let mut hash = KeyHash::new(0);
+    hash.bytes(text_of(event, Field::Name, scratch), 0);
+    hash.0[0].max(1)
 }
 
+/// Tags the process of an id that is one of its process.
+const LOCAL: u8 = 1;
+
 /// `id2`: a local id is one of its process.
-fn hash_id2(event: &Event<'_>, hash: &mut Hash, scratch: &mut Vec<u8>) {
+fn hash_id2(event: &Event<'_>, hash: &mut KeyHash, scratch: &mut Vec<u8>) {
     let id2 = event.field(Field::Id2).unwrap_or_default();
     let find = |name: &[u8]| members(id2).find(|(key, _)| string_is(key, name));
     if let Some((_, local)) = find(b"local") {
-        hash.piece(plain(local, scratch));
-        hash.piece(b"local");
-        hash.piece(text_of(event, Field::Pid, scratch));
+        hash.bytes(plain(local, scratch), 0);
+        hash.bytes(text_of(event, Field::Pid, scratch), LOCAL);
     } else {
         let global = find(b"global").map_or(id2, |(_, id)| id);
-        hash.piece(plain(global, scratch));
-    }
-}
-
-/// FNV-1a with the lengths of the pieces in between, mixed at the end.
-struct Hash(u64);
-
-impl Hash {
-    fn new() -> Self {
-        Hash(0xCBF2_9CE4_8422_2325)
-    }
-
-    fn piece(&mut self, bytes: &[u8]) {
-        let len = (bytes.len() as u32).to_le_bytes();
-        for &byte in bytes.iter().chain(&len) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
-    }
-
-    fn finish(self) -> u64 {
-        let mixed = (self.0 ^ self.0 >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-        mixed ^ mixed >> 33
+        hash.bytes(plain(global, scratch), 0);
     }
 }

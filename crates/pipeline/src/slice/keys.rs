@@ -11,7 +11,7 @@
 
 use super::kinds::{Kind, Step};
 use crate::check::whole;
-use crate::mix::mix;
+use crate::mix::KeyHash;
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::json::member;
@@ -112,7 +112,7 @@ impl Keys {
             Kind::Counter => &[Field::Pid, Field::Name],
             Kind::Async | Kind::Legacy | Kind::Flow => &[Field::Cat, Field::Name, Field::Scope],
         };
-        let mut hash = Hash::new(kind as u8);
+        let mut hash = KeyHash::new(kind as u8);
         for &field in fields {
             hash.field(event, field, &mut self.0);
         }
@@ -122,7 +122,7 @@ impl Keys {
 
     /// Takes the id; false if there is none.
     #[inline]
-    fn id(&mut self, event: &Event<'_>, hash: &mut Hash) -> bool {
+    fn id(&mut self, event: &Event<'_>, hash: &mut KeyHash) -> bool {
         if event.field_and_rest(Field::Id).is_some() {
             hash.field(event, Field::Id, &mut self.0);
             return true;
@@ -133,7 +133,7 @@ impl Keys {
             return true;
         }
         let Some(local) = member(id2, b"local") else { return false };
-        hash.bytes(b"", Type::Local);
+        hash.bytes(b"", Type::Local as u8);
         hash.value(local, &mut self.0);
         hash.field(event, Field::Pid, &mut self.0);
         true
@@ -144,7 +144,7 @@ impl Keys {
         if !is_named(event) {
             return 0;
         }
-        let mut hash = Hash::new(0);
+        let mut hash = KeyHash::new(0);
         hash.field(event, Field::Name, &mut self.0);
         hash.0[0].max(1)
     }
@@ -161,33 +161,9 @@ enum Type {
     Local,
 }
 
-/// A hash of 128 bits, made in one pass over strings. It has no seed, so that answers do not differ from run to run.
-#[derive(Clone, Copy)]
-struct Hash([u64; 2]);
-
-impl Hash {
-    fn new(tag: u8) -> Self {
-        Hash([u64::from(tag), u64::from(tag) << 32])
-    }
-
-    #[inline(always)]
-    fn word(&mut self, word: u64) {
-        let [a, b] = self.0;
-        // the halves are independent: the second sees the words turned round
-        self.0 = [mix(a, word), mix(b, !word.rotate_left(32))];
-    }
-
-    /// Takes bytes of one type; the last word is there even if it holds none.
-    fn bytes(&mut self, bytes: &[u8], of: Type) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        self.word(u64::from_le_bytes(last));
-        self.word((bytes.len() as u64) << 8 | of as u64);
-    }
-
-    /// As [`Hash::bytes`], of the content of a string up to its end; `None` if that is not plain to see.
+/// Hashes of fields and values, made in one pass over strings.
+impl KeyHash {
+    /// As [`KeyHash::bytes`], of the content of a string up to its end; `None` if that is not plain to see.
     #[inline]
     fn string(mut self, content: &[u8]) -> Option<Self> {
         let mut len = 0;
@@ -219,7 +195,7 @@ impl Hash {
     #[inline]
     fn field(&mut self, event: &Event<'_>, field: Field, scratch: &mut Vec<u8>) {
         match event.field_and_rest(field) {
-            None => return self.bytes(b"", Type::Missing),
+            None => return self.bytes(b"", Type::Missing as u8),
             Some([b'"', content @ ..]) => {
                 if let Some(hash) = self.string(content) {
                     *self = hash;
@@ -236,23 +212,23 @@ impl Hash {
         self.value(event.field(field).unwrap_or_default(), scratch);
     }
 
-    /// As [`Hash::field`], of any value.
+    /// As [`KeyHash::field`], of any value.
     fn value(&mut self, value: &[u8], scratch: &mut Vec<u8>) {
         scratch.clear();
         match value {
             [b'"', content @ .., b'"'] => {
                 unescape(content, scratch);
-                self.bytes(scratch, Type::Text);
+                self.bytes(scratch, Type::Text as u8);
             }
             value if canonical(value, scratch) => {
                 let digits = whole(scratch);
                 let text = digits.as_deref().and_then(|digits| std::str::from_utf8(digits).ok());
                 match text.and_then(|digits| digits.parse().ok()) {
                     Some(number) => self.integer(number),
-                    None => self.bytes(scratch, Type::Number),
+                    None => self.bytes(scratch, Type::Number as u8),
                 }
             }
-            value => self.bytes(value, Type::Other),
+            value => self.bytes(value, Type::Other as u8),
         }
     }
 }
