@@ -1,6 +1,7 @@
 //! What stands around the events of an input: documents and their keys, and what is damaged. The same for every verb.
 
 use crate::losses::{Lapses, Losses};
+use crate::place::{Long, Place};
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
 /// A key beside the events, its value by place.
@@ -182,6 +183,8 @@ pub struct Envelope {
     pub keys: Vec<KeyValue>,
     /// Documents that begin in this chunk.
     pub documents: Vec<Document>,
+    /// Its long events.
+    pub long: Vec<Long>,
     /// Keys of the document before the last one, and of that.
     plain: [PlainKeys; 2],
 }
@@ -196,7 +199,11 @@ impl Envelope {
     #[inline(always)]
     pub fn event(&mut self, event: &Event<'_>) -> u64 {
         self.stats.note_event(event.offset);
-        self.base + event.offset
+        let offset = self.base + event.offset;
+        if Place::is_long(event.bytes.len()) {
+            self.long.push((offset, event.bytes.len() as u64));
+        }
+        offset
     }
 
     /// A document begins.

@@ -155,7 +155,7 @@ impl Index<'_> {
         if let Some(mut early) = self.early.take()
             && base == 0
             && (!part.breaks || early.keeps_breaks())
-            && early.push(&part.places, part.bytes, &part.long)
+            && early.push(&part.places, part.bytes, &part.envelope.long)
         {
             self.early = Some(early);
         }
@@ -180,7 +180,6 @@ impl Index<'_> {
 struct ChunkFindings {
     envelope: Envelope,
     places: Vec<Place>,
-    long: Vec<Long>,
     bytes: u64,
     breaks: bool,
 }
@@ -194,9 +193,6 @@ impl Collect for ChunkFindings {
     fn event(&mut self, event: &Event<'_>) {
         let (offset, len) = (self.envelope.event(event), event.bytes.len());
         self.bytes += len as u64;
-        if Place::is_long(len) {
-            self.long.push((offset, len as u64));
-        }
         self.places.push(Place::new(offset, len, 0));
         self.breaks = self.breaks || has_break(event.bytes);
     }
@@ -230,19 +226,25 @@ impl Reader for Index<'_> {
         self.hurry.hurries()
     }
 
-    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        mut part: ChunkFindings,
+        base: u64,
+        current: Current<'_>,
+    ) -> Result<(), Error> {
         if part.envelope.stats.events > 0 {
             self.hand_on(&part, base, current);
         }
         self.events += part.envelope.stats.events;
         self.bytes += part.bytes;
         self.breaks |= part.breaks;
+        let mut long = std::mem::take(&mut part.envelope.long);
         part.envelope.append_to(&mut self.documents);
         if self.hurry.hurries() {
-            let store = current.own_store(part.long.clone());
+            let store = current.own_store(long.clone());
             self.hurry.push(&self.documents, &part.places, &store)?;
         }
-        self.long.extend(part.long);
+        self.long.append(&mut long);
         self.kept.push(part.places)
     }
 }

@@ -23,7 +23,6 @@ pub(super) struct ChunkFindings {
     lists: [Vec<Place>; 2],
     places: Vec<Place>,
     watched: Vec<Place>,
-    long: Vec<Long>,
     threads: Threads,
     watch: Option<Watch>,
 }
@@ -36,9 +35,6 @@ impl Collect for ChunkFindings {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         let (offset, len) = (self.envelope.event(event), event.bytes.len());
-        if Place::is_long(len) {
-            self.long.push((offset, len as u64));
-        }
         self.threads.note(event);
         let place = Place::new(offset, len, 0);
         self.places.push(place);
@@ -116,9 +112,14 @@ impl Reader for Index {
         &mut self.documents
     }
 
-    fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        mut part: ChunkFindings,
+        _base: u64,
+        current: Current<'_>,
+    ) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
-        self.long.extend(part.long);
+        self.long.append(&mut part.envelope.long);
         self.threads.append(part.threads);
         part.envelope.append_to(&mut self.documents);
         self.places.push(part.places)?;

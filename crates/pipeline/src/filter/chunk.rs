@@ -39,7 +39,6 @@ pub(super) struct Findings {
     pub(super) late: Vec<Undecided>,
     /// Events of pairs, groups and streams.
     pub(super) bound: Vec<Undecided>,
-    pub(super) long: Vec<Long>,
     pub(super) tallies: Tallies,
     /// Least time of an event that is no metadata.
     pub(super) times: Times,
@@ -92,9 +91,6 @@ impl Findings {
     #[inline]
     fn event(&mut self, event: &Event<'_>, criteria: &Criteria, known: Option<&Narrowed>) {
         let (offset, len) = (self.envelope.event(event), event.bytes.len());
-        if Place::is_long(len) {
-            self.long.push((offset, len as u64));
-        }
         if !self.open.is_empty() {
             criteria.asked.note(event, &mut self.open, &mut self.key);
         }
@@ -168,12 +164,12 @@ impl Findings {
         }
         match criteria.outcome(reason) {
             PASSES => self.keep(record.entry.place),
-            reason => self.tallies.add(reason, len_of(record.entry.place, &self.long)),
+            reason => self.tallies.add(reason, len_of(record.entry.place, &self.envelope.long)),
         }
     }
 
     fn keep(&mut self, place: Place) {
-        self.bytes += len_of(place, &self.long);
+        self.bytes += len_of(place, &self.envelope.long);
         self.kept.push(place);
     }
 }

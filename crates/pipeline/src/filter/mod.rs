@@ -266,8 +266,8 @@ impl Reader for Index<'_> {
         self.events += found.kept.len() as u64;
         self.bytes += found.bytes;
         self.metadata += found.metadata;
-        let store = current.own_store(found.long.clone());
-        self.long.extend(found.long);
+        let store = current.own_store(found.envelope.long.clone());
+        self.long.append(&mut found.envelope.long);
         self.tallies.append(&found.tallies);
         self.times = self.times.unite(found.times);
         found.envelope.append_to(&mut self.documents);

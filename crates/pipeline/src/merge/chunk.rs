@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::order::{METADATA, UNTIMED};
-use tracemill_core::place::{Long, Place};
+use tracemill_core::place::Place;
 use tracemill_core::scan::Collect;
 use tracemill_core::shift::Shift;
 use tracemill_profile::StreamOrders;
@@ -19,7 +19,6 @@ pub(super) struct ChunkFindings {
     pub(super) envelope: Envelope,
     pub(super) timed: Vec<Entry>,
     pub(super) lists: [Vec<Place>; 2],
-    pub(super) long: Vec<Long>,
     /// Bytes of the events.
     pub(super) bytes: u64,
     pub(super) streams: StreamOrders,
@@ -62,9 +61,6 @@ impl Collect for ChunkFindings {
         };
         let taken = self.viewer.as_mut().is_some_and(|viewer| viewer.takes(event, times));
         self.bytes += if taken { 0 } else { len as u64 };
-        if Place::is_long(len) {
-            self.long.push((offset, len as u64));
-        }
         if event.is_metadata() {
             let place = Place::new(offset, len, 0);
             if let Some(processes) = &mut self.processes {

@@ -91,10 +91,15 @@ impl Reader for Index {
 
     const PROVES: bool = true;
 
-    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        mut part: ChunkFindings,
+        base: u64,
+        current: Current<'_>,
+    ) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
         self.bytes += part.bytes;
-        self.long.extend(part.long);
+        self.long.append(&mut part.envelope.long);
         if let (Some(viewer), Some(found)) = (&mut self.viewer, part.viewer) {
             self.events -= viewer.take(*found, base, || current.store(self.long.clone()))?;
         }

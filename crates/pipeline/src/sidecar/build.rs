@@ -21,6 +21,7 @@ use tracemill_core::error::Error;
 use tracemill_core::order::{Order, Spool, Spooled};
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
+use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Mapped, Tier};
@@ -196,7 +197,6 @@ impl Build {
         if !self.has_parts {
             return Ok(());
         }
-        self.long.extend(std::mem::take(&mut lasting.long));
         let row = |lane: u32| rows.get(lane as usize).copied().unwrap_or(NO_LANE);
         lasting.complete.iter_mut().for_each(|span| span.lane = row(span.lane));
         lasting.parts.iter_mut().for_each(|part| part.lane = row(part.lane));
@@ -255,6 +255,7 @@ impl Reader for Build {
             member.lane = rows.get(member.lane as usize).copied().unwrap_or_default();
         }
         self.groups.append(&part.members)?;
+        self.long.append(&mut part.envelope().long);
         self.append_lasting(&mut part.lasting, &rows, current)?;
         self.info.take(part.info, base, current)
     }

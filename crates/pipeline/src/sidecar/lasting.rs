@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::order::{Keyed, Order, Record};
-use tracemill_core::place::{Long, Place};
+use tracemill_core::place::Place;
 use tracemill_index::spans;
 use tracemill_tokenizer::{Event, Field, Nanos, Tier, Validator};
 
@@ -60,7 +60,6 @@ pub(super) struct Lasting {
     floor: Arc<AtomicU32>,
     pub(super) parts: Vec<LastingEvent>,
     pub(super) complete: Vec<Span>,
-    pub(super) long: Vec<Long>,
     pub(super) times: Times,
     /// Whether there are parts of CPU profiles.
     pub(super) has_profiles: bool,
@@ -89,7 +88,6 @@ impl Lasting {
             floor,
             parts: Vec::new(),
             complete: Vec::new(),
-            long: Vec::new(),
             times: Times::NONE,
             has_profiles: false,
             has_lapses: false,
@@ -108,9 +106,6 @@ impl Lasting {
     pub(super) fn note(&mut self, event: &Event<'_>, known: &PlacedEvent) {
         self.has_lapses |= self.validator.check(event.bytes).is_err();
         let len = event.bytes.len();
-        if Place::is_long(len) {
-            self.long.push((known.place, len as u64));
-        }
         let phase = Phase::of(event);
         let Some(ts) = event.ts().filter(|_| phase != Phase::Metadata) else { return };
         let end = end_of(event, phase, ts);

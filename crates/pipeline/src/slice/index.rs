@@ -123,7 +123,6 @@ pub(super) struct ChunkFindings {
     essential: Vec<Entry>,
     names: Keys,
     lists: [Vec<Place>; 2],
-    long: Vec<Long>,
     streams: Router,
 }
 
@@ -139,7 +138,6 @@ impl ChunkFindings {
             essential: Vec::new(),
             names: Keys::default(),
             lists: [Vec::new(), Vec::new()],
-            long: Vec::new(),
             streams: Router::default(),
         }
     }
@@ -201,9 +199,6 @@ impl Collect for ChunkFindings {
     fn event(&mut self, event: &Event<'_>) {
         let offset = self.envelope.event(event);
         let len = event.bytes.len();
-        if Place::is_long(len) {
-            self.long.push((offset, len as u64));
-        }
         let phase = Phase::of(event);
         if phase == Phase::Metadata {
             let place = Place::new(offset, len, 0);
@@ -369,11 +364,16 @@ impl Reader for Index {
 
     const RESERVED: u64 = BASE;
 
-    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        mut part: ChunkFindings,
+        base: u64,
+        current: Current<'_>,
+    ) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
         self.times = self.times.unite(part.times);
         self.trusted = self.trusted.max(part.guess.trusted);
-        self.long.extend(part.long);
+        self.long.append(&mut part.envelope.long);
         part.envelope.append_to(&mut self.documents);
         self.streams.append(part.streams, base)?;
         let [metadata, untimed] = part.lists;

@@ -135,7 +135,7 @@ impl<M: Mode> Reader for Index<M> {
 
     fn take(
         &mut self,
-        part: ChunkFindings<M>,
+        mut part: ChunkFindings<M>,
         _base: u64,
         current: Current<'_>,
     ) -> Result<(), Error> {
@@ -148,10 +148,10 @@ impl<M: Mode> Reader for Index<M> {
             found.heads.insert(key, (numbers[thread as usize], entry));
         }
         found.names.append(part.names);
+        self.long.append(&mut part.envelope.long);
         part.envelope.append_to(&mut found.documents);
         found.streams.append(part.streams);
         found.times = found.times.unite(part.times);
-        self.long.extend(part.long);
         let mut run = part.run;
         run.ends.iter_mut().for_each(|(partition, _)| *partition = numbers[*partition as usize]);
         if !run.entries.is_empty() {

@@ -12,7 +12,7 @@ use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::PartitionRun;
-use tracemill_core::place::{Long, Place};
+use tracemill_core::place::Place;
 use tracemill_core::scan::Collect;
 use tracemill_profile::StreamOrders;
 use tracemill_profile::{Names, Role, StreamKey, stream_key};
@@ -69,7 +69,6 @@ pub(super) struct ChunkFindings<M> {
     partition_of: Vec<u32>,
     /// The same in partitions, when the chunk is done.
     pub(super) run: PartitionRun,
-    pub(super) long: Vec<Long>,
     pub(super) streams: StreamOrders,
     /// Of each stream the last `Profile` event, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
@@ -93,7 +92,6 @@ impl<M: Mode> ChunkFindings<M> {
             entries: Vec::with_capacity(guess),
             partition_of: Vec::with_capacity(guess),
             run: PartitionRun::default(),
-            long: Vec::new(),
             streams: StreamOrders::default(),
             heads: HashMap::default(),
             names: Names::default(),
@@ -174,9 +172,6 @@ impl<M: Mode> Collect for ChunkFindings<M> {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         let (offset, len) = (self.envelope.event(event), event.bytes.len());
-        if Place::is_long(len) {
-            self.long.push((offset, len as u64));
-        }
         if event.is_metadata() {
             return self.metadata(event, offset);
         }
