@@ -72,6 +72,23 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
     }
 }
 
+/// A place at or after `at` with no quote or bracket between the two: that of the first one, or one near the end.
+#[inline]
+fn next_mark(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*word);
+        // one bit makes the difference between brackets and braces
+        let folded = word | 0x2020_2020_2020_2020;
+        let brackets = equal_bytes(folded, b'{') | equal_bytes(folded, b'}');
+        let found = equal_bytes(word, b'"') | brackets;
+        if found != 0 {
+            return at + first(found);
+        }
+        at += 8;
+    }
+    at
+}
+
 /// As [`value_end`]; whole numbers of up to seven digits, which most fields are, without a loop.
 #[inline]
 pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
@@ -107,6 +124,11 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
             }
             b',' if depth == 0 => return i,
             _ if depth == 0 && is_space(byte) => return i,
+            // lists of numbers are long
+            _ if depth > 0 && byte.is_ascii_digit() => {
+                i = next_mark(bytes, i + 1);
+                continue;
+            }
             _ => {
                 i += 1;
                 continue;
@@ -317,6 +339,43 @@ mod tests {
                 bytes.push(alphabet[(state >> 33) as usize % alphabet.len()]);
             }
             assert_eq!(field_end(&bytes, 0), value_end(&bytes, 0), "{bytes:?}");
+        }
+    }
+
+    /// Lists of numbers of every length, with any byte among them, against a walk byte by byte.
+    #[test]
+    fn lists_of_numbers_end_where_their_brackets_close() {
+        fn naive(bytes: &[u8]) -> usize {
+            let (mut depth, mut at, mut is_string) = (0, 0, false);
+            while at < bytes.len() {
+                match bytes[at] {
+                    b'\\' if is_string => at += 1,
+                    b'"' => is_string = !is_string,
+                    b'[' | b'{' if !is_string => depth += 1,
+                    b']' | b'}' if !is_string => depth -= 1,
+                    _ => {}
+                }
+                at += 1;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            bytes.len()
+        }
+        let others = b"{}[]\",:- \\\x00\x02\x1b\x3b\x7a\x80\xa2\xdb\xfd\xff";
+        let mut state = 1u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % below
+        };
+        for round in 0..50_000 {
+            let mut bytes = vec![b'['];
+            for _ in 0..round % 60 {
+                let other = others[random(others.len())];
+                bytes.push(if random(12) == 0 { other } else { b"0123456789,"[random(11)] });
+            }
+            bytes.extend(b"]]]  ");
+            assert_eq!(value_end(&bytes, 0), naive(&bytes), "{}", bytes.escape_ascii());
         }
     }
 
