@@ -68,14 +68,24 @@ impl Step {
 pub(super) fn make(built: &Built, input: &Input, tmp_dir: &Path) -> Result<Made, Error> {
     let text: u64 = built.report.inputs.iter().map(|input| input.bytes).sum();
     let most = (text / PART).max(LEAST);
-    let mut step = Step(0);
-    loop {
-        let made = attempt(built, input, step, tmp_dir).map_err(|e| Error::scratch(tmp_dir, e))?;
-        if made.bytes <= most || step.0 == Step::LAST.0 {
-            return Ok(made);
-        }
-        step.0 += 1;
+    let attempt =
+        |step| attempt(built, input, Step(step), tmp_dir).map_err(|e| Error::scratch(tmp_dir, e));
+    let whole = attempt(0)?;
+    if whole.bytes <= most {
+        return Ok(whole);
     }
+    // each step takes less than the one before: the first that fits is found in four attempts
+    let (mut low, mut high, mut at_high) = (1, Step::LAST.0, None);
+    while low < high {
+        let middle = low.midpoint(high);
+        let made = attempt(middle)?;
+        if made.bytes <= most {
+            (high, at_high) = (middle, Some(made));
+        } else {
+            low = middle + 1;
+        }
+    }
+    at_high.map_or_else(|| attempt(Step::LAST.0), Ok)
 }
 
 fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Result<Made> {
