@@ -128,6 +128,47 @@ fn at_a_random_moment() {
     assert!(noticed > 0, "no run was disturbed: the test tests nothing");
 }
 
+/// An index of a trace that changes meanwhile is not made, or is that of the trace as it is now, or is refused.
+#[test]
+fn while_it_is_indexed() {
+    let rng = &mut Rng::new(11);
+    let job = JOBS.iter().find(|job| job.is_index()).expect("there is one");
+    let world = World::new();
+    let time = world.whole(job, job.words).time;
+    let (mut noticed, mut refused) = (0, 0);
+    for _ in 0..runs(40) {
+        let change = Change::random(rng);
+        world.write("a.json", first());
+        world.clear(job);
+        let wait = moment(rng, time);
+        let child = world.command(job.words).spawn().expect("the command starts");
+        std::thread::sleep(wait);
+        change.make(&world);
+        let run = Run::of(child.wait_with_output().expect("it ends"));
+        let fault = format!("{change:?} after {wait:?}\n{run:#?}");
+        let is_made = !world.files("out").is_empty();
+        assert_eq!(is_made, matches!(run.code, Some(0 | 1)), "{fault}");
+        noticed += usize::from(!is_made);
+        assert!(is_made || run.stderr.contains("a.json"), "{fault}");
+        if !is_made || !world.path("a.json").exists() {
+            continue;
+        }
+        let info = |index: &str| {
+            let words = format!("info a.json --index {index}");
+            Run::of(world.command(&words).output().expect("the command runs"))
+        };
+        let (by_index, scanned) = (info("out/o.tmi"), info("never"));
+        if by_index.code == Some(3) && scanned.code != Some(3) {
+            assert!(by_index.stderr.contains("o.tmi"), "{by_index:#?}\n{fault}");
+            refused += 1;
+            continue;
+        }
+        let said = |run: &Run| (run.code, run.stdout.clone(), run.stderr.clone());
+        assert_eq!(said(&by_index), said(&scanned), "{fault}");
+    }
+    assert!(noticed > 0 && refused > 0, "{noticed} and {refused}: the test tests too little");
+}
+
 /// The job with a pipe behind `a.json`, which is read when all of that was.
 fn with_pipe(words: &str) -> String {
     words.replacen("a.json", "a.json pipe", 1)
