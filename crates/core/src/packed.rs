@@ -17,9 +17,10 @@ use crate::input::{self, seek_table};
 use crate::limits::Limits;
 use crate::os::Sparse;
 use crate::threads::try_each;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::{Cursor as JsonCursor, Mapped};
 
 /// A place where unpacking may begin.
@@ -147,7 +148,38 @@ impl Stretch {
     }
 }
 
-/// Unpacks stretches of a file whose text has so many bytes; elsewhere the map has zeros.
+/// What is to be unpacked of a file.
+#[derive(Clone, Debug)]
+pub struct Unpacking {
+    /// These, which ascend.
+    pub stretches: Vec<Stretch>,
+    /// Bytes of all of its text.
+    pub len: u64,
+    /// What was unpacked already.
+    pub kept: KeptText,
+}
+
+/// What was unpacked of a file, for who finds that more of it is needed: that is not unpacked again.
+#[derive(Clone, Debug, Default)]
+pub struct KeptText(Arc<Mutex<Option<Unpacked>>>);
+
+#[derive(Debug)]
+struct Unpacked {
+    map: Arc<Mapped>,
+    /// What of the map is text, which ascends.
+    ranges: Vec<Range<u64>>,
+}
+
+impl Unpacked {
+    /// Text from here on, up to `end` at least.
+    fn from(&self, start: u64, end: u64) -> Option<&[u8]> {
+        let at = self.ranges.binary_search_by_key(&start, |range| range.start).ok()?;
+        let range = self.ranges.get(at).filter(|range| range.end >= end)?;
+        self.map.get(start as usize..range.end as usize)
+    }
+}
+
+/// Unpacks stretches of a file; elsewhere the map has zeros.
 ///
 /// Cost: what they unpack to, on disk; on all threads.
 ///
@@ -156,29 +188,51 @@ impl Stretch {
 pub fn unpack(
     name: &str,
     file: &Arc<Mapped>,
-    (stretches, len): (&[Stretch], u64),
+    unpacking: &Unpacking,
     config: &Limits,
-) -> Result<Mapped, Error> {
+) -> Result<Arc<Mapped>, Error> {
+    let Unpacking { stretches, len, kept } = unpacking;
+    let len = *len;
+    let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = kept.as_ref();
     let failed = |e| Error::scratch(&config.tmp_dir, e);
     let sparse = Sparse::new(&config.tmp_dir, len).map_err(failed)?;
     let one = |number: usize| {
         config.cancel.check()?;
         let Stretch { from, ref window, end, open } = stretches[number];
+        let end = end.min(len);
+        let again = before.and_then(|before| before.from(from.text, end));
+        if let Some(text) = again {
+            sparse.write_all_at(text, from.text).map_err(failed)?;
+            let end = from.text + text.len() as u64;
+            if end == len || open.is_none_or(|open| is_whole(text, open - from.text)) {
+                return Ok(from.text..end);
+            }
+        }
         let block = from.bits.map(|bits| (bits, &window[..]));
         let reader = input::unpacked(file, from.packed, block);
         let reader = reader.map_err(|e| Error::read(name, e))?;
         let mut text = Text { reader, at: from.text, sparse: &sparse, name, config };
-        text.copy_to(end.min(len))?;
-        let Some(open) = open else { return Ok(()) };
+        text.copy_to(end)?;
         // twice as much each time, so that a long event is looked at few times
-        while text.at < len && !text.holds(open)? {
+        while let Some(open) = open.filter(|_| text.at < len)
+            && !text.holds(open)?
+        {
             let more = (text.at - open).max(COPIED as u64);
             text.copy_to(text.at.saturating_add(more).min(len))?;
         }
-        Ok::<_, Error>(())
+        Ok::<_, Error>(from.text..text.at)
     };
-    try_each(config.threads, stretches.len(), one)?;
-    sparse.into_map().map_err(failed)
+    let ranges = try_each(config.threads, stretches.len(), one)?;
+    let map = Arc::new(sparse.into_map().map_err(failed)?);
+    *kept = Some(Unpacked { map: Arc::clone(&map), ranges });
+    Ok(map)
+}
+
+/// Whether an event that begins here ends before what comes next.
+fn is_whole(text: &[u8], event: u64) -> bool {
+    let event = &text[event as usize..];
+    JsonCursor::new(event).value().len() < event.len()
 }
 
 /// Bytes that are copied at a time.
@@ -213,36 +267,36 @@ impl Text<'_> {
         let mut bytes = vec![0; (self.at - event) as usize];
         let read = self.sparse.read_exact_at(&mut bytes, event);
         read.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
-        Ok(JsonCursor::new(&bytes).value().len() < bytes.len())
+        Ok(is_whole(&bytes, 0))
     }
 }
 
-/// The stretches that hold `wanted`: ranges of text that ascend, those of no bytes being events of unknown length.
+/// The stretches that hold `wanted`: ranges of text whose starts ascend, those of no bytes being events of unknown length.
 ///
 /// Restarts ascend, the first of them at the begin of the text, which has `len` bytes.
 pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<Stretch> {
-    let mut all: Vec<Stretch> = Vec::new();
+    let mut all: BTreeMap<usize, Stretch> = BTreeMap::new();
     for range in wanted {
         let is_open = range.is_empty();
         let (mut from, end) = (range.start.min(len), range.end.max(range.start + 1).min(len));
         while from < end {
             let number = restarts.partition_point(|own| own.text <= from).saturating_sub(1);
-            let Some(&restart) = restarts.get(number) else { return all };
+            let Some(&restart) = restarts.get(number) else { return Vec::new() };
             let next = restarts.get(number + 1).map_or(len, |next| next.text);
             let to = end.min(next);
-            match all.last_mut().filter(|last| last.from == restart) {
-                Some(last) => last.end = last.end.max(to),
-                None => {
-                    all.push(Stretch { from: restart, window: Vec::new(), end: to, open: None })
-                }
-            }
-            if let Some(last) = all.last_mut() {
-                last.open = is_open.then_some(range.start);
-            }
+            let own = all.entry(number).or_insert_with(|| Stretch {
+                from: restart,
+                window: Vec::new(),
+                end: to,
+                open: None,
+            });
+            own.end = own.end.max(to);
+            // what is behind an event shows where that ends
+            own.open = is_open.then_some(range.start).or(own.open.filter(|open| *open >= from));
             from = to;
         }
     }
-    all
+    all.into_values().collect()
 }
 
 #[cfg(test)]
@@ -269,13 +323,14 @@ mod tests {
             let window = Vec::new();
             Stretch { from: restarts[number], window, end, open }
         };
-        let wanted = [0..10, 50..50, 60..70, 99..101, 250..250, 399..620, 950..u64::MAX];
+        let wanted =
+            [0..10, 50..50, 60..70, 99..101, 250..250, 399..620, 410..500, 420..420, 950..u64::MAX];
         let expected = [
             stretch(0, 100, None),
             stretch(1, 101, None),
             stretch(2, 251, Some(250)),
             stretch(3, 400, None),
-            stretch(4, 500, None),
+            stretch(4, 500, Some(420)),
             stretch(5, 600, None),
             stretch(6, 620, None),
             stretch(9, 980, None),

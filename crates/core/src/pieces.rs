@@ -11,7 +11,7 @@
 pub use crate::envelope::Collect;
 use crate::envelope::Envelope;
 use crate::error::Error;
-use crate::packed::Stretch;
+use crate::packed::Unpacking;
 use crate::proof::Feed;
 use crate::scan::Plan;
 use crate::threads::try_each;
@@ -34,8 +34,8 @@ pub enum Piece {
 pub struct Chosen {
     /// Its pieces, which ascend.
     pub pieces: Vec<Piece>,
-    /// Of a packed input, what is unpacked for them, and the bytes of all of its text.
-    pub unpacked: Option<(Vec<Stretch>, u64)>,
+    /// Of a packed input, what is unpacked for them.
+    pub unpacked: Option<Unpacking>,
 }
 
 impl Piece {

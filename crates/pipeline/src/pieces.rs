@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::inputs;
+use std::ops::Range;
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
@@ -20,6 +21,8 @@ pub(crate) enum Tried<T> {
     Cannot(&'static str),
     /// What is known of the input proved wrong. Nothing was written.
     Wrong,
+    /// The input is packed, and these ranges of its text have to be unpacked too. Nothing was written.
+    Missing(Vec<Range<u64>>),
 }
 
 /// Events that were read, and the sum of their checksums modulo 2³².

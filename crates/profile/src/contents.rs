@@ -43,20 +43,21 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         self.scratch.view()
     }
 
-    /// As [`Contents::get`], of a chunk that may not have been read, but has a known checksum: nothing if it is another one.
+    /// As [`Contents::get`], of a chunk that may not have been read, but has a known checksum: nothing if it is another one, or cannot be read.
     pub(crate) fn get_checked(
         &mut self,
         entry: Entry,
         known: Option<(&KnownStreams, u32)>,
     ) -> ChunkRef<'_> {
         if let Some((known, sum)) = known {
-            if self.checked.insert(entry.place.offset()) && !known.is_wrong() {
-                known.check(entry, sum, self.store);
-            }
-            if known.is_wrong() {
+            let place = entry.place.offset();
+            let is_right = !known.is_wrong()
+                && (self.checked.contains(&place) || known.check(entry, sum, self.store));
+            if !is_right {
                 self.scratch.clear();
                 return self.scratch.view();
             }
+            self.checked.insert(place);
         }
         self.get(entry)
     }

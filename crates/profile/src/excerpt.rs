@@ -81,7 +81,7 @@ pub(crate) fn excerpt<'s, 'p>(
 ) -> Result<Option<Whole<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();
-    if group.known.is_some_and(|known| known.all.is_wrong()) {
+    if group.known.is_some_and(|known| known.all.is_in_vain()) {
         return Ok(None);
     }
     let counts = (excerpt.samples, excerpt.samples);

@@ -7,10 +7,15 @@
 //!
 //! What is read must have the checksum that is known. If it has not, it counts as empty, and so does all that is asked for from then
 //! on: whoever asks is to see to it that nothing comes of that.
+//!
+//! Of a packed input only what was unpacked can be read. A chunk that was not counts as empty too, and is noted as missing: whoever asks
+//! unpacks that and asks again.
 
 use super::skim::Skim;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
@@ -56,6 +61,9 @@ pub struct KnownStreams {
     sum_of: fn(u64, &[u8]) -> u32,
     bytes_read: AtomicU64,
     is_wrong: AtomicBool,
+    /// What of the input can be read, ascending, if not all.
+    readable: Option<Vec<Range<u64>>>,
+    missing: Mutex<Vec<Range<u64>>>,
 }
 
 impl std::fmt::Debug for KnownStreams {
@@ -77,6 +85,8 @@ impl KnownStreams {
             sum_of,
             bytes_read: AtomicU64::new(0),
             is_wrong: AtomicBool::new(false),
+            readable: None,
+            missing: Mutex::default(),
         }
     }
 
@@ -110,6 +120,36 @@ impl KnownStreams {
         Ok(())
     }
 
+    /// Nothing else of the input can be read than these ranges, which ascend.
+    pub fn read_only_in(&mut self, ranges: Vec<Range<u64>>) {
+        self.readable = Some(ranges);
+    }
+
+    /// Where chunks that were asked for stand that cannot be read.
+    pub fn missing(&self) -> Vec<Range<u64>> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a chunk that was asked for was another one, or cannot be read.
+    pub(crate) fn is_in_vain(&self) -> bool {
+        self.is_wrong() || !self.missing().is_empty()
+    }
+
+    fn is_readable(&self, place: u64, len: u64) -> bool {
+        let Some(ranges) = &self.readable else { return true };
+        let behind = ranges.partition_point(|range| range.start <= place);
+        // neighbours may hold it together
+        let mut end = place;
+        let start = behind.saturating_sub(1);
+        for range in &ranges[start..] {
+            if range.start > end || end >= place.saturating_add(len) {
+                break;
+            }
+            end = end.max(range.end);
+        }
+        end >= place.saturating_add(len)
+    }
+
     /// Long events among them.
     pub fn long(&self) -> &[Long] {
         &self.long
@@ -135,12 +175,17 @@ impl KnownStreams {
         Some(KnownStream { all: self, own })
     }
 
-    /// Whether an event is what is known of it.
+    /// Whether an event is what is known of it, and can be read.
     pub(crate) fn check(&self, entry: Entry, sum: u32, store: &Store<'_>) -> bool {
+        let (place, len) = (entry.place.offset() - self.base, store.len(entry.place));
+        if !self.is_readable(place, len) {
+            let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+            missing.push(place..place + len);
+            return false;
+        }
         let bytes = store.event(entry.place);
         let is_event =
             bytes.first() == Some(&b'{') && Cursor::new(bytes).value().len() == bytes.len();
-        let place = entry.place.offset() - self.base;
         let is_right = is_event && (self.sum_of)(place, bytes) == sum;
         self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.is_wrong.fetch_or(!is_right, Ordering::Relaxed);
@@ -178,7 +223,9 @@ impl<'c> KnownStream<'c> {
 
     /// Whether all of its chunks are what is known of them.
     pub(crate) fn check_all(self, store: &Store<'_>) -> bool {
-        let mut all = self.chunks().iter().zip(self.sums().iter());
-        !self.all.is_wrong() && all.all(|(entry, sum)| self.all.check(entry, sum, store))
+        let all = self.chunks().iter().zip(self.sums().iter());
+        // also behind one that is missing, so that all of those are known
+        let check = |(entry, sum)| self.all.check(entry, sum, store);
+        !self.all.is_in_vain() && all.fold(true, |are_right, own| check(own) && are_right)
     }
 }

@@ -177,9 +177,9 @@ impl Streams {
         self.known = Some(Arc::clone(known));
     }
 
-    /// Whether a chunk that was known proved to be another one.
-    pub(crate) fn is_wrong(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.is_wrong())
+    /// Whether a chunk that was known proved to be another one, or cannot be read.
+    pub(crate) fn is_in_vain(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.is_in_vain())
     }
 
     /// All profiles, in the order in which their streams and they begin in the inputs.

@@ -55,7 +55,7 @@ enum StreamOutcome {
 }
 
 /// Decides on every profile of `streams`; events of those re-based go to `made`. Nothing of that counts if a chunk that was known
-/// proved to be another one (see `known`).
+/// proved to be another one, or cannot be read (see `known`).
 pub fn cut_streams(
     streams: &Streams,
     windows: &Windows,
@@ -85,8 +85,9 @@ pub fn cut_streams(
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
         })?;
-        if streams.is_wrong() {
-            return Ok(cut);
+        if streams.is_in_vain() {
+            // others may ask in vain too: so all that is missing is known
+            continue;
         }
         for (&group, (outcome, whole)) in some.iter().zip(found.into_iter().flatten()) {
             if matches!(outcome, StreamOutcome::Rebased) {

@@ -199,14 +199,13 @@ impl Session<'_> {
     /// A packed input of which pieces are read is a plain one of these.
     fn unpack_pieces(&mut self, input: &Input, opened: Opened) -> Result<Opened, Error> {
         let unpacked = self.pieces.and_then(|chosen| chosen.unpacked.as_ref());
-        let Some((stretches, len)) = unpacked else { return Ok(opened) };
+        let Some(unpacking) = unpacked else { return Ok(opened) };
         match opened {
             Opened::Stream { encoding, packed: Some((original, file)), .. } => {
-                let text = unpack(&input.name(), &file, (stretches, *len), self.config)?;
-                self.read.spooled += stretches.iter().map(Stretch::bytes).sum::<u64>();
+                let mapped = unpack(&input.name(), &file, unpacking, self.config)?;
+                self.read.spooled += unpacking.stretches.iter().map(Stretch::bytes).sum::<u64>();
                 original.check(Some(&file))?;
-                let skip = input::byte_order_mark(&text);
-                let mapped = Arc::new(text);
+                let skip = input::byte_order_mark(&mapped);
                 Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding })
             }
             opened => Ok(opened),

@@ -104,6 +104,7 @@ pub(crate) fn filter_known(
         Tried::Done(()) => {}
         Tried::Cannot(why) => return Ok(Tried::Cannot(why)),
         Tried::Wrong => return Ok(Tried::Wrong),
+        Tried::Missing(ranges) => return Ok(Tried::Missing(ranges)),
     }
     if name_events(&index.documents, &inputs) {
         return Ok(Tried::Cannot(NAMED));

@@ -26,6 +26,8 @@ pub(super) struct WantedStreams {
     pub(super) events: Vec<Single>,
     /// The chunks of those that are read in part.
     pub(super) known: KnownStreams,
+    /// Where those of their chunks stand whose samples may lie in windows.
+    pub(super) likely: Vec<Range<u64>>,
 }
 
 /// How a stream is wanted.
@@ -59,12 +61,13 @@ pub(super) fn wanted(
         first: HashSet::default(),
         events: Vec::new(),
         known: KnownStreams::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
+        likely: Vec::new(),
     };
     let mut streams = streams_of(lookup, streams, (windows, edges))?;
     let (mut problem, mut end) = (None, 0);
     let visited = lookup.members(members, |page, own| {
         if problem.is_none() {
-            problem = all.take(page, own, &mut streams, (&mut end, lookup.text)).err();
+            problem = all.take(page, own, &mut streams, (&mut end, lookup.text), windows).err();
         }
     });
     visited.map_err(|error| error.to_string())?;
@@ -81,8 +84,6 @@ fn streams_of(
     (windows, edges): (&Windows, Edges),
 ) -> Result<Vec<Stream>, String> {
     let mut all = Vec::new();
-    // which chunks are needed shows when others are read: too late for what is packed
-    let counts = if lookup.is_packed() { !streams::CHUNKS } else { u64::MAX };
     for entry in &section.pages {
         let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
         let columns = [2, 3, 4, 5, 6].map(|column| page.numbers(column));
@@ -92,7 +93,7 @@ fn streams_of(
         };
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
         all.extend(known.iter().zip(times).map(|(known, (own, of_events))| Stream {
-            wanted: wanted_of(*known & counts, own, of_events, (windows, edges)),
+            wanted: wanted_of(*known, own, of_events, (windows, edges)),
             first: None,
             has_chunk: false,
         }));
@@ -126,6 +127,7 @@ impl WantedStreams {
         members: &[Member],
         streams: &mut [Stream],
         (end, text): (&mut u64, u64),
+        windows: &Windows,
     ) -> Result<(), String> {
         let is_in_part = |member: &Member| {
             streams.get(member.owner).is_some_and(|stream| stream.wanted == Wanted::InPart)
@@ -160,6 +162,10 @@ impl WantedStreams {
             let behind =
                 behind.filter(|_| *end <= single.place).ok_or("its places are not in order")?;
             *end = behind;
+            // mostly an event has the time of its last sample
+            if windows.touch(chunk.time.saturating_sub(chunk.skim.duration()), chunk.time) {
+                self.likely.push(single.place..behind);
+            }
             self.known.push(first, chunk).map_err(|error| error.to_string())?;
         }
         Ok(())

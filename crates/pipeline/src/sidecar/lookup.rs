@@ -1,19 +1,17 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
 use super::granules::ROWS;
-use super::packed;
+use super::packed::{PackedText, Rounds};
 use crate::pieces::Read;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
-use tracemill_core::packed::{Restart, Stretch};
+use tracemill_core::packed::Restart;
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
 use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, spans, streams};
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;
-/// Bytes behind the first granule that are unpacked: what the head is shows behind its first event.
-const HEAD: u64 = 64 << 10;
 
 /// Sections that say what to read.
 pub(super) struct Lookup<'i, 'b> {
@@ -24,8 +22,7 @@ pub(super) struct Lookup<'i, 'b> {
     /// Where the last granule begins.
     last: u64,
     pub(super) text: u64,
-    /// Of a packed trace: where the first granule ends, and where unpacking may begin.
-    packed: Option<(u64, Vec<Restart>)>,
+    pub(super) packed: Option<PackedText>,
 }
 
 /// An event that is read by itself.
@@ -56,11 +53,14 @@ pub(super) struct SpanRow {
 }
 
 /// What is to be read.
+#[derive(Default)]
 pub(super) struct Granules {
     pub(super) pieces: Vec<Piece>,
     pub(super) read: Read,
     /// Bytes of granules, and of profiles.
     pub(super) bytes: u64,
+    /// Ranges that may be needed too, as shows when the pieces are read. Of a packed trace they are unpacked with these.
+    pub(super) beside: Vec<Range<u64>>,
     /// That of the granule behind the last one.
     row: u64,
 }
@@ -85,7 +85,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     pub(super) fn new(
         index: &'i Index<'b>,
         text: u64,
-        restarts: Option<Vec<Restart>>,
+        packed: Option<(Vec<Restart>, Rounds)>,
     ) -> Result<Option<Self>, IndexError> {
         let sections = [id::DOCUMENTS, id::KEYS, id::GRANULES, id::PLACES, id::SPANS];
         let [Some(documents), Some(keys), Some(granules), Some(places), Some(spans)] =
@@ -105,8 +105,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 return Ok(None);
             }
         }
-        let first_end = lens.first().map_or(first, |len| first.saturating_add(*len));
-        let packed = restarts.map(|restarts| (first_end, restarts));
+        let head = lens.first().map_or(first, |len| first.saturating_add(*len));
+        let packed = packed.map(|(restarts, rounds)| PackedText { head, restarts, rounds });
         let lookup = Lookup { index, granules, places, spans, last, text, packed };
         Ok((documents.rows == 1 && first <= last && last < text).then_some(lookup))
     }
@@ -258,7 +258,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         }
         events.sort_unstable();
         events.dedup_by_key(|event| event.place);
-        let mut all = Granules { pieces: Vec::new(), read: Read::default(), bytes: 0, row: 0 };
+        let mut all = Granules::default();
         let mut left = &events[..];
         self.each_granule(seen, |row| {
             let end = row.place.saturating_add(row.len);
@@ -277,17 +277,6 @@ impl<'i, 'b> Lookup<'i, 'b> {
         })?;
         left.iter().for_each(|event| all.event(*event));
         Ok(all)
-    }
-
-    /// Whether the trace is packed.
-    pub(super) fn is_packed(&self) -> bool {
-        self.packed.is_some()
-    }
-
-    /// What is unpacked for pieces, of a packed trace; windows are missing.
-    pub(super) fn unpacked(&self, pieces: &[Piece]) -> Option<Vec<Stretch>> {
-        let (head, restarts) = self.packed.as_ref()?;
-        Some(packed::unpacked(restarts, pieces, (head.saturating_add(HEAD), self.text)))
     }
 
     fn each_granule(

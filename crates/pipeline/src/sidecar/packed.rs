@@ -7,12 +7,18 @@
 //! A zstd file of several frames begins anew at each of them, and a gzip file at each member. Inside of a member gzip can be taken up
 //! wherever a block begins, with the 32 KiB of text before it; inside of a frame zstd cannot. So a zstd file of one frame has no PACK, and
 //! is read as a whole.
+//!
+//! Which chunks of CPU profiles a window needs shows when others are read. What is missing then is unpacked too, and the run begins anew,
+//! with what was unpacked before: each round goes one step up from calls to their callers, as far as these stand in other stretches.
 
 use super::pages::{Rows, critical};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use tracemill_core::os::Temporary;
-use tracemill_core::packed::{Restart, Stretch, frames, is_packed, members, stretches};
+use tracemill_core::packed::{
+    KeptText, Restart, Stretch, Unpacking, frames, is_packed, members, stretches,
+};
 use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, Writer, id};
 use tracemill_tokenizer::Mapped;
@@ -35,6 +41,21 @@ impl Packing {
             None => Packing::Unknown(file),
         }
     }
+}
+
+/// What of a packed trace was found to be needed so far, and unpacked.
+#[derive(Clone, Default)]
+pub(super) struct Rounds {
+    /// Beside what an index says in any case.
+    pub(super) missing: Vec<Range<u64>>,
+    pub(super) kept: KeptText,
+}
+
+/// Of a packed trace: where the first granule ends, where unpacking may begin, and what else is unpacked.
+pub(super) struct PackedText {
+    pub(super) head: u64,
+    pub(super) restarts: Vec<Restart>,
+    pub(super) rounds: Rounds,
 }
 
 /// Where unpacking may begin: at two places at least.
@@ -98,6 +119,9 @@ impl Packed {
     }
 }
 
+/// Bytes behind the first granule that are unpacked: what the head is shows behind its first event.
+const HEAD: u64 = 64 << 10;
+
 /// Instead of a number of bits: a frame or member begins.
 const NO_BITS: u64 = 8;
 
@@ -118,18 +142,27 @@ pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Vec<Restart>>, IndexE
     Ok((ascends && begins).then_some(all))
 }
 
-/// What is unpacked for pieces of a text of so many bytes, and for its head, up to `head`; windows are missing.
-pub(super) fn unpacked(
-    restarts: &[Restart],
-    pieces: &[Piece],
-    (head, text): (u64, u64),
-) -> Vec<Stretch> {
-    let wanted = pieces.iter().map(|piece| match piece {
-        Piece::Event(place, bytes) => *place..place.saturating_add(*bytes),
-        Piece::Stretch(range) => range.clone(),
-    });
-    let wanted: Vec<_> = std::iter::once(0..head).chain(wanted).collect();
-    stretches(restarts, &wanted, text)
+impl PackedText {
+    /// What is unpacked for pieces of a text of so many bytes, for its head, and for what is wanted beside these; windows are missing.
+    pub(super) fn unpacking(&self, pieces: &[Piece], beside: &[Range<u64>], len: u64) -> Unpacking {
+        let wanted = pieces.iter().map(|piece| match piece {
+            Piece::Event(place, bytes) => *place..place.saturating_add(*bytes),
+            Piece::Stretch(range) => range.clone(),
+        });
+        let head = std::iter::once(0..self.head.saturating_add(HEAD));
+        let beside = beside.iter().chain(&self.rounds.missing);
+        let beside = beside.map(|range| to_restart(&self.restarts, range, len));
+        let mut wanted: Vec<_> = head.chain(wanted).chain(beside).collect();
+        wanted.sort_by_key(|range| range.start);
+        let stretches = stretches(&self.restarts, &wanted, len);
+        Unpacking { stretches, len, kept: self.rounds.kept.clone() }
+    }
+}
+
+/// A range on to where unpacking begins anew: what is wanted next is mostly near, and need not be unpacked by itself then.
+fn to_restart(restarts: &[Restart], range: &Range<u64>, text: u64) -> Range<u64> {
+    let next = restarts.partition_point(|own| own.text < range.end);
+    range.start..restarts.get(next).map_or(text, |next| next.text)
 }
 
 /// Gives stretches, which ascend, their windows.

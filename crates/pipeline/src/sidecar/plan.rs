@@ -3,7 +3,7 @@
 use super::chosen::{Candidate, unused_of_several};
 use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
-use super::packed;
+use super::packed::{self, Rounds};
 use crate::config::Config;
 use crate::pieces::{Pieces, Tried};
 use crate::warning::Warning;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
-use tracemill_core::packed::Stretch;
+use tracemill_core::packed::{Stretch, Unpacking};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
 
@@ -61,6 +61,10 @@ impl<T> Asked<T> {
     }
 }
 
+/// Times that what proved needed of a packed trace is unpacked at most.
+const ROUNDS: u32 = 64;
+const BIT_BY_BIT: &str = "what its CPU profiles need shows too little at a time";
+
 /// A run over `sources` that reads what their index says is needed, or all of it.
 ///
 /// # Errors
@@ -68,29 +72,37 @@ impl<T> Asked<T> {
 pub(super) fn run<P, T>(
     sources: &[Source],
     config: &Config,
-    ask: impl FnOnce(Opened<'_, '_, '_>) -> Result<Plan<P>, String>,
-    of_pieces: impl FnOnce(&Source, P) -> Result<Tried<T>, Error>,
+    mut ask: impl FnMut(Opened<'_, '_, '_>) -> Result<Plan<P>, String>,
+    mut of_pieces: impl FnMut(&Source, P) -> Result<Tried<T>, Error>,
     of_all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<Asked<T>, Error> {
     let (Some(candidate), [source]) = (Candidate::of(sources, config)?, sources) else {
         return of_all().map(|answer| Asked::of_all(answer, unused_of_several(sources, config)));
     };
-    let problem = match plan(&candidate, config, ask) {
-        Ok(Plan::None) => return of_all().map(|answer| Asked::of_all(answer, None)),
-        Ok(Plan::Cannot(why)) => return of_all().map(|answer| Asked::of_all(answer, Some(why))),
-        Ok(Plan::Known(known, bytes)) => {
-            let tried = of_pieces(source, known)?;
-            if let Tried::Done(answer) = tried {
-                let used = Some((candidate.index, bytes));
-                return Ok(Asked { answer, used, unused: None, warning: None });
-            }
-            config.progress.bytes_scanned.store(0, Ordering::Relaxed);
-            if let Tried::Cannot(why) = tried {
-                return of_all().map(|answer| Asked::of_all(answer, Some(why)));
-            }
-            "the trace holds something else than the index says".to_owned()
+    let unused = |of_all: T, why| Ok(Asked::of_all(of_all, why));
+    let (mut rounds, mut left) = (Rounds::default(), ROUNDS);
+    let problem = loop {
+        let (known, bytes) = match plan(&candidate, config, &rounds, &mut ask) {
+            Ok(Plan::None) => return unused(of_all()?, None),
+            Ok(Plan::Cannot(why)) => return unused(of_all()?, Some(why)),
+            Ok(Plan::Known(known, bytes)) => (known, bytes),
+            Err(problem) => break problem,
+        };
+        let tried = of_pieces(source, known)?;
+        if let Tried::Done(answer) = tried {
+            let used = Some((candidate.index, bytes));
+            return Ok(Asked { answer, used, unused: None, warning: None });
         }
-        Err(problem) => problem,
+        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+        match tried {
+            Tried::Cannot(why) => return unused(of_all()?, Some(why)),
+            Tried::Missing(_) if left == 0 => return unused(of_all()?, Some(BIT_BY_BIT)),
+            Tried::Missing(missing) => rounds.missing.extend(missing),
+            Tried::Done(_) | Tried::Wrong => {
+                break "the trace holds something else than the index says".to_owned();
+            }
+        }
+        left -= 1;
     };
     if candidate.is_named {
         return Err(candidate.refused(problem));
@@ -118,12 +130,13 @@ pub(super) fn pieces_of(
     if !granules.are_in_order() {
         return Err("its places are not in order".to_owned());
     }
-    let Granules { pieces, read, bytes, .. } = granules;
+    let Granules { pieces, read, bytes, beside, .. } = granules;
     if bytes > report.bytes / 2 {
         return Ok(Plan::Cannot("most of the trace is wanted"));
     }
-    let mut unpacked = lookup.unpacked(&pieces);
-    if let Some(own) = &mut unpacked {
+    let packed = lookup.packed.as_ref();
+    let mut unpacked = packed.map(|packed| packed.unpacking(&pieces, &beside, report.bytes));
+    if let Some(Unpacking { stretches: own, .. }) = &mut unpacked {
         if own.iter().map(Stretch::bytes).sum::<u64>() > report.bytes / 2 {
             return Ok(Plan::Cannot("most of the trace would have to be unpacked"));
         }
@@ -133,7 +146,6 @@ pub(super) fn pieces_of(
         }
         packed::add_windows(lookup.index, own).map_err(|error| error.to_string())?;
     }
-    let unpacked = unpacked.map(|stretches| (stretches, report.bytes));
     let chosen = Chosen { pieces, unpacked };
     Ok(Plan::Known(Pieces { chosen, read, report }, bytes))
 }
@@ -142,6 +154,7 @@ pub(super) fn pieces_of(
 fn plan<T>(
     candidate: &Candidate,
     config: &Config,
+    rounds: &Rounds,
     ask: impl FnOnce(Opened<'_, '_, '_>) -> Result<Plan<T>, String>,
 ) -> Result<Plan<T>, String> {
     if config.strict {
@@ -168,7 +181,8 @@ fn plan<T>(
     if input.lost() > 0 || of_windows.has_lapses {
         return Ok(Plan::Cannot("the trace is damaged, or not JSON to the letter"));
     }
-    let lookup = Lookup::new(&index, input.bytes, restarts).map_err(|error| error.to_string())?;
+    let packed = restarts.map(|restarts| (restarts, rounds.clone()));
+    let lookup = Lookup::new(&index, input.bytes, packed).map_err(|error| error.to_string())?;
     let Some(lookup) = &lookup else {
         return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };

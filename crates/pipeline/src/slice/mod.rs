@@ -45,6 +45,7 @@ use index::{Index, Plan};
 use judge::Judge;
 use made::Made;
 use narrowed::Narrowed;
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -83,10 +84,8 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
     job.check(config)?;
     let Job { sources, windows, edges, .. } = job;
     let read = read(sources, windows, edges, config)?;
-    match write(job, read, || false, config)? {
-        Some(report) => Ok(report),
-        None => unreachable!("nothing was known before it was read"),
-    }
+    let Ok(report) = write(job, read, || Ok::<_, Infallible>(()), config)?;
+    Ok(report)
 }
 
 /// As `slice`, for a trace of which everything is known.
@@ -105,17 +104,17 @@ pub(crate) fn slice_known(
     if name_events(&index.documents, &inputs) {
         return Ok(Tried::Cannot(NAMED));
     }
-    let written = write(job, (inputs, index), || known.is_wrong(), config)?;
-    Ok(written.map_or(Tried::Wrong, Tried::Done))
+    let written = write(job, (inputs, index), || known.verdict(), config)?;
+    Ok(written.map_or_else(|tried| tried, Tried::Done))
 }
 
-/// Writes what was read; `None` if it `is_wrong` once it is clear what is to be written.
-fn write(
+/// Writes what was read, unless the `verdict` is against it once it is clear what is to be written.
+fn write<E>(
     Job { windows, edges, output, .. }: Job<'_>,
     (inputs, mut index): (Inputs, Index),
-    is_wrong: impl Fn() -> bool,
+    verdict: impl FnOnce() -> Result<(), E>,
     config: &Config,
-) -> Result<Option<SliceReport>, Error> {
+) -> Result<Result<SliceReport, E>, Error> {
     let found = index.bounds();
     let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
@@ -135,8 +134,8 @@ fn write(
     let watched = annotations.events().collect();
     let mut made = Made::new(Index::RESERVED, &config.tmp_dir, entries, watched);
     let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
-    if is_wrong() {
-        return Ok(None);
+    if let Err(against) = verdict() {
+        return Ok(Err(against));
     }
 
     let made = made.finish()?;
@@ -153,7 +152,7 @@ fn write(
     };
     chosen.write(written, output, config, &mut report)?;
     report.end(inputs, found);
-    Ok(Some(report))
+    Ok(Ok(report))
 }
 
 /// Reads everything; once more if the trace does not begin where it was thought to.

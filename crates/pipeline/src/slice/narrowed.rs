@@ -1,7 +1,7 @@
 //! What is known of a trace before it is read, so that little of it need be read.
 
 use super::keys::PairEvent;
-use crate::pieces::Pieces;
+use crate::pieces::{Pieces, Tried};
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
@@ -34,9 +34,14 @@ pub(crate) struct Narrowed {
 }
 
 impl Narrowed {
-    /// Whether a chunk of a CPU profile is not what is known of it.
-    pub(super) fn is_wrong(&self) -> bool {
-        self.chunks.as_ref().is_some_and(|chunks| chunks.is_wrong())
+    /// What is against writing: a chunk of a CPU profile is not what is known of it, or was not unpacked.
+    pub(super) fn verdict<T>(&self) -> Result<(), Tried<T>> {
+        let Some(chunks) = &self.chunks else { return Ok(()) };
+        if chunks.is_wrong() {
+            return Err(Tried::Wrong);
+        }
+        let missing = chunks.missing();
+        if missing.is_empty() { Ok(()) } else { Err(Tried::Missing(missing)) }
     }
 
     /// Takes a part that matters as it belongs here; false if it does not matter.

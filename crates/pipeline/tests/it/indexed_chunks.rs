@@ -2,6 +2,7 @@
 //! are those without an index.
 
 use crate::index::{made, of_files};
+use crate::indexed_packed::zstd_frames;
 use crate::indexed_slices::{EDGES, same, windows};
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
 use std::collections::BTreeMap;
@@ -226,6 +227,7 @@ fn told_apart(bytes: &[u8]) -> (u64, u64) {
 #[test]
 fn slices_that_read_some_chunks_are_those_that_read_all() {
     let (mut used, mut all, mut told, mut of) = (0, 0, 0, 0);
+    let (mut packed_used, mut packed_all) = (0, 0);
     let mut unused = BTreeMap::new();
     for seed in seeds(0, 20) {
         let mut rng = Rng::new(seed);
@@ -241,6 +243,8 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
         let folder = Folder::new();
         let path = folder.file("a.json", &bytes);
         let (own, of_all) = told_apart(&made(&path, of_files(seed as usize)));
+        let packed = folder.file("a.json.zst", &zstd_frames(&bytes, &mut rng));
+        made(&packed, of_files(seed as usize));
         (told, of) = (told + own, of + of_all);
         for number in 0..10 {
             let windows = windows(&mut rng, bounds(&text));
@@ -253,10 +257,17 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
                 Ok(_) => used += 1,
                 Err(why) => *unused.entry(why).or_insert(0) += 1,
             }
+            if number % 3 == 0 {
+                packed_all += 1;
+                let what = format!("{what}, packed");
+                packed_used +=
+                    usize::from(same(&what, &packed, &windows, edges, with, None).is_ok());
+            }
         }
     }
     let said = format!("{used} of {all}, {told} of {of} events told apart; {unused:?}");
     assert!(used * 2 > all && told * 2 > of, "{said}");
+    assert!(packed_used * 3 > packed_all, "{packed_used} of {packed_all} packed; {said}");
     assert_eq!(unused.get("it was refused"), None, "{said}");
 }
 
@@ -314,12 +325,16 @@ fn a_short_window_reads_few_chunks() {
     let folder = Folder::new();
     let path = folder.file("a.json", text.as_bytes());
     made(&path, PLAIN);
+    let packed = folder.file("a.json.zst", &zstd_frames(text.as_bytes(), &mut rng));
+    made(&packed, PLAIN);
     for part in 1..9 {
         let from = first + (last - first) * part / 10;
         let window = TimeWindow { from: at(from), to: at(from + 2000) };
-        let read = same("a short window", &path, &[window], Edges::Clip, of_files(1), None);
-        let read = read.expect("it is used") as usize;
-        assert!(read * 4 < text.len(), "{read} of {}", text.len());
+        for path in [&path, &packed] {
+            let read = same("a short window", path, &[window], Edges::Clip, of_files(1), None);
+            let read = read.expect("it is used") as usize;
+            assert!(read * 4 < text.len(), "{read} of {}", text.len());
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use tracemill_testkit::generate::{ProfileShape, profile_trace};
 use tracemill_testkit::{Rng, seeds};
 
 /// zstd frames of any lengths, also of nothing, with frames that readers skip between them, and perhaps a table behind them.
-fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
+pub(crate) fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
     let most = [100, 1000, 10_000][rng.below(3) as usize];
     let (mut file, mut table, mut rest) = (Vec::new(), Vec::<u8>::new(), text);
     let has_table = rng.below(2) == 0;
