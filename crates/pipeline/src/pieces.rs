@@ -25,6 +25,18 @@ pub(crate) enum Tried<T> {
     Missing(Vec<Range<u64>>),
 }
 
+impl<T> Tried<T> {
+    /// The same of what is made of the answer.
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Tried<U> {
+        match self {
+            Tried::Done(answer) => Tried::Done(make(answer)),
+            Tried::Cannot(why) => Tried::Cannot(why),
+            Tried::Wrong => Tried::Wrong,
+            Tried::Missing(ranges) => Tried::Missing(ranges),
+        }
+    }
+}
+
 /// Events that were read, and the sum of their checksums modulo 2³².
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Read {

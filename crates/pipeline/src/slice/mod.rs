@@ -105,7 +105,7 @@ pub(crate) fn slice_known(
         return Ok(Tried::Cannot(NAMED));
     }
     let written = write(job, (inputs, index), || known.verdict(), config)?;
-    Ok(written.map_or_else(|tried| tried, Tried::Done))
+    Ok(written.map_or_else(|against| against.map(|never| match never {}), Tried::Done))
 }
 
 /// Writes what was read, unless the `verdict` is against it once it is clear what is to be written.

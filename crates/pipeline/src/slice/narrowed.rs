@@ -2,6 +2,7 @@
 
 use super::keys::PairEvent;
 use crate::pieces::{Pieces, Tried};
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
@@ -35,7 +36,7 @@ pub(crate) struct Narrowed {
 
 impl Narrowed {
     /// What is against writing: a chunk of a CPU profile is not what is known of it, or was not unpacked.
-    pub(super) fn verdict<T>(&self) -> Result<(), Tried<T>> {
+    pub(super) fn verdict(&self) -> Result<(), Tried<Infallible>> {
         let Some(chunks) = &self.chunks else { return Ok(()) };
         if chunks.is_wrong() {
             return Err(Tried::Wrong);
