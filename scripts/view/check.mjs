@@ -8,7 +8,7 @@ import { launch } from '../ui/protocol.mjs';
 import { openTab, serve } from './page.mjs';
 import { realViewers } from './real.mjs';
 import { handsOn } from './viewers.mjs';
-import { hostile, nested, random } from './traces.mjs';
+import { damaged, hostile, nested, random } from './traces.mjs';
 
 const [tracemill, chromium, folder] = process.argv.slice(2).map((word) => path.resolve(word));
 const testdata = path.join(import.meta.dirname, '../../testdata');
@@ -206,7 +206,7 @@ async function harmful() {
   check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
   await tab.close();
   await served.end();
-  for (const [name, text] of [['empty', '[]'], ['one', '[{"ph":"X","name":"one","pid":1,"tid":1,"ts":1e15,"dur":0.001}]'], ['damaged', '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":5,"dur":7},{"ph":"X","na']]) {
+  for (const [name, text] of [['empty', '[]'], ['one', '[{"ph":"X","name":"one","pid":1,"tid":1,"ts":1e15,"dur":0.001}]'], ['cut', '[{"ph":"X","na']]) {
     writeFileSync(picture(`${name}.json`), text);
     const served = await serve(tracemill, folder, `${name}.json`);
     const tab = await openTab(browser);
@@ -217,10 +217,45 @@ async function harmful() {
   }
 }
 
+// Where a trace is damaged, the overview has a mark with a word, and the banner a button that leads there.
+async function marked() {
+  const { file, cut, torn } = damaged(folder);
+  const served = await serve(tracemill, folder, file);
+  for (const dark of [false, true]) {
+    const tab = await openTab(browser, { dark });
+    await tab.go(served.address);
+    const said = await tab.run("document.getElementById('banner').textContent");
+    check(`${dark ? 'dark' : 'light'}: the message names the damage`, /The trace is damaged: 3 pieces are lost:.*damaged at .*cut off at /.test(said), said);
+    const { damage } = await tab.run('tracemill.model.trace');
+    check('its times are those of the events before it', JSON.stringify(damage.map(({ at }) => at)) === JSON.stringify([...torn, cut]), JSON.stringify(damage.map(({ at }) => at)));
+    // the colour of a mark stands in its column of pixels, that of the others does not
+    const colour = dark ? '255,182,138,255' : '138,59,18,255';
+    const columns = await tab.run(`(() => {
+      const canvas = document.getElementById('minimap');
+      const pen = canvas.getContext('2d');
+      const has = (time) => {
+        const x = Math.min(Math.max(Math.round((time / tracemill.model.duration) * canvas.clientWidth), 1), canvas.clientWidth - 1);
+        return [...Array(20)].every((_, at) => [...pen.getImageData(Math.round(x * devicePixelRatio) - 1, at * 2, 1, 1).data].join() === '${colour}');
+      };
+      return { marks: tracemill.model.trace.damage.map(({ at }) => has(at)), between: has(tracemill.model.duration * 0.15) };
+    })()`);
+    check('marks are painted there, and nowhere else', columns.marks.every(Boolean) && !columns.between, JSON.stringify(columns));
+    await tab.picture(picture(`damaged-${dark ? 'dark' : 'light'}.png`));
+    await tab.run('tracemill.model.show(0, tracemill.model.duration / 100)');
+    await tab.run("document.querySelector('#banner button:last-of-type').click()");
+    await tab.still();
+    check('the button leads to it', await tab.run(`tracemill.model.view.from <= ${cut} && ${cut} <= tracemill.model.view.to`));
+    check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+    await tab.close();
+  }
+  await served.end();
+}
+
 try {
   await recorded();
   await large();
   await harmful();
+  await marked();
 } finally {
   await browser.close();
 }

@@ -58,3 +58,14 @@ export function hostile(folder) {
   writeFileSync(file, JSON.stringify(events));
   return { file, names };
 }
+
+// A trace with bytes between its events that are none, an event that is broken, and no end: { file, torn, cut }, times of these in ns.
+export function damaged(folder) {
+  const file = path.join(folder, 'damaged.json');
+  const event = (at) => JSON.stringify({ ph: 'X', name: `work ${at % 7}`, pid: 1, tid: 1 + (at % 3), ts: at * 10, dur: 8 });
+  const lines = Array.from({ length: 1000 }, (_, at) => event(at));
+  lines[300] = `?!?${lines[300]}`;
+  lines[650] = '{"ph":"X","name":"bro"ken","pid":1,"tid":1,"ts":6500,"dur":8}';
+  writeFileSync(file, `[${lines.join(',\n')},\n{"ph":"X","name":"cu`);
+  return { file, torn: [2_990_000, 6_490_000], cut: 9_990_000 };
+}

@@ -1,6 +1,7 @@
 // Puts the page together: waits until the trace is read, then draws whatever changes once a frame.
 
 import { Around } from './around';
+import { message } from './damage';
 import { exact, grouped, bytes, short, step, visible } from './format';
 import { Handover } from './handover';
 import { Input, KEYS } from './input';
@@ -17,9 +18,9 @@ import { Tiles } from './tiles';
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const scheme = matchMedia('(prefers-color-scheme: dark)');
 
-function banner(text: string): void {
-  element('banner').textContent = text;
-  element('banner').hidden = text === '';
+function banner(...parts: (Node | string)[]): void {
+  element('banner').replaceChildren(...parts);
+  element('banner').hidden = parts.every((part) => part === '');
 }
 
 // Until the trace is read, how far that is.
@@ -112,7 +113,6 @@ class Page {
     void this.minimap.load();
     // what tests ask, in place of pixels
     Object.assign(globalThis, { tracemill: { model, lanes: this.lanes, tiles: this.lanes.tiles, contrasts: () => contrasts(this.lanes.colors) } });
-    if (!model.trace.processes.length) banner('There is nothing to draw: no event has a time and a phase that is drawn.');
   }
 
   // In which order lanes stand, and those that are hidden.
@@ -135,10 +135,10 @@ class Page {
     element('facts').textContent = parts.join(' · ');
     const said = [
       trace.changed,
-      trace.lost ? `The trace is damaged: ${grouped(trace.lost)} pieces are lost.` : null,
+      trace.processes.length ? null : 'There is nothing to draw: no event has a time and a phase that is drawn.',
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];
-    banner(said.filter((text) => text !== null).join(' '));
+    banner(...message(this.model), said.filter((text) => text !== null).join(' '));
     const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
     element('facts').title = more.join('\n');
   }

@@ -1,5 +1,6 @@
 // The overview: how busy each process is over the whole trace, and the window that is seen, with its two handles. Crumbs above it.
 
+import { drawMarks } from './damage';
 import { short, step } from './format';
 import type { Model, Span } from './model';
 import type { Paint } from './raster';
@@ -110,6 +111,7 @@ export class Minimap {
       own?.scale(ratio, ratio);
       if (own && overview) this.busy(own, overview, { width, height });
       if (own) this.ticks(own, { from, to }, { width, height });
+      if (own) drawMarks(own, this.model.trace.damage, (time) => this.x(time), colors, { width, height });
     }
     if (this.still.width && this.still.height) pen.drawImage(this.still, 0, 0, width, height);
     const [left, right] = [this.x(this.model.view.from), this.x(this.model.view.to)];

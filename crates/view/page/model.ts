@@ -4,11 +4,13 @@
 export type Kind = 'thread' | 'async' | 'counter' | 'calls';
 export interface Lane { id: number; kind: Kind; name: string; rows: number; events: number; busy: number; first: number; last: number; }
 export interface Process { pid: string; name: string; labels: string | null; inputs: number[]; lanes: Lane[]; }
+// A place where an input is damaged: at the time of the event before it, if there is one.
+export interface Damage { kind: string; sentence: string; input: string; offset: number; bytes: number; excerpt: string; at: number | null; }
 // What stands below each other on the sheet: a process, or one of its lanes.
 export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; names: number; changed: string | null; joined: string | null; merged: boolean;
+  undrawn: number; lone_ends: number; unended: number; folded: number; lost: number; damage: Damage[]; names: number; changed: string | null; joined: string | null; merged: boolean;
   viewers: { perfetto: string | null; devtools: boolean; speedscope: boolean };
   inputs: { name: string; at: number | null }[]; processes: Process[];
 }

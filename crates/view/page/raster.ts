@@ -7,7 +7,7 @@ import { COLUMNS, type Tile } from './tiles';
 const LIGHT = ['#9cc9ec', '#f4c57f', '#93d5c0', '#efe08a', '#a9b8e6', '#eeae90', '#dfb5d2', '#c6ccd4', '#bcdc9c', '#8cc4d0', '#e3c9a0', '#c7c0ee'];
 const DARK = ['#3a6f97', '#8f632b', '#2d7763', '#7b6d22', '#4a5a9c', '#954f34', '#81527a', '#59626e', '#587537', '#2a6a78', '#76603c', '#635593'];
 
-export interface Paint { colors: Uint32Array; text: string; soft: string; back: string; line: string; accent: string; shade: string; styles: string[]; bars: string[]; }
+export interface Paint { colors: Uint32Array; text: string; soft: string; back: string; line: string; accent: string; shade: string; bad: string; badBack: string; styles: string[]; bars: string[]; }
 
 function number(style: string): number {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16));
@@ -17,21 +17,19 @@ function number(style: string): number {
 export function paint(dark: boolean): Paint {
   const styles = dark ? DARK : LIGHT;
   const rest = dark
-    ? { text: '#eef2f6', soft: '#9aa5b1', back: '#16191d', line: '#32383f', accent: '#6cb2ff', shade: '#6cb2ff26' }
-    : { text: '#1b1f24', soft: '#57606a', back: '#ffffff', line: '#dfe3e8', accent: '#0b62c4', shade: '#0b62c41f' };
+    ? { text: '#eef2f6', soft: '#9aa5b1', back: '#16191d', line: '#32383f', accent: '#6cb2ff', shade: '#6cb2ff26', bad: '#ffb68a', badBack: '#3a2415' }
+    : { text: '#1b1f24', soft: '#57606a', back: '#ffffff', line: '#dfe3e8', accent: '#0b62c4', shade: '#0b62c41f', bad: '#8a3b12', badBack: '#fff1e5' };
   return { colors: Uint32Array.from(styles, number), styles: [...styles], bars: dark ? LIGHT : DARK, ...rest };
 }
 
 // How well text is read on each colour: 4.5 and more is well.
-export function contrasts({ styles, text }: Paint): number[] {
+export function contrasts({ styles, text, bad, badBack }: Paint): number[] {
   const light = (style: string): number => {
     const parts = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16) / 255).map((own) => (own <= 0.03928 ? own / 12.92 : ((own + 0.055) / 1.055) ** 2.4));
     return 0.2126 * parts[0]! + 0.7152 * parts[1]! + 0.0722 * parts[2]!;
   };
-  return styles.map((style) => {
-    const [a, b] = [light(style), light(text)];
-    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  });
+  const between = (a: number, b: number): number => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  return [...styles.map((style) => between(light(style), light(text))), between(light(bad), light(badBack))];
 }
 
 // Which colour a name has: the same wherever it stands.

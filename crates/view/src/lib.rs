@@ -29,13 +29,14 @@
 //! ```
 //!
 //! Modules in the order in which bytes meet them: `text` and `found` (events to intervals), `record` (what stays of them), `lanes` and `lane` (what they
-//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `flows` (arrows), `tile`,
+//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `flows` (arrows), `damage` (marks of it), `tile`,
 //! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
 #![forbid(unsafe_code)]
 
 mod around;
 mod ask;
 mod build;
+mod damage;
 mod devtools;
 mod flows;
 mod found;

@@ -1,11 +1,13 @@
 //! What the page asks for: lanes, rows, names, and what of them lies in a window.
 
+use crate::damage::{self, Damaged};
 use crate::flows::Flows;
 use crate::joined::Origins;
 use crate::lane::{Lane, Process, processes};
 use crate::lanes::{LaneKind, Notes};
 use crate::tracks::{Drawn, Grid, Tracks};
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 use tracemill_analysis::Names;
 use tracemill_core::bounds::Bounds;
 use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
@@ -63,6 +65,7 @@ pub(crate) struct Model {
     pub(crate) bounds: Bounds,
     pub(crate) told: Told,
     scanned: Scanned,
+    damaged: OnceLock<Vec<Damaged>>,
 }
 
 impl Model {
@@ -75,7 +78,8 @@ impl Model {
         scanned: Scanned,
     ) -> Self {
         let processes = processes(&lanes, notes, &told.origins);
-        Model { names, sums, lanes, processes, tracks, flows, bounds, told, scanned }
+        let damaged = OnceLock::new();
+        Model { names, sums, lanes, processes, tracks, flows, bounds, told, scanned, damaged }
     }
 
     /// Whether every input still is what it was.
@@ -123,6 +127,7 @@ impl Model {
             "unended": told.unended,
             "folded": told.folded,
             "lost": told.lost,
+            "damage": self.damage_json(),
             "inputs": self.inputs_json(),
             "names": self.names.len(),
             "on_disk": self.tracks.spilled() + self.flows.spilled(),
@@ -130,10 +135,19 @@ impl Model {
         })
     }
 
+    /// Of each input the place from which on events are its own.
+    pub(crate) fn begins(&self) -> Vec<Option<u64>> {
+        self.scanned.begins()
+    }
+
+    fn damage_json(&self) -> Vec<Value> {
+        let all = self.damaged.get_or_init(|| damage::find(self));
+        all.iter().map(|own| own.json(self)).collect()
+    }
+
     /// Names of the inputs, and from which place on events are theirs.
     fn inputs_json(&self) -> Vec<Value> {
-        let begins = self.scanned.begins();
-        let all = self.inputs().iter().zip(begins);
+        let all = self.inputs().iter().zip(self.begins());
         all.map(|(input, at)| json!({ "name": input.name, "at": at })).collect()
     }
 

@@ -39,3 +39,4 @@ mod streaming;
 mod support;
 mod terminal;
 mod view;
+mod view_faults;

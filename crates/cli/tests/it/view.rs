@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-fn start(words: &[&str]) -> (Child, String) {
+pub(crate) fn start(words: &[&str]) -> (Child, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tracemill"))
         .args(["view", "--no-open"])
         .args(words)
@@ -20,14 +20,14 @@ fn start(words: &[&str]) -> (Child, String) {
 }
 
 /// Port and path of an address.
-fn parts(address: &str) -> (u16, &str) {
+pub(crate) fn parts(address: &str) -> (u16, &str) {
     let rest = address.strip_prefix("http://127.0.0.1:").expect("loopback");
     let (port, path) = rest.split_once('/').expect("a path");
     assert_eq!((path.len(), path.ends_with('/')), (33, true), "{address}");
     (port.parse().expect("a port"), path)
 }
 
-fn get(address: &str, route: &str) -> String {
+pub(crate) fn get(address: &str, route: &str) -> String {
     let (port, path) = parts(address);
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     let head = format!(

@@ -1,6 +1,7 @@
 // The parts of the page that need no browser: `npm test`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { flags, wordOf } from './built/damage.mjs';
 import { bytes, exact, short, stamp, step, visible } from './built/format.mjs';
 import { Model } from './built/model.mjs';
 import { ordered } from './built/order.mjs';
@@ -134,4 +135,15 @@ test('lanes stand in the order that was chosen, calls below their thread', () =>
   assert.equal(told('id'), 'p1:4 p0:3,1,2,0');
   assert.equal(told('id', ['l1', 'p1']), 'p0:3,2,0');
   assert.deepEqual(processes.map(({ lanes }) => lanes.length), [4, 1]);
+});
+
+test('marks of damage have words, one for those that stand close', () => {
+  const wide = (text) => text.length * 6;
+  const mark = (x, word = 'damaged') => ({ x, word });
+  const told = (marks, width = 1000) => flags(marks, width, wide).map(({ x, text, marks }) => `${x} ${text} ${marks}`);
+  assert.deepEqual(told([mark(500), mark(10, 'cut off')]), ['10 cut off 10', '500 damaged 500']);
+  assert.deepEqual(told([mark(10), mark(12), mark(60), mark(300)]), ['10 3 × damaged 10,12,60', '300 damaged 300']);
+  // what lies outside a crumb is not marked
+  assert.deepEqual(told([mark(-1), mark(0), mark(1000), mark(1001)]), ['0 damaged 0', '1000 damaged 1000']);
+  assert.deepEqual([wordOf({ kind: 'truncated' }), wordOf({ kind: 'malformed' })], ['cut off', 'damaged']);
 });

@@ -1,6 +1,6 @@
 //! Who is answered at all, and what is said of what is wrong.
 
-use crate::support::{HOST, Opened, TOKEN, body, open, unread};
+use crate::support::{HOST, Opened, TOKEN, body, open, open_all, unread};
 use serde_json::Value;
 use std::fs;
 use tracemill_testkit::mutate::mutated;
@@ -299,4 +299,61 @@ fn sums_are_those_of_the_window() {
         of(4_000, 8_000),
         [("b".into(), 2, 3_000.0, 3_000.0), ("a".into(), 1, 4_000.0, 1_000.0)]
     );
+}
+
+#[test]
+fn damage_is_told_with_its_time() {
+    let event =
+        |ts: u32| format!(r#"{{"ph":"X","name":"e","pid":1,"tid":{},"ts":{ts},"dur":3}}"#, ts % 3);
+    // bytes between 20 and 30, and an end within an event
+    let text = format!("[{},\n?!?{},\n{},{{\"ph\":\"X\",\"na", event(10), event(20), event(60));
+    let bad = text.find("?!?").unwrap();
+    let opened = open(text.as_bytes());
+    let trace = opened.json("api/trace");
+    let told = trace["damage"].as_array().unwrap();
+    let of = |own: &Value| {
+        (
+            own["kind"].as_str().unwrap().to_owned(),
+            own["offset"].as_u64().unwrap(),
+            own["at"].as_f64(),
+        )
+    };
+    let told: Vec<_> = told.iter().map(of).collect();
+    assert_eq!(told[0].1, bad as u64, "{trace}");
+    assert_eq!(
+        (told.len() as u64, told[0].2),
+        (trace["lost"].as_u64().unwrap(), Some(0.0)),
+        "{trace}"
+    );
+    let last = told.last().unwrap();
+    assert_eq!(
+        (&*last.0, last.1, last.2),
+        ("truncated", text.rfind('{').unwrap() as u64, Some(50_000.0))
+    );
+    assert!(open(TRACE).json("api/trace")["damage"].as_array().unwrap().is_empty());
+    // before the first event the time is that of the first
+    let first = open(format!("[?!?{},{}]", event(10), event(20)).as_bytes());
+    assert_eq!(first.json("api/trace")["damage"][0]["at"], 0.0);
+    // nothing is known of a trace without events
+    let none = open(b"[{\"ph\":\"X\",\"ts\":1,\"na");
+    let damage = &none.json("api/trace")["damage"][0];
+    assert!(damage["at"].is_null() && damage["kind"] == "truncated", "{damage}");
+    // each input has its own
+    let whole = format!("[{}]", event(1000));
+    let cut = format!("[{},{{\"ph\"", event(40));
+    let both = open_all(&[&cut, &whole, &cut]).json("api/trace");
+    let told: Vec<_> = both["damage"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| (own["input"].as_str().unwrap().to_owned(), own["at"].as_f64()))
+        .collect();
+    assert_eq!(told.len(), 2, "{both}");
+    assert!(told[0].0.ends_with("0.json") && told[1].0.ends_with("2.json"), "{told:?}");
+    assert_eq!([told[0].1, told[1].1], [Some(0.0), Some(0.0)]);
+    // and no time of the one before or behind it
+    let begun = format!("[?!?{}]", event(40));
+    assert_eq!(open_all(&[&whole, &begun]).json("api/trace")["damage"][0]["at"], 0.0);
+    let nothing = open_all(&["[{\"ph\":\"X\",\"ts\":7,\"na", &whole]).json("api/trace");
+    assert!(nothing["damage"][0]["at"].is_null(), "{nothing}");
 }

@@ -1,8 +1,9 @@
 //! Tiles of random traces against what the traces were made of.
 
-use crate::support::{Opened, config, open, with};
+use crate::support::{Opened, body, config, open, unread, with};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use tracemill_pipeline::Shares;
+use tracemill_pipeline::{Config, Shares};
 use tracemill_testkit::{Rng, seeds};
 
 /// An interval: thread, start and duration in ns, name, row.
@@ -229,4 +230,54 @@ fn what_overlaps_lies_below_what_nests() {
     );
     let trace = opened.json("api/trace");
     assert_eq!((&trace["unended"], &trace["lone_ends"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_hundred_thousand_threads_are_lanes_or_too_many_for_the_budget() {
+    let count = 100_000;
+    let event = |at: u32| {
+        format!(r#"{{"ph":"X","name":"n","pid":{},"tid":{at},"ts":{at},"dur":1}}"#, at % 7)
+    };
+    let text = format!("[{}]", (0..count).map(event).collect::<Vec<_>>().join(","));
+    let config = Config::new(2, 1 << 30, std::env::temp_dir());
+    let opened = with(text.as_bytes(), config);
+    opened.site.read().unwrap();
+    let trace = opened.json("api/trace");
+    let of = |process: &Value| process["lanes"].as_array().unwrap().len();
+    let lanes: usize = trace["processes"].as_array().unwrap().iter().map(of).sum();
+    assert_eq!(lanes, count as usize);
+    // the page asks for those that are seen
+    let last = parse(&opened.bytes("api/tile?from=0&to=100001000&px=1000&lanes=0,99998,99999"));
+    assert_eq!(last.len(), 3);
+    assert_eq!(last.values().map(|lane| lane.spans.len() + lane.columns.len()).sum::<usize>(), 3);
+    opened.bytes("api/overview?px=1000");
+    let small = unread(text.as_bytes());
+    let why = small.site.read().unwrap_err().to_string();
+    assert!(why.contains("names and tracks take"), "{why}");
+    assert!(String::from_utf8(body(small.get("api/trace"))).unwrap().contains("names and tracks"));
+}
+
+#[test]
+fn a_very_dense_lane_is_counted_where_it_is_not_drawn() {
+    let count = 60_000;
+    // moments at one nanosecond, and events shorter than any pixel
+    let event = |at: u32| match at % 2 {
+        0 => r#"{"ph":"i","s":"t","name":"m","pid":1,"tid":1,"ts":500}"#.to_owned(),
+        _ => format!(r#"{{"ph":"X","name":"x","pid":1,"tid":1,"ts":{at}.001,"dur":0.002}}"#),
+    };
+    let text = format!("[{}]", (0..count).map(event).collect::<Vec<_>>().join(","));
+    let opened = open(text.as_bytes());
+    let trace = opened.json("api/trace");
+    let tiles = parse(&opened.bytes("api/tile?from=0&to=60000000&px=500&exact=0"));
+    let lane = tiles.values().next().unwrap();
+    let counted: u64 = lane.columns.iter().map(|column| u64::from(column.1)).sum();
+    let all = counted + lane.spans.len() as u64 + trace["folded"].as_u64().unwrap();
+    assert_eq!(all, u64::from(count), "{}", trace["folded"]);
+    let stats = opened.json("api/stats?from=0&to=60000000");
+    let of = |name: &str| {
+        let names = stats["names"].as_array().unwrap();
+        names.iter().find(|row| row["name"] == name).unwrap()["count"].as_u64().unwrap()
+    };
+    assert_eq!(of("x"), u64::from(count) / 2);
+    assert_eq!(of("m") + trace["folded"].as_u64().unwrap(), u64::from(count) / 2);
 }

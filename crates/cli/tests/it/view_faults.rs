@@ -1,0 +1,150 @@
+//! `view` where something is wrong around it: clients that go or dawdle, a full disk, a file that is changed, no browser.
+
+use crate::support::{Folder, testdata};
+use crate::view::{get, parts, start};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A trace of so many events, of 12 MB per 200,000.
+fn trace(events: u64) -> String {
+    let event =
+        |at: u64| format!(r#"{{"ph":"X","name":"n","pid":1,"tid":{},"ts":{at},"dur":1}}"#, at % 5);
+    format!("[{}]", (0..events).map(event).collect::<Vec<_>>().join(",\n"))
+}
+
+/// The trace of a folder, being served, once it is read.
+fn served(folder: &Folder, name: &str) -> (Child, String) {
+    let (child, address) = start(&[&folder.path(name).display().to_string()]);
+    assert!(get(&address, "api/progress").contains(r#""state":"ready""#));
+    (child, address)
+}
+
+/// Sends a request, and reads nothing of the answer.
+fn send(address: &str, route: &str) -> TcpStream {
+    let (port, path) = parts(address);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    write!(
+        stream,
+        "GET /{path}{route} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n"
+    )
+    .expect("it reads");
+    stream
+}
+
+/// How many threads a process has.
+fn threads(child: &Child) -> usize {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it runs");
+    tasks.count()
+}
+
+fn end(mut child: Child) {
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_thousand_who_do_not_wait_leave_nothing_at_work() {
+    let folder = Folder::new().with("a.json", trace(100_000));
+    let (child, address) = served(&folder, "a.json");
+    let before = threads(&child);
+    for at in 0..1000 {
+        let route = match at % 3 {
+            0 => "slice.json.gz?from=0&to=100000000",
+            1 => "api/tile?from=0&to=100000000&px=2000&lanes=0,1,2,3,4",
+            _ => "api/stats?from=0&to=100000000",
+        };
+        drop(send(&address, route));
+    }
+    let began = Instant::now();
+    while threads(&child) > before {
+        assert!(began.elapsed() < PATIENCE, "{} threads, {before} before", threads(&child));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let slice = get(&address, "slice.json?from=0&to=100000000");
+    assert_eq!(slice.matches("\"ph\":\"X\"").count(), 100_000, "it is whole");
+    end(child);
+}
+
+#[test]
+fn who_reads_slowly_gets_all_and_keeps_nobody_waiting() {
+    let folder = Folder::new().with("a.json", trace(300_000));
+    let (child, address) = served(&folder, "a.json");
+    let mut slow = send(&address, "slice.json?from=0&to=300000000");
+    // a request that does not end
+    let (port, path) = parts(&address);
+    let mut unsaid = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    write!(unsaid, "GET /{path}api/trace HTTP/1.1\r\nHost:").expect("it reads");
+    let mut first = [0; 12];
+    slow.read_exact(&mut first).expect("it answers");
+    assert_eq!(&first, b"HTTP/1.1 200");
+    for _ in 0..20 {
+        assert!(get(&address, "api/trace").starts_with("HTTP/1.1 200"));
+        assert!(get(&address, "api/tile?from=0&to=1000&px=5&lanes=0").starts_with("HTTP/1.1 200"));
+    }
+    let mut rest = Vec::new();
+    slow.read_to_end(&mut rest).expect("it is sent");
+    let all = String::from_utf8(rest).expect("text");
+    assert_eq!(all.matches("\"ph\":\"X\"").count(), 300_000, "it is whole");
+    end(child);
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    let folder = Folder::new().with("a.json", trace(300_000));
+    std::fs::create_dir(folder.path("tmp")).expect("the folder is ours");
+    let limited = |kib: u32| {
+        let line = format!("ulimit -f {kib}; exec \"$0\" \"$@\"");
+        let mut command = std::process::Command::new("bash");
+        let own = env!("CARGO_BIN_EXE_tracemill");
+        let words = ["view", "--no-open", "--idle", "100ms", "-m", "16M", "-T", "tmp", "a.json"];
+        command.args(["-c", &line, own]).args(words).current_dir(folder.path(""));
+        command.output().expect("bash runs")
+    };
+    let room = limited(1 << 20);
+    assert_eq!(room.status.code(), Some(0), "{room:?}");
+    let full = limited(512);
+    let said = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert_eq!(full.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains("cannot keep temporary files in tmp") && said.contains("File too large"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path("tmp")).expect("the folder is ours").count(), 0);
+}
+
+#[test]
+fn a_file_that_changes_or_goes_is_told_where_it_is_read_again() {
+    let folder = Folder::new().with("a.json", trace(1000));
+    let (child, address) = served(&folder, "a.json");
+    let is_told = || {
+        let slice = get(&address, "slice.json?from=0&to=1000000");
+        assert!(slice.starts_with("HTTP/1.1 409") && slice.contains("a.json"), "{slice}");
+        let trace = get(&address, "api/trace");
+        assert!(!trace.contains("\"changed\":null") && trace.contains("a.json"), "{trace}");
+        // what was made of it is drawn all the same
+        assert!(get(&address, "api/tile?from=0&to=1000&px=5&lanes=0").starts_with("HTTP/1.1 200"));
+    };
+    assert!(get(&address, "slice.json?from=0&to=1000000").starts_with("HTTP/1.1 200"));
+    std::fs::write(folder.path("a.json"), trace(999)).expect("the file is ours");
+    is_told();
+    std::fs::remove_file(folder.path("a.json")).expect("the file is ours");
+    is_told();
+    end(child);
+}
+
+#[test]
+fn without_a_browser_the_address_is_to_be_opened_by_hand() {
+    let folder = Folder::new();
+    let trace = testdata().join("node/trace.json").display().to_string();
+    let mut command = folder.command(&format!("view --idle 100ms {trace}"));
+    let output = command.env("PATH", folder.path("")).env_remove("BROWSER").output();
+    let output = output.expect("the command runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("no browser can be started") && said.contains("by hand"), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("http://127.0.0.1:"), "{said}");
+}
