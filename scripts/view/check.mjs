@@ -230,6 +230,9 @@ async function marked() {
     check('its times are those of the events before it', JSON.stringify(damage.map(({ at }) => at)) === JSON.stringify([...torn, cut]), JSON.stringify(damage.map(({ at }) => at)));
     // the colour of a mark stands in its column of pixels, that of the others does not
     const colour = dark ? '255,182,138,255' : '138,59,18,255';
+    // the handles of the window would stand over marks at the ends
+    await tab.run('tracemill.model.show(tracemill.model.duration * 0.1, tracemill.model.duration * 0.2)');
+    await tab.still();
     const columns = await tab.run(`(() => {
       const canvas = document.getElementById('minimap');
       const pen = canvas.getContext('2d');

@@ -111,7 +111,6 @@ export class Minimap {
       own?.scale(ratio, ratio);
       if (own && overview) this.busy(own, overview, { width, height });
       if (own) this.ticks(own, { from, to }, { width, height });
-      if (own) drawMarks(own, this.model.trace.damage, (time) => this.x(time), colors, { width, height });
     }
     if (this.still.width && this.still.height) pen.drawImage(this.still, 0, 0, width, height);
     const [left, right] = [this.x(this.model.view.from), this.x(this.model.view.to)];
@@ -125,6 +124,7 @@ export class Minimap {
       pen.fillRect(Math.min(Math.max(x - 1, 0), width - 2), 0, 2, height);
       pen.fillRect(Math.min(Math.max(x - 3, 0), width - 6), height / 2 - 10, 6, 20);
     }
+    drawMarks(pen, this.model.trace.damage, (time) => this.x(time), colors, { width, height });
     const { selection } = this.model;
     if (selection) {
       pen.fillStyle = colors.shade;
