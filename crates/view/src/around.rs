@@ -2,8 +2,8 @@
 
 use crate::flows::{InLane, NEXT};
 use crate::lane::Lane;
-use crate::model::{Model, NO_PLACE};
-use crate::record::{Mark, Span};
+use crate::model::Model;
+use crate::record::{Mark, NO_PLACE, Span};
 use crate::tracks::is_beside;
 use serde_json::{Value, json};
 use tracemill_tokenizer::to_text;

@@ -13,7 +13,7 @@ use crate::joined::{Joined, Parts, as_merged};
 use crate::lane::Lane;
 use crate::lanes::{LaneKey, LaneKind, LaneTable, Notes};
 use crate::model::{Model, NameSum, Told};
-use crate::record::{Mark, OPEN, Placed, Span, Timed};
+use crate::record::{Mark, NO_PLACE, OPEN, Placed, Span, Timed};
 use crate::rows::{BESIDE, Rows};
 use crate::tracks::{TrackWriter, is_beside};
 use tracemill_analysis::{Entries, Names, ReadRules, TableRules, Trace, View};
@@ -191,7 +191,7 @@ impl All {
                     Some((first, last)) => (first.min(start), last.max(start + dur)),
                     None => (start, start + dur),
                 });
-                let place = crate::model::NO_PLACE;
+                let place = NO_PLACE;
                 self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }))
             })?;
         }

@@ -1,8 +1,11 @@
 //! Where inputs are damaged or cut off, as times of the trace: bytes that were lost have none, but the events around them do.
 
-use crate::model::{Model, NO_PLACE};
+use crate::lane::Lane;
+use crate::record::NO_PLACE;
+use crate::tracks::Tracks;
 use serde_json::{Value, json};
 use tracemill_core::losses::Example;
+use tracemill_pipeline::InputReport;
 use tracemill_tokenizer::DamageKind;
 
 /// A place where something was lost.
@@ -18,50 +21,73 @@ pub(crate) struct Damaged {
 /// An event by its place, with its time.
 type Event = Option<(u64, i64)>;
 
-/// The first few places of each kind in each input, in the order of the inputs. Cost: a look at each event, if there is damage.
-pub(crate) fn find(model: &Model) -> Vec<Damaged> {
-    let begins = model.begins();
+/// The first few places of each kind in each input, in the order of the inputs. `begins` has of each input the place from which on events are
+/// its own. Cost: a look at each event, if there is damage.
+pub(crate) fn find(
+    inputs: &[InputReport],
+    begins: &[Option<u64>],
+    lanes: &[Lane],
+    tracks: &Tracks,
+) -> Vec<Damaged> {
+    let begin_of = |input: usize| begins.get(input).copied().flatten().unwrap_or(NO_PLACE);
     let mut all: Vec<(u64, Damaged)> = Vec::new();
-    for (input, report) in model.inputs().iter().enumerate() {
-        let begin = begins.get(input).copied().flatten();
+    for (input, report) in inputs.iter().enumerate() {
         for (kind, tally) in report.losses.iter() {
             for example in tally.examples.iter().cloned() {
-                let place = begin.unwrap_or(NO_PLACE).saturating_add(example.offset);
+                let place = begin_of(input).saturating_add(example.offset);
                 let damaged =
                     Damaged { kind, input: (input, report.name.clone()), example, at: None };
                 all.push((place, damaged));
             }
         }
     }
+    if all.is_empty() {
+        return Vec::new();
+    }
     all.sort_by_key(|(place, _)| *place);
     let places: Vec<u64> = all.iter().map(|(place, _)| *place).collect();
-    // between two places the first and the last event
-    let mut between: Vec<(Event, Event)> = vec![(None, None); places.len() + 1];
-    let lanes = model.lanes.iter().filter(|_| !places.is_empty());
-    for track in lanes.flat_map(|lane| &lane.tracks) {
-        for span in model.tracks.of(track.spans.clone()).filter(|span| span.place != NO_PLACE) {
-            let own = (span.place, span.start);
-            let (first, last) = &mut between[places.partition_point(|place| *place <= own.0)];
-            *first = first.map_or(Some(own), |first| Some(first.min(own)));
-            *last = (*last).max(Some(own));
-        }
+    let (before, behind) = around(&places, lanes, tracks);
+    // where the next input begins that has events
+    let mut ends = vec![NO_PLACE; inputs.len()];
+    for input in (1..inputs.len()).rev() {
+        ends[input - 1] = ends[input].min(begin_of(input));
     }
-    let begin_of = |input: usize| begins.get(input).copied().flatten().unwrap_or(NO_PLACE);
     for (at, (_, damaged)) in all.iter_mut().enumerate() {
-        let begin = begin_of(damaged.input.0);
-        // where the next input begins
-        let end = begins[damaged.input.0 + 1..].iter().flatten().min().copied().unwrap_or(NO_PLACE);
-        let before = between[..=at].iter().rev().find_map(|own| own.1);
-        let behind = between[at + 1..].iter().find_map(|own| own.0);
-        let before = before.filter(|own| own.0 >= begin);
-        damaged.at = before.or(behind.filter(|own| own.0 < end)).map(|own| own.1);
+        let input = damaged.input.0;
+        let before = before[at].filter(|event| event.0 >= begin_of(input));
+        let behind = behind[at].filter(|event| event.0 < ends[input]);
+        damaged.at = before.or(behind).map(|event| event.1);
     }
     all.into_iter().map(|(_, damaged)| damaged).collect()
 }
 
+/// Of each of some places in order the last event before it, and the first behind it.
+fn around(places: &[u64], lanes: &[Lane], tracks: &Tracks) -> (Vec<Event>, Vec<Event>) {
+    let (mut before, mut behind) = (vec![None; places.len()], vec![None; places.len()]);
+    for track in lanes.iter().flat_map(|lane| &lane.tracks) {
+        for span in tracks.of(track.spans.clone()).filter(|span| span.place != NO_PLACE) {
+            let own = (span.place, span.start);
+            let next = places.partition_point(|place| *place <= own.0);
+            if let Some(last) = before.get_mut(next) {
+                *last = (*last).max(Some(own));
+            }
+            if let Some(first) = next.checked_sub(1).map(|place| &mut behind[place]) {
+                *first = first.map_or(Some(own), |first: (u64, i64)| Some(first.min(own)));
+            }
+        }
+    }
+    for at in 1..places.len() {
+        before[at] = before[at].or(before[at - 1]);
+    }
+    for at in (1..places.len()).rev() {
+        behind[at - 1] = behind[at - 1].or(behind[at]);
+    }
+    (before, behind)
+}
+
 impl Damaged {
-    /// As the page takes it.
-    pub(crate) fn json(&self, model: &Model) -> Value {
+    /// As the page takes it; `since_start` makes a time of the trace one behind its start.
+    pub(crate) fn json(&self, since_start: impl Fn(i64) -> f64) -> Value {
         let Example { offset, bytes, excerpt, .. } = &self.example;
         json!({
             "kind": self.kind.name(),
@@ -70,7 +96,7 @@ impl Damaged {
             "offset": offset,
             "bytes": bytes,
             "excerpt": excerpt,
-            "at": self.at.map(|at| model.since_start(at)),
+            "at": self.at.map(since_start),
         })
     }
 }

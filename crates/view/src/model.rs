@@ -12,9 +12,6 @@ use tracemill_analysis::Names;
 use tracemill_core::bounds::Bounds;
 use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
 
-/// The place of what no event stands for.
-pub(crate) const NO_PLACE: u64 = u64::MAX;
-
 /// What was counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
@@ -141,8 +138,9 @@ impl Model {
     }
 
     fn damage_json(&self) -> Vec<Value> {
-        let all = self.damaged.get_or_init(|| damage::find(self));
-        all.iter().map(|own| own.json(self)).collect()
+        let find = || damage::find(self.inputs(), &self.begins(), &self.lanes, &self.tracks);
+        let all = self.damaged.get_or_init(find);
+        all.iter().map(|own| own.json(|time| self.since_start(time))).collect()
     }
 
     /// Names of the inputs, and from which place on events are theirs.

@@ -3,6 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 use tracemill_core::order::{Keyed, Order, Record, word};
 
+/// The place of what no event stands for.
+pub(crate) const NO_PLACE: u64 = u64::MAX;
 /// An interval whose end was not found: it lasts to the end of the trace.
 pub(crate) const OPEN: u16 = 1;
 /// An interval that lies in a row for what overlaps without nesting.

@@ -2,8 +2,8 @@
 
 use crate::lane::Lane;
 use crate::lanes::LaneKind;
-use crate::model::{Model, NO_PLACE};
-use crate::record::Span;
+use crate::model::Model;
+use crate::record::{NO_PLACE, Span};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tracemill_core::hash::HashMap;

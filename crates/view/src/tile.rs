@@ -17,7 +17,8 @@
 //! Of a counter (`kind` 2) `start` is the time of the first sample in a column of pixels, `dur` the least value there and `place` the greatest.
 
 use crate::lanes::LaneKind;
-use crate::model::{Model, NO_PLACE};
+use crate::model::Model;
+use crate::record::NO_PLACE;
 use crate::tracks::Grid;
 
 /// Intervals up to which all of a window come as they are.
