@@ -11,16 +11,16 @@ pub struct Caller {
     pub cancel: Cancel,
     /// What it has done so far.
     pub progress: Arc<Progress>,
-    handed: Handed,
+    handed: CallerOutput,
 }
 
 /// What was handed over so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Handed(Arc<Mutex<(Vec<u8>, Vec<Said>)>>);
+pub(crate) struct CallerOutput(Arc<Mutex<(Vec<u8>, Vec<CallerMessage>)>>);
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct CallerMessage {
     /// Whether it is a warning; else it tells what was done without being asked for.
     pub is_warning: bool,
     /// Lines, without the program's name.
@@ -33,7 +33,7 @@ pub struct Answer {
     /// The JSON that was asked for (`docs/json.md`); empty if none was.
     pub json: String,
     /// What was said, in order.
-    pub said: Vec<Said>,
+    pub said: Vec<CallerMessage>,
     /// The status that the command ends with: 0, or 1 if something was lost, or nothing found that was asked for.
     pub status: u8,
 }
@@ -48,7 +48,7 @@ pub struct Refusal {
 }
 
 impl Caller {
-    pub(crate) fn handed(&self) -> &Handed {
+    pub(crate) fn handed(&self) -> &CallerOutput {
         &self.handed
     }
 
@@ -59,8 +59,8 @@ impl Caller {
     }
 }
 
-impl Handed {
-    fn lock(&self) -> MutexGuard<'_, (Vec<u8>, Vec<Said>)> {
+impl CallerOutput {
+    fn lock(&self) -> MutexGuard<'_, (Vec<u8>, Vec<CallerMessage>)> {
         // whoever panicked meanwhile left at most a message unsaid
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,6 +72,6 @@ impl Handed {
 
     /// Hands over a message.
     pub(crate) fn say(&self, is_warning: bool, text: String) {
-        self.lock().1.push(Said { is_warning, text });
+        self.lock().1.push(CallerMessage { is_warning, text });
     }
 }

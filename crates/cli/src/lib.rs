@@ -45,7 +45,7 @@ mod times;
 mod whole_file;
 mod wrap;
 
-pub use caller::{Answer, Caller, Refusal, Said};
+pub use caller::{Answer, Caller, CallerMessage, Refusal};
 pub use progress::Stage;
 pub use tracemill_pipeline::{Cancel, ErrorClass, Progress};
 

@@ -2,7 +2,7 @@
 //!
 //! Errors are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
 
-use crate::args::{MessageArgs, When};
+use crate::args::{MessageArgs, TerminalChoice};
 use crate::caller::Caller;
 use crate::exit::{Exit, Failure};
 use crate::hints;
@@ -45,10 +45,10 @@ impl Messages {
     /// As the flags have it, if the verb has any.
     pub(crate) fn new(args: Option<&MessageArgs>) -> Self {
         let terminal = io::stderr().is_terminal();
-        let color = match args.map_or(When::Auto, |args| args.color) {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => terminal && environment_has_color(),
+        let color = match args.map_or(TerminalChoice::Auto, |args| args.color) {
+            TerminalChoice::Always => true,
+            TerminalChoice::Never => false,
+            TerminalChoice::Auto => terminal && environment_has_color(),
         };
         let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose));
         Messages { quiet, verbose, terminal, color, caller: None }
@@ -180,11 +180,11 @@ pub(crate) fn failure_text(failure: &Failure) -> String {
 }
 
 /// Whether what is printed for people is coloured.
-pub(crate) fn colored_stdout(when: When) -> bool {
+pub(crate) fn colored_stdout(when: TerminalChoice) -> bool {
     match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => io::stdout().is_terminal() && environment_has_color(),
+        TerminalChoice::Always => true,
+        TerminalChoice::Never => false,
+        TerminalChoice::Auto => io::stdout().is_terminal() && environment_has_color(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Nothing is drawn in the first second: most runs are over by then. Where standard error is no terminal (and progress
 //! is asked for all the same) a line a second is written instead.
 
-use crate::args::{MessageArgs, When};
+use crate::args::{MessageArgs, TerminalChoice};
 use crate::size::human;
 use crate::wrap::columns_of_bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -32,9 +32,9 @@ impl Watch {
     pub(crate) fn start(args: &MessageArgs, progress: &Arc<Progress>) -> Option<Watch> {
         let terminal = io::stderr().is_terminal();
         let wanted = match args.progress {
-            When::Always => true,
-            When::Auto => terminal,
-            When::Never => false,
+            TerminalChoice::Always => true,
+            TerminalChoice::Auto => terminal,
+            TerminalChoice::Never => false,
         };
         if !wanted || args.quiet {
             return None;

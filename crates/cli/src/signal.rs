@@ -57,15 +57,15 @@ pub(crate) fn remove_at_end(folder: &Path) {
 }
 
 /// While this lives a program runs that signals are for.
-pub(crate) struct Passing;
+pub(crate) struct SignalForwarding;
 
 /// From now on SIGINT is no end, since the terminal sends it to the program too, and SIGTERM is passed on.
-pub(crate) fn pass_to(program: u32) -> Passing {
+pub(crate) fn pass_to(program: u32) -> SignalForwarding {
     PROGRAM.store(program.cast_signed(), Ordering::Relaxed);
-    Passing
+    SignalForwarding
 }
 
-impl Drop for Passing {
+impl Drop for SignalForwarding {
     fn drop(&mut self) {
         PROGRAM.store(0, Ordering::Relaxed);
     }

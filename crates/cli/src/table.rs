@@ -12,7 +12,7 @@ const LEAST: usize = 6;
 
 /// How a column of a table is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Set {
+pub(crate) enum ColumnAlignment {
     /// A figure, which stays whole.
     Right,
     /// A text, which may be shortened.
@@ -24,7 +24,7 @@ pub(crate) enum Set {
 /// How a table is set.
 pub(crate) struct Layout<'a> {
     /// One for each column.
-    pub(crate) set: &'a [Set],
+    pub(crate) set: &'a [ColumnAlignment],
     /// Columns that may be left out where there is no room, by number, those first that say least.
     pub(crate) spare: &'a [usize],
     /// Columns of the screen that a line may have; no limit if `None`.
@@ -57,20 +57,26 @@ pub(crate) fn lines(rows: &[Vec<String>], layout: &Layout<'_>) -> Vec<String> {
 }
 
 /// Whether lines fit if no text is made shorter than `least`.
-fn fits(shown: &[usize], widths: &[usize], set: &[Set], columns: usize, least: usize) -> bool {
+fn fits(
+    shown: &[usize],
+    widths: &[usize],
+    set: &[ColumnAlignment],
+    columns: usize,
+    least: usize,
+) -> bool {
     let own = |&column: &usize| match set[column] {
-        Set::Right | Set::Whole => widths[column],
-        Set::Left => widths[column].min(least),
+        ColumnAlignment::Right | ColumnAlignment::Whole => widths[column],
+        ColumnAlignment::Left => widths[column].min(least),
     };
     shown.iter().map(own).sum::<usize>() + GAP * shown.len().saturating_sub(1) <= columns
 }
 
 /// Makes the widest texts as narrow as each other until all fits.
-fn shorten_texts(shown: &[usize], widths: &mut [usize], set: &[Set], columns: usize) {
+fn shorten_texts(shown: &[usize], widths: &mut [usize], set: &[ColumnAlignment], columns: usize) {
     loop {
         let all = shown.iter().map(|&column| widths[column]).sum::<usize>();
         let over = (all + GAP * shown.len().saturating_sub(1)).saturating_sub(columns);
-        let texts = shown.iter().copied().filter(|&column| set[column] == Set::Left);
+        let texts = shown.iter().copied().filter(|&column| set[column] == ColumnAlignment::Left);
         let Some(widest) = texts.max_by_key(|&column| widths[column]) else { return };
         if over == 0 || widths[widest] <= LEAST {
             return;
@@ -83,13 +89,13 @@ fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &Layout<'_>) 
     let cells = shown.iter().map(|&column| {
         let (cell, width) = (&row[column], widths[column]);
         let text = match layout.set[column] {
-            Set::Right | Set::Whole => cell.clone(),
-            Set::Left => shortened(cell, width),
+            ColumnAlignment::Right | ColumnAlignment::Whole => cell.clone(),
+            ColumnAlignment::Left => shortened(cell, width),
         };
         let fill = " ".repeat(width.saturating_sub(text.width()));
         match layout.set[column] {
-            Set::Right => fill + &text,
-            Set::Left | Set::Whole => text + &fill,
+            ColumnAlignment::Right => fill + &text,
+            ColumnAlignment::Left | ColumnAlignment::Whole => text + &fill,
         }
     });
     let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
@@ -128,7 +134,12 @@ fn prefix(text: impl Iterator<Item = char>, columns: usize) -> String {
 mod tests {
     use super::*;
 
-    const SET: [Set; 4] = [Set::Right, Set::Left, Set::Left, Set::Right];
+    const SET: [ColumnAlignment; 4] = [
+        ColumnAlignment::Right,
+        ColumnAlignment::Left,
+        ColumnAlignment::Left,
+        ColumnAlignment::Right,
+    ];
 
     fn rows() -> Vec<Vec<String>> {
         let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();

@@ -2,7 +2,7 @@
 //!
 //! They are written when the run is over, as the pipeline writes traces.
 
-use crate::caller::Handed;
+use crate::caller::CallerOutput;
 use crate::exit::Failure;
 use serde::Serialize;
 use std::fs;
@@ -18,7 +18,7 @@ pub(crate) enum Place {
     /// A file.
     File(PathBuf),
     /// The program that called, which wants JSON: text for people goes nowhere.
-    Caller(Handed),
+    Caller(CallerOutput),
 }
 
 impl Place {

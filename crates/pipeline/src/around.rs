@@ -61,7 +61,7 @@ pub struct Occurrences {
 type Thread = (Vec<u8>, Vec<u8>);
 
 /// Number and time of a begin, if it is one that is looked for.
-type Wanted = Option<(u64, i64)>;
+type MatchingBegin = Option<(u64, i64)>;
 
 /// Finds events of a name: the `nth` by time, from 1 on, or of none given the longest, the first of those as long.
 ///
@@ -82,7 +82,7 @@ pub fn find_events(
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
     let trace = Trace::open_with(sources, &config.limits, &mut profiles, None)?;
     let mut found = Matches { nth, count: 0, best: None };
-    let mut open: HashMap<Thread, Begins<Wanted>> = HashMap::default();
+    let mut open: HashMap<Thread, Begins<MatchingBegin>> = HashMap::default();
     let mut end = i64::MIN;
     for event in trace.events(EventOrder::Time) {
         let event = event.fields();

@@ -10,15 +10,15 @@
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
 use crate::annotations::{Annotations, Written};
-use crate::begun::{Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
-use crate::early::{self, Early};
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::{Layout, Text, has_break};
+use crate::overlapped_copy::{self, OverlappedCopy};
 use crate::reordering::Reordering;
 use crate::report::{ConvertReport, RunReport};
+use crate::streamed_output::{StreamPolicy, format_in_order, report_in_order, take_late_keys};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::input_order::InputOrderList;
@@ -43,13 +43,13 @@ pub(crate) fn convert(
     config.check()?;
     check_style(output.format, style)?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let hurry = Hurry::new(sources, output, config, move |format| {
+    let stream_policy = StreamPolicy::new(sources, output, config, move |format| {
         // whether a later event has a line break is not known
         check_style(Some(format), style).is_ok().then(|| layout(format, style, true))
     });
-    let mut index = Index::new(config, (output, style), hurry);
+    let mut index = Index::new(config, (output, style), stream_policy);
     // of one file it is known from the start where its events will stand
-    index.may_begin = sources.len() == 1 && early::is_possible(output, config);
+    index.may_begin = sources.len() == 1 && overlapped_copy::is_possible(output, config);
     let inputs = read_all(sources, config, &mut index)?;
     let format =
         output.format.unwrap_or_else(|| format_in_order(&index.documents, sources.len() == 1));
@@ -79,11 +79,11 @@ pub(crate) fn convert(
     run.warnings.extend(run.annotations.warning());
     let counts = (index.events, index.bytes);
     let check = || inputs.check_unchanged();
-    let early = index.early.map(|early| early.finish(emit.layout, (&united, counts.0), check));
-    run.bytes = match early.transpose()?.flatten() {
+    let copy = index.overlapped.map(|copy| copy.finish(emit.layout, (&united, counts.0), check));
+    run.bytes = match copy.transpose()?.flatten() {
         Some(bytes) => bytes,
         None => {
-            let begun = index.hurry.take();
+            let begun = index.stream_policy.take();
             emit.write_all(&united, counts, (output, begun), config, &mut run.warnings, check)?
         }
     };
@@ -117,8 +117,8 @@ struct Index<'c> {
     output: (&'c OutputConfig, Style),
     /// Whether the output may be begun when the first events are found.
     may_begin: bool,
-    hurry: Hurry<'c>,
-    early: Option<Early>,
+    stream_policy: StreamPolicy<'c>,
+    overlapped: Option<OverlappedCopy>,
     kept: InputOrderList,
     long: Vec<Long>,
     events: u64,
@@ -129,13 +129,17 @@ struct Index<'c> {
 }
 
 impl<'c> Index<'c> {
-    fn new(config: &'c Config, output: (&'c OutputConfig, Style), hurry: Hurry<'c>) -> Self {
+    fn new(
+        config: &'c Config,
+        output: (&'c OutputConfig, Style),
+        stream_policy: StreamPolicy<'c>,
+    ) -> Self {
         Index {
             config,
             output,
             may_begin: false,
-            hurry,
-            early: None,
+            stream_policy,
+            overlapped: None,
             kept: InputOrderList::new(&config.tmp_dir, config.shares().index),
             long: Vec::new(),
             events: 0,
@@ -150,20 +154,20 @@ impl Index<'_> {
     /// Has the events of a part written at once, if that can be.
     fn hand_on(&mut self, part: &ChunkFindings, base: u64, current: Current<'_>) {
         if std::mem::take(&mut self.may_begin) && base == 0 {
-            self.early = self.begin_early(current);
+            self.overlapped = self.begin_overlapped(current);
         }
-        if let Some(mut early) = self.early.take()
+        if let Some(mut copy) = self.overlapped.take()
             && base == 0
-            && (!part.breaks || early.keeps_breaks())
-            && early.push(&part.places, part.bytes, &part.envelope.long)
+            && (!part.breaks || copy.keeps_breaks())
+            && copy.push(&part.places, part.bytes, &part.envelope.long)
         {
-            self.early = Some(early);
+            self.overlapped = Some(copy);
         }
     }
 
-    fn begin_early(&self, current: Current<'_>) -> Option<Early> {
+    fn begin_overlapped(&self, current: Current<'_>) -> Option<OverlappedCopy> {
         let InputBytes::Mapped(mapped) = current.own else { return None };
-        let documents = early::look(mapped, self.config)?;
+        let documents = overlapped_copy::look(mapped, self.config)?;
         let store = Store::of_map(mapped);
         let (output, style) = self.output;
         let format = output.format.unwrap_or_else(|| format_in_order(&documents, true));
@@ -171,7 +175,7 @@ impl Index<'_> {
         let united = unite(&documents, &store);
         layout
             .is_verbatim()
-            .then(|| Early::begin(mapped, (layout, &united), output, self.config))?
+            .then(|| OverlappedCopy::begin(mapped, (layout, &united), output, self.config))?
     }
 }
 
@@ -223,7 +227,7 @@ impl Reader for Index<'_> {
     const PROVES: bool = true;
 
     fn hurries(&self) -> bool {
-        self.hurry.hurries()
+        self.stream_policy.hurries()
     }
 
     fn take(
@@ -240,9 +244,9 @@ impl Reader for Index<'_> {
         self.breaks |= part.breaks;
         let mut long = std::mem::take(&mut part.envelope.long);
         part.envelope.append_to(&mut self.documents);
-        if self.hurry.hurries() {
+        if self.stream_policy.hurries() {
             let store = current.own_store(long.clone());
-            self.hurry.push(&self.documents, &part.places, &store)?;
+            self.stream_policy.push(&self.documents, &part.places, &store)?;
         }
         self.long.append(&mut long);
         self.kept.push(part.places)

@@ -17,7 +17,7 @@
 //! what lists name, what stands at those times and what is taken out is sorted, on disk beyond shares of the budget.
 
 use crate::config::Config;
-use crate::parts::Said;
+use crate::parts::PartValue;
 use crate::rejoin::Rejoined;
 use foldhash::fast::FixedState;
 use std::borrow::Cow;
@@ -93,7 +93,7 @@ pub(crate) struct Copies {
 }
 
 /// What is taken out.
-pub(crate) struct TakenOut<'p> {
+pub(crate) struct RemovedCopies<'p> {
     /// Where those events stand, as times.
     pub(crate) offsets: Sorted,
     pub(crate) events: u64,
@@ -104,7 +104,7 @@ pub(crate) struct TakenOut<'p> {
     pub(crate) rejoined: Option<Rejoined>,
 }
 
-impl TakenOut<'_> {
+impl RemovedCopies<'_> {
     /// Whether the event at a place is.
     pub(crate) fn has(&self, place: Place) -> bool {
         self.offsets.run().at_time(place.offset() as i64).next().is_some()
@@ -135,7 +135,7 @@ impl Copies {
                 let mut statement = None;
                 for key in &document.keys {
                     let value = store.slice(key.offset, key.len);
-                    let Some(said) = Said::by(&key.key, value) else { continue };
+                    let Some(said) = PartValue::by(&key.key, value) else { continue };
                     if let Some(list) = said.copies {
                         let within = list.as_ptr() as usize - value.as_ptr() as usize;
                         take(number, key.offset + within as u64, list)?;
@@ -143,8 +143,9 @@ impl Copies {
                     statement = said.part.map(|part| (part, key.offset)).or(statement);
                 }
                 statements.push(statement);
-                let says =
-                    |key: &KeyValue| Said::by(&key.key, store.slice(key.offset, key.len)).is_some();
+                let says = |key: &KeyValue| {
+                    PartValue::by(&key.key, store.slice(key.offset, key.len)).is_some()
+                };
                 document.keys.retain(|key| !says(key));
             }
         }
@@ -179,7 +180,7 @@ impl Copies {
         order: Order<'_, '_>,
         config: &Config,
         times: impl Fn(&Event<'_>) -> BTreeSet<i64>,
-        at: impl Fn(i64, &mut Each<'_>) -> Result<(), Error>,
+        at: impl Fn(i64, &mut CopyAction<'_>) -> Result<(), Error>,
     ) -> Result<KeyedRuns<Text>, Error> {
         let store = order.0;
         let (mut wanted, mut last) = (sorter(config), None);
@@ -215,8 +216,8 @@ impl Copies {
         store: &Store<'p>,
         config: &Config,
         times: impl Fn(&Event<'_>) -> BTreeSet<i64>,
-        at: impl Fn(i64, &mut Each<'_>) -> Result<(), Error>,
-    ) -> Result<TakenOut<'p>, Error> {
+        at: impl Fn(i64, &mut CopyAction<'_>) -> Result<(), Error>,
+    ) -> Result<RemovedCopies<'p>, Error> {
         let order = Order(store);
         let rejoined = self.rejoined.take();
         let mut opening = b"{".to_vec();
@@ -224,7 +225,7 @@ impl Copies {
             part.push(&mut opening);
         }
         let (offsets, events, bytes) = (Sorted::default(), 0, 0);
-        let mut taken = TakenOut { offsets, events, bytes, still_said: None, rejoined };
+        let mut taken = RemovedCopies { offsets, events, bytes, still_said: None, rejoined };
         if self.named.is_empty() {
             taken.still_said = said(opening);
             return Ok(taken);
@@ -267,7 +268,7 @@ impl Copies {
 }
 
 /// What is done with each event.
-pub(crate) type Each<'e> = dyn FnMut(Entry) -> Result<(), Error> + 'e;
+pub(crate) type CopyAction<'e> = dyn FnMut(Entry) -> Result<(), Error> + 'e;
 
 /// What begins with `opening`, if that says anything.
 fn said<'p>(mut opening: Vec<u8>) -> Option<Vec<Cow<'p, [u8]>>> {

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::event_rewriter::EventRewriter;
 use crate::identity::{Renamer, Rewrite};
-use crate::listed::Listed;
+use crate::numbered_metadata::Listed;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;

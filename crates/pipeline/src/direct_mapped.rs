@@ -1,6 +1,6 @@
 //! What was looked up last, by the bytes of short values: most events have the process and thread of some few others.
 
-use crate::mix::mix;
+use crate::key_hash::mix;
 
 /// Places in the table.
 const SLOTS: usize = 64;

@@ -33,7 +33,7 @@ pub(crate) struct Emit<'r, 's, 'p> {
 }
 
 /// What comes next, while workers take it a portion at a time.
-struct Next<I> {
+struct BatchQueue<I> {
     /// The number of the portion.
     portion: usize,
     lists: I,
@@ -42,7 +42,7 @@ struct Next<I> {
 }
 
 /// Where the next batch goes: known once the portions before it are measured.
-struct Ahead {
+struct BatchOffset {
     number: usize,
     /// Offset in the output.
     offset: u64,
@@ -51,19 +51,19 @@ struct Ahead {
 }
 
 /// What a worker has taken and not yet written: batches of its last portion, where some of that is delayed.
-struct Portion<'e> {
-    batches: std::vec::IntoIter<Taken>,
+struct PendingBatches<'e> {
+    batches: std::vec::IntoIter<TakenBatch>,
     rest: Box<dyn Iterator<Item = Entry> + Send + 'e>,
 }
 
-impl Default for Portion<'_> {
+impl Default for PendingBatches<'_> {
     fn default() -> Self {
-        Portion { batches: Vec::new().into_iter(), rest: Box::new(std::iter::empty()) }
+        PendingBatches { batches: Vec::new().into_iter(), rest: Box::new(std::iter::empty()) }
     }
 }
 
 /// A batch taken by a worker.
-struct Taken {
+struct TakenBatch {
     number: usize,
     offset: u64,
     /// Bytes as long as no name changes.
@@ -72,16 +72,16 @@ struct Taken {
     index: u64,
 }
 
-impl Ahead {
+impl BatchOffset {
     /// Takes a batch of so many events and bytes.
-    fn take(&mut self, layout: Layout, (events, bytes): (u64, u64)) -> Taken {
-        let &mut Ahead { number, offset, index } = self;
+    fn take(&mut self, layout: Layout, (events, bytes): (u64, u64)) -> TakenBatch {
+        let &mut BatchOffset { number, offset, index } = self;
         if events == 0 {
-            return Taken { number, offset, len: 0, index };
+            return TakenBatch { number, offset, len: 0, index };
         }
         let len = layout.batch_len(events, bytes, index == 0);
-        *self = Ahead { number: number + 1, offset: offset + len, index: index + events };
-        Taken { number, offset, len, index }
+        *self = BatchOffset { number: number + 1, offset: offset + len, index: index + events };
+        TakenBatch { number, offset, len, index }
     }
 }
 
@@ -109,8 +109,8 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         mut each: impl FnMut(&[Entry]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let next = Mutex::new(self.start(0));
-        let ahead = Sequencer::new(0, Ahead { number: 1, offset: 0, index: 0 });
-        let (mut portion, mut entries) = (Portion::default(), Vec::new());
+        let ahead = Sequencer::new(0, BatchOffset { number: 1, offset: 0, index: 0 });
+        let (mut portion, mut entries) = (PendingBatches::default(), Vec::new());
         while self.take((&next, &ahead), &mut portion, &mut entries)?.is_some() {
             each(&entries)?;
         }
@@ -118,9 +118,9 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     }
 
     /// Before the first portion; `done` events stand before it, all of the lists.
-    fn start(&self, done: u64) -> Next<impl Iterator<Item = Place>> {
+    fn start(&self, done: u64) -> BatchQueue<impl Iterator<Item = Place>> {
         let lists = self.lists.iter().skip(done as usize);
-        Next { portion: 0, lists, lists_done: false, bucket: 0 }
+        BatchQueue { portion: 0, lists, lists_done: false, bucket: 0 }
     }
 
     /// Writes all events but the first `done`, which the output has already; `number` is that of the next batch, which goes
@@ -131,15 +131,15 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         (number, offset): (usize, u64),
         done: u64,
         config: &Config,
-    ) -> Result<Written, Error> {
+    ) -> Result<WriteTotals, Error> {
         let next = Mutex::new(self.start(done));
-        let ahead = Sequencer::new(0, Ahead { number, offset, index: done });
+        let ahead = Sequencer::new(0, BatchOffset { number, offset, index: done });
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
         let turns = Turns::new(number, offset);
         let tier = config.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
-            let (mut portion, mut entries) = (Portion::default(), Vec::new());
+            let (mut portion, mut entries) = (PendingBatches::default(), Vec::new());
             let (mut buffer, mut patched) = (Vec::new(), self.patched(config, tier));
             while let Some(taken) = self.take((&next, &ahead), &mut portion, &mut entries)? {
                 config.cancel.check()?;
@@ -162,7 +162,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             ahead.give_up();
             turns.give_up();
         })?;
-        Ok(Written {
+        Ok(WriteTotals {
             batches: ahead.into_state().number,
             end: offset + bytes.into_inner(),
             events: events.into_inner(),
@@ -176,10 +176,10 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     /// each sorts and measures its own.
     fn take<'e>(
         &'e self,
-        (next, ahead): (&Mutex<Next<impl Iterator<Item = Place>>>, &Sequencer<Ahead>),
-        portion: &mut Portion<'e>,
+        (next, ahead): (&Mutex<BatchQueue<impl Iterator<Item = Place>>>, &Sequencer<BatchOffset>),
+        portion: &mut PendingBatches<'e>,
         entries: &mut Vec<Entry>,
-    ) -> Result<Option<Taken>, Error> {
+    ) -> Result<Option<TakenBatch>, Error> {
         loop {
             entries.clear();
             if let Some(taken) = portion.batches.next() {
@@ -223,7 +223,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
                     size => sizes.push(size),
                 }
             }
-            let place = |ahead: &mut Ahead| -> Vec<Taken> {
+            let place = |ahead: &mut BatchOffset| -> Vec<TakenBatch> {
                 sizes.into_iter().map(|size| ahead.take(self.layout, size)).collect()
             };
             portion.batches = ahead.pass(number, place)?.into_iter();
@@ -234,7 +234,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     /// Takes what comes next in the order, or the number of the bucket that has it; false at the end.
     fn take_some(
         &self,
-        state: &mut Next<impl Iterator<Item = Place>>,
+        state: &mut BatchQueue<impl Iterator<Item = Place>>,
         entries: &mut Vec<Entry>,
         bucket: &mut Option<usize>,
     ) -> bool {
@@ -272,7 +272,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
     fn gather(
         &self,
         entries: &[Entry],
-        taken: &Taken,
+        taken: &TakenBatch,
         patched: Option<&mut EventRewriter<'_>>,
         batch: &mut Batch<'_>,
     ) -> Result<(usize, u64), Error> {
@@ -298,7 +298,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
 }
 
 /// What was written between opening and closing.
-pub(crate) struct Written {
+pub(crate) struct WriteTotals {
     /// The number of the batch that comes next.
     pub(crate) batches: usize,
     /// Where it begins.
@@ -311,8 +311,8 @@ pub(crate) struct Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::begun::Begun;
     use crate::merged_keys::MergedKeys;
+    use crate::streamed_output::StreamedOutput;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use tracemill_core::order::Buckets;
     use tracemill_core::output::Length;
@@ -345,8 +345,9 @@ mod tests {
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
             let opening = (emit.layout, &MergedKeys::default());
-            let begun = Begun::new(opening, &file, &config, Length::Unknown).expect("writable");
-            let Begun { output, next, events, .. } = &begun;
+            let begun =
+                StreamedOutput::new(opening, &file, &config, Length::Unknown).expect("writable");
+            let StreamedOutput { output, next, events, .. } = &begun;
             emit.write(output, *next, *events, &config).map(|written| written.events)
         }));
         assert!(written.is_err(), "{written:?}");

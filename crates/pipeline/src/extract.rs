@@ -1,9 +1,9 @@
 //! `profile list` and `profile extract`.
 
 use crate::config::Config;
-use crate::ids::IdSet;
+use crate::file_names::{fill, safe, unknown_placeholder};
+use crate::id_set::IdSet;
 use crate::inputs::of_inputs;
-use crate::names::{fill, safe, unknown_placeholder};
 use crate::sidecar::{self, Asked};
 use crate::warning::Warning;
 use std::path::PathBuf;
@@ -174,7 +174,7 @@ fn run(
     let mut groups = collector.streams.groups();
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
-    let job = Job { collector: &collector, inputs: &inputs, store, config };
+    let job = ExtractRun { collector: &collector, inputs: &inputs, store, config };
     let mut warnings = of_inputs(&inputs).chain(warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
@@ -205,14 +205,14 @@ fn plain(target: Target) -> OutputConfig {
 }
 
 /// What all profiles of a run share.
-struct Job<'j, 's, 'p> {
+struct ExtractRun<'j, 's, 'p> {
     collector: &'j Collector,
     inputs: &'j Inputs,
     store: &'s Store<'p>,
     config: &'j Config,
 }
 
-impl<'s, 'p> Job<'_, 's, 'p> {
+impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     /// Puts every profile together and does something with it, several at once; answers in the order of the groups.
     fn each<T: Send>(
         &self,

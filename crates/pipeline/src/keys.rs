@@ -62,7 +62,7 @@ fn unite_by<'p>(
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
     let first_metadata = first_metadata.map(value).unwrap_or_default();
     let mut frames = Frames::default();
-    let mut extras = Extras::default();
+    let mut extras = PerInputKeys::default();
     let later = later.iter().flat_map(|own| std::iter::repeat_n(own, 1 + own.alike as usize));
     for (index, document) in (first.alike as usize..).zip(later) {
         let mut apart = Vec::new();
@@ -176,10 +176,10 @@ fn plain(key: &[u8]) -> Vec<u8> {
 
 /// The keys of the first document with their values.
 #[derive(Default)]
-struct FirstValues<'p>(HashMap<LookUp<'p>, Vec<&'p [u8]>>);
+struct FirstValues<'p>(HashMap<KeyHead<'p>, Vec<&'p [u8]>>);
 
 /// The name of a key, the length of its value, and how that begins.
-type LookUp<'v> = (Vec<u8>, usize, &'v [u8]);
+type KeyHead<'v> = (Vec<u8>, usize, &'v [u8]);
 
 impl<'p> FirstValues<'p> {
     /// Bytes of a value that are hashed: equal keys may have many values, and a value may be most of a trace.
@@ -194,7 +194,7 @@ impl<'p> FirstValues<'p> {
         known
     }
 
-    fn look_up<'v>(key: &[u8], value: &'v [u8]) -> LookUp<'v> {
+    fn look_up<'v>(key: &[u8], value: &'v [u8]) -> KeyHead<'v> {
         (plain(key), value.len(), &value[..value.len().min(Self::HEAD)])
     }
 
@@ -225,13 +225,13 @@ fn free_among<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<u8> {
 /// Keys that are kept apart: `{"inputs":[{"index":1,"keys":{…}},…]}`, in as few pieces as can be, since an input may be
 /// nothing but documents with a short key each.
 #[derive(Default)]
-struct Extras<'p> {
+struct PerInputKeys<'p> {
     value: Vec<Bytes<'p>>,
     /// What is not put into the value yet.
     made: Vec<u8>,
 }
 
-impl<'p> Extras<'p> {
+impl<'p> PerInputKeys<'p> {
     /// Values of fewer bytes are copied, which takes less than referring to them.
     const SHORT: usize = 64;
     /// Bytes of a piece that is made, from which on another one begins.

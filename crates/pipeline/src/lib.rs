@@ -64,7 +64,6 @@
 
 mod annotations;
 mod around;
-mod begun;
 mod check;
 mod clock;
 mod config;
@@ -72,41 +71,42 @@ mod convert;
 mod copies;
 mod dedup;
 mod direct_mapped;
-mod early;
 mod emit;
 mod essential;
 mod event_rewriter;
 mod extract;
+mod file_names;
 mod filter;
 mod findings;
 mod fitted;
 mod fixups;
+mod id_set;
 mod identity;
-mod ids;
 mod info;
 mod inputs;
-mod key;
+mod key_hash;
+mod key_path;
 mod keys;
 mod layout;
-mod listed;
-mod mended;
 mod merge;
 mod merged_keys;
-mod mix;
-mod names;
+mod numbered_metadata;
+mod overlapped_copy;
 mod parts;
 mod pattern;
 mod pieces;
 mod redact;
 mod rejoin;
 mod reordering;
+mod repaired_keys;
 mod report;
 mod sidecar;
 mod slice;
 mod split;
+mod streamed_output;
 mod viewer;
 mod warning;
-mod whole;
+mod whole_trace;
 
 pub use around::{EventName, Occurrences, find_events};
 pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check, check_rules};
@@ -124,12 +124,12 @@ pub use findings::{
     scan_inputs,
 };
 pub use fitted::verbs::{convert, filter, slice};
-pub use ids::IdSet;
+pub use id_set::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Unended, Usage,
 };
-pub use key::{FoundKey, find_key};
+pub use key_path::{FoundKey, find_key};
 pub use merge::{merge, merge_if};
 pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};

@@ -98,7 +98,7 @@ impl Numbers {
 
 /// What a part says of the whole and of its place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Statement {
+pub(crate) struct PartStatement {
     /// A JSON object, as it is written.
     pub(crate) of: Vec<u8>,
     pub(crate) parts: u64,
@@ -108,7 +108,7 @@ pub(crate) struct Statement {
     pub(crate) frames: Option<Numbers>,
 }
 
-impl Statement {
+impl PartStatement {
     /// Bytes of one at most, but for its lists of metadata and frames, with the name of its key.
     pub(crate) const MOST: u64 = 256;
 
@@ -132,7 +132,7 @@ impl Statement {
             }
         }
         let (of, parts, numbers) = (of?, parts?, numbers?);
-        Some(Statement { of, parts, numbers, array, metadata, frames })
+        Some(PartStatement { of, parts, numbers, array, metadata, frames })
     }
 
     /// `"part":{…}`
@@ -156,13 +156,13 @@ impl Statement {
 
 /// The value of such a key.
 #[derive(Debug, Default)]
-pub(crate) struct Said<'p> {
-    pub(crate) part: Option<Statement>,
+pub(crate) struct PartValue<'p> {
+    pub(crate) part: Option<PartStatement>,
     /// An array of events.
     pub(crate) copies: Option<&'p [u8]>,
 }
 
-impl<'p> Said<'p> {
+impl<'p> PartValue<'p> {
     /// What a key of a document says; `None` if it is none that `split` wrote.
     pub(crate) fn by(key: &[u8], value: &'p [u8]) -> Option<Self> {
         let mut name = Vec::new();
@@ -170,10 +170,10 @@ impl<'p> Said<'p> {
         if name != b"tracemill" && !name.starts_with(b"tracemill.") || !value.starts_with(b"{") {
             return None;
         }
-        let (mut said, mut is_any) = (Said::default(), false);
+        let (mut said, mut is_any) = (PartValue::default(), false);
         for (key, value) in members(value) {
             if string_is(key, b"part") {
-                said.part = Some(Statement::parse(value)?);
+                said.part = Some(PartStatement::parse(value)?);
             } else if string_is(key, b"copies") {
                 said.copies = Some(list(value)?);
             } else {
@@ -198,7 +198,7 @@ pub(crate) type Sign = (u64, Option<Vec<u8>>);
 pub(crate) fn signs_of_parts(documents: &[Document], store: &Store<'_>) -> Vec<Sign> {
     let keys = documents.iter().flat_map(|document| &document.keys);
     let signs = keys.filter_map(|key| {
-        let said = Said::by(&key.key, store.slice(key.offset, key.len))?;
+        let said = PartValue::by(&key.key, store.slice(key.offset, key.len))?;
         Some((key.offset, said.part.map(|part| part.of)))
     });
     let mut signs: Vec<Sign> = signs.collect();
@@ -252,7 +252,7 @@ mod tests {
     fn keys_of_parts_are_known_and_others_not() {
         let part = r#""part":{"of":{"events":2},"parts":2,"numbers":"1","array":true,"metadata":"0-3","frames":"0"}"#;
         let value = format!(r#"{{{part},"copies":[{{}}]}}"#);
-        let said = Said::by(b"\"tracemill\"", value.as_bytes()).expect("of a part");
+        let said = PartValue::by(b"\"tracemill\"", value.as_bytes()).expect("of a part");
         let mut again = Vec::new();
         said.part.expect("it says so").push(&mut again);
         assert_eq!((again, said.copies), (part.as_bytes().to_vec(), Some(&b"[{}]"[..])));
@@ -264,9 +264,9 @@ mod tests {
             ("\"other\"", r#"{"copies":[]}"#),
             ("\"tracemill.2\"", r#"{"part":{"parts":2}}"#),
         ] {
-            assert!(Said::by(key.as_bytes(), value.as_bytes()).is_none(), "{key}: {value}");
+            assert!(PartValue::by(key.as_bytes(), value.as_bytes()).is_none(), "{key}: {value}");
         }
-        assert!(Said::by(b"\"tracemill.2\"", br#"{"copies":[]}"#).is_some());
+        assert!(PartValue::by(b"\"tracemill.2\"", br#"{"copies":[]}"#).is_some());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tracemill_index::event_sum;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
 /// What became of a run over pieces.
-pub(crate) enum Tried<T> {
+pub(crate) enum PieceOutcome<T> {
     /// The answer, which is that of a run over everything.
     Done(T),
     /// All must be read, for this reason. Nothing was written.
@@ -25,14 +25,14 @@ pub(crate) enum Tried<T> {
     Missing(Vec<Range<u64>>),
 }
 
-impl<T> Tried<T> {
+impl<T> PieceOutcome<T> {
     /// The same of what is made of the answer.
-    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Tried<U> {
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> PieceOutcome<U> {
         match self {
-            Tried::Done(answer) => Tried::Done(make(answer)),
-            Tried::Cannot(why) => Tried::Cannot(why),
-            Tried::Wrong => Tried::Wrong,
-            Tried::Missing(ranges) => Tried::Missing(ranges),
+            PieceOutcome::Done(answer) => PieceOutcome::Done(make(answer)),
+            PieceOutcome::Cannot(why) => PieceOutcome::Cannot(why),
+            PieceOutcome::Wrong => PieceOutcome::Wrong,
+            PieceOutcome::Missing(ranges) => PieceOutcome::Missing(ranges),
         }
     }
 }

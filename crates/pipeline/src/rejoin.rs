@@ -3,8 +3,8 @@
 //! Several parts have a metadata event of a thread that lives in all of them, and each part has of `stackFrames` what its
 //! events name. All of these carry their numbers in the whole ([`crate::parts`]), so that they come in its order, each once.
 
-use crate::listed::Listed;
-use crate::parts::{Numbers, Statement, frames_of};
+use crate::numbered_metadata::Listed;
+use crate::parts::{Numbers, PartStatement, frames_of};
 use std::ops::Range;
 use std::path::Path;
 use tracemill_core::envelope::Document;
@@ -20,7 +20,7 @@ const FRAMES_MOST: usize = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct Rejoined {
     /// As of one part; its numbers are all that there are.
-    statement: Statement,
+    statement: PartStatement,
     /// Of each document, where its events stand, and the numbers of its metadata.
     metadata: Vec<(Range<u64>, Numbers)>,
     /// The value of `stackFrames`.
@@ -28,7 +28,7 @@ pub(crate) struct Rejoined {
 }
 
 /// What is left of metadata events.
-pub(crate) struct Left {
+pub(crate) struct RemainingMetadata {
     pub(crate) lists: Lists,
     /// Events that more than one part had, and their bytes.
     pub(crate) events: u64,
@@ -39,12 +39,12 @@ impl Rejoined {
     /// Of what each document says and where; `None` if they are not different parts of one trace. Of documents that are all
     /// of an array the first has the form of one again.
     pub(crate) fn of(
-        statements: Vec<(Statement, u64)>,
+        statements: Vec<(PartStatement, u64)>,
         documents: &mut [Document],
         store: &Store<'_>,
     ) -> Option<Self> {
         let (first, _) = statements.first()?;
-        let is_same = |(own, _): &(Statement, u64)| {
+        let is_same = |(own, _): &(PartStatement, u64)| {
             (&own.of, own.parts, own.array) == (&first.of, first.parts, first.array)
         };
         let numbers = Numbers::united(statements.iter().map(|(own, _)| &own.numbers));
@@ -53,14 +53,14 @@ impl Rejoined {
         if !is_alone || !statements.iter().all(is_same) || count != numbers.count() {
             return None;
         }
-        let all = |of: fn(&Statement) -> Option<&Numbers>| {
+        let all = |of: fn(&PartStatement) -> Option<&Numbers>| {
             let lists: Option<Vec<&Numbers>> = statements.iter().map(|(own, _)| of(own)).collect();
             lists.map(|lists| Numbers::united(lists.into_iter()))
         };
         let metadata = all(|own| own.metadata.as_ref());
         let frames = all(|own| own.frames.as_ref())
             .and_then(|all| Some((take_frames(&statements, documents, store)?, all)));
-        let statement = Statement {
+        let statement = PartStatement {
             of: first.of.clone(),
             parts: first.parts,
             array: first.array,
@@ -82,7 +82,7 @@ impl Rejoined {
     }
 
     /// What the output says of itself, if parts are missing.
-    pub(crate) fn still_a_part(&self) -> Option<&Statement> {
+    pub(crate) fn still_a_part(&self) -> Option<&PartStatement> {
         (self.statement.numbers.count() < self.statement.parts).then_some(&self.statement)
     }
 
@@ -99,8 +99,8 @@ impl Rejoined {
         store: &Store<'_>,
         sorter: KeyedSorter<Listed>,
         tmp_dir: &Path,
-    ) -> Result<Left, Error> {
-        let mut left = Left { lists, events: 0, bytes: 0 };
+    ) -> Result<RemainingMetadata, Error> {
+        let mut left = RemainingMetadata { lists, events: 0, bytes: 0 };
         let mut numbers: Vec<_> = self.metadata.iter().map(|(_, own)| own.iter()).collect();
         let (order, mut sorter) = (Order(store), sorter);
         for (number, place) in (0..).zip(left.lists.of(METADATA)) {
@@ -128,7 +128,7 @@ impl Rejoined {
 }
 
 /// Where the events of each document stand: before its key, in NDJSON behind it.
-fn ranges(statements: &[(Statement, u64)], documents: &[Document]) -> Vec<Range<u64>> {
+fn ranges(statements: &[(PartStatement, u64)], documents: &[Document]) -> Vec<Range<u64>> {
     let mut from = 0;
     let all = statements.iter().enumerate().map(|(number, &(_, at))| {
         let to = match documents[number].form {
@@ -143,7 +143,7 @@ fn ranges(statements: &[(Statement, u64)], documents: &[Document]) -> Vec<Range<
 /// The value of `stackFrames` of the whole, which only the first document still has then; `None` if a document does not have
 /// what it says.
 fn take_frames(
-    statements: &[(Statement, u64)],
+    statements: &[(PartStatement, u64)],
     documents: &mut [Document],
     store: &Store<'_>,
 ) -> Option<Vec<u8>> {

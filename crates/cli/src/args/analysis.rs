@@ -169,7 +169,7 @@ pub(crate) struct TreeArgs {
     pub(crate) depth: Option<u32>,
     /// Leave out what takes less, with everything below it: 0.5% of the busy time, 2ms [default: 0.5%; log, JSON and CSV: 0]
     #[arg(long, value_name = "SIZE", help_heading = "Rows")]
-    pub(crate) min: Option<Least>,
+    pub(crate) min: Option<RowThreshold>,
     /// How rows are sorted below each other [default: total; bottom-up self, log start]
     #[arg(long, value_name = "KEY", help_heading = "Rows", conflicts_with_all = ["peek", "heaviest"])]
     pub(crate) sort: Option<SortKey>,
@@ -243,26 +243,26 @@ impl TopArgs {
 
 /// What a row must take to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Least {
+pub(crate) enum RowThreshold {
     /// Of what is busy.
     Percent(f64),
     /// Milliseconds.
     Time(f64),
 }
 
-impl std::str::FromStr for Least {
+impl std::str::FromStr for RowThreshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(number) = text.strip_suffix('%') {
             let percent: f64 =
                 number.parse().map_err(|_| format!("expected 0.5% or 2ms: {text}"))?;
-            return Ok(Least::Percent(percent));
+            return Ok(RowThreshold::Percent(percent));
         }
         if text == "0" {
-            return Ok(Least::Time(0.0));
+            return Ok(RowThreshold::Time(0.0));
         }
-        tracemill_pipeline::parse_time(text).map(|nanos| Least::Time(nanos as f64 / 1e6))
+        tracemill_pipeline::parse_time(text).map(|nanos| RowThreshold::Time(nanos as f64 / 1e6))
     }
 }
 

@@ -94,10 +94,10 @@ pub(crate) struct MessageArgs {
     pub(crate) verbose: bool,
     /// Show progress
     #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) progress: When,
+    pub(crate) progress: TerminalChoice,
     /// Colour messages
     #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: When,
+    pub(crate) color: TerminalChoice,
     /// Write a report as JSON to FILE: counts, and each loss with its place
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -105,7 +105,7 @@ pub(crate) struct MessageArgs {
 
 /// Whether to do what suits a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum TerminalChoice {
     /// On a terminal
     Auto,
     /// Always

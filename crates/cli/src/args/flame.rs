@@ -1,6 +1,6 @@
 //! Flags of `flame`.
 
-use super::analysis::Least;
+use super::analysis::RowThreshold;
 use super::parts::{Grouping, PartArgs, PerArg};
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
@@ -74,7 +74,7 @@ pub(crate) struct FlameArgs {
         requires = "diff",
         default_value = "1%"
     )]
-    min_delta: Least,
+    min_delta: RowThreshold,
     /// Scale BASE to the total of the other
     #[arg(long, help_heading = "Picture", requires = "diff")]
     normalize: bool,
@@ -154,7 +154,7 @@ impl FlameArgs {
 
     /// How differences are coloured.
     pub(crate) fn change(&self) -> Result<ChangeRules, Failure> {
-        let Least::Percent(least) = self.min_delta else {
+        let RowThreshold::Percent(least) = self.min_delta else {
             return Err(Failure::usage("--min-delta is a share of the picture: 1%"));
         };
         Ok(ChangeRules { total: self.total, least, normalize: self.normalize })

@@ -35,10 +35,12 @@ mod trace;
 mod view;
 mod viewer;
 
-pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, Least, SortKey, TopArgs, TreeArgs};
+pub(crate) use analysis::{
+    CallsArgs, Form, FormArgs, JsonForm, RowThreshold, SortKey, TopArgs, TreeArgs,
+};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
-pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, When};
+pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TerminalChoice};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use export::Export;

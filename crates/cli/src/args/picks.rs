@@ -39,7 +39,7 @@ pub(crate) struct PickArgs {
     text: Option<Matcher>,
     /// How long a sample of a CPU profile counts
     #[arg(long, value_name = "RULE", default_value = "next")]
-    weights: Weighing,
+    weights: SampleWeight,
     /// What calls must have in common to be one row [default: their id in DevTools if the table has one thread, else their place]
     #[arg(long, value_name = "KEY", help_heading = "Rows")]
     key: Option<Key>,
@@ -93,7 +93,7 @@ impl Key {
 
 /// For how long a sample counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Weighing {
+enum SampleWeight {
     /// Until the next sample, as in DevTools
     #[default]
     Next,
@@ -127,9 +127,9 @@ impl PickArgs {
     /// How inputs are read.
     pub(crate) fn read_rules(&self, part: &PartArgs, by: Grouping) -> ReadRules {
         let weights = match self.weights {
-            Weighing::Next => Weights::Next,
-            Weighing::Delta => Weights::Delta,
-            Weighing::Hits => Weights::Hits,
+            SampleWeight::Next => Weights::Next,
+            SampleWeight::Delta => Weights::Delta,
+            SampleWeight::Hits => Weights::Hits,
         };
         let as_stored = self.window.iter().any(|own| matches!(own, TimeStretch::Panel));
         ReadRules { weights, as_stored, ..part.read_rules(by) }

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, flaw_text, plain};
 use crate::remedies;
 use crate::report;
-use crate::table::{self, Layout, Set};
+use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::columns_of;
 use tracemill_pipeline::{
     ChunkOrder, Config, ProfileInfo, ProfileTarget, ProfilesReport, extract_profiles, grouped,
@@ -135,10 +135,15 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         "order",
         "damage",
     ];
-    const SET: [Set; 12] = {
-        let mut set = [Set::Right; 12];
-        (set[2], set[3], set[4], set[10], set[11]) =
-            (Set::Left, Set::Left, Set::Left, Set::Left, Set::Left);
+    const SET: [ColumnAlignment; 12] = {
+        let mut set = [ColumnAlignment::Right; 12];
+        (set[2], set[3], set[4], set[10], set[11]) = (
+            ColumnAlignment::Left,
+            ColumnAlignment::Left,
+            ColumnAlignment::Left,
+            ColumnAlignment::Left,
+            ColumnAlignment::Left,
+        );
         set
     };
     // chunks, order, source, nodes and the start say least

@@ -23,15 +23,15 @@ pub(super) type Ids = (u64, u64);
 
 /// Threads that are asked for, and their processes.
 #[derive(Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct RequestedThreads {
     threads: BTreeSet<Ids>,
     pids: BTreeSet<u64>,
 }
 
-impl Wanted {
+impl RequestedThreads {
     pub(super) fn new(threads: BTreeSet<Ids>) -> Self {
         let pids = threads.iter().map(|ids| ids.0).collect();
-        Wanted { threads, pids }
+        RequestedThreads { threads, pids }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -42,8 +42,8 @@ impl Wanted {
 /// What decides about the calls of some threads.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    wanted: Arc<Wanted>,
-    drawn: BTreeMap<Ids, Drawn>,
+    wanted: Arc<RequestedThreads>,
+    drawn: BTreeMap<Ids, EntryCounts>,
     /// By the `Profile` events of streams, their threads.
     heads: BTreeMap<(u64, StreamKey), Ids>,
     /// With the process, which may have a new name that the key does not show.
@@ -68,7 +68,7 @@ struct Profiles {
 
 /// Entries on a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Drawn {
+struct EntryCounts {
     entries: u64,
     /// B and E among them.
     halves: u64,
@@ -82,7 +82,7 @@ struct Stream {
 }
 
 impl Threads {
-    pub(super) fn new(wanted: Arc<Wanted>) -> Self {
+    pub(super) fn new(wanted: Arc<RequestedThreads>) -> Self {
         Threads { wanted, ..Threads::default() }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64,
     if delays.is_empty() {
         return rows(emit, wanted.iter().copied());
     }
-    let moved = Moved::of(delays, emit.order);
+    let moved = DelayedEvents::of(delays, emit.order);
     let rows = rows(emit, wanted.iter().chain(&moved.all).copied());
     let row = |offset: u64| rows.get(&offset).copied();
     let mut gone: Vec<u64> = delays.gone().filter_map(row).collect();
@@ -47,13 +47,13 @@ pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64,
 }
 
 /// Events that delays name.
-struct Moved {
+struct DelayedEvents {
     all: Vec<Entry>,
     /// Of chunks that are held back the event behind which they come, and their number there.
     waits: HashMap<u64, (u64, u64)>,
 }
 
-impl Moved {
+impl DelayedEvents {
     fn of(delays: &Reordering, order: Order<'_, '_>) -> Self {
         let (mut waits, mut last) = (HashMap::default(), (u64::MAX, 0));
         for (offset, place) in delays.after() {
@@ -62,7 +62,7 @@ impl Moved {
             waits.insert(place.offset(), last);
         }
         let offsets = delays.gone().chain(delays.after().map(|(offset, _)| offset));
-        Moved { all: offsets.map(|offset| order.entry_at(offset)).collect(), waits }
+        DelayedEvents { all: offsets.map(|offset| order.entry_at(offset)).collect(), waits }
     }
 }
 

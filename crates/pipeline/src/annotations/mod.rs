@@ -23,15 +23,15 @@
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
 //! ([`tracemill_core::read::Numbers`]).
 
+mod by_target;
 mod calls;
 mod indices;
 mod key;
-mod look;
-mod named;
 mod outcomes;
 mod read;
 mod skeleton;
 mod text;
+mod trace_bounds;
 mod window;
 mod write;
 
@@ -41,8 +41,8 @@ pub(crate) use text::without;
 pub(crate) use write::Written;
 
 use crate::report::AnnotationReport;
-use named::ByName;
-use read::{Annotated, Named};
+use by_target::AnnotationsByTarget;
+use read::{Annotated, EntryTarget};
 use skeleton::Skeleton;
 use std::sync::OnceLock;
 use tracemill_core::envelope::{Document, count};
@@ -66,7 +66,7 @@ pub(crate) struct Annotations<'p> {
     /// Whether other documents stand beside the one that has them.
     several: bool,
     /// For outputs that are parts.
-    by_name: OnceLock<ByName>,
+    by_name: OnceLock<AnnotationsByTarget>,
     /// The text around the lists of the first document that has any.
     skeleton: OnceLock<Skeleton>,
 }
@@ -93,12 +93,14 @@ impl<'p> Annotations<'p> {
     /// Places of all events that are named.
     pub(crate) fn events(&self) -> impl Iterator<Item = u64> + '_ {
         self.named().filter_map(|named| match named {
-            Named::Event(entry) | Named::Synthetic(entry, _) => Some(entry.place.offset()),
-            Named::Call(_) => None,
+            EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) => {
+                Some(entry.place.offset())
+            }
+            EntryTarget::Call(_) => None,
         })
     }
 
-    fn named(&self) -> impl Iterator<Item = &Named> + '_ {
+    fn named(&self) -> impl Iterator<Item = &EntryTarget> + '_ {
         self.documents.iter().flat_map(Annotated::named)
     }
 
@@ -123,8 +125,8 @@ impl<'p> Annotations<'p> {
         self.skeleton_of(first).text.len() as u64 + ranges + crumbs * CRUMB
     }
 
-    fn by_name(&self) -> &ByName {
-        self.by_name.get_or_init(|| ByName::of(&self.documents))
+    fn by_name(&self) -> &AnnotationsByTarget {
+        self.by_name.get_or_init(|| AnnotationsByTarget::of(&self.documents))
     }
 
     fn skeleton_of(&self, first: &Annotated<'_>) -> &Skeleton {

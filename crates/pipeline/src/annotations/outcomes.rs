@@ -1,7 +1,7 @@
 //! What became of each annotation, in one output and over all parts of a split.
 
-use super::named::each;
-use super::read::{Annotated, Named, Needs};
+use super::by_target::each;
+use super::read::{Annotated, EntryNeeds, EntryTarget};
 use crate::report::AnnotationReport;
 use crate::warning::AnnotationDrop;
 use std::collections::BTreeMap;
@@ -84,8 +84,8 @@ pub(super) fn elsewhere(documents: &[Annotated<'_>]) -> Vec<Outcome> {
             }
         };
         outcomes[number as usize] = Err(match first {
-            Some((_, Named::Call(_))) => AnnotationDrop::Call,
-            Some((_, Named::Synthetic(_, Needs::Others))) => AnnotationDrop::Parts,
+            Some((_, EntryTarget::Call(_))) => AnnotationDrop::Call,
+            Some((_, EntryTarget::Synthetic(_, EntryNeeds::Others))) => AnnotationDrop::Parts,
             _ => AnnotationDrop::Gone,
         });
     });

@@ -1,6 +1,6 @@
 //! Annotations as documents have them, each with what it names.
 
-use super::calls::{Threads, Wanted};
+use super::calls::{RequestedThreads, Threads};
 use super::key::{CallKey, EventKey};
 use super::text::{elements, range_in};
 use super::window::{Breadcrumbs, Span, span_of_range};
@@ -57,16 +57,16 @@ pub(super) const LISTS: usize = 5;
 
 /// What a key names.
 #[derive(Clone, Debug)]
-pub(super) enum Named {
+pub(super) enum EntryTarget {
     Event(Entry),
     /// What DevTools makes of an event.
-    Synthetic(Entry, Needs),
+    Synthetic(Entry, EntryNeeds),
     Call(CallKey),
 }
 
 /// What of the trace DevTools makes an entry of, beside the event that it is named by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Needs {
+pub(super) enum EntryNeeds {
     Nothing,
     /// The end of the pair.
     End,
@@ -78,7 +78,7 @@ pub(super) enum Needs {
 pub(super) struct Element<'p> {
     pub(super) text: &'p [u8],
     /// Its keys: where they stand in the text, and what they name.
-    pub(super) names: Vec<(Range<usize>, Named)>,
+    pub(super) names: Vec<(Range<usize>, EntryTarget)>,
     /// Its stretch of time.
     pub(super) span: Option<Span>,
 }
@@ -160,7 +160,7 @@ impl<'p> Annotated<'p> {
         };
         let wanted: BTreeSet<_> = own.calls().map(|call| (call.pid, call.tid)).collect();
         if !alone && !wanted.is_empty() {
-            let mut threads = Threads::new(Arc::new(Wanted::new(wanted)));
+            let mut threads = Threads::new(Arc::new(RequestedThreads::new(wanted)));
             let all = numbers
                 .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
             // where something was lost nothing is the same
@@ -175,7 +175,7 @@ impl<'p> Annotated<'p> {
     }
 
     /// Everything that is named.
-    pub(super) fn named(&self) -> impl Iterator<Item = &Named> + '_ {
+    pub(super) fn named(&self) -> impl Iterator<Item = &EntryTarget> + '_ {
         let elements = self.lists.iter().flatten().flatten();
         elements.flat_map(|element| element.names.iter().map(|(_, named)| named))
     }
@@ -183,7 +183,7 @@ impl<'p> Annotated<'p> {
     /// Calls among that.
     pub(super) fn calls(&self) -> impl Iterator<Item = CallKey> + '_ {
         self.named().filter_map(|named| match named {
-            Named::Call(call) => Some(*call),
+            EntryTarget::Call(call) => Some(*call),
             _ => None,
         })
     }
@@ -222,45 +222,49 @@ impl List {
     }
 }
 
-fn named(key: EventKey, found: &EventsByIndex, store: &Store<'_>) -> Result<Named, AnnotationDrop> {
+fn named(
+    key: EventKey,
+    found: &EventsByIndex,
+    store: &Store<'_>,
+) -> Result<EntryTarget, AnnotationDrop> {
     let entry = |index: u64| match found.get(&index).copied().flatten() {
         Some(Ok(offset)) => Ok(Order(store).entry_at(offset)),
         Some(Err(Uncertain)) => Err(AnnotationDrop::Damaged),
         None => Err(AnnotationDrop::Malformed),
     };
     match key {
-        EventKey::Call(call) => Ok(Named::Call(call)),
-        EventKey::Raw(index) => entry(index).map(Named::Event),
+        EventKey::Call(call) => Ok(EntryTarget::Call(call)),
+        EventKey::Raw(index) => entry(index).map(EntryTarget::Event),
         EventKey::Synthetic(index) => {
             let entry = entry(index)?;
             let bytes = store.event(entry.place);
             let needs = needs(&fields_of(bytes).of(bytes)).ok_or(AnnotationDrop::Malformed)?;
-            Ok(Named::Synthetic(entry, needs))
+            Ok(EntryTarget::Synthetic(entry, needs))
         }
     }
 }
 
 /// What an entry that DevTools makes of an event depends on; `None` if it makes none of such events.
-fn needs(event: &Event<'_>) -> Option<Needs> {
+fn needs(event: &Event<'_>) -> Option<EntryNeeds> {
     let named = |name: &[u8]| event.is_string(Field::Name, name);
     if event.is_string(Field::Ph, b"b") {
-        return Some(Needs::End);
+        return Some(EntryNeeds::End);
     }
     if [&b"ResourceSendRequest"[..], b"LayoutShift", b"SoftNavigationStart"].into_iter().any(named)
     {
-        return Some(Needs::Others);
+        return Some(EntryNeeds::Others);
     }
     if named(b"Screenshot") {
-        return Some(Needs::Nothing);
+        return Some(EntryNeeds::Nothing);
     }
     if named(b"TimeStamp") {
         // an end may name another time stamp, and so may the start that it needs
         let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
         let ends = data.is_some_and(|data| member(data, b"end").is_some());
-        return Some(if ends { Needs::Others } else { Needs::Nothing });
+        return Some(if ends { EntryNeeds::Others } else { EntryNeeds::Nothing });
     }
     let cat = event.field(Field::Cat).unwrap_or_default();
     let is_timing =
         cat.windows(b"blink.user_timing".len()).any(|part| part == b"blink.user_timing");
-    is_timing.then_some(Needs::Nothing)
+    is_timing.then_some(EntryNeeds::Nothing)
 }

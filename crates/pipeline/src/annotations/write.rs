@@ -1,12 +1,12 @@
 //! Annotations with the keys that they have in the output.
 
-use super::calls::{Ids, Threads, Wanted};
+use super::by_target::{ListedAnnotation, each};
+use super::calls::{Ids, RequestedThreads, Threads};
 use super::indices::indices;
 use super::key::{CallKey, EventKey};
-use super::look::{Bounds, each_event};
-use super::named::{Listed, each};
 use super::outcomes::Outcomes;
-use super::read::{Annotated, Element, LISTS, Named, Needs};
+use super::read::{Annotated, Element, EntryNeeds, EntryTarget, LISTS};
+use super::trace_bounds::{Bounds, each_event};
 use super::window::{Breadcrumbs, Span, moved};
 use super::{Annotations, text};
 use crate::clock::Clocks;
@@ -76,7 +76,7 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
 }
 
 /// The lists of the output: elements of all documents.
-type NewLists = [Vec<Vec<u8>>; LISTS];
+type OutputLists = [Vec<Vec<u8>>; LISTS];
 
 impl Annotations<'_> {
     /// Puts the annotations into `united`, as they are in the output.
@@ -138,7 +138,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// Annotations that the output may have.
-    fn each(&self, visit: impl FnMut(u32, usize, Listed<'a, 'p>)) {
+    fn each(&self, visit: impl FnMut(u32, usize, ListedAnnotation<'a, 'p>)) {
         each(&self.all.documents, self.chosen.as_deref(), visit);
     }
 
@@ -147,7 +147,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let mut wanted = Vec::new();
         self.each(|_, _, (_, _, element)| {
             for (_, named) in element.iter().flat_map(|element| &element.names) {
-                if let Named::Event(entry) | Named::Synthetic(entry, _) = named {
+                if let EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) = named {
                     wanted.push(*entry);
                     wanted.extend(self.written.made_of(entry));
                 }
@@ -158,14 +158,14 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// Threads of calls: those that are asked for in the output.
-    fn wanted(&self) -> Arc<Wanted> {
+    fn wanted(&self) -> Arc<RequestedThreads> {
         if self.written.part {
             return Arc::clone(&self.all.by_name().wanted);
         }
         let documents = self.all.documents.iter();
         let calls =
             documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
-        Arc::new(Wanted::new(calls.flatten().map(|call| (call.pid, call.tid)).collect()))
+        Arc::new(RequestedThreads::new(calls.flatten().map(|call| (call.pid, call.tid)).collect()))
     }
 
     /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
@@ -195,7 +195,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         self.each(|_, _, (_, document, element)| {
             let Some(before) = &document.threads else { return };
             for (_, named) in element.iter().flat_map(|element| &element.names) {
-                let Named::Call(call) = *named else { continue };
+                let EntryTarget::Call(call) = *named else { continue };
                 let key = (document.offset, (call.pid, call.tid));
                 if let Some(new) = self.renamed(call, document.offset) {
                     let new = (new.pid, new.tid);
@@ -207,8 +207,8 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// The elements of all lists with their new keys.
-    fn lists(&self, outcomes: &mut Outcomes) -> NewLists {
-        let mut lists = NewLists::default();
+    fn lists(&self, outcomes: &mut Outcomes) -> OutputLists {
+        let mut lists = OutputLists::default();
         if !self.written.part {
             let malformed: u64 = self.all.documents.iter().map(|own| own.malformed).sum();
             (0..malformed).for_each(|_| outcomes.push(0, Err(AnnotationDrop::Malformed)));
@@ -266,17 +266,23 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// The key by which the output's DevTools finds what is named.
-    fn key(&self, named: &Named, document: &Annotated<'_>) -> Result<EventKey, AnnotationDrop> {
+    fn key(
+        &self,
+        named: &EntryTarget,
+        document: &Annotated<'_>,
+    ) -> Result<EventKey, AnnotationDrop> {
         let index = |entry: &Entry| {
             let mut entries = [Some(entry), self.written.made_of(entry)].into_iter().flatten();
             let index = entries.find_map(|entry| self.indices.get(&entry.place.offset()));
             index.copied().ok_or(AnnotationDrop::Gone)
         };
         match named {
-            Named::Event(entry) => index(entry).map(EventKey::Raw),
-            Named::Synthetic(_, Needs::Others) if !self.written.whole => Err(AnnotationDrop::Parts),
-            Named::Synthetic(entry, _) => index(entry).map(EventKey::Synthetic),
-            Named::Call(call) => self.call(*call, document).map(EventKey::Call),
+            EntryTarget::Event(entry) => index(entry).map(EventKey::Raw),
+            EntryTarget::Synthetic(_, EntryNeeds::Others) if !self.written.whole => {
+                Err(AnnotationDrop::Parts)
+            }
+            EntryTarget::Synthetic(entry, _) => index(entry).map(EventKey::Synthetic),
+            EntryTarget::Call(call) => self.call(*call, document).map(EventKey::Call),
         }
     }
 
@@ -293,7 +299,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     }
 
     /// `modifications` of the output.
-    fn text(&self, lists: NewLists, outcomes: &mut Outcomes) -> Vec<u8> {
+    fn text(&self, lists: OutputLists, outcomes: &mut Outcomes) -> Vec<u8> {
         let documents = &self.all.documents;
         let first = &documents[0];
         let applied = documents.iter().any(|own| own.applied);

@@ -7,7 +7,7 @@ use super::rules::Kind;
 use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
-use crate::mix::mix;
+use crate::key_hash::mix;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@
 //! threads; two of a million ids collide with a probability of 10⁻⁷. The hash has no seed, so that answers do not differ
 //! from run to run.
 
-use crate::mix::mix;
+use crate::key_hash::mix;
 use tracemill_tokenizer::swar::{digits, equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 

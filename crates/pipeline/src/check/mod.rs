@@ -17,10 +17,10 @@
 
 mod chunk;
 mod ids;
-mod needs;
 mod order;
 mod records;
 mod report;
+mod required_args;
 mod rules;
 mod tallies;
 mod text;
@@ -29,8 +29,8 @@ mod walk;
 
 pub(crate) use chunk::is_flow_id;
 pub(crate) use ids::{hash_value, whole};
-pub(crate) use needs::{Need, lacks, profile_id};
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
+pub(crate) use required_args::{Need, lacks, profile_id};
 pub use rules::{Severity, check_rules};
 pub(crate) use viewers::{has_page, page_data};
 

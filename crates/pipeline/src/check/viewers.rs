@@ -49,10 +49,10 @@ impl Browser {
         }
         self.profiles |=
             Role::of(event) == Some(Role::Head) && phase != b'M' && event.ts().is_some();
-        if super::needs::lacks(event).is_some() {
+        if super::required_args::lacks(event).is_some() {
             tallies.add(Kind::BareArgs, offset);
         }
-        if super::needs::profile_id(event).is_some() {
+        if super::required_args::profile_id(event).is_some() {
             tallies.add(Kind::ProfileId2, offset);
         }
         match name {

@@ -16,8 +16,8 @@
 //! earlier or ended later: of all ways to put the shorter row on the longer one that with the least spread is taken, the
 //! earliest of equal ones.
 
-use super::base::Stated;
-use super::sight::{ClockSamples, MARKERS, Moment};
+use super::base::StatedClock;
+use super::markers::{ClockSamples, MARKERS, Moment};
 use crate::config::Align;
 use crate::report::ClockMethod;
 use crate::warning::Warning;
@@ -32,7 +32,7 @@ pub(super) struct InputClockFacts {
     pub(super) name: String,
     /// Least and greatest time.
     pub(super) span: Option<(i64, i64)>,
-    pub(super) stated: Stated,
+    pub(super) stated: StatedClock,
     pub(super) sightings: ClockSamples,
     /// Its offset, where that is given and none is to be looked for.
     pub(super) given: Option<i64>,

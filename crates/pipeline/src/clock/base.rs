@@ -16,7 +16,7 @@ pub(super) struct Base {
 
 /// What the keys of an input say.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stated {
+pub(super) struct StatedClock {
     pub(super) base: Option<Base>,
     /// Whether later documents of the input state another base.
     pub(super) several: bool,
@@ -36,7 +36,7 @@ const BASES: [BaseKey; 3] = [
     (b"beginningOfTime", None, 1000),
 ];
 
-impl Stated {
+impl StatedClock {
     /// Takes in the keys of one more document.
     pub(super) fn note(&mut self, document: &Document, store: &Store<'_>) {
         for key in &document.keys {

@@ -34,15 +34,15 @@ mod apply;
 mod base;
 mod describe;
 mod fields;
-mod sight;
+mod markers;
 
 use crate::warning::Warning;
 pub(crate) use apply::shift_runs;
 pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
+use markers::Marker;
+pub(crate) use markers::{ClockSamples, ClockWatch};
 use regex::bytes::Regex;
-use sight::Marker;
-pub(crate) use sight::{ClockSamples, ClockWatch};
 use tracemill_core::remedy::Remedy;
 
 use crate::config::{Align, ClockRules};

@@ -1,7 +1,7 @@
 //! What the scan's workers find: events decided at once, and those that must wait.
 
-use super::belongs::{key_of, name_of, role_of};
 use super::criteria::{Criteria, Scratch};
+use super::membership::{key_of, name_of, role_of};
 use super::narrowed::{By, Counts, Narrowed};
 use super::reason::{PASSES, Tallies};
 use super::thread_numbers::ThreadNumbers;
@@ -46,7 +46,7 @@ pub(super) struct Findings {
     pub(super) names: Names,
     pub(super) seen: Seen,
     scratch: Scratch,
-    /// What was asked for and not found yet: see [`super::asked`].
+    /// What was asked for and not found yet: see [`super::queries`].
     open: Vec<usize>,
     /// What keys are decoded into.
     key: Vec<u8>,

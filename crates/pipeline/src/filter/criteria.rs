@@ -8,8 +8,8 @@
 //! | of the thread | process, thread, presets by thread | when all naming events are read |
 //! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
 
-use super::asked::{AllAsked, has_category};
 use super::options::Filter;
+use super::queries::{Queries, has_category};
 use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
 use super::threads::{Names, Thread, plain};
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
@@ -23,7 +23,7 @@ use tracemill_tokenizer::{Event, Field};
 
 /// A preset, ready to be used.
 #[derive(Clone)]
-struct Drop {
+struct DropPreset {
     reason: Reason,
     name: Option<Regex>,
     cat: Option<Regex>,
@@ -53,7 +53,7 @@ impl Needs {
         let Criteria { filter, process, thread, drops, .. } = criteria;
         let Filter { pid, tid, min_dur, max_dur, from, to, shrink_to, .. } = filter;
         let relative = |point: &Option<_>| matches!(point, Some(TimePoint::Relative(_)));
-        let of_thread = |drop: &Drop| drop.thread.is_some() || drop.process.is_some();
+        let of_thread = |drop: &DropPreset| drop.thread.is_some() || drop.process.is_some();
         let names = process.is_some() || thread.is_some() || drops.iter().any(of_thread);
         let times = min_dur.is_some() || max_dur.is_some() || from.is_some() || to.is_some();
         let times = times || shrink_to.is_some();
@@ -74,9 +74,9 @@ pub(crate) struct Criteria {
     thread: Option<Regex>,
     cat: Option<Regex>,
     name: Option<Regex>,
-    drops: Vec<Drop>,
+    drops: Vec<DropPreset>,
     /// The same, each by itself.
-    pub(super) asked: AllAsked,
+    pub(super) asked: Queries,
 }
 
 /// What a worker decodes into.
@@ -95,8 +95,12 @@ impl Criteria {
             thread: any_of(&filter.thread, case)?,
             cat: any_glob(filter.cat.iter().map(glob_text), case)?,
             name: any_of(&filter.name, case)?,
-            asked: AllAsked::of(filter, case)?,
-            drops: filter.drop.iter().map(|&preset| Drop::of(preset)).collect::<Result<_, _>>()?,
+            asked: Queries::of(filter, case)?,
+            drops: filter
+                .drop
+                .iter()
+                .map(|&preset| DropPreset::of(preset))
+                .collect::<Result<_, _>>()?,
             filter: filter.clone(),
         };
         criteria.needs = Needs::of(&criteria);
@@ -168,8 +172,9 @@ impl Criteria {
 
     /// Why a thread's events go by its ids alone.
     pub(super) fn judge_ids(&self, pid: &[u8], tid: &[u8]) -> Reason {
-        let outside =
-            |set: &Option<crate::ids::IdSet>, id| set.as_ref().is_some_and(|set| !set.contains(id));
+        let outside = |set: &Option<crate::id_set::IdSet>, id| {
+            set.as_ref().is_some_and(|set| !set.contains(id))
+        };
         match () {
             () if outside(&self.filter.pid, pid) => 1,
             () if outside(&self.filter.tid, tid) => 2,
@@ -267,12 +272,12 @@ fn absolute(point: &TimePoint, start: i64) -> i64 {
     }
 }
 
-impl Drop {
+impl DropPreset {
     fn of(preset: Preset) -> Result<Self, Error> {
         let [name, cat, thread, process] = preset.members();
         let any = |globs: &'static [&'static str]| any_glob(globs.iter().copied(), Case::Matters);
         let number = Preset::ALL.iter().position(|&own| own == preset).unwrap_or_default();
-        Ok(Drop {
+        Ok(DropPreset {
             reason: PRESET + number as u8,
             name: any(name)?,
             cat: any(cat)?,

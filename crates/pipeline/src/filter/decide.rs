@@ -38,7 +38,7 @@ pub(super) struct Decision {
 }
 
 /// Everything that waited, and what decides it.
-struct Waiting<'w, 's, 'p> {
+struct UndecidedEvents<'w, 's, 'p> {
     criteria: &'w Criteria,
     /// What each thread is judged by names.
     threads: Vec<Reason>,
@@ -73,7 +73,7 @@ impl Index<'_> {
         let (late, bound) = (late.take()?, bound.finish(order)?);
         let share = config.shares().index / 4;
         let mut spilled = kept.spilled + late.spilled() + bound.spilled();
-        let waiting = Waiting {
+        let waiting = UndecidedEvents {
             threads: match criteria.needs.names {
                 true => {
                     let judge = |thread| criteria.judge_names(thread, &self.names);
@@ -235,7 +235,7 @@ impl Group {
     }
 }
 
-impl Waiting<'_, '_, '_> {
+impl UndecidedEvents<'_, '_, '_> {
     /// What an event's own fields and its thread are judged.
     fn judge_event(&self, record: &Undecided) -> Reason {
         match record.reason {

@@ -15,32 +15,34 @@
 //! one of them matches; they last from the first to the last of them. A CPU profile stays if its `Profile` event does,
 //! whichever threads its chunks come from, and lasts until its last chunk.
 
-mod asked;
-mod belongs;
 mod chunk;
 mod criteria;
 mod decide;
+mod membership;
 pub(crate) mod narrowed;
 mod options;
+mod queries;
 mod reason;
-mod rest;
 mod thread_numbers;
 mod threads;
 mod undecided;
+mod unread;
 
 use crate::annotations::{Annotations, NAMED, Written, name_events};
-use crate::begun::{Begun, Hurry, format_in_order, report_in_order, take_late_keys};
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
-use crate::pieces::Tried;
+use crate::pieces::PieceOutcome;
 use crate::reordering::Reordering;
 use crate::report::{FilterReport, RunReport};
-pub(crate) use belongs::group_of;
+use crate::streamed_output::{
+    StreamPolicy, StreamedOutput, format_in_order, report_in_order, take_late_keys,
+};
 use chunk::{ChunkFindings, Seen};
 pub(crate) use criteria::Criteria;
+pub(crate) use membership::group_of;
 use narrowed::Narrowed;
 pub use options::Filter;
 use reason::Tallies;
@@ -62,13 +64,13 @@ use undecided::Undecided;
 
 /// What there is to filter, how, and where to.
 #[derive(Clone, Copy)]
-pub(crate) struct Job<'a> {
+pub(crate) struct FilterRun<'a> {
     pub(crate) sources: &'a [Source],
     pub(crate) filter: &'a Filter,
     pub(crate) output: &'a OutputConfig,
 }
 
-impl Job<'_> {
+impl FilterRun<'_> {
     /// Refuses what must be refused before anything is read.
     pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
         config.check()?;
@@ -77,44 +79,45 @@ impl Job<'_> {
 }
 
 /// See [`crate::filter()`]; for no viewer.
-pub(crate) fn filter(job: Job<'_>, config: &Config) -> Result<FilterReport, Error> {
+pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport, Error> {
     job.check(config)?;
-    let Job { sources, filter, output } = job;
-    let hurry = Hurry::new(sources, output, config, |format| Some(Layout::of(format)));
-    let mut index = Index::new(Criteria::of(filter)?, config, hurry);
+    let FilterRun { sources, filter, output } = job;
+    let stream_policy =
+        StreamPolicy::new(sources, output, config, |format| Some(Layout::of(format)));
+    let mut index = Index::new(Criteria::of(filter)?, config, stream_policy);
     let inputs = read_all(sources, config, &mut index)?;
     write(job, (inputs, index), config)
 }
 
 /// As `filter`, for a trace of which everything is known.
 pub(crate) fn filter_known(
-    job: Job<'_>,
+    job: FilterRun<'_>,
     source: &Source,
     known: Narrowed,
     config: &Config,
-) -> Result<Tried<FilterReport>, Error> {
+) -> Result<PieceOutcome<FilterReport>, Error> {
     let known = Arc::new(known);
     let criteria = Criteria::of(job.filter)?;
-    let index = Index::new(criteria, config, Hurry::never(job.output, config));
+    let index = Index::new(criteria, config, StreamPolicy::never(job.output, config));
     let index = Index { known: Some(Arc::clone(&known)), ..index };
     let Some((inputs, mut index)) = known.pieces.read(source, index, config)? else {
-        return Ok(Tried::Wrong);
+        return Ok(PieceOutcome::Wrong);
     };
     match index.count_rest(&known) {
-        Tried::Done(()) => {}
-        Tried::Cannot(why) => return Ok(Tried::Cannot(why)),
-        Tried::Wrong => return Ok(Tried::Wrong),
-        Tried::Missing(ranges) => return Ok(Tried::Missing(ranges)),
+        PieceOutcome::Done(()) => {}
+        PieceOutcome::Cannot(why) => return Ok(PieceOutcome::Cannot(why)),
+        PieceOutcome::Wrong => return Ok(PieceOutcome::Wrong),
+        PieceOutcome::Missing(ranges) => return Ok(PieceOutcome::Missing(ranges)),
     }
     if name_events(&index.documents, &inputs) {
-        return Ok(Tried::Cannot(NAMED));
+        return Ok(PieceOutcome::Cannot(NAMED));
     }
-    write(job, (inputs, index), config).map(Tried::Done)
+    write(job, (inputs, index), config).map(PieceOutcome::Done)
 }
 
 /// Writes what of that which was read stays.
 fn write(
-    Job { sources, output, .. }: Job<'_>,
+    FilterRun { sources, output, .. }: FilterRun<'_>,
     (inputs, mut index): (Inputs, Index<'_>),
     config: &Config,
 ) -> Result<FilterReport, Error> {
@@ -130,7 +133,7 @@ fn write(
     let mut documents = std::mem::take(&mut index.documents);
     let format = output.format.unwrap_or_else(|| format_in_order(&documents, sources.len() == 1));
     let (late_keys, late) = take_late_keys(&mut documents, sources, format);
-    let begun = index.hurry.take().or(index.begun.take());
+    let begun = index.stream_policy.take().or(index.begun.take());
     let mut united = unite(&documents, store);
     let annotations = Annotations::read(&documents, &inputs, false, store);
     let layout = Layout::of(format);
@@ -179,9 +182,9 @@ fn write(
 
 /// The findings of all inputs.
 struct Index<'c> {
-    hurry: Hurry<'c>,
+    stream_policy: StreamPolicy<'c>,
     /// What was written before the first event that has to wait.
-    begun: Option<Box<Begun>>,
+    begun: Option<Box<StreamedOutput>>,
     criteria: Criteria,
     kept: InputOrderList,
     /// Events kept, and their bytes.
@@ -202,10 +205,10 @@ struct Index<'c> {
 }
 
 impl<'c> Index<'c> {
-    fn new(criteria: Criteria, config: &Config, hurry: Hurry<'c>) -> Self {
+    fn new(criteria: Criteria, config: &Config, stream_policy: StreamPolicy<'c>) -> Self {
         let share = config.shares().index / 4;
         Index {
-            hurry,
+            stream_policy,
             begun: None,
             criteria,
             kept: InputOrderList::new(&config.tmp_dir, share),
@@ -251,7 +254,7 @@ impl Reader for Index<'_> {
     const PROVES: bool = true;
 
     fn hurries(&self) -> bool {
-        self.hurry.hurries()
+        self.stream_policy.hurries()
     }
 
     fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
@@ -273,9 +276,9 @@ impl Reader for Index<'_> {
         self.times = self.times.unite(found.times);
         found.envelope.append_to(&mut self.documents);
         if !found.late.is_empty() || !found.bound.is_empty() {
-            self.begun = self.hurry.take().or(self.begun.take());
-        } else if self.hurry.hurries() {
-            self.hurry.push(&self.documents, &found.kept, &store)?;
+            self.begun = self.stream_policy.take().or(self.begun.take());
+        } else if self.stream_policy.hurries() {
+            self.stream_policy.push(&self.documents, &found.kept, &store)?;
         }
         self.kept.push(found.kept)?;
         self.late.extend(&found.late)?;

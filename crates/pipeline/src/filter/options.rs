@@ -1,6 +1,6 @@
 //! What `filter` is asked for.
 
-use crate::ids::IdSet;
+use crate::id_set::IdSet;
 use crate::pattern::{Glob, Pattern, Preset};
 use tracemill_core::time::{Duration, TimePoint};
 

@@ -9,9 +9,9 @@
 //! Inputs, damage, spooled pipes and progress are as for every verb. A `.cpuprofile` is not made into events here: it is
 //! handed on as the one profile that it is.
 
+mod cpuprofiles;
 mod places;
 mod profiles;
-mod wholes;
 
 pub use places::InputPlace;
 pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
@@ -19,6 +19,7 @@ pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 use crate::config::Config;
 use crate::inputs::of_inputs;
 use crate::warning::Warning;
+use cpuprofiles::{CpuprofileInput, CpuprofileInputs};
 use places::{UnitFindings, Units, Watch};
 use std::sync::Arc;
 use tracemill_core::envelope::{Document, Envelope};
@@ -30,7 +31,6 @@ use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Room, Router, Streams};
 use tracemill_tokenizer::{Cursor, Event, string_is};
-use wholes::{WholeProfile, Wholes};
 
 /// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
 pub trait Findings: Default + Send + 'static {
@@ -148,7 +148,7 @@ pub struct Scanned {
     warnings: Vec<Warning>,
     streams: Streams,
     documents: Vec<Document>,
-    wholes: Vec<WholeProfile>,
+    wholes: Vec<CpuprofileInput>,
     places: Vec<InputPlace>,
     config: Config,
 }
@@ -183,7 +183,7 @@ pub fn scan_inputs<F: Findings>(
         watch: Watch::of(sources, config),
         units: Units::default(),
     };
-    let mut wholes = Wholes::new(config);
+    let mut wholes = CpuprofileInputs::new(config);
     let inputs = read_all(sources, config, &mut wholes, &mut door)?;
     door.streams.finish()?;
     inputs.check_unchanged()?;

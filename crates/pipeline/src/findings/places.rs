@@ -2,7 +2,7 @@
 
 use crate::clock::{ClockSamples, ClockWatch, Clocks};
 use crate::config::Config;
-use crate::identity::{ProcessFindings, UnitParts, Watched, decide_names, key_of, watched};
+use crate::identity::{IdFilter, ProcessFindings, UnitFacts, decide_names, key_of, watched};
 use crate::parts::signs_of_parts;
 use crate::warning::Warning;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl InputPlace {
 /// What is to be looked for in events.
 #[derive(Clone)]
 pub(super) struct Watch {
-    names: Option<Arc<Watched>>,
+    names: Option<Arc<IdFilter>>,
     clocks: Option<Arc<ClockWatch>>,
     /// Whether there may be several inputs.
     several: bool,
@@ -126,13 +126,13 @@ impl UnitFindings {
 
 /// What was found in all inputs, by where they stand.
 #[derive(Default)]
-pub(super) struct Units(Vec<UnitParts>);
+pub(super) struct Units(Vec<UnitFacts>);
 
 impl Units {
     pub(super) fn take(&mut self, base: u64, seen: UnitFindings) {
         if self.0.last().is_none_or(|unit| unit.base != base) {
             self.0.last_mut().into_iter().for_each(|last| last.processes.finish());
-            self.0.push(UnitParts { base, ..UnitParts::default() });
+            self.0.push(UnitFacts { base, ..UnitFacts::default() });
         }
         if let Some(unit) = self.0.last_mut() {
             unit.streams.append(seen.streams);

@@ -3,11 +3,11 @@
 use super::{draft, fit, plain};
 use crate::config::{CheckFor, Config};
 use crate::convert::convert as convert_plain;
-use crate::filter::{Filter, Job as FilterJob, filter as filter_all};
+use crate::filter::{Filter, FilterRun, filter as filter_all};
 use crate::merge::merge;
 use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
 use crate::sidecar::{filter as filter_plain, slice as slice_plain};
-use crate::slice::{Job, SliceReport};
+use crate::slice::{SliceReport, SliceRun};
 use crate::warning::Warning;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -54,11 +54,11 @@ pub fn slice(
     config: &Config,
 ) -> Result<SliceReport, Error> {
     if config.viewer.viewer.is_none() {
-        return slice_plain(Job { sources, windows, edges, output }, config);
+        return slice_plain(SliceRun { sources, windows, edges, output }, config);
     }
     check(sources, output, config)?;
     let write = |output: &OutputConfig, plain: &Config| {
-        slice_plain(Job { sources, windows, edges, output }, plain)
+        slice_plain(SliceRun { sources, windows, edges, output }, plain)
     };
     let (mut report, draft) = draft("the slice", output, config, write)?;
     report.take(fit(draft, output, config)?);
@@ -124,13 +124,13 @@ pub fn filter(
     config: &Config,
 ) -> Result<FilterReport, Error> {
     if config.viewer.viewer.is_none() {
-        return filter_plain(FilterJob { sources, filter: wanted, output }, config);
+        return filter_plain(FilterRun { sources, filter: wanted, output }, config);
     }
     check(sources, output, config)?;
     let matching = Filter { shrink_to: None, ..wanted.clone() };
     let filter = &matching;
     let write = |output: &OutputConfig, plain: &Config| {
-        filter_plain(FilterJob { sources, filter, output }, plain)
+        filter_plain(FilterRun { sources, filter, output }, plain)
     };
     let (mut report, mut kept) = draft(KEPT, output, config, write)?;
     if let Some(size) = wanted.shrink_to {
@@ -164,7 +164,7 @@ fn shrink(
         let wanted = Filter { shrink_to: Some(goal), ..Filter::default() };
         let (sources, filter) = (std::slice::from_ref(all), &wanted);
         let write = |output: &OutputConfig, plain: &Config| {
-            filter_all(FilterJob { sources, filter, output }, plain)
+            filter_all(FilterRun { sources, filter, output }, plain)
         };
         let (mut report, kept) = draft(KEPT, output, config, write)?;
         let len = fit(kept.clone(), &measured, config)?.run.bytes;

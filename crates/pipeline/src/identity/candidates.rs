@@ -5,8 +5,8 @@
 //! is enough. Of those that share a name, the ones with the same threads at the same time are left out here: looking at each
 //! of 20,000 such inputs for each took a minute.
 
-use super::processes::{Bulk, Key, Process, are_apart};
-use super::unit::Unit;
+use super::input_unit::InputUnit;
+use super::processes::{Key, Process, TypicalRange, are_apart};
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_profile::StreamKey;
 
@@ -27,19 +27,19 @@ struct Member {
     recording: usize,
     /// The number of its set of threads; `None` if it has none, and so none in common with anyone.
     threads: Option<usize>,
-    times: Bulk,
+    times: TypicalRange,
 }
 
 impl Member {
     /// Whether a process of the same pid and name must be another one.
-    fn is_other(&self, threads: Option<usize>, times: Bulk) -> bool {
+    fn is_other(&self, threads: Option<usize>, times: TypicalRange) -> bool {
         threads.is_some() && threads == self.threads && !are_apart(self.times, times)
     }
 }
 
 impl<'u> Candidates<'u> {
     /// An input has become a part of a recording, which `has_parts` of something larger or not.
-    pub(super) fn admit(&mut self, unit: &'u Unit, recording: usize, has_parts: bool) {
+    pub(super) fn admit(&mut self, unit: &'u InputUnit, recording: usize, has_parts: bool) {
         for (pid, process) in &unit.processes.by_pid {
             push(self.by_pid.entry(pid).or_default(), recording);
             if let Some(name) = &process.name {
@@ -60,7 +60,7 @@ impl<'u> Candidates<'u> {
     }
 
     /// Recordings that an input may be a part of, ascending.
-    pub(super) fn of(&mut self, unit: &'u Unit) -> Vec<usize> {
+    pub(super) fn of(&mut self, unit: &'u InputUnit) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         for (pid, process) in &unit.processes.by_pid {
             if unit.is_part || !self.with_parts.is_empty() {

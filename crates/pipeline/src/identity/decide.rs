@@ -20,11 +20,11 @@
 //! among those of an earlier one: ranges are compared, not single ids.
 
 use super::candidates::Candidates;
+use super::input_unit::{Decision, InputUnit, UnitOutcome};
 use super::pids::{Pids, stated_pids};
-use super::processes::{Bulk, Key, Process, are_apart};
+use super::processes::{Key, Process, TypicalRange, are_apart};
 use super::rename::Renames;
 use super::spelling::{IdMap, IdRanges, Space, append_each};
-use super::unit::{Decision, Unit, UnitOutcome};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
 use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
@@ -32,23 +32,23 @@ use tracemill_profile::StreamKey;
 
 /// What is known of a process over the inputs of a recording.
 #[derive(Debug, Default)]
-struct KnownProcess {
+struct MergedProcess {
     /// In the order of the recording's processes.
     number: u32,
     name: Option<Vec<u8>>,
-    times: Vec<Bulk>,
+    times: Vec<TypicalRange>,
 }
 
 /// The threads of a recording: one set for all processes, since most of these have few, and there may be many.
 #[derive(Debug, Default)]
-struct KnownThreads {
+struct RecordingThreads {
     /// Each tid of any process.
     tids: HashMap<Key, u32>,
     /// Of each process by number.
     of: HashSet<(u32, u32)>,
 }
 
-impl KnownThreads {
+impl RecordingThreads {
     fn contains(&self, process: u32, tid: &Key) -> bool {
         self.tids.get(tid).is_some_and(|&tid| self.of.contains(&(process, tid)))
     }
@@ -69,15 +69,15 @@ struct Recording {
     has_parts: bool,
     /// What those are parts of, where they say so.
     part_of: Option<Vec<u8>>,
-    processes: HashMap<Key, KnownProcess>,
-    threads: KnownThreads,
+    processes: HashMap<Key, MergedProcess>,
+    threads: RecordingThreads,
     streams: HashSet<StreamKey>,
     pids: HashMap<Key, Vec<u8>>,
     ids: Vec<IdRanges>,
 }
 
 /// Decides for all units.
-pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
+pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
     let mut pids = Pids::new(units, rules.pid);
     let mut recordings: Vec<Recording> = Vec::new();
     let mut candidates = Candidates::default();
@@ -126,11 +126,11 @@ pub(crate) fn decide(units: &[Unit], rules: &IdentityRules) -> Decision {
 
 /// The last recording that a unit is a part of.
 fn find<'u>(
-    unit: &'u Unit,
+    unit: &'u InputUnit,
     recordings: &[Recording],
     candidates: &mut Candidates<'u>,
 ) -> Option<usize> {
-    let bulks: Vec<Bulk> =
+    let bulks: Vec<TypicalRange> =
         unit.processes.by_pid.iter().map(|(_, process)| process.times.bulk()).collect();
     let candidates = candidates.of(unit);
     candidates.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))
@@ -138,7 +138,7 @@ fn find<'u>(
 
 impl Recording {
     /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
-    fn has(&self, unit: &Unit, bulks: &[Bulk]) -> bool {
+    fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
         let continues = !self.streams.is_disjoint(&unit.streams);
         let is_part = unit.is_part || self.has_parts;
         if self.part_of.is_some() && unit.part_of.is_some() && self.part_of != unit.part_of {
@@ -155,7 +155,7 @@ impl Recording {
             })
     }
 
-    fn admit(&mut self, unit: &Unit, number: usize, pids: &mut Pids) {
+    fn admit(&mut self, unit: &InputUnit, number: usize, pids: &mut Pids) {
         self.has_parts |= unit.is_part;
         if self.part_of.is_none() {
             self.part_of.clone_from(&unit.part_of);
@@ -169,7 +169,8 @@ impl Recording {
             }
             let number = self.processes.len() as u32;
             let known = self.processes.entry(pid.clone());
-            let known = known.or_insert_with(|| KnownProcess { number, ..KnownProcess::default() });
+            let known =
+                known.or_insert_with(|| MergedProcess { number, ..MergedProcess::default() });
             known.name = process.name.clone().or(known.name.take());
             process.threads.iter().for_each(|tid| self.threads.insert(known.number, tid));
             known.times.push(process.times.bulk());
@@ -181,13 +182,19 @@ impl Recording {
     }
 }
 
-impl KnownProcess {
+impl MergedProcess {
     /// Whether its name is another.
     fn differs(&self, process: &Process) -> bool {
         self.name.is_some() && process.name.is_some() && self.name != process.name
     }
 
-    fn is(&self, process: &Process, bulk: Bulk, continues: bool, threads: &KnownThreads) -> bool {
+    fn is(
+        &self,
+        process: &Process,
+        bulk: TypicalRange,
+        continues: bool,
+        threads: &RecordingThreads,
+    ) -> bool {
         let named = self.name.is_some() && process.name.is_some();
         if self.differs(process) || !named && !continues {
             return false;
@@ -220,27 +227,27 @@ fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
 mod tests {
     use super::*;
     use crate::identity::processes::key_of;
-    use crate::identity::{ProcessFindings, Watched};
+    use crate::identity::{IdFilter, ProcessFindings};
     use tracemill_testkit::Rng;
     use tracemill_tokenizer::fields_of;
 
     /// A unit of events, each with its time.
-    fn unit(events: &[(&str, Option<i64>)]) -> Unit {
-        let mut findings = ProcessFindings::new(Arc::new(Watched::default()));
+    fn unit(events: &[(&str, Option<i64>)]) -> InputUnit {
+        let mut findings = ProcessFindings::new(Arc::new(IdFilter::default()));
         for &(event, time) in events {
             findings.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
         }
-        let mut unit = Unit::default();
+        let mut unit = InputUnit::default();
         unit.processes.append(findings);
         unit.processes.finish();
         unit
     }
 
     /// The pids of each unit's events after the decision, and its recording.
-    fn pids(units: &[Unit], pid: PidPolicy) -> Vec<(usize, Vec<String>)> {
+    fn pids(units: &[InputUnit], pid: PidPolicy) -> Vec<(usize, Vec<String>)> {
         let rules = IdentityRules { pid, ..IdentityRules::default() };
         let outcomes = decide(units, &rules).outcomes;
-        let of_unit = |(unit, outcome): (&Unit, &UnitOutcome)| {
+        let of_unit = |(unit, outcome): (&InputUnit, &UnitOutcome)| {
             let new = |(key, process): &(Key, Process)| {
                 let renames = outcome.renames.as_ref();
                 let new = renames.and_then(|renames| renames.pid(key));
@@ -251,7 +258,7 @@ mod tests {
         units.iter().zip(&outcomes).map(of_unit).collect()
     }
 
-    fn named(pid: &str, name: &str, times: std::ops::Range<i64>) -> Unit {
+    fn named(pid: &str, name: &str, times: std::ops::Range<i64>) -> InputUnit {
         let name =
             format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{name}"}}}}"#);
         let event = format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#);
@@ -278,7 +285,7 @@ mod tests {
     /// What `split` repeats at a cut stands at the time of the part before.
     #[test]
     fn parts_are_one_recording_unless_names_differ() {
-        let marked = |name: &str, is_part: bool| Unit { is_part, ..named("7", name, 0..100) };
+        let marked = |name: &str, is_part: bool| InputUnit { is_part, ..named("7", name, 0..100) };
         for (first, second, name, recording) in [
             (false, true, "a", 0),
             (true, false, "a", 0),
@@ -327,7 +334,7 @@ mod tests {
     }
 
     /// An input of few processes, names, threads and times, so that it is like others.
-    fn random_unit(rng: &mut Rng) -> Unit {
+    fn random_unit(rng: &mut Rng) -> InputUnit {
         let mut events = Vec::new();
         for _ in 0..rng.range(1, 3) {
             let pid = rng.range(1, 3);
@@ -357,13 +364,13 @@ mod tests {
         let mut joined = 0;
         for seed in 0..500 {
             let rng = &mut Rng::new(seed);
-            let units: Vec<Unit> = (0..12).map(|_| random_unit(rng)).collect();
+            let units: Vec<InputUnit> = (0..12).map(|_| random_unit(rng)).collect();
             let mut pids = Pids::new(&units, PidPolicy::Auto);
             let mut recordings: Vec<Recording> = Vec::new();
             let mut candidates = Candidates::default();
             for (number, unit) in units.iter().enumerate() {
                 let processes = unit.processes.by_pid.iter();
-                let bulks: Vec<Bulk> = processes.map(|(_, own)| own.times.bulk()).collect();
+                let bulks: Vec<TypicalRange> = processes.map(|(_, own)| own.times.bulk()).collect();
                 let mut all = (0..recordings.len()).rev();
                 let expected = all.find(|&number| recordings[number].has(unit, &bulks));
                 let found = find(unit, &recordings, &mut candidates);

@@ -1,8 +1,8 @@
 //! What was renamed, in words: for the report, for provenance, and the events by which viewers show labels.
 
+use super::input_unit::{Decision, InputUnit};
 use super::rename::{RenamedUnit, Rewrite};
 use super::spelling::{IdMap, Shift};
-use super::unit::{Decision, Unit};
 use crate::clock::push_clocks;
 use crate::config::IdentityRules;
 use crate::report::{InputClock, InputIdentity};
@@ -31,12 +31,12 @@ impl InputNames<'_> {
 
 /// What became of each unit.
 pub(crate) fn describe(
-    units: &[Unit],
+    units: &[InputUnit],
     decision: &Decision,
     rewrite: &Rewrite,
     names: &InputNames<'_>,
 ) -> Vec<InputIdentity> {
-    let of_unit = |(number, unit): (usize, &Unit)| {
+    let of_unit = |(number, unit): (usize, &InputUnit)| {
         let renamed = &rewrite.units[number];
         InputIdentity {
             name: names.inputs[unit.input].name.clone(),
@@ -49,7 +49,7 @@ pub(crate) fn describe(
     units.iter().enumerate().map(of_unit).collect()
 }
 
-fn new_pids(unit: &Unit, renamed: &RenamedUnit) -> Vec<(String, String)> {
+fn new_pids(unit: &InputUnit, renamed: &RenamedUnit) -> Vec<(String, String)> {
     let Some(renames) = &renamed.renames else { return Vec::new() };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let processes = unit.processes.by_pid.iter();
@@ -87,7 +87,7 @@ fn rule(map: &IdMap) -> String {
 /// `process_name` becomes `label: name (labels)`, since that is what every viewer shows; `process_labels` and
 /// `process_sort_index` are for those that know them.
 pub(crate) fn label_events(
-    units: &[Unit],
+    units: &[InputUnit],
     rewrite: &Rewrite,
     names: &InputNames<'_>,
 ) -> Vec<Vec<u8>> {

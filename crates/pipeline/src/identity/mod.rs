@@ -29,20 +29,20 @@
 
 mod candidates;
 mod decide;
-mod decided;
 mod describe;
 mod frames;
+mod input_unit;
 mod pids;
 mod processes;
 mod rename;
+mod resolve;
 mod spelling;
-mod unit;
 
-pub(crate) use decided::{DecidedNames, Labels, UnitParts, decide_names, watched};
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
-pub(crate) use processes::{ProcessFindings, Watched, key_of};
+pub(crate) use processes::{IdFilter, ProcessFindings, key_of};
 pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
+pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, watched};
 pub(crate) use spelling::IdMap;
 
 use tracemill_tokenizer::{Event, Field};

@@ -6,9 +6,9 @@
 //! 10,000,000 on. A name gets `#2`, `#3`, … behind it. With `offset`, all pids of the k-th input (from 0) grow by k
 //! times the power of ten above all pids.
 
+use super::input_unit::InputUnit;
 use super::processes::{Key, Process, key_of};
 use super::spelling::{IdLiteral, tagged};
-use super::unit::Unit;
 use crate::config::{PidPolicy, StatedInput};
 use tracemill_core::hash::{HashMap, HashSet};
 
@@ -44,7 +44,7 @@ pub(super) struct Pids {
 }
 
 impl Pids {
-    pub(super) fn new(units: &[Unit], policy: PidPolicy) -> Self {
+    pub(super) fn new(units: &[InputUnit], policy: PidPolicy) -> Self {
         let (mut used, mut taken, mut ordinals) =
             (HashSet::default(), HashSet::default(), HashMap::default());
         let mut greatest = 0;
@@ -72,7 +72,7 @@ impl Pids {
     /// The pid of a process that is new to its recording; `None` if it keeps its own.
     pub(super) fn give(
         &mut self,
-        (unit, stated): (&Unit, Option<&StatedPids<'_>>),
+        (unit, stated): (&InputUnit, Option<&StatedPids<'_>>),
         number: usize,
         key: &Key,
         process: &Process,

@@ -32,7 +32,7 @@ pub(crate) fn key_of(value: Option<&[u8]>) -> Key {
 
 /// Which ids are looked at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watched {
+pub(crate) struct IdFilter {
     /// Names of `--args-key`.
     pub(crate) args_keys: Vec<Vec<u8>>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Times {
     /// The greatest hash in a sample that is full.
     limit: Option<u64>,
     /// Where most events are, once the sample is complete; it is dropped then.
-    bulk: Bulk,
+    bulk: TypicalRange,
 }
 
 impl Times {
@@ -68,7 +68,7 @@ impl Times {
     }
 
     /// Where most events are.
-    pub(super) fn bulk(&self) -> Bulk {
+    pub(super) fn bulk(&self) -> TypicalRange {
         if self.sample.is_empty() {
             return self.bulk;
         }
@@ -86,10 +86,10 @@ impl Times {
 }
 
 /// The first and last time of most events, if there are any.
-pub(super) type Bulk = Option<(i64, i64)>;
+pub(super) type TypicalRange = Option<(i64, i64)>;
 
 /// Whether the events of two processes are at different times.
-pub(super) fn are_apart(a: Bulk, b: Bulk) -> bool {
+pub(super) fn are_apart(a: TypicalRange, b: TypicalRange) -> bool {
     match (a, b) {
         // two that are one moment are one, not one behind the other
         (Some(a), Some(b)) => a != b && (a.1 <= b.0 || b.1 <= a.0),
@@ -112,7 +112,7 @@ pub(crate) struct Process {
 }
 
 /// What a metadata event calls a process.
-pub(super) enum Named {
+pub(super) enum ProcessName {
     Name(Vec<u8>),
     Labels(Vec<u8>),
 }
@@ -146,8 +146,8 @@ impl Processes {
             let number = self.number(&pid);
             let process = &mut self.by_pid[number].1;
             match named {
-                Named::Name(name) => process.name = Some(name),
-                Named::Labels(labels) => process.labels = Some(labels),
+                ProcessName::Name(name) => process.name = Some(name),
+                ProcessName::Labels(labels) => process.labels = Some(labels),
             }
         }
         for (pid, times) in times {
@@ -202,12 +202,12 @@ struct ThreadSpelling {
 
 /// The findings in a chunk of an input.
 pub(crate) struct ProcessFindings {
-    watched: Arc<Watched>,
+    watched: Arc<IdFilter>,
     spellings: Vec<ThreadSpelling>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
     recent: DirectMappedCache,
     /// In the order of the events.
-    names: Vec<(Vec<u8>, Named)>,
+    names: Vec<(Vec<u8>, ProcessName)>,
     times: Vec<(Vec<u8>, Times)>,
     /// Where the times of a pid stand, by its spelling.
     by_pid: HashMap<Vec<u8>, usize>,
@@ -215,7 +215,7 @@ pub(crate) struct ProcessFindings {
 }
 
 impl ProcessFindings {
-    pub(crate) fn new(watched: Arc<Watched>) -> Self {
+    pub(crate) fn new(watched: Arc<IdFilter>) -> Self {
         let ids = vec![IdRanges::default(); 1 + watched.args_keys.len()];
         ProcessFindings {
             watched,
@@ -291,7 +291,7 @@ impl ProcessFindings {
         if let Some([b'"', content @ .., b'"']) = member(args, key) {
             let mut text = Vec::new();
             unescape(content, &mut text);
-            let named = if is_name { Named::Name(text) } else { Named::Labels(text) };
+            let named = if is_name { ProcessName::Name(text) } else { ProcessName::Labels(text) };
             self.names.push((pid.to_owned(), named));
         }
     }

@@ -108,18 +108,18 @@ pub(crate) struct Renamer<'r> {
     finder: FieldFinder,
     /// The unit at hand: its places and its number.
     unit: (Range<u64>, usize),
-    pids: NewPids,
+    pids: RenamedPids,
 }
 
 /// New pids by the unit that they are of and the old ones as they are spelled.
 #[derive(Default)]
-struct NewPids {
+struct RenamedPids {
     by_spelling: HashMap<(usize, Vec<u8>), usize>,
     texts: Vec<Option<Vec<u8>>>,
     recent: DirectMappedCache,
 }
 
-impl NewPids {
+impl RenamedPids {
     #[inline]
     fn get(&mut self, unit: usize, pid: &[u8], renames: &Renames) -> Option<&[u8]> {
         let words = SmallKey::numbered(pid, unit);
@@ -144,7 +144,7 @@ impl NewPids {
 impl<'r> Renamer<'r> {
     pub(crate) fn new(rewrite: &'r Rewrite, tier: Tier) -> Self {
         let finder = FieldFinder::new(tier);
-        Renamer { rewrite, finder, unit: (0..0, 0), pids: NewPids::default() }
+        Renamer { rewrite, finder, unit: (0..0, 0), pids: RenamedPids::default() }
     }
 
     fn unit_at(&mut self, offset: u64) -> Option<&'r RenamedUnit> {

@@ -1,7 +1,8 @@
 //! The findings of all parts, added up in the order of the inputs.
 
-use super::chunk::{AtZero, ChunkFindings, LETTERS, Moment, Wanted, text_of_key};
-use super::ledger::{Ledger, Tops, Totals};
+use super::chunk::{AtZero, ChunkFindings, InfoNeeds, LETTERS, Moment, text_of_key};
+use super::ledger::{Ledger, TopEntries, Totals};
+use super::needs::InfoConfig;
 use super::nesting::self_times;
 use super::profiles::Profiles;
 use super::rank::Ranks;
@@ -10,7 +11,6 @@ use super::slices::Slices;
 use super::table::{Table, hash};
 use super::threads::{as_written, ids, processes};
 use super::timeline::Timeline;
-use super::wanted::InfoConfig;
 use crate::config::Config;
 use crate::inputs::of_inputs;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(crate) struct InfoAccumulator {
     metadata: u64,
     untimed: u64,
     times: Times,
-    zero: Zero,
+    zero: ZeroTime,
     ranks: Ranks,
     timeline: Timeline,
     first: Option<PlacedEvent>,
@@ -58,7 +58,7 @@ pub(crate) struct InfoAccumulator {
 
 /// What stands at time 0; when all is read it is known whether it counts.
 #[derive(Default)]
-struct Zero {
+struct ZeroTime {
     events: u64,
     end: i64,
     first: Option<PlacedEvent>,
@@ -89,7 +89,7 @@ impl InfoAccumulator {
             metadata: 0,
             untimed: 0,
             times: Times::NONE,
-            zero: Zero::default(),
+            zero: ZeroTime::default(),
             ranks: Ranks::default(),
             timeline: Timeline::default(),
             first: None,
@@ -158,7 +158,7 @@ impl InfoAccumulator {
 
     /// What stands at 0 is of the trace.
     fn count_zero(&mut self) {
-        let Zero { events, end, first, last } = std::mem::take(&mut self.zero);
+        let ZeroTime { events, end, first, last } = std::mem::take(&mut self.zero);
         if events > 0 {
             self.timeline.note_all(events, 0, end);
         }
@@ -233,7 +233,7 @@ impl InfoAccumulator {
     }
 }
 
-impl Zero {
+impl ZeroTime {
     fn append(&mut self, later: &ChunkFindings) {
         let AtZero { events, end, moments } = later.at_zero;
         self.events += events;
@@ -281,7 +281,7 @@ fn phases(letters: &[u64; LETTERS], odd: &Table) -> Vec<(String, u64)> {
 
 /// Names with their self times, which come in the same order: by hash.
 fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
-    let mut tops = Tops::new(top);
+    let mut tops = TopEntries::new(top);
     let mut times = self_times.iter().peekable();
     for entry in names.iter() {
         while times.next_if(|time| time.hash < entry.hash).is_some() {}
@@ -309,13 +309,13 @@ fn categories(lists: &Totals, top: usize, limit: u64, config: &Config) -> Result
             single.add(hash(&key), &key, &entry.usage)?;
         }
     }
-    let mut tops = Tops::new(top);
+    let mut tops = TopEntries::new(top);
     single.finish()?.iter().for_each(|entry| tops.note(entry.key, &entry.usage, text_of_key));
     Ok(tops.finish())
 }
 
 fn args(keys: &Totals, top: usize) -> TopList {
-    let mut tops = Tops::new(top);
+    let mut tops = TopEntries::new(top);
     let text = |path: &[u8]| Some(String::from_utf8_lossy(path).into_owned());
     keys.iter().for_each(|entry| tops.note(entry.key, &entry.usage, text));
     tops.finish()
@@ -336,14 +336,14 @@ impl Reader for InfoAccumulator {
     type Findings = ChunkFindings;
 
     fn part(base: u64, _bytes: usize) -> ChunkFindings {
-        ChunkFindings::new(base, Wanted::default())
+        ChunkFindings::new(base, InfoNeeds::default())
     }
 
     fn maker(&self) -> Maker<ChunkFindings> {
         let (args, too_many) = (self.wanted.full, Arc::clone(&self.too_many));
         Box::new(move |base, _| {
             let nesting = !too_many.load(Ordering::Relaxed);
-            ChunkFindings::new(base, Wanted { args, nesting })
+            ChunkFindings::new(base, InfoNeeds { args, nesting })
         })
     }
 

@@ -24,7 +24,7 @@ pub(super) const LETTERS: usize = 128;
 pub(crate) struct ChunkFindings {
     pub(super) envelope: Envelope,
     /// Whether to look at args, and at nesting.
-    wanted: Wanted,
+    wanted: InfoNeeds,
     pub(super) bytes: u64,
     pub(super) metadata: u64,
     pub(super) untimed: u64,
@@ -60,7 +60,7 @@ pub(crate) struct ChunkFindings {
 
 /// What costs more than counting.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct InfoNeeds {
     pub(super) args: bool,
     pub(super) nesting: bool,
 }
@@ -98,7 +98,7 @@ impl AtZero {
 }
 
 impl ChunkFindings {
-    pub(super) fn new(base: u64, wanted: Wanted) -> Self {
+    pub(super) fn new(base: u64, wanted: InfoNeeds) -> Self {
         ChunkFindings {
             envelope: Envelope::at(base),
             wanted,

@@ -130,7 +130,7 @@ impl Totals {
 }
 
 /// The greatest of some entries by several measures.
-pub(super) struct Tops {
+pub(super) struct TopEntries {
     rows: usize,
     distinct: u64,
     by_bytes: Vec<TopRow>,
@@ -140,7 +140,7 @@ pub(super) struct Tops {
 
 type Measure = fn(&Usage) -> u64;
 
-impl Tops {
+impl TopEntries {
     const BYTES: Measure = |usage| usage.bytes;
     const TIME: Measure = |usage| usage.time_ns;
     const SELF: Measure = |usage| usage.self_ns;
@@ -148,7 +148,7 @@ impl Tops {
     /// Lists of at most so many rows.
     pub(super) fn new(rows: usize) -> Self {
         let (by_bytes, by_time, by_self) = (Vec::new(), Vec::new(), Vec::new());
-        Tops { rows, distinct: 0, by_bytes, by_time, by_self }
+        TopEntries { rows, distinct: 0, by_bytes, by_time, by_self }
     }
 
     /// Takes a key, which comes once only.
@@ -169,7 +169,7 @@ impl Tops {
     }
 
     pub(super) fn finish(self) -> TopList {
-        let Tops { distinct, by_bytes, by_time, by_self, .. } = self;
+        let TopEntries { distinct, by_bytes, by_time, by_self, .. } = self;
         TopList { distinct, by_bytes, by_time, by_self }
     }
 }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn lists_hold_the_greatest() {
-        let mut tops = Tops::new(2);
+        let mut tops = TopEntries::new(2);
         for (name, bytes) in [("c", 5), ("a", 5), ("b", 7), ("d", 1), ("e", 0)] {
             let usage = Usage { bytes, ..Usage::default() };
             tops.note(name.as_bytes(), &usage, |key| Some(String::from_utf8_lossy(key).into()));

@@ -15,6 +15,7 @@ mod accumulator;
 mod args;
 mod chunk;
 mod ledger;
+mod needs;
 mod nesting;
 mod profiles;
 mod rank;
@@ -24,7 +25,6 @@ mod slices;
 mod table;
 mod threads;
 mod timeline;
-mod wanted;
 
 pub use report::{
     Density, Gap, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo, TopList, TopRow,
@@ -35,11 +35,11 @@ use crate::config::Config;
 use crate::inputs::read_all;
 pub(crate) use accumulator::InfoAccumulator;
 pub(crate) use chunk::ChunkFindings;
+pub use needs::InfoConfig;
 pub(crate) use table::Table;
 pub(crate) use threads::ids;
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
-pub use wanted::InfoConfig;
 
 /// Counts what is in `sources`, taken together, by reading them. `look` sees the report before it is known that the inputs are
 /// what they were.

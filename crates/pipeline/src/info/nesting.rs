@@ -20,7 +20,8 @@ pub(super) fn self_times(
 ) -> Result<(Vec<(u64, u64)>, Unended), Error> {
     let mut threads: Vec<(u64, u64)> = Vec::new();
     let unended = Unended::default();
-    let mut nest = Nest { open: Begins::default(), now: 0, last: 0, busy: 0, unended, names };
+    let mut nest =
+        NestingWalk { open: Begins::default(), now: 0, last: 0, busy: 0, unended, names };
     slices.each(|slice| {
         if threads.last().is_none_or(|&(thread, _)| thread != slice.thread) {
             let busy = nest.end()?;
@@ -46,7 +47,7 @@ struct Open {
 }
 
 /// One thread.
-struct Nest<'l> {
+struct NestingWalk<'l> {
     open: Begins<Open>,
     /// Up to here time is accounted for.
     now: i64,
@@ -58,7 +59,7 @@ struct Nest<'l> {
     names: &'l mut Ledger,
 }
 
-impl Nest<'_> {
+impl NestingWalk<'_> {
     fn note(&mut self, slice: &Slice) -> Result<(), Error> {
         self.advance(slice.ts)?;
         self.last = self.last.max(slice.ts);

@@ -117,7 +117,7 @@ impl<'p> Frames<'p> {
             united.append(STACK_FRAMES, name, vec![Bytes::Input(value)]);
             return Ok(());
         };
-        let mut joined = Joined::to(&mut united.keys[at].value, value);
+        let mut joined = JoinedMembers::to(&mut united.keys[at].value, value);
         for member in members(value) {
             match &map {
                 None if self.known.insert(value, member) => joined.push(member),
@@ -136,7 +136,7 @@ impl<'p> Frames<'p> {
 const COLON: Bytes<'static> = Bytes::Input(b":");
 
 /// Members of an object that are put behind those of another: in as few pieces as can be.
-struct Joined<'w, 'p> {
+struct JoinedMembers<'w, 'p> {
     whole: &'w mut Vec<Bytes<'p>>,
     /// The bracket, once it is taken off.
     close: Option<Vec<u8>>,
@@ -145,9 +145,9 @@ struct Joined<'w, 'p> {
     run: Range<usize>,
 }
 
-impl<'w, 'p> Joined<'w, 'p> {
+impl<'w, 'p> JoinedMembers<'w, 'p> {
     fn to(whole: &'w mut Vec<Bytes<'p>>, value: &'p [u8]) -> Self {
-        Joined { whole, close: None, value, run: 0..0 }
+        JoinedMembers { whole, close: None, value, run: 0..0 }
     }
 
     /// A member as it stands.
@@ -228,7 +228,7 @@ mod tests {
             let (mut known, value) = (FrameTable::default(), second.as_bytes());
             known.extend(first.as_bytes());
             let mut whole = vec![Bytes::Input(first.as_bytes())];
-            let mut joined = Joined::to(&mut whole, value);
+            let mut joined = JoinedMembers::to(&mut whole, value);
             members(value).for_each(|member| {
                 if known.insert(value, member) {
                     joined.push(member);
@@ -244,7 +244,7 @@ mod tests {
         let frames: Vec<String> = (0..1000).map(|id| format!(r#""{id}":{{"name":"f"}}"#)).collect();
         let value = format!("{{{}}}", frames.join(","));
         let mut whole = vec![Bytes::Input(b"{}")];
-        let mut joined = Joined::to(&mut whole, value.as_bytes());
+        let mut joined = JoinedMembers::to(&mut whole, value.as_bytes());
         members(value.as_bytes()).for_each(|member| joined.push(member));
         joined.finish();
         assert!(whole.len() < 5, "{}", whole.len());

@@ -3,7 +3,7 @@
 use super::chunk::ChunkFindings;
 use crate::clock::{ClockSamples, ClockWatch};
 use crate::config::{ClockRules, Config};
-use crate::identity::{ProcessFindings, UnitParts, Watched, watched};
+use crate::identity::{IdFilter, ProcessFindings, UnitFacts, watched};
 use crate::viewer;
 use std::sync::Arc;
 use tracemill_core::envelope::Document;
@@ -23,12 +23,12 @@ pub(super) struct Index {
     pub(super) events: u64,
     pub(super) bytes: u64,
     pub(super) documents: Vec<Document>,
-    pub(super) watched: Option<Arc<Watched>>,
+    pub(super) watched: Option<Arc<IdFilter>>,
     pub(super) clocks: ClockRules,
     pub(super) clock_watch: Option<Arc<ClockWatch>>,
     /// What the times of the input at hand are multiplied by.
     pub(super) factor: Option<Arc<Shift>>,
-    pub(super) units: Vec<UnitParts>,
+    pub(super) units: Vec<UnitFacts>,
     /// Whether there is the trace of a browser.
     pub(super) browser: bool,
     /// What matters to a viewer, if it is for one.
@@ -106,7 +106,7 @@ impl Reader for Index {
         part.envelope.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
             self.units.last_mut().into_iter().for_each(|last| last.processes.finish());
-            self.units.push(UnitParts { base, ..UnitParts::default() });
+            self.units.push(UnitFacts { base, ..UnitFacts::default() });
         }
         if let Some(unit) = self.units.last_mut() {
             unit.streams.append(part.streams);

@@ -15,7 +15,7 @@ use crate::annotations::{Annotations, Written};
 use crate::clock::{Clocks, shift_runs};
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::copies::{Copies, TakenOut};
+use crate::copies::{Copies, RemovedCopies};
 use crate::dedup::deduplicate;
 use crate::emit::Emit;
 use crate::fixups::Fixups;
@@ -27,7 +27,7 @@ use crate::layout::{Layout, default_format};
 use crate::parts::signs_of_parts;
 use crate::reordering::Reordering;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
-use crate::viewer::{self, Before, Changes, ViewerFacts, ViewerFixups};
+use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
 use index::Index;
 use std::borrow::Cow;
@@ -103,7 +103,7 @@ impl Index {
         let mut changes = Changes::default();
         if let Some(known) = &known {
             let before =
-                Before { store: &store, rewrite: &decided.rewrite, inputs: &inputs, config };
+                MergeContext { store: &store, rewrite: &decided.rewrite, inputs: &inputs, config };
             made = known.make(&mut taken_out, before, &mut changes)?;
             (store, runs) =
                 self.add_made((&made, store), runs, &mut decided.rewrite, &inputs, config)?;
@@ -189,7 +189,7 @@ impl Index {
     /// Metadata and stack frames of parts of one trace as that had them.
     fn rejoin(
         &mut self,
-        taken_out: &mut TakenOut<'_>,
+        taken_out: &mut RemovedCopies<'_>,
         lists: Lists,
         store: &Store<'_>,
         (united, identity): (&mut MergedKeys<'_>, &mut IdentityReport),
@@ -286,7 +286,7 @@ impl Index {
         clocks: &Clocks,
         store: &Store<'p>,
         config: &Config,
-    ) -> Result<(Runs, Lists, Option<ViewerFacts>, TakenOut<'p>), Error> {
+    ) -> Result<(Runs, Lists, Option<ViewerFacts>, RemovedCopies<'p>), Error> {
         let (mut runs, lists) = self.entries.finish(store)?;
         let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
         let special = |time| known.iter().flat_map(move |known| known.at(time));

@@ -17,7 +17,7 @@ use super::lookup::Single;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::filter::narrowed::{By, Counts, Narrowed, Side, ThreadTotal, Times};
-use crate::filter::{self, Criteria, Job};
+use crate::filter::{self, Criteria, FilterRun};
 use crate::report::FilterReport;
 use std::ops::Range;
 use tracemill_core::error::Error;
@@ -26,7 +26,7 @@ use tracemill_core::losses::InputReport;
 use tracemill_index::{IndexError, groups, spans};
 
 /// See [`crate::filter()`]; for no viewer.
-pub(crate) fn filter(job: Job<'_>, config: &Config) -> Result<FilterReport, Error> {
+pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport, Error> {
     job.check(config)?;
     let criteria = Criteria::of(job.filter)?;
     let asked = run(

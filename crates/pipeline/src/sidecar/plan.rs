@@ -5,7 +5,7 @@ use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
 use super::packed::{self, Rounds};
 use crate::config::Config;
-use crate::pieces::{Pieces, Tried};
+use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -73,7 +73,7 @@ pub(super) fn run<P, T>(
     sources: &[Source],
     config: &Config,
     mut ask: impl FnMut(Opened<'_, '_, '_>) -> Result<Plan<P>, String>,
-    mut of_pieces: impl FnMut(&Source, P) -> Result<Tried<T>, Error>,
+    mut of_pieces: impl FnMut(&Source, P) -> Result<PieceOutcome<T>, Error>,
     of_all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<Asked<T>, Error> {
     let (Some(candidate), [source]) = (Candidate::of(sources, config)?, sources) else {
@@ -89,16 +89,16 @@ pub(super) fn run<P, T>(
             Err(problem) => break problem,
         };
         let tried = of_pieces(source, known)?;
-        if let Tried::Done(answer) = tried {
+        if let PieceOutcome::Done(answer) = tried {
             let used = Some((candidate.index, bytes));
             return Ok(Asked { answer, used, unused: None, warning: None });
         }
         config.progress.bytes_scanned.store(0, Ordering::Relaxed);
         match tried {
-            Tried::Cannot(why) => return unused(of_all()?, Some(why)),
-            Tried::Missing(_) if left == 0 => return unused(of_all()?, Some(BIT_BY_BIT)),
-            Tried::Missing(missing) => rounds.missing.extend(missing),
-            Tried::Done(_) | Tried::Wrong => {
+            PieceOutcome::Cannot(why) => return unused(of_all()?, Some(why)),
+            PieceOutcome::Missing(_) if left == 0 => return unused(of_all()?, Some(BIT_BY_BIT)),
+            PieceOutcome::Missing(missing) => rounds.missing.extend(missing),
+            PieceOutcome::Done(_) | PieceOutcome::Wrong => {
                 break "the trace holds something else than the index says".to_owned();
             }
         }

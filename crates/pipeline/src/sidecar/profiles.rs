@@ -12,7 +12,7 @@ use super::chunks::NO_PROFILES;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::inputs::read_all;
-use crate::pieces::{Pieces, Tried};
+use crate::pieces::{PieceOutcome, Pieces};
 use tracemill_core::error::Error;
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
@@ -29,7 +29,7 @@ pub(crate) fn profiles(
         |opened| pieces(&opened, config),
         |source, pieces| {
             let read = pieces.read(source, Collector::new(config), config)?;
-            Ok(read.map_or(Tried::Wrong, Tried::Done))
+            Ok(read.map_or(PieceOutcome::Wrong, PieceOutcome::Done))
         },
         || {
             let mut collector = Collector::new(config);

@@ -24,7 +24,7 @@ use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::pieces::Pieces;
 use crate::slice::narrowed::{BASE, Narrowed};
-use crate::slice::{self, Job, SliceReport};
+use crate::slice::{self, SliceReport, SliceRun};
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
@@ -35,7 +35,7 @@ use tracemill_core::windows::{Edges, Windows};
 use tracemill_profile::KnownStreams;
 
 /// See [`crate::slice()`]; for no viewer.
-pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
+pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
     // of chunks of CPU profiles it shows while they are read which are needed
     let mut chunks = 0;
@@ -61,7 +61,7 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
 /// What is to be read; an error says why the index is none of the trace.
 fn known(
     Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
-    job: &Job<'_>,
+    job: &SliceRun<'_>,
     config: &Config,
 ) -> Result<Plan<Narrowed>, String> {
     if of_windows.has_crossings && of_windows.has_strangers {

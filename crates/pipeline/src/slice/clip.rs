@@ -18,7 +18,7 @@
 //! output. What is to be made is noted, and made in the order of all when the walk is over (`edge`). Heap: 104 bytes for
 //! each B or begin that is open at one time in one thread or id.
 
-use super::edge::{AtEdge, Turn};
+use super::edge::{EdgeEvent, EdgeKind};
 use super::keys::{PairEvent, has_rest};
 use super::kinds::{Kind, Step};
 use tracemill_core::bounds::Bounds;
@@ -43,9 +43,9 @@ struct Open {
 }
 
 impl Open {
-    fn at_edge(&self, window: usize, turn: Turn) -> AtEdge {
+    fn at_edge(&self, window: usize, turn: EdgeKind) -> EdgeEvent {
         let &Open { kind, entry: begin, number, .. } = self;
-        AtEdge { window: window as u32, turn, kind, begin, number }
+        EdgeEvent { window: window as u32, turn, kind, begin, number }
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     windows: &'j Windows,
     bounds: Bounds,
     kept: &'k mut Gather<'j, 'p>,
-    edges: KeyedSorter<AtEdge>,
+    edges: KeyedSorter<EdgeEvent>,
     /// The key at hand, and what of it is open.
     owner: u128,
     open: Begins<Open>,
@@ -77,7 +77,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         windows: &'j Windows,
         bounds: Bounds,
         kept: &'k mut Gather<'j, 'p>,
-        edges: KeyedSorter<AtEdge>,
+        edges: KeyedSorter<EdgeEvent>,
     ) -> Self {
         Clip {
             store,
@@ -156,7 +156,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             return Ok(());
         };
         (flow.shown, flow.own, flow.number) = (true, false, step);
-        self.edges.push(flow.at_edge(window, Turn::Flow), Order(self.store))
+        self.edges.push(flow.at_edge(window, EdgeKind::Flow), Order(self.store))
     }
 
     /// Ends and begins the windows whose edges come before `time`, or at it.
@@ -198,7 +198,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
                 return Ok(());
             }
             (open.shown, open.own) = (true, false);
-            edges.push(open.at_edge(window, Turn::Reopened), Order(store))
+            edges.push(open.at_edge(window, EdgeKind::Reopened), Order(store))
         };
         open.each_mut(&mut reopen)?;
         counter.iter_mut().try_for_each(reopen)
@@ -217,7 +217,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             if !std::mem::take(&mut open.shown) || !goes_on {
                 return Ok(());
             }
-            let turn = if open.own { Turn::ClosedOwn } else { Turn::Closed };
+            let turn = if open.own { EdgeKind::ClosedOwn } else { EdgeKind::Closed };
             edges.push(open.at_edge(window, turn), Order(store))
         })?;
         self.counter.iter_mut().for_each(|counter| counter.shown = false);
@@ -225,7 +225,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     }
 
     /// All parts were taken; returns what is to be made.
-    pub(super) fn finish(mut self) -> Result<KeyedSorter<AtEdge>, Error> {
+    pub(super) fn finish(mut self) -> Result<KeyedSorter<EdgeEvent>, Error> {
         self.end_key()?;
         Ok(self.edges)
     }

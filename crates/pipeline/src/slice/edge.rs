@@ -4,7 +4,7 @@
 //! them to what encloses them. Where it ends: what is open is closed, the latest first, what was re-opened last.
 
 use super::kinds::Kind;
-use super::made::Made;
+use super::synthetic::SyntheticEvents;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -18,7 +18,7 @@ use tracemill_tokenizer::{Field, fields_of};
 /// What is made, in the order in which it is made for one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Turn {
+pub(super) enum EdgeKind {
     /// A begin, or the last value of a counter, at the start.
     Reopened,
     /// The begin of a flow at the start.
@@ -29,20 +29,21 @@ pub(super) enum Turn {
     Closed,
 }
 
-impl Turn {
-    const ALL: [Turn; 4] = [Turn::Reopened, Turn::Flow, Turn::ClosedOwn, Turn::Closed];
+impl EdgeKind {
+    const ALL: [EdgeKind; 4] =
+        [EdgeKind::Reopened, EdgeKind::Flow, EdgeKind::ClosedOwn, EdgeKind::Closed];
 
     /// Whether the latest comes first.
     fn is_reversed(self) -> bool {
-        matches!(self, Turn::ClosedOwn | Turn::Closed)
+        matches!(self, EdgeKind::ClosedOwn | EdgeKind::Closed)
     }
 }
 
 /// An event to be made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AtEdge {
+pub(super) struct EdgeEvent {
     pub(super) window: u32,
-    pub(super) turn: Turn,
+    pub(super) turn: EdgeKind,
     pub(super) kind: Kind,
     /// What it is made of.
     pub(super) begin: Entry,
@@ -50,7 +51,7 @@ pub(super) struct AtEdge {
     pub(super) number: Entry,
 }
 
-impl Record for AtEdge {
+impl Record for EdgeEvent {
     const BYTES: usize = 40;
 
     fn encode(&self, bytes: &mut [u8]) {
@@ -62,9 +63,9 @@ impl Record for AtEdge {
 
     fn decode(bytes: &[u8]) -> Self {
         let &[a, b, c, d, turn, kind, ..] = bytes else { unreachable!("records are long enough") };
-        AtEdge {
+        EdgeEvent {
             window: u32::from_le_bytes([a, b, c, d]),
-            turn: Turn::ALL[usize::from(turn) % Turn::ALL.len()],
+            turn: EdgeKind::ALL[usize::from(turn) % EdgeKind::ALL.len()],
             kind: Kind::of_number(kind),
             begin: Entry::decode(&bytes[8..24]),
             number: Entry::decode(&bytes[24..40]),
@@ -72,7 +73,7 @@ impl Record for AtEdge {
     }
 }
 
-impl Keyed for AtEdge {
+impl Keyed for EdgeEvent {
     /// Window, turn and time.
     type Key = u128;
 
@@ -101,16 +102,16 @@ pub(super) struct Counts {
 
 /// Makes all of it.
 pub(super) fn make(
-    all: &KeyedRuns<AtEdge>,
+    all: &KeyedRuns<EdgeEvent>,
     windows: &Windows,
     store: &Store<'_>,
-    made: &mut Made,
+    made: &mut SyntheticEvents,
 ) -> Result<Counts, Error> {
     let mut counts = Counts::default();
     all.sorted(Order(store)).try_for_each(|edge| {
         let (from, to) = windows.0[edge.window as usize];
         match (edge.turn, edge.kind) {
-            (Turn::ClosedOwn | Turn::Closed, kind) => {
+            (EdgeKind::ClosedOwn | EdgeKind::Closed, kind) => {
                 counts.closed += 1;
                 return made.event(&end_of(store, edge.begin, kind, to));
             }

@@ -6,10 +6,10 @@ use super::edge;
 use super::index::Index;
 use super::keys;
 use super::kinds;
-use super::made::Made;
 use super::pairs::Pairs;
 use super::report::SliceReport;
-use super::write::Chosen;
+use super::synthetic::SyntheticEvents;
+use super::write::KeptEvents;
 use crate::config::Config;
 use crate::reordering::Reordering;
 use crate::warning::Warning;
@@ -59,9 +59,9 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         mut index: Index,
         inputs: &Inputs,
-        made: &mut Made,
+        made: &mut SyntheticEvents,
         report: &mut SliceReport,
-    ) -> Result<Chosen, Error> {
+    ) -> Result<KeptEvents, Error> {
         index.end_streams()?;
         let Index { mut plain, parts, mut essential, streams, .. } = index;
         let mut kept = self.gather();
@@ -82,7 +82,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         report.kept_always += events;
         let (own, own_bytes) = (kept.events, kept.bytes);
         (events, bytes) = (events + own, bytes + own_bytes);
-        Ok(Chosen { events, bytes, timed: kept.finish()?, lists, delays })
+        Ok(KeptEvents { events, bytes, timed: kept.finish()?, lists, delays })
     }
 
     /// Complete events and moments.
@@ -90,7 +90,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         plain: &Runs,
         kept: &mut Gather<'_, '_>,
-        made: &mut Made,
+        made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let mut cuts = self.gather();
@@ -122,7 +122,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         parts: KeyedSorter<keys::PairEvent>,
         kept: &mut Gather<'j, 'p>,
-        made: &mut Made,
+        made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let Judge { store, windows, only_by_name, config, .. } = self;
@@ -155,7 +155,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         essential: &Runs,
         kept: &mut Gather<'_, '_>,
-        made: &mut Made,
+        made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let first = self.windows.0.first().map_or(i64::MIN, |window| window.0);
@@ -191,7 +191,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         streams: &Streams,
         inputs: &Inputs,
         kept: &mut Gather<'_, '_>,
-        made: &mut Made,
+        made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<Cut, Error> {
         let mut cut = if self.whole {

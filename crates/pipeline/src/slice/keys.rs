@@ -11,7 +11,7 @@
 
 use super::kinds::{Kind, Step};
 use crate::check::whole;
-use crate::mix::KeyHash;
+use crate::key_hash::KeyHash;
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::json::member;

@@ -29,10 +29,10 @@ mod index;
 mod judge;
 pub(crate) mod keys;
 pub(crate) mod kinds;
-mod made;
 pub(crate) mod narrowed;
 mod pairs;
 mod report;
+mod synthetic;
 mod write;
 
 pub use report::SliceReport;
@@ -40,15 +40,15 @@ pub use report::SliceReport;
 use crate::annotations::{Annotations, NAMED, name_events};
 use crate::config::Config;
 use crate::inputs::{of_inputs, read_all};
-use crate::pieces::Tried;
+use crate::pieces::PieceOutcome;
 use index::{Index, Plan};
 use judge::Judge;
-use made::Made;
 use narrowed::Narrowed;
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use synthetic::SyntheticEvents;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
@@ -59,18 +59,18 @@ use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::OutputConfig;
 use tracemill_core::windows::{self, Edges, TimeWindow, Windows};
-use write::Beside;
+use write::Surroundings;
 
 /// What there is to write, and in which windows.
 #[derive(Clone, Copy)]
-pub(crate) struct Job<'a> {
+pub(crate) struct SliceRun<'a> {
     pub(crate) sources: &'a [Source],
     pub(crate) windows: &'a [TimeWindow],
     pub(crate) edges: Edges,
     pub(crate) output: &'a OutputConfig,
 }
 
-impl Job<'_> {
+impl SliceRun<'_> {
     /// Refuses what must be refused before anything is read.
     pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
         config.check()?;
@@ -80,9 +80,9 @@ impl Job<'_> {
 }
 
 /// See [`crate::slice()`]; for no viewer.
-pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error> {
+pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, Error> {
     job.check(config)?;
-    let Job { sources, windows, edges, .. } = job;
+    let SliceRun { sources, windows, edges, .. } = job;
     let read = read(sources, windows, edges, config)?;
     let Ok(report) = write(job, read, || Ok::<_, Infallible>(()), config)?;
     Ok(report)
@@ -90,27 +90,27 @@ pub(crate) fn slice(job: Job<'_>, config: &Config) -> Result<SliceReport, Error>
 
 /// As `slice`, for a trace of which everything is known.
 pub(crate) fn slice_known(
-    job: Job<'_>,
+    job: SliceRun<'_>,
     source: &Source,
     known: &Arc<Narrowed>,
     config: &Config,
-) -> Result<Tried<SliceReport>, Error> {
+) -> Result<PieceOutcome<SliceReport>, Error> {
     job.check(config)?;
     let index = Index::new(Plan::of_known(known, job.edges), config);
     let read = known.pieces.read(source, index, config)?;
     let Some((inputs, index)) = read.filter(|(_, index)| index.was_known()) else {
-        return Ok(Tried::Wrong);
+        return Ok(PieceOutcome::Wrong);
     };
     if name_events(&index.documents, &inputs) {
-        return Ok(Tried::Cannot(NAMED));
+        return Ok(PieceOutcome::Cannot(NAMED));
     }
     let written = write(job, (inputs, index), || known.verdict(), config)?;
-    Ok(written.map_or_else(|against| against.map(|never| match never {}), Tried::Done))
+    Ok(written.map_or_else(|against| against.map(|never| match never {}), PieceOutcome::Done))
 }
 
 /// Writes what was read, unless the `verdict` is against it once it is clear what is to be written.
 fn write<E>(
-    Job { windows, edges, output, .. }: Job<'_>,
+    SliceRun { windows, edges, output, .. }: SliceRun<'_>,
     (inputs, mut index): (Inputs, Index),
     verdict: impl FnOnce() -> Result<(), E>,
     config: &Config,
@@ -132,7 +132,7 @@ fn write<E>(
     let documents = std::mem::take(&mut index.documents);
     let entries = Spool::new(&config.tmp_dir, judge.share() / 2);
     let watched = annotations.events().collect();
-    let mut made = Made::new(Index::RESERVED, &config.tmp_dir, entries, watched);
+    let mut made = SyntheticEvents::new(Index::RESERVED, &config.tmp_dir, entries, watched);
     let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
     if let Err(against) = verdict() {
         return Ok(Err(against));
@@ -142,7 +142,7 @@ fn write<E>(
     let mut long = store.into_long();
     long.extend(&made.long);
     let store = Store::new(std::iter::once((0, &made.payload)).chain(payloads()), long);
-    let written = Beside {
+    let written = Surroundings {
         made: &made,
         documents: &documents,
         annotations: &annotations,

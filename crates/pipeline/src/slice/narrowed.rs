@@ -1,7 +1,7 @@
 //! What is known of a trace before it is read, so that little of it need be read.
 
 use super::keys::PairEvent;
-use crate::pieces::{Pieces, Tried};
+use crate::pieces::{PieceOutcome, Pieces};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,13 +36,13 @@ pub(crate) struct Narrowed {
 
 impl Narrowed {
     /// What is against writing: a chunk of a CPU profile is not what is known of it, or was not unpacked.
-    pub(super) fn verdict(&self) -> Result<(), Tried<Infallible>> {
+    pub(super) fn verdict(&self) -> Result<(), PieceOutcome<Infallible>> {
         let Some(chunks) = &self.chunks else { return Ok(()) };
         if chunks.is_wrong() {
-            return Err(Tried::Wrong);
+            return Err(PieceOutcome::Wrong);
         }
         let missing = chunks.missing();
-        if missing.is_empty() { Ok(()) } else { Err(Tried::Missing(missing)) }
+        if missing.is_empty() { Ok(()) } else { Err(PieceOutcome::Missing(missing)) }
     }
 
     /// Takes a part that matters as it belongs here; false if it does not matter.

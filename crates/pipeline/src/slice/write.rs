@@ -1,7 +1,7 @@
 //! From what was chosen and made to the output.
 
-use super::made;
 use super::report::SliceReport;
+use super::synthetic;
 use crate::annotations::{Annotations, Written};
 use crate::config::Config;
 use crate::emit::Emit;
@@ -18,7 +18,7 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig};
 
 /// Events of the inputs that are kept.
-pub(super) struct Chosen {
+pub(super) struct KeptEvents {
     pub(super) events: u64,
     pub(super) bytes: u64,
     pub(super) timed: Sorter,
@@ -28,8 +28,8 @@ pub(super) struct Chosen {
 
 /// What is written beside the events chosen, and where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Beside<'w, 'p> {
-    pub(super) made: &'w made::All,
+pub(super) struct Surroundings<'w, 'p> {
+    pub(super) made: &'w synthetic::Synthesized,
     pub(super) documents: &'w [Document],
     pub(super) annotations: &'w Annotations<'p>,
     pub(super) inputs: &'w Inputs,
@@ -38,11 +38,11 @@ pub(super) struct Beside<'w, 'p> {
     pub(super) whole: bool,
 }
 
-impl Chosen {
+impl KeptEvents {
     /// Writes what was chosen and what was made.
     pub(super) fn write(
         self,
-        Beside { made, documents, annotations, inputs, store, whole }: Beside<'_, '_>,
+        Surroundings { made, documents, annotations, inputs, store, whole }: Surroundings<'_, '_>,
         output: &OutputConfig,
         config: &Config,
         report: &mut SliceReport,

@@ -57,12 +57,12 @@ pub(super) struct Stretch {
     pub(super) chunks: Vec<u32>,
     /// Begins repeated, in order.
     pub(super) copies: Vec<Entry>,
-    /// Threads of those, by their numbers in [`Opens`].
+    /// Threads of those, by their numbers in [`OpenPairs`].
     pub(super) open: Vec<usize>,
 }
 
 /// Begins and ends of the threads of a sequence.
-pub(super) struct Opens<'r> {
+pub(super) struct OpenPairs<'r> {
     merged: MergedRuns<'r>,
     /// Of each run the thread, and whether it holds begins.
     runs: Vec<(usize, bool)>,
@@ -71,14 +71,14 @@ pub(super) struct Opens<'r> {
     open: BTreeSet<usize>,
 }
 
-impl<'r> Opens<'r> {
+impl<'r> OpenPairs<'r> {
     /// `runs` are in exact order, each with its thread's number and whether it holds begins.
     pub(super) fn new(
         runs: Vec<(Run<'r>, usize, bool)>,
         threads: usize,
         order: Order<'_, '_>,
     ) -> Self {
-        Opens {
+        OpenPairs {
             merged: MergedRuns::over(runs.iter().map(|run| run.0), order),
             runs: runs.iter().map(|&(_, thread, begins)| (thread, begins)).collect(),
             begins: vec![Begins::default(); threads],
@@ -137,7 +137,7 @@ pub(super) struct Cutter<'c, 'r, 's, 'p> {
     /// Bytes of every part beside its events.
     pub(super) overhead: u64,
     /// `None` where begins are not repeated.
-    pub(super) opens: Option<&'c mut Opens<'r>>,
+    pub(super) opens: Option<&'c mut OpenPairs<'r>>,
 }
 
 /// The stretches so far, and what decides the next cut.

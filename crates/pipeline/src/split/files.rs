@@ -3,8 +3,8 @@
 use super::cut::too_many;
 use super::group::Group;
 use super::plan::OutputPart;
-use super::{SplitBy, SplitPart, Work, refusal};
-use crate::names::{fill, safe, stem};
+use super::{SplitBy, SplitPart, SplitRun, refusal};
+use crate::file_names::{fill, safe, stem};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
@@ -15,7 +15,7 @@ use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_profile::printable;
 use tracemill_tokenizer::to_text;
 
-impl Work<'_, '_> {
+impl SplitRun<'_, '_> {
     /// The file of each part; refused if two would be one, or one is in the way.
     pub(super) fn files(
         &self,

@@ -33,7 +33,7 @@ mod files;
 mod frames;
 mod group;
 mod index;
-mod living;
+mod live_threads;
 mod pages;
 mod partition;
 mod plan;
@@ -43,14 +43,14 @@ mod write;
 use crate::annotations::Annotations;
 use crate::clock::far_apart;
 use crate::config::Config;
+use crate::file_names::unknown_placeholder;
 use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::layout::default_format;
 use crate::merge::warn;
-use crate::names::unknown_placeholder;
-use crate::parts::{Numbers, Statement};
+use crate::parts::{Numbers, PartStatement};
 use crate::reordering::Reordering;
 use crate::report::RunReport;
 use crate::warning::Warning;
@@ -60,7 +60,7 @@ use index::{Index, SplitInputs};
 use pages::Pages;
 use partition::Kind;
 use plan::{NUMBER, OutputPart, Planner, owners};
-use scan::{Categories, CutThreads, CutWhole, Mode, Threads};
+use scan::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::{Error, ErrorKind};
@@ -69,7 +69,7 @@ use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
-use write::Job;
+use write::WriteContext;
 
 /// Everything about the parts.
 #[derive(Clone, Debug)]
@@ -183,7 +183,7 @@ pub fn split(
         (SplitBy::Pid | SplitBy::Tid, None) => run::<Threads>(sources, split, config),
         (SplitBy::Pid | SplitBy::Tid, Some(_)) => run::<CutThreads>(sources, split, config),
         (SplitBy::Cat, None) => run::<Categories>(sources, split, config),
-        (_, None) => run::<CutWhole>(sources, split, config),
+        (_, None) => run::<WholeTraceCut>(sources, split, config),
         (_, Some(_)) => Err(refusal("a largest size is for parts by process or thread".into())),
     }
 }
@@ -207,12 +207,13 @@ fn run<M: Mode>(
     if M::CUT {
         runs.resolve_ties(Order(store), config.threads);
     }
-    let all = Work { found: &found, runs: &runs, store, inputs: &inputs, sources, split, config };
+    let all =
+        SplitRun { found: &found, runs: &runs, store, inputs: &inputs, sources, split, config };
     all.write::<M>(&owners)
 }
 
 /// What is read, and what is asked for.
-struct Work<'w, 'p> {
+struct SplitRun<'w, 'p> {
     found: &'w SplitInputs,
     runs: &'w PartitionRuns,
     store: &'w Store<'p>,
@@ -222,10 +223,10 @@ struct Work<'w, 'p> {
     config: &'w Config,
 }
 
-impl<'w> Work<'w, '_> {
+impl<'w> SplitRun<'w, '_> {
     /// The second half of a split: parts and files.
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
-        let Work { found, runs, store, split, config, .. } = *self;
+        let SplitRun { found, runs, store, split, config, .. } = *self;
         let united = unite(&found.documents, store);
         let annotations = Annotations::read(&found.documents, self.inputs, false, store);
         let has_begins = found.partitions.iter().any(|partition| partition.kind == Kind::Begins);
@@ -248,7 +249,7 @@ impl<'w> Work<'w, '_> {
             overhead: layout.opening(&united).len() as u64
                 + layout.closing_len(&united)
                 + annotations.len()
-                + if states { Statement::MOST + numbers } else { 0 }
+                + if states { PartStatement::MOST + numbers } else { 0 }
                 + pages.bytes(),
         };
         let groups = planner.groups(owners);
@@ -268,7 +269,7 @@ impl<'w> Work<'w, '_> {
             report.run.warnings.extend(repeats.then_some(Warning::BeginsNotRepeated));
             report.run.keys_lost = united.keys.len() as u64;
         }
-        let job = Job {
+        let job = WriteContext {
             planner: &planner,
             groups: &groups,
             united: &united,
@@ -301,12 +302,12 @@ impl<'w> Work<'w, '_> {
     /// Writes parts that will have about so many bytes, and says so.
     fn write_parts(
         &self,
-        job: &Job<'_, '_, '_>,
+        job: &WriteContext<'_, '_, '_>,
         (parts, files): (&[OutputPart], Vec<PathBuf>),
         mut lens: Vec<u64>,
         report: &mut SplitReport,
     ) -> Result<(), Error> {
-        let Work { split, config, .. } = *self;
+        let SplitRun { split, config, .. } = *self;
         // what a viewer needs is known when it is written
         let is_fitted = config.viewer.viewer.is_some();
         if !is_fitted {
@@ -332,7 +333,7 @@ impl<'w> Work<'w, '_> {
     /// How long parts become; and what becomes of annotations.
     fn known(
         &self,
-        job: &Job<'_, '_, '_>,
+        job: &WriteContext<'_, '_, '_>,
         parts: &[OutputPart],
         report: &mut SplitReport,
     ) -> Result<Vec<u64>, Error> {
@@ -380,7 +381,7 @@ impl<'w> Work<'w, '_> {
     }
 
     /// What parts in a form say of the whole, if there are several and it has a place for that.
-    fn statement(&self, parts: usize, format: Format, usual: Format) -> Option<Statement> {
+    fn statement(&self, parts: usize, format: Format, usual: Format) -> Option<PartStatement> {
         if parts < 2 || format == Format::Array || self.config.viewer.viewer.is_some() {
             return None;
         }
@@ -396,7 +397,7 @@ impl<'w> Work<'w, '_> {
         let span = span.map_or_else(String::new, |(first, last)| {
             format!(",\"first_ns\":{first},\"last_ns\":{last}")
         });
-        Some(Statement {
+        Some(PartStatement {
             of: format!("{{\"events\":{},\"bytes\":{bytes}{span}}}", self.found.events)
                 .into_bytes(),
             parts: parts as u64,

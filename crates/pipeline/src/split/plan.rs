@@ -1,10 +1,10 @@
 //! Partitions to parts: which events each file will hold, all before the first is written.
 
 use super::by::SplitBy;
-use super::cut::{Anchor, Cutter, Opens, PARTS_MOST, SEPARATOR, Stretch, too_many};
+use super::cut::{Anchor, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, Stretch, too_many};
 use super::group::Group;
 use super::index::SplitInputs;
-use super::living::Living;
+use super::live_threads::LiveThreads;
 use super::partition::Kind;
 use super::scan::{TIMED, UNTIMED};
 use std::collections::BTreeSet;
@@ -239,7 +239,7 @@ impl<'f> Planner<'f, '_, '_> {
         let stretches = cutter.cut(&sequence, &anchors)?;
         let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
         let ends: Vec<Option<Entry>> = ends.chain([None]).collect();
-        let mut living = Living::of(group, self.found);
+        let mut living = LiveThreads::of(group, self.found);
         // streams are in stretches one after the other
         let mut rest = &anchors[..];
         let mut parts = Vec::with_capacity(stretches.len());
@@ -329,7 +329,7 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// Begins and ends of the threads of a group.
-    fn opens(&self, group: &Group, halves: &Halves) -> Opens<'f> {
+    fn opens(&self, group: &Group, halves: &Halves) -> OpenPairs<'f> {
         // partitions of several categories may be of one thread
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
         for (number, &thread) in group.threads.iter().enumerate() {
@@ -343,7 +343,7 @@ impl<'f> Planner<'f, '_, '_> {
                 runs.extend(self.runs.of(partition).map(|run| (run, *thread, begins)));
             }
         }
-        Opens::new(runs, group.threads.len(), self.order)
+        OpenPairs::new(runs, group.threads.len(), self.order)
     }
 
     /// Metadata of nobody that is there goes to the first part that has its process, or to the first.

@@ -54,8 +54,8 @@ impl Mode for Categories {
 }
 
 /// The whole trace is cut.
-pub(super) struct CutWhole;
-impl Mode for CutWhole {
+pub(super) struct WholeTraceCut;
+impl Mode for WholeTraceCut {
     const WHOLE: bool = true;
     const CUT: bool = true;
 }

@@ -17,7 +17,7 @@ use crate::emit::Emit;
 use crate::fitted::{draft, fit};
 use crate::keys::{Bytes, Key, MergedKeys, free_name};
 use crate::layout::Layout;
-use crate::parts::{Numbers, Statement};
+use crate::parts::{Numbers, PartStatement};
 use crate::reordering::Reordering;
 use crate::report::ViewerReport;
 use crate::warning::Warning;
@@ -36,13 +36,13 @@ use tracemill_core::threads::try_each;
 const WRITER: u64 = 16 << 20;
 
 /// What all parts share.
-pub(super) struct Job<'j, 's, 'p> {
+pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) planner: &'j Planner<'j, 's, 'p>,
     pub(super) groups: &'j [Group],
     pub(super) united: &'j MergedKeys<'p>,
     pub(super) frames: Option<Frames>,
     /// What parts say of the whole, if there are several and they can.
-    pub(super) statement: Option<Statement>,
+    pub(super) statement: Option<PartStatement>,
     /// Where the metadata events of the whole stand, ascending, if that is told.
     pub(super) metadata: Option<Vec<u64>>,
     pub(super) annotations: &'j Annotations<'p>,
@@ -55,7 +55,7 @@ pub(super) struct Job<'j, 's, 'p> {
     pub(super) config: &'j Config,
 }
 
-impl<'p> Job<'_, '_, 'p> {
+impl<'p> WriteContext<'_, '_, 'p> {
     fn order(&self) -> Order<'_, 'p> {
         self.planner.order
     }
@@ -121,7 +121,7 @@ impl<'p> Job<'_, '_, 'p> {
                 Numbers::of(offsets().into_iter().map(number))
             });
             let numbers = Numbers::of([part.number as u64 + 1]);
-            let own = Statement { numbers, metadata, frames, ..statement.clone() };
+            let own = PartStatement { numbers, metadata, frames, ..statement.clone() };
             own.push(&mut opening);
         }
         // for a viewer they are joined with their ends, and no merge finds them again
@@ -150,7 +150,7 @@ impl<'p> Job<'_, '_, 'p> {
         (self.len_with(part, &keys), outcomes)
     }
 
-    /// As [`Job::len`], without what only the events of the part tell.
+    /// As [`WriteContext::len`], without what only the events of the part tell.
     pub(super) fn rough_len(&self, part: &OutputPart) -> u64 {
         self.len_with(part, self.united)
     }

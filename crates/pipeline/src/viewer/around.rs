@@ -6,7 +6,7 @@
 
 use super::changes::{Change, Changes};
 use super::pages::Pages;
-use super::scan::{PageTable, Written};
+use super::scan::{Literal, PageTable};
 use std::collections::BTreeMap;
 use tracemill_core::json::push_micros;
 
@@ -19,7 +19,7 @@ pub(super) fn around(pages: &Pages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
     if drawn().map(|span| span.0).min() < drawn().map(|span| span.1).max() {
         return Vec::new();
     }
-    let mut threads: BTreeMap<(Written, Written), (i64, i64)> = BTreeMap::new();
+    let mut threads: BTreeMap<(Literal, Literal), (i64, i64)> = BTreeMap::new();
     for (base, tables) in pages.tables {
         for (pid, tid, (start, end)) in tables.profiles.threads() {
             let thread = (pages.renamed(*base, pid), tid.clone());

@@ -7,7 +7,7 @@ use super::chunk::{cut, may_be_large};
 use super::escapes::with_characters;
 use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::ViewerFacts;
-use super::threads::{NewThreads, flow_id, local_flow_id};
+use super::threads::{RenamedThreads, flow_id, local_flow_id};
 use crate::check::{Need, lacks, profile_id};
 use crate::config::CheckFor;
 use crate::config::Config;
@@ -30,7 +30,7 @@ use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, numb
 /// What all workers share.
 pub(crate) struct ViewerFixups {
     viewer: CheckFor,
-    threads: NewThreads,
+    threads: RenamedThreads,
     overlapping: Overlapping,
     /// What was changed.
     done: Mutex<Changes>,
@@ -48,7 +48,7 @@ impl ViewerFixups {
         config: &Config,
     ) -> Result<Self, Error> {
         let renames = known.viewer == CheckFor::Perfetto;
-        let mut threads = NewThreads::of(&known.tables, emit.rewrite.as_ref(), renames);
+        let mut threads = RenamedThreads::of(&known.tables, emit.rewrite.as_ref(), renames);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
@@ -82,12 +82,12 @@ impl ViewerFixups {
 
 impl Fixups for ViewerFixups {
     fn finder(&self, tier: Tier) -> Box<dyn FindFixups + '_> {
-        Box::new(Retoucher::new(self, tier))
+        Box::new(FixupFinder::new(self, tier))
     }
 }
 
 /// Finds what is changed; one for each worker.
-struct Retoucher<'r> {
+struct FixupFinder<'r> {
     retouch: &'r ViewerFixups,
     finder: FieldFinder,
     validator: Validator,
@@ -124,9 +124,9 @@ impl<'e> PatchedEvent<'e, '_> {
     }
 }
 
-impl<'r> Retoucher<'r> {
+impl<'r> FixupFinder<'r> {
     fn new(retouch: &'r ViewerFixups, tier: Tier) -> Self {
-        Retoucher {
+        FixupFinder {
             retouch,
             finder: FieldFinder::new(tier),
             validator: Validator::new(tier),
@@ -137,7 +137,7 @@ impl<'r> Retoucher<'r> {
     }
 }
 
-impl FindFixups for Retoucher<'_> {
+impl FindFixups for FixupFinder<'_> {
     fn find(&mut self, event: &[u8], index: u64, patches: &mut Patches) {
         let spans = self.finder.find(event);
         let mut found = PatchedEvent { event, patches };
@@ -172,7 +172,7 @@ impl FindFixups for Retoucher<'_> {
     }
 }
 
-impl Retoucher<'_> {
+impl FixupFinder<'_> {
     /// Name, category and args are there; instants are of phase `I`.
     fn supply(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let mut missing = Vec::new();

@@ -43,18 +43,18 @@ mod chunk;
 mod complete;
 mod escapes;
 mod fields;
-mod made;
 mod overlaps;
 mod pages;
 mod pairs;
 mod profiles;
 mod scan;
+mod synthetic;
 mod threads;
 
 pub(crate) use changes::Changes;
 pub(crate) use fields::ViewerFixups;
-pub(crate) use made::Before;
 pub(crate) use scan::{Scanned, ViewerFacts, ViewerScan};
+pub(crate) use synthetic::MergeContext;
 
 use tracemill_core::target::Format;
 

@@ -11,7 +11,7 @@
 //! the ends of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
 
 use super::changes::{Change, Changes};
-use super::threads::{NewThreads, free, low_bits};
+use super::threads::{RenamedThreads, free, low_bits};
 use crate::config::Config;
 use crate::config::Overlaps;
 use crate::emit::Emit;
@@ -85,9 +85,9 @@ struct Thread {
 }
 
 /// The walk.
-struct Walk<'w> {
+struct OverlapWalk<'w> {
     rule: Overlaps,
-    new: &'w mut NewThreads,
+    new: &'w mut RenamedThreads,
     threads: Vec<Thread>,
     /// Threads by pid and tid as they are spelled, and by [`key_of`] of both.
     known: HashMap<Vec<u8>, usize>,
@@ -100,7 +100,7 @@ struct Walk<'w> {
 /// Finds what overlaps among all that `emit` will write.
 pub(crate) fn find_overlaps(
     emit: &Emit<'_, '_, '_>,
-    new: &mut NewThreads,
+    new: &mut RenamedThreads,
     changes: &mut Changes,
     config: &Config,
 ) -> Result<Overlapping, Error> {
@@ -115,7 +115,7 @@ pub(crate) fn find_overlaps(
     let edits = Scratch::new(&config.tmp_dir)?;
     let (known, lanes) = (HashMap::default(), HashMap::default());
     let (threads, key) = (Vec::new(), Vec::new());
-    let mut walk = Walk { rule, new, threads, known, lanes, key, edits, changes };
+    let mut walk = OverlapWalk { rule, new, threads, known, lanes, key, edits, changes };
     let mut index = 0;
     emit.each_batch(|entries| {
         for &entry in entries {
@@ -133,7 +133,7 @@ pub(crate) fn find_overlaps(
     walk.finish()
 }
 
-impl Walk<'_> {
+impl OverlapWalk<'_> {
     fn take(&mut self, event: &Event<'_>, entry: Entry, index: u64) -> Result<(), Error> {
         if event.is_metadata() {
             if event.is_string(Field::Name, b"thread_name") {

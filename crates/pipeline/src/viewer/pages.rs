@@ -9,7 +9,7 @@
 //!   recording (its GPU process has a track of its own); processes of other recordings get a page.
 
 use super::changes::{Change, Changes};
-use super::scan::{PageTable, Written};
+use super::scan::{Literal, PageTable};
 use crate::identity::{Rewrite, key_of};
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_core::hash::HashSet;
@@ -45,7 +45,7 @@ impl Pages<'_> {
     }
 
     /// A pid as it will be written.
-    pub(super) fn renamed(&self, base: u64, pid: &[u8]) -> Written {
+    pub(super) fn renamed(&self, base: u64, pid: &[u8]) -> Literal {
         let unit = self.rewrite.unit_at(base).map(|unit| &self.rewrite.units[unit]);
         let renames = unit.and_then(|unit| unit.renames.as_ref());
         let new = renames.and_then(|renames| renames.pid(&key_of(Some(pid))));
@@ -116,7 +116,7 @@ impl Pages<'_> {
             .map(|pid| key_of(Some(&pid)))
             .collect();
         // first event of each process: when, and on which thread
-        let mut hidden: BTreeMap<Vec<u8>, (i64, Written, Written)> = BTreeMap::new();
+        let mut hidden: BTreeMap<Vec<u8>, (i64, Literal, Literal)> = BTreeMap::new();
         for (base, tables) in self.tables {
             if browsers.contains(&self.recording(*base)) {
                 continue;

@@ -21,7 +21,7 @@ use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, Nanos};
 
 /// A value as it is written.
-pub(super) type Written = Vec<u8>;
+pub(super) type Literal = Vec<u8>;
 
 /// A thread, or a process without one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,9 +34,9 @@ pub(super) struct DrawnThread {
 #[derive(Debug, Default)]
 pub(super) struct PageTable {
     /// Threads by pid and tid, as written; a missing one is empty.
-    pub(super) threads: BTreeMap<Written, BTreeMap<Written, DrawnThread>>,
+    pub(super) threads: BTreeMap<Literal, BTreeMap<Literal, DrawnThread>>,
     /// Processes that have a page.
-    pub(super) pages: BTreeSet<Written>,
+    pub(super) pages: BTreeSet<Literal>,
     /// Whether an event makes it the trace of a browser.
     pub(super) is_browser: bool,
     /// Whether there is a `TracingStartedInBrowser`.
@@ -45,9 +45,9 @@ pub(super) struct PageTable {
     pub(super) drawn: Option<(i64, i64)>,
     pub(super) profiles: Profiles,
     /// First navigation of main frames, by frame: when, and where to, as written.
-    pub(super) navigations: BTreeMap<Written, (i64, Written)>,
+    pub(super) navigations: BTreeMap<Literal, (i64, Literal)>,
     /// The thread at hand, and what was seen of it since it became that.
-    last: (Written, Written, DrawnThread),
+    last: (Literal, Literal, DrawnThread),
 }
 
 impl PageTable {
@@ -124,7 +124,7 @@ impl PageTable {
         self.drawn.is_some_and(|(from, to)| from < to)
     }
 
-    fn note_navigation(&mut self, frame: Written, navigation: (i64, Written)) {
+    fn note_navigation(&mut self, frame: Literal, navigation: (i64, Literal)) {
         let own = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
         if navigation.0 < own.0 {
             *own = navigation;

@@ -7,20 +7,20 @@
 //! The id of a flow must be an integer or hexadecimal: another becomes a hash of 64 bits, the same for the same id, so
 //! that nothing must be remembered.
 
-use super::scan::{PageTable, Written};
+use super::scan::{Literal, PageTable};
 use crate::check::{hash_value, is_flow_id};
 use crate::identity::{Rewrite, key_of};
-use crate::mix::mix;
+use crate::key_hash::mix;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashSet;
 use tracemill_tokenizer::{canonical, compare, number_text, parse, to_text};
 
 /// Threads of a process as written, by [`key_of`].
-type Threads = BTreeMap<Vec<u8>, Written>;
+type Threads = BTreeMap<Vec<u8>, Literal>;
 
 /// New pids and tids.
 #[derive(Debug, Default)]
-pub(crate) struct NewThreads {
+pub(crate) struct RenamedThreads {
     /// By [`key_of`] of the pid.
     pub(super) pids: BTreeMap<Vec<u8>, u32>,
     /// By those of pid and tid, as they were.
@@ -29,7 +29,7 @@ pub(crate) struct NewThreads {
     pub(super) used: BTreeMap<Vec<u8>, HashSet<u32>>,
 }
 
-impl NewThreads {
+impl RenamedThreads {
     /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before; only finds who is there unless
     /// `renames`.
     pub(super) fn of(
@@ -38,7 +38,7 @@ impl NewThreads {
         renames: bool,
     ) -> Self {
         // by key, as written: processes, and their threads
-        let mut lanes: BTreeMap<Vec<u8>, (Written, Threads)> = BTreeMap::new();
+        let mut lanes: BTreeMap<Vec<u8>, (Literal, Threads)> = BTreeMap::new();
         for (base, tables) in tables {
             let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(*base)?]));
             let earlier = unit.and_then(|unit| unit.renames.as_ref());
@@ -50,7 +50,7 @@ impl NewThreads {
                 process.1.extend(threads.keys().map(|tid| (key_of(Some(tid)), tid.clone())));
             }
         }
-        let mut new = NewThreads::default();
+        let mut new = RenamedThreads::default();
         let mut pids: HashSet<u32> = lanes.values().filter_map(|(pid, _)| in_range(pid)).collect();
         for (key, (pid, threads)) in lanes {
             if renames && is_outside(&pid) {

@@ -1,6 +1,6 @@
 //! What is answered: tables, and which of their rows are shown.
 
-use crate::args::Least;
+use crate::args::RowThreshold;
 use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, Weights};
 
 /// Tables, and what they are of.
@@ -42,11 +42,11 @@ pub(super) struct Shown {
     /// As many if nobody asked.
     pub(super) default_rows: Option<usize>,
     pub(super) depth: usize,
-    pub(super) least: Least,
+    pub(super) least: RowThreshold,
 }
 
 /// Rows that are shown, and what is left out.
-pub(super) struct Kept<'p> {
+pub(super) struct ShownRows<'p> {
     pub(super) rows: Vec<&'p TreeRow>,
     /// Rows that take too little, and their self times.
     pub(super) small: (u64, f64),
@@ -56,13 +56,13 @@ pub(super) struct Kept<'p> {
 
 impl Shown {
     /// The rows of a table that are shown: what is below a row that is not shown is not shown either.
-    pub(super) fn keep<'p>(&self, part: &'p Part) -> Kept<'p> {
+    pub(super) fn keep<'p>(&self, part: &'p Part) -> ShownRows<'p> {
         let least = match self.least {
-            Least::Percent(percent) => part.busy() * percent / 100.0,
-            Least::Time(ms) => ms,
+            RowThreshold::Percent(percent) => part.busy() * percent / 100.0,
+            RowThreshold::Time(ms) => ms,
         };
         let most = self.rows.or(self.default_rows).unwrap_or(usize::MAX);
-        let mut kept = Kept { rows: Vec::new(), small: (0, 0.0), more: 0 };
+        let mut kept = ShownRows { rows: Vec::new(), small: (0, 0.0), more: 0 };
         let mut hidden: Option<u32> = None;
         for row in &part.table.rows {
             if hidden.is_some_and(|depth| row.depth > depth) {

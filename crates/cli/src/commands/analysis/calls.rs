@@ -1,6 +1,6 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
-use super::kept::{Copy, Kept, again};
+use super::replayable::{Copy, ReplayableInput, again};
 use super::{Job, maps, stored, warnings};
 use crate::args::CallsArgs;
 use crate::commands::running::{Flags, Running};
@@ -32,8 +32,8 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
 
     let tmp_dir = running.config.tmp_dir.clone();
     let given = std::mem::take(&mut running.sources).into_iter();
-    let kept = given.map(|source| Kept::new(source, &tmp_dir));
-    let kept = kept.collect::<Result<Vec<Kept>, Error>>()?;
+    let kept = given.map(|source| ReplayableInput::new(source, &tmp_dir));
+    let kept = kept.collect::<Result<Vec<ReplayableInput>, Error>>()?;
     let mut copy = Copy::new(&tmp_dir)?;
     running.sources = sources(&kept, &tmp_dir)?;
     let (made, said) = make(args, running, &mut copy)?;
@@ -44,7 +44,7 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     }
     running.config.progress = Arc::default();
     // the events must be those that the calls were made of
-    let confirm = || kept.iter().try_for_each(Kept::check);
+    let confirm = || kept.iter().try_for_each(ReplayableInput::check);
     let write = |sources: &[Source], config: &Config| merge_if(sources, &output, config, confirm);
     let mut report = running.watch(write)?.run;
     if made.calls > 0 {
@@ -71,8 +71,8 @@ fn calls_warnings(made: WrittenCalls) -> Vec<String> {
 }
 
 /// The sources, each from its beginning.
-fn sources(kept: &[Kept], tmp_dir: &Path) -> Result<Vec<Source>, Error> {
-    let all = kept.iter().map(Kept::source).collect::<io::Result<_>>();
+fn sources(kept: &[ReplayableInput], tmp_dir: &Path) -> Result<Vec<Source>, Error> {
+    let all = kept.iter().map(ReplayableInput::source).collect::<io::Result<_>>();
     all.map_err(|why| Error::scratch(tmp_dir, why))
 }
 

@@ -1,6 +1,6 @@
 //! `tracemill flame`.
 
-use super::terminal::{Screen, draw};
+use super::terminal::{Canvas, draw};
 use super::text::location;
 use super::{Asked, Job, is_empty, maps, note_dropped};
 use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
@@ -98,7 +98,7 @@ fn write(
             job.place().write_lines(|out| picture.write_html(&table, out))?;
         }
         PictureForm::Text => {
-            let screen = Screen::of(args.messages.color, args.output.file().is_some());
+            let screen = Canvas::of(args.messages.color, args.output.file().is_some());
             job.place().write(draw(picture, &screen).as_bytes())?;
         }
     }

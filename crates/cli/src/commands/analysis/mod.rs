@@ -6,10 +6,10 @@ mod data;
 mod diff;
 mod export;
 mod flame;
-mod kept;
 mod maps;
 mod nested;
 mod perfetto;
+mod replayable;
 mod report;
 mod stored;
 mod terminal;
@@ -23,8 +23,8 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, Form, Grouping, JsonForm, Least, OutputArgs, PartArgs, PickArgs, SortKey, TopArgs,
-    TreeArgs,
+    Asked, Form, Grouping, JsonForm, OutputArgs, PartArgs, PickArgs, RowThreshold, SortKey,
+    TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running, of_index};
@@ -37,7 +37,7 @@ use crate::wrap::columns_of;
 use answer::{Answer, Shown};
 use data::{csv, json};
 use terminal::has_colours;
-use text::{Paper, page};
+use text::{PageStyle, page};
 use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
 use tracemill_pipeline::{
     Align, Config, InputReport, PidPolicy, Source, Warning, has_index, plural,
@@ -206,7 +206,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
         rows: args.rows.map(|rows| rows as usize),
         default_rows: Some(30),
         depth: usize::MAX,
-        least: Least::Time(0.0),
+        least: RowThreshold::Time(0.0),
     };
     job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
@@ -253,7 +253,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         return job.finish(text.is_empty());
     }
     let is_data = args.form.form().is_data() || shape == Shape::Log;
-    let usual = if is_data { Least::Time(0.0) } else { Least::Percent(0.5) };
+    let usual = if is_data { RowThreshold::Time(0.0) } else { RowThreshold::Percent(0.5) };
     let shown = Shown {
         rows: args.rows.map(|rows| rows as usize),
         default_rows: None,
@@ -286,7 +286,7 @@ impl Job<'_> {
                 let flags = &self.reporting.running.flags;
                 let place = self.place();
                 let colours = has_colours(flags.messages.color, !place.is_stdout());
-                let paper = Paper { markdown, colours, columns: columns_of(place) };
+                let paper = PageStyle { markdown, colours, columns: columns_of(place) };
                 place.write(page(&answer, paper).as_bytes())
             }
         }

@@ -1,6 +1,6 @@
 //! Pictures as text: a line for each depth, frames as wide as their time.
 
-use crate::args::When;
+use crate::args::TerminalChoice;
 use crate::messages::plain;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
@@ -12,28 +12,28 @@ use unicode_width::UnicodeWidthChar;
 const USUAL: usize = 100;
 
 /// What is drawn on.
-pub(super) struct Screen {
+pub(super) struct Canvas {
     columns: usize,
     colours: bool,
 }
 
-impl Screen {
+impl Canvas {
     /// Standard output, or a file.
-    pub(super) fn of(colour: When, is_file: bool) -> Self {
+    pub(super) fn of(colour: TerminalChoice, is_file: bool) -> Self {
         let on_terminal = !is_file && io::stdout().is_terminal();
         let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
         let columns = asked.or_else(|| on_terminal.then(columns_of_terminal).flatten());
         let columns = columns.unwrap_or(USUAL).clamp(20, 1000);
-        Screen { columns, colours: has_colours(colour, is_file) }
+        Canvas { columns, colours: has_colours(colour, is_file) }
     }
 }
 
 /// Whether what goes to standard output, or a file, is coloured.
-pub(super) fn has_colours(colour: When, is_file: bool) -> bool {
+pub(super) fn has_colours(colour: TerminalChoice, is_file: bool) -> bool {
     match colour {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => {
+        TerminalChoice::Always => true,
+        TerminalChoice::Never => false,
+        TerminalChoice::Auto => {
             !is_file && io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
         }
     }
@@ -48,7 +48,7 @@ fn columns_of_terminal() -> Option<usize> {
 const BACKGROUNDS: [u8; 12] = [217, 216, 222, 229, 192, 158, 152, 153, 147, 183, 182, 218];
 
 /// The whole picture.
-pub(super) fn draw(picture: &Picture, screen: &Screen) -> String {
+pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     let all: Vec<Drawn<'_>> = picture.drawn().collect();
     let titles: Vec<&str> = picture.bands().collect();
     let mut text = String::new();
@@ -80,13 +80,13 @@ fn of(hidden: u64, all: u64) -> String {
 }
 
 /// From which column, and how many.
-fn columns(own: &Drawn<'_>, screen: &Screen) -> (usize, usize) {
+fn columns(own: &Drawn<'_>, screen: &Canvas) -> (usize, usize) {
     let column = |part: f64| (part * screen.columns as f64).round() as usize;
     let (from, to) = (column(own.x), column(own.x + own.width).min(screen.columns));
     (from, to.saturating_sub(from))
 }
 
-fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Screen, text: &mut String) {
+fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Canvas, text: &mut String) {
     let mut at = 0;
     let start = text.len();
     for own in line {

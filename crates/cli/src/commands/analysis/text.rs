@@ -3,7 +3,7 @@
 use super::answer::{Answer, self_of};
 use super::data::percent_of;
 use crate::messages::plain;
-use crate::table::{self, Layout, Set};
+use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::push_line;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use tracemill_pipeline::{grouped, plural};
 
 /// What a page is written for.
 #[derive(Clone, Copy)]
-pub(super) struct Paper {
+pub(super) struct PageStyle {
     pub(super) markdown: bool,
     pub(super) colours: bool,
     pub(super) columns: Option<usize>,
@@ -25,8 +25,8 @@ const FAINT: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
 /// All tables, each below a line that says what it is of.
-pub(super) fn page(answer: &Answer<'_>, paper: Paper) -> String {
-    let Paper { markdown, colours, columns } = paper;
+pub(super) fn page(answer: &Answer<'_>, paper: PageStyle) -> String {
+    let PageStyle { markdown, colours, columns } = paper;
     let mut text = String::new();
     for part in answer.parts {
         if !text.is_empty() {
@@ -210,16 +210,16 @@ pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<us
 }
 
 /// Figures, and two texts behind them.
-fn usual(lines: &[Vec<String>]) -> Vec<Set> {
-    let mut set = vec![Set::Right; lines[0].len()];
-    set.iter_mut().rev().take(2).for_each(|column| *column = Set::Left);
+fn usual(lines: &[Vec<String>]) -> Vec<ColumnAlignment> {
+    let mut set = vec![ColumnAlignment::Right; lines[0].len()];
+    set.iter_mut().rev().take(2).for_each(|column| *column = ColumnAlignment::Left);
     set
 }
 
 /// The same with columns as they are set.
 pub(super) fn aligned_as(
     lines: &[Vec<String>],
-    set: &[Set],
+    set: &[ColumnAlignment],
     spare: &[usize],
     columns: Option<usize>,
 ) -> String {
@@ -232,12 +232,12 @@ pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
 }
 
 /// The same with columns as they are set.
-pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[Set]) -> String {
+pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[ColumnAlignment]) -> String {
     let cell = |text: &String| text.replace('|', "\\|");
     let row = |line: &Vec<String>| {
         format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))
     };
-    let rule = |own: &Set| if *own == Set::Right { "--:|" } else { "---|" };
+    let rule = |own: &ColumnAlignment| if *own == ColumnAlignment::Right { "--:|" } else { "---|" };
     let mut text = row(&lines[0]);
     text.push_str(&format!("|{}\n", set.iter().map(rule).collect::<String>()));
     lines[1..].iter().for_each(|line| text.push_str(&row(line)));

@@ -1,7 +1,7 @@
 //! The report as sections of lines and tables, and how these become text or Markdown.
 
 use crate::messages::plain;
-use crate::table::{self, Layout, Set};
+use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::push_line;
 use clap::builder::styling::Style;
 
@@ -106,8 +106,8 @@ fn aligned(table: &Table, columns: Option<usize>) -> Vec<String> {
         .chain(&table.rows)
         .map(|row| row.iter().map(|cell| plain(cell)).collect())
         .collect();
-    let mut set = vec![Set::Right; table.head.len()];
-    set[0] = Set::Left;
+    let mut set = vec![ColumnAlignment::Right; table.head.len()];
+    set[0] = ColumnAlignment::Left;
     let columns = columns.map(|columns| columns.saturating_sub(LABEL));
     let mut lines = table::lines(&rows, &Layout { set: &set, spare: &[], columns });
     lines.extend(table.more.clone());

@@ -2,7 +2,7 @@
 
 use super::super::data::percent_of;
 use super::section::{Cell, Column, Section, figure, words};
-use super::sections::Made;
+use super::sections::ReportInputs;
 use tracemill_analysis::{Build, Stretch};
 use tracemill_pipeline::plural;
 
@@ -22,7 +22,7 @@ const EVENTS: &[Column] = &[
     words("key", "key"),
 ];
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     /// Phases, the critical path and the slowest actions.
     pub(super) fn build(&self) -> Vec<Section> {
         let Some(build) = &self.report.build else { return Vec::new() };

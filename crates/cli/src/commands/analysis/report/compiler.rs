@@ -2,7 +2,7 @@
 
 use super::super::data::percent_of;
 use super::section::{Cell, Column, Section, figure, words};
-use super::sections::Made;
+use super::sections::ReportInputs;
 use serde_json::{Value, json};
 use tracemill_analysis::{Chain, Compiled, Costly, Header, Stretch};
 use tracemill_pipeline::plural;
@@ -35,7 +35,7 @@ const HEADERS: &[Column] = &[
     words("file", ""),
 ];
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     /// What is parsed and generated, templates, functions and headers.
     pub(super) fn compiler(&self) -> Vec<Section> {
         let Some(own) = &self.report.compiled else { return Vec::new() };

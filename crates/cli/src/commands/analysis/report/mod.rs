@@ -20,7 +20,7 @@ use crate::wrap::columns_of;
 use figures::gate_rows;
 pub(super) use figures::value;
 use next::{Next, window_words};
-use sections::Made;
+use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted, Window};
@@ -50,7 +50,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         window: window.map(window_words).unwrap_or_default(),
     };
     let rows = args.rows as usize;
-    let sections = Made { trace: &job.trace, report: &report, next: &next, rows }.all();
+    let sections = ReportInputs { trace: &job.trace, report: &report, next: &next, rows }.all();
     let head = head(&job.trace, &report, &threads);
     let place = job.place();
     match args.form.json {

@@ -1,7 +1,7 @@
 //! The section of whom pages work for.
 
 use super::section::{Cell, Column, Section, figure, words};
-use super::sections::Made;
+use super::sections::ReportInputs;
 use tracemill_analysis::{Party, Window};
 use tracemill_pipeline::plural;
 
@@ -16,7 +16,7 @@ const PARTIES: &[Column] = &[
     words("page", "page"),
 ];
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     /// Whom pages work for, by navigation; nothing if none works for anybody.
     pub(super) fn parties(&self) -> Option<Section> {
         let visits = self.report.visits.as_ref()?.as_ref().ok()?;

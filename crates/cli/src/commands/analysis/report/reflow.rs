@@ -2,7 +2,7 @@
 
 use super::super::text::place_of;
 use super::section::{Cell, Column, Section, figure, words};
-use super::sections::Made;
+use super::sections::ReportInputs;
 use serde_json::Value;
 use tracemill_analysis::Reflow;
 use tracemill_pipeline::{grouped, plural};
@@ -19,7 +19,7 @@ const REFLOWS: &[Column] = &[
     figure("column", ""),
 ];
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     pub(super) fn reflow(&self) -> Option<Section> {
         let own = self.report.reflows.as_ref()?;
         let mut section = Section::new("reflow", REFLOWS);

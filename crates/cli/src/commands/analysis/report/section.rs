@@ -1,7 +1,7 @@
 //! A section of the report: figures of the whole, and a table. Text, Markdown and JSON are made of the same cells.
 
 use crate::messages::plain;
-use crate::table::Set;
+use crate::table::ColumnAlignment;
 use serde_json::{Value, json};
 use tracemill_pipeline::grouped;
 
@@ -61,16 +61,16 @@ pub(super) struct Column {
     pub(super) key: &'static str,
     /// In text; empty if it is in JSON only.
     pub(super) head: &'static str,
-    pub(super) set: Set,
+    pub(super) set: ColumnAlignment,
 }
 
 /// A column of figures, or with `texts` of texts.
 pub(super) const fn figure(key: &'static str, head: &'static str) -> Column {
-    Column { key, head, set: Set::Right }
+    Column { key, head, set: ColumnAlignment::Right }
 }
 
 pub(super) const fn words(key: &'static str, head: &'static str) -> Column {
-    Column { key, head, set: Set::Left }
+    Column { key, head, set: ColumnAlignment::Left }
 }
 
 /// A section.

@@ -10,7 +10,7 @@ use tracemill_analysis::{Blocks, HotPath, Report, Stretch, Trace, TreeRow};
 use tracemill_pipeline::{grouped, plural};
 
 /// What sections are made of.
-pub(super) struct Made<'a> {
+pub(super) struct ReportInputs<'a> {
     pub(super) trace: &'a Trace,
     pub(super) report: &'a Report,
     pub(super) next: &'a Next,
@@ -79,7 +79,7 @@ const COUNTERS: &[Column] = &[
     words("pid", "pid"),
 ];
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     /// All that there are.
     pub(super) fn all(&self) -> Vec<Section> {
         let tasks = || {

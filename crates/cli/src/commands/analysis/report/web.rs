@@ -1,7 +1,7 @@
 //! The sections of pages: what their users wait for, and requests.
 
 use super::section::{Cell, Column, Section, figure, words};
-use super::sections::Made;
+use super::sections::ReportInputs;
 use serde_json::{Value, json};
 use tracemill_analysis::{Interaction, LargestPaint, Request, Told, Visit, Window};
 use tracemill_pipeline::plural;
@@ -105,7 +105,7 @@ fn interactions((longest, p98): &(Interaction, Interaction)) -> Cell {
     Cell::Json(value, format!("{} ({})", parts(&shown), longest.kind))
 }
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     /// What users wait for.
     pub(super) fn web(&self) -> Option<Section> {
         let mut section = Section::new("web", WEB);

@@ -2,7 +2,7 @@
 
 use super::super::text::{aligned_as, in_markdown_as};
 use super::section::Section;
-use crate::table::Set;
+use crate::table::ColumnAlignment;
 use crate::wrap::push_line;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -49,8 +49,8 @@ pub(super) fn page(
 fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
     let shown: Vec<usize> =
         (0..section.columns.len()).filter(|&at| !section.columns[at].head.is_empty()).collect();
-    let mut set: Vec<Set> = shown.iter().map(|&at| section.columns[at].set).collect();
-    set.push(Set::Whole);
+    let mut set: Vec<ColumnAlignment> = shown.iter().map(|&at| section.columns[at].set).collect();
+    set.push(ColumnAlignment::Whole);
     let heads = shown.iter().map(|&at| section.columns[at].head.to_owned());
     let mut lines: Vec<Vec<String>> = vec![heads.chain(["next".to_owned()]).collect()];
     for (row, next) in section.rows.iter().zip(&section.next) {
@@ -70,7 +70,11 @@ fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
 }
 
 /// Commands are long: beside them nothing could be read on a terminal, so each stands below its row.
-fn with_commands_below(mut lines: Vec<Vec<String>>, set: &[Set], columns: usize) -> String {
+fn with_commands_below(
+    mut lines: Vec<Vec<String>>,
+    set: &[ColumnAlignment],
+    columns: usize,
+) -> String {
     let commands: Vec<String> = lines.iter_mut().filter_map(Vec::pop).collect();
     let rows = aligned_as(&lines, &set[..set.len() - 1], &[], Some(columns));
     let mut text = String::new();

@@ -2,10 +2,10 @@
 
 use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
-use super::processes::{Processes, Watched, key_of};
+use super::input_unit::{Decision, InputUnit};
+use super::processes::{IdFilter, Processes, key_of};
 use super::rename::{RenamedUnit, Renames, Rewrite};
 use super::spelling::IdRanges;
-use super::unit::{Decision, Unit};
 use crate::clock::{ClockSamples, Clocks};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
 use crate::parts::Sign;
@@ -25,7 +25,7 @@ use tracemill_tokenizer::Event;
 
 /// What was found in one input, or in what was made of one.
 #[derive(Debug, Default)]
-pub(crate) struct UnitParts {
+pub(crate) struct UnitFacts {
     /// The place at which it stands.
     pub(crate) base: u64,
     pub(crate) processes: Processes,
@@ -35,7 +35,7 @@ pub(crate) struct UnitParts {
 }
 
 /// Which ids are to be looked at in a merge of these; `None` if none can be renamed or labelled.
-pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<Watched>> {
+pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<IdFilter>> {
     let is_one = match sources {
         [] => true,
         [source] => !source.is_folder(),
@@ -47,13 +47,13 @@ pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<W
         || !rules.stated.is_empty()
         || rules.provenance;
     let args_keys = rules.args_keys.iter().map(|key| key.clone().into_bytes()).collect();
-    (!keeps || says).then(|| Arc::new(Watched { args_keys }))
+    (!keeps || says).then(|| Arc::new(IdFilter { args_keys }))
 }
 
 /// What is renamed, and all that follows from it.
 #[derive(Default)]
 pub(crate) struct DecidedNames {
-    units: Vec<Unit>,
+    units: Vec<InputUnit>,
     decision: Decision,
     pub(crate) rewrite: Rewrite,
 }
@@ -62,7 +62,7 @@ pub(crate) struct DecidedNames {
 ///
 /// `signs` are places in inputs that say that they are parts of something larger, ascending.
 pub(crate) fn decide_names(
-    parts: Vec<UnitParts>,
+    parts: Vec<UnitFacts>,
     signs: &[Sign],
     inputs: &Inputs,
     rules: &IdentityRules,
@@ -84,7 +84,7 @@ pub(crate) fn decide_names(
         let end = held.base + held.payload.len();
         let first = signs.partition_point(|sign| sign.0 < held.base);
         let sign = signs.get(first).filter(|sign| sign.0 < end);
-        units.push(Unit {
+        units.push(InputUnit {
             base: part.base,
             input: held.input,
             made: held.made,

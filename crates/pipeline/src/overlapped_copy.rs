@@ -34,7 +34,7 @@ const CHUNKS_LEAST: usize = 8;
 const AHEAD: usize = 4;
 
 /// Events of one chunk of the input, to be copied to a place.
-struct Job {
+struct CopyTask {
     number: usize,
     offset: u64,
     first: bool,
@@ -43,11 +43,11 @@ struct Job {
 }
 
 /// An output that is written while its input is read.
-pub(crate) struct Early {
+pub(crate) struct OverlappedCopy {
     output: Option<Arc<Output>>,
     layout: Layout,
     opening: Vec<u8>,
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<CopyTask>>,
     threads: Vec<JoinHandle<Result<(), Error>>>,
     /// The number of the next batch, and where it begins.
     next: (usize, u64),
@@ -71,7 +71,7 @@ pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
     if mapped.len() < CHUNKS_LEAST * chunk {
         return None;
     }
-    let mut ends = Ends::default();
+    let mut ends = Frame::default();
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
     let stop = Stop { at_events: true, ..Stop::NEVER };
@@ -81,14 +81,14 @@ pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
         return None;
     };
     let last = speculate(mapped, mapped.len() - chunk, mapped.len())?;
-    let mut behind = Ends::default();
+    let mut behind = Frame::default();
     let feed = &mut Feed::new(&mut behind, Proof::None);
     scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, feed);
     behind.0.append_to(&mut ends.0.documents);
     Some(ends.0.documents)
 }
 
-impl Early {
+impl OverlappedCopy {
     /// Opens the output and starts its writers; `None` if that fails, for reasons that will show again.
     pub(crate) fn begin(
         mapped: &Arc<Mapped>,
@@ -115,7 +115,14 @@ impl Early {
             return None;
         }
         let next = (1, opening.len() as u64);
-        Some(Early { output: Some(output), layout, opening, jobs: Some(jobs), threads, next })
+        Some(OverlappedCopy {
+            output: Some(output),
+            layout,
+            opening,
+            jobs: Some(jobs),
+            threads,
+            next,
+        })
     }
 
     /// Whether events with line breaks may be copied.
@@ -133,7 +140,7 @@ impl Early {
         let len = self.layout.batch_len(places.len() as u64, bytes, first);
         self.next = (number + 1, offset + len);
         let (places, long) = (places.to_vec(), long.to_vec());
-        let job = Job { number, offset, first, places, long };
+        let job = CopyTask { number, offset, first, places, long };
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 
@@ -174,7 +181,7 @@ impl Early {
     }
 }
 
-impl Drop for Early {
+impl Drop for OverlappedCopy {
     /// What is not finished leaves nothing behind: the output goes with its last writer.
     fn drop(&mut self) {
         self.jobs = None;
@@ -190,10 +197,10 @@ fn write(
     output: &Output,
     payload: Payload,
     layout: Layout,
-    todo: &Receiver<Job>,
+    todo: &Receiver<CopyTask>,
 ) -> Result<(), Error> {
     let mut buffer = Vec::new();
-    for Job { number, offset, first, places, long } in todo {
+    for CopyTask { number, offset, first, places, long } in todo {
         let store = Store::new(std::iter::once((0, &payload)), long);
         let mut batch = output.batch(number, offset, &mut buffer);
         layout.copy(places.iter().copied(), first, &store, &mut batch)?;
@@ -204,9 +211,9 @@ fn write(
 
 /// What stands before and behind the events of an input.
 #[derive(Default)]
-struct Ends(Envelope);
+struct Frame(Envelope);
 
-impl Collect for Ends {
+impl Collect for Frame {
     fn envelope(&mut self) -> &mut Envelope {
         &mut self.0
     }

@@ -16,7 +16,7 @@ use tracemill_core::hash::HashSet;
 use tracemill_tokenizer::{Event, Field};
 
 /// What an event, or a thread, must be.
-enum Test {
+enum Predicate {
     Phase,
     Category(Regex),
     Name(Regex),
@@ -25,57 +25,60 @@ enum Test {
 }
 
 /// One thing that was asked for.
-struct Asked {
+struct Query {
     flag: &'static str,
     text: String,
-    test: Test,
+    test: Predicate,
     /// Whether an event was found that is it; only for what events say.
     found: AtomicBool,
 }
 
-impl Asked {
-    fn new(flag: &'static str, text: &str, test: Test) -> Self {
-        Asked { flag, text: text.to_owned(), test, found: AtomicBool::new(false) }
+impl Query {
+    fn new(flag: &'static str, text: &str, test: Predicate) -> Self {
+        Query { flag, text: text.to_owned(), test, found: AtomicBool::new(false) }
     }
 
     fn is_of_events(&self) -> bool {
-        matches!(self.test, Test::Phase | Test::Category(_) | Test::Name(_))
+        matches!(self.test, Predicate::Phase | Predicate::Category(_) | Predicate::Name(_))
     }
 
     fn is_met(&self, event: &Event<'_>, scratch: &mut Vec<u8>) -> bool {
         let text = |field| event.field(field).unwrap_or_default();
         match &self.test {
-            Test::Phase => event.is_string(Field::Ph, self.text.as_bytes()),
-            Test::Category(regex) => has_category(regex, plain(text(Field::Cat), scratch)),
-            Test::Name(regex) => regex.is_match(plain(text(Field::Name), scratch)),
-            Test::Process(_) | Test::Thread(_) => false,
+            Predicate::Phase => event.is_string(Field::Ph, self.text.as_bytes()),
+            Predicate::Category(regex) => has_category(regex, plain(text(Field::Cat), scratch)),
+            Predicate::Name(regex) => regex.is_match(plain(text(Field::Name), scratch)),
+            Predicate::Process(_) | Predicate::Thread(_) => false,
         }
     }
 }
 
 /// All that was asked for but ids; cloning is cheap.
 #[derive(Clone)]
-pub(super) struct AllAsked(Arc<[Asked]>);
+pub(super) struct Queries(Arc<[Query]>);
 
-impl AllAsked {
+impl Queries {
     pub(super) fn of(filter: &Filter, case: Case) -> Result<Self, Error> {
         let mut all = Vec::new();
-        all.extend(filter.ph.iter().map(|ph| Asked::new("--ph", ph, Test::Phase)));
+        all.extend(filter.ph.iter().map(|ph| Query::new("--ph", ph, Predicate::Phase)));
         for glob in &filter.cat {
             let regex = any_glob(std::iter::once(glob_text(glob)), case)?;
-            all.extend(regex.map(|own| Asked::new("--cat", glob.as_str(), Test::Category(own))));
+            all.extend(
+                regex.map(|own| Query::new("--cat", glob.as_str(), Predicate::Category(own))),
+            );
         }
-        let mut add = |flag, patterns: &[Pattern], test: fn(Regex) -> Test| -> Result<(), Error> {
-            for pattern in patterns {
-                let regex = any_of(std::slice::from_ref(pattern), case)?;
-                all.extend(regex.map(|own| Asked::new(flag, pattern.as_str(), test(own))));
-            }
-            Ok(())
-        };
-        add("--name", &filter.name, Test::Name)?;
-        add("--process", &filter.process, Test::Process)?;
-        add("--thread", &filter.thread, Test::Thread)?;
-        Ok(AllAsked(all.into()))
+        let mut add =
+            |flag, patterns: &[Pattern], test: fn(Regex) -> Predicate| -> Result<(), Error> {
+                for pattern in patterns {
+                    let regex = any_of(std::slice::from_ref(pattern), case)?;
+                    all.extend(regex.map(|own| Query::new(flag, pattern.as_str(), test(own))));
+                }
+                Ok(())
+            };
+        add("--name", &filter.name, Predicate::Name)?;
+        add("--process", &filter.process, Predicate::Process)?;
+        add("--thread", &filter.thread, Predicate::Thread)?;
+        Ok(Queries(all.into()))
     }
 
     /// Numbers of what is looked for in events.
@@ -121,8 +124,10 @@ impl AllAsked {
         }
         let is_named = |regex: &Regex, name: &[u8]| !name.is_empty() && regex.is_match(name);
         let unmatched = self.0.iter().filter(|asked| match &asked.test {
-            Test::Process(regex) => !names.processes.values().any(|name| is_named(regex, name)),
-            Test::Thread(regex) => !names.threads.values().any(|name| is_named(regex, name)),
+            Predicate::Process(regex) => {
+                !names.processes.values().any(|name| is_named(regex, name))
+            }
+            Predicate::Thread(regex) => !names.threads.values().any(|name| is_named(regex, name)),
             _ => !asked.found.load(Ordering::Relaxed),
         });
         all.extend(
@@ -139,7 +144,7 @@ pub(super) fn has_category(regex: &Regex, list: &[u8]) -> bool {
 
 /// Parts of a set of ids that none of `ids` is in.
 fn absent<'i>(
-    set: &crate::ids::IdSet,
+    set: &crate::id_set::IdSet,
     ids: impl Iterator<Item = &'i [u8]>,
 ) -> impl Iterator<Item = String> {
     let texts: HashSet<&[u8]> = ids.collect();

@@ -1,14 +1,14 @@
 //! Annotations by what they name: where there are many outputs, each looks at those that it may have, and not at all.
 
-use super::calls::{Ids, Wanted};
-use super::read::{Annotated, Named};
+use super::calls::{Ids, RequestedThreads};
+use super::read::{Annotated, EntryTarget};
 use crate::emit::Emit;
 use crate::warning::AnnotationDrop;
 use std::sync::Arc;
 
 /// Numbers of annotations by what they name. 16 bytes a name, 24 of a call.
 #[derive(Default)]
-pub(super) struct ByName {
+pub(super) struct AnnotationsByTarget {
     /// Those of events, by their places.
     events: Vec<(u64, u32)>,
     /// Those of calls, by their threads.
@@ -16,20 +16,20 @@ pub(super) struct ByName {
     /// Those that name nothing but a stretch of time.
     ranges: Vec<u32>,
     /// The threads of calls.
-    pub(super) wanted: Arc<Wanted>,
+    pub(super) wanted: Arc<RequestedThreads>,
 }
 
-impl ByName {
+impl AnnotationsByTarget {
     pub(super) fn of(documents: &[Annotated<'_>]) -> Self {
-        let mut all = ByName::default();
+        let mut all = AnnotationsByTarget::default();
         each(documents, None, |number, _, element| {
             let Ok(element) = element.2 else { return };
             for (_, named) in &element.names {
                 match named {
-                    Named::Event(entry) | Named::Synthetic(entry, _) => {
+                    EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) => {
                         all.events.push((entry.place.offset(), number));
                     }
-                    Named::Call(call) => all.calls.push(((call.pid, call.tid), number)),
+                    EntryTarget::Call(call) => all.calls.push(((call.pid, call.tid), number)),
                 }
             }
             if element.names.is_empty() {
@@ -38,7 +38,7 @@ impl ByName {
         });
         all.events.sort_unstable();
         all.calls.sort_unstable();
-        all.wanted = Arc::new(Wanted::new(all.calls.iter().map(|call| call.0).collect()));
+        all.wanted = Arc::new(RequestedThreads::new(all.calls.iter().map(|call| call.0).collect()));
         all
     }
 
@@ -73,7 +73,7 @@ fn of_key<K: Ord + Copy>(sorted: &[(K, u32)], key: K) -> impl Iterator<Item = u3
 }
 
 /// An annotation: the number of its list, its document, and itself.
-pub(super) type Listed<'a, 'p> =
+pub(super) type ListedAnnotation<'a, 'p> =
     (usize, &'a Annotated<'p>, &'a Result<super::read::Element<'p>, AnnotationDrop>);
 
 /// Shows annotations with their numbers and those of their documents: the `chosen` ones, which are ascending, or all.
@@ -82,7 +82,7 @@ pub(super) type Listed<'a, 'p> =
 pub(super) fn each<'a, 'p>(
     documents: &'a [Annotated<'p>],
     mut chosen: Option<&[u32]>,
-    mut visit: impl FnMut(u32, usize, Listed<'a, 'p>),
+    mut visit: impl FnMut(u32, usize, ListedAnnotation<'a, 'p>),
 ) {
     let mut next = 0;
     for (number, document) in documents.iter().enumerate() {

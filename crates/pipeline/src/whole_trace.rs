@@ -1,9 +1,9 @@
 //! A whole trace to an output: opening, events, closing.
 
-use crate::begun::Begun;
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::merged_keys::MergedKeys;
+use crate::streamed_output::StreamedOutput;
 use crate::warning::Warning;
 use tracemill_core::error::Error;
 use tracemill_core::output::Length;
@@ -18,7 +18,7 @@ impl Emit<'_, '_, '_> {
         &self,
         united: &MergedKeys<'_>,
         (events, event_bytes): (u64, u64),
-        (output, begun): (&OutputConfig, Option<Box<Begun>>),
+        (output, begun): (&OutputConfig, Option<Box<StreamedOutput>>),
         config: &Config,
         warnings: &mut Vec<Warning>,
         check: impl FnOnce() -> Result<(), Error>,
@@ -33,14 +33,14 @@ impl Emit<'_, '_, '_> {
         };
         let begun = match begun {
             Some(begun) => *begun,
-            None => Begun::new((self.layout, united), output, config, length)?,
+            None => StreamedOutput::new((self.layout, united), output, config, length)?,
         };
         debug_assert_eq!(begun.opening, opening.len() as u64);
         let written = self.write(&begun.output, begun.next, begun.events, config)?;
         debug_assert!(
             self.changes_lengths(config) || !self.layout.is_verbatim() || written.end == closing_at
         );
-        let Begun { output: sink, events: before, mut breaks_escaped, .. } = begun;
+        let StreamedOutput { output: sink, events: before, mut breaks_escaped, .. } = begun;
         let mut buffer = Vec::new();
         let mut batch = sink.batch(written.batches, written.end, &mut buffer);
         let closing = self.layout.write_closing(united, events, &mut batch)?;

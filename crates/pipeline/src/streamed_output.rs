@@ -11,8 +11,8 @@
 //! | NDJSON, of NDJSON or an array | a line of the keys before the first event | with the first events; keys of further documents are lost |
 //! | NDJSON, of an object | a line of keys that may stand behind the events | when all is read |
 //!
-//! Several inputs are read before anything is written. A file that gets its name at the end is written by all threads at once ([`crate::early`],
-//! [`crate::whole`]).
+//! Several inputs are read before anything is written. A file that gets its name at the end is written by all threads at once ([`crate::overlapped_copy`],
+//! [`crate::whole_trace`]).
 
 use crate::config::Config;
 use crate::event_rewriter::{EventRewriter, write_styled};
@@ -33,7 +33,7 @@ use tracemill_core::target::{Format, OutputConfig, Target};
 use tracemill_tokenizer::{Form, Tier};
 
 /// See the module doc.
-pub(crate) struct Begun {
+pub(crate) struct StreamedOutput {
     pub(crate) output: Output,
     pub(crate) layout: Layout,
     /// Bytes before the first event.
@@ -47,7 +47,7 @@ pub(crate) struct Begun {
     repairs: Option<EventRewriter<'static>>,
 }
 
-impl Begun {
+impl StreamedOutput {
     /// Opens the output and writes what stands before the events.
     pub(crate) fn new(
         (layout, united): (Layout, &MergedKeys<'_>),
@@ -65,7 +65,7 @@ impl Begun {
         let repairs = config.repair.then(|| EventRewriter::repairing(tier));
         let opening = opening.len() as u64;
         let next = (1, opening);
-        Ok(Begun { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
+        Ok(StreamedOutput { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
     }
 
     /// Writes events that stand behind all others.
@@ -96,7 +96,7 @@ impl Begun {
 }
 
 /// What may be written while the rest is read, and in which form.
-pub(crate) struct Hurry<'c> {
+pub(crate) struct StreamPolicy<'c> {
     config: &'c Config,
     output: &'c OutputConfig,
     layout: Box<dyn Fn(Format) -> Option<Layout>>,
@@ -106,12 +106,12 @@ pub(crate) struct Hurry<'c> {
 enum State {
     /// Nothing was found yet.
     Waiting,
-    Begun(Box<Begun>),
+    StreamedOutput(Box<StreamedOutput>),
     /// All is written in the end.
     Never,
 }
 
-impl<'c> Hurry<'c> {
+impl<'c> StreamPolicy<'c> {
     /// For a run over `sources`; `layout` is that of a form, if the run may write it.
     pub(crate) fn new(
         sources: &[Source],
@@ -125,12 +125,12 @@ impl<'c> Hurry<'c> {
         };
         let may = is_read_by_others && is_one(sources) && !config.strict;
         let state = if may { State::Waiting } else { State::Never };
-        Hurry { config, output, layout: Box::new(layout), state }
+        StreamPolicy { config, output, layout: Box::new(layout), state }
     }
 
     /// For who writes nothing before all is read.
     pub(crate) fn never(output: &'c OutputConfig, config: &'c Config) -> Self {
-        Hurry { config, output, layout: Box::new(|_| None), state: State::Never }
+        StreamPolicy { config, output, layout: Box::new(|_| None), state: State::Never }
     }
 
     /// Whether events are wanted as soon as they are found.
@@ -147,25 +147,29 @@ impl<'c> Hurry<'c> {
     ) -> Result<(), Error> {
         if matches!(self.state, State::Waiting) && !places.is_empty() {
             self.state = match self.begin(documents, store)? {
-                Some(begun) => State::Begun(Box::new(begun)),
+                Some(begun) => State::StreamedOutput(Box::new(begun)),
                 None => State::Never,
             };
         }
         match &mut self.state {
-            State::Begun(begun) => begun.push(places, store),
+            State::StreamedOutput(begun) => begun.push(places, store),
             State::Waiting | State::Never => Ok(()),
         }
     }
 
     /// What was begun. Nothing more is written before all is read.
-    pub(crate) fn take(&mut self) -> Option<Box<Begun>> {
+    pub(crate) fn take(&mut self) -> Option<Box<StreamedOutput>> {
         match std::mem::replace(&mut self.state, State::Never) {
-            State::Begun(begun) => Some(begun),
+            State::StreamedOutput(begun) => Some(begun),
             State::Waiting | State::Never => None,
         }
     }
 
-    fn begin(&self, documents: &[Document], store: &Store<'_>) -> Result<Option<Begun>, Error> {
+    fn begin(
+        &self,
+        documents: &[Document],
+        store: &Store<'_>,
+    ) -> Result<Option<StreamedOutput>, Error> {
         let first = documents.first().map(|document| document.form);
         let format = self.output.format.unwrap_or_else(|| format_in_order(documents, true));
         let is_known = match (format, first) {
@@ -180,7 +184,7 @@ impl<'c> Hurry<'c> {
         }
         let united = united.repaired(self.config.repair);
         let Some(layout) = (self.layout)(format) else { return Ok(None) };
-        Begun::new((layout, &united), self.output, self.config, Length::Unknown).map(Some)
+        StreamedOutput::new((layout, &united), self.output, self.config, Length::Unknown).map(Some)
     }
 }
 

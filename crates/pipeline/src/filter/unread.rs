@@ -4,22 +4,26 @@ use super::Index;
 use super::narrowed::{By, Narrowed, Side, ThreadTotal, Times};
 use super::reason::{Counts, PASSES};
 use super::threads::plain;
-use crate::pieces::Tried;
+use crate::pieces::PieceOutcome;
 
 impl Index<'_> {
     /// Counts what was not read as it would have been.
-    pub(super) fn count_rest(&mut self, known: &Narrowed) -> Tried<()> {
+    pub(super) fn count_rest(&mut self, known: &Narrowed) -> PieceOutcome<()> {
         if !self.criteria.asked.is_all_found() {
-            return Tried::Cannot("what is asked for is not in the part that the index names");
+            return PieceOutcome::Cannot(
+                "what is asked for is not in the part that the index names",
+            );
         }
         let counted = match &known.by {
             By::Times(_) if self.seen.is_odd => {
-                return Tried::Cannot("some begins or ends have no time, or are kept in any case");
+                return PieceOutcome::Cannot(
+                    "some begins or ends have no time, or are kept in any case",
+                );
             }
             By::Times(times) => self.count_sides(times),
             By::Threads(threads) => self.count_threads(threads),
         };
-        counted.map_or(Tried::Wrong, Tried::Done)
+        counted.map_or(PieceOutcome::Wrong, PieceOutcome::Done)
     }
 
     fn count_sides(&mut self, times: &Times) -> Option<()> {

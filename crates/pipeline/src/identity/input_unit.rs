@@ -9,7 +9,7 @@ use tracemill_profile::StreamKey;
 
 /// An input, or what was made of one: bytes with identities of their own.
 #[derive(Debug, Default)]
-pub(crate) struct Unit {
+pub(crate) struct InputUnit {
     /// The place at which it stands.
     pub(crate) base: u64,
     /// The number of its input.

@@ -7,19 +7,19 @@ use std::time::SystemTime;
 use tracemill_pipeline::{Error, ErrorKind, Source};
 
 /// An input that can be read again.
-pub(super) enum Kept {
+pub(super) enum ReplayableInput {
     /// A file or folder; of a file what it was.
     Source(Source, Option<FileState>),
     /// A copy of a stream, and what that is called.
     Copy(String, File),
 }
 
-impl Kept {
+impl ReplayableInput {
     /// Copies what `source` gives to a file in `folder`, unless it can be read again as it is.
     pub(super) fn new(source: Source, folder: &Path) -> Result<Self, Error> {
         let mut from: Box<dyn Read> = match &source {
             Source::Stdin => tracemill_pipeline::stdin(),
-            Source::Reader(_) => return Ok(Kept::Source(source, None)),
+            Source::Reader(_) => return Ok(ReplayableInput::Source(source, None)),
             Source::Path(path) => match path.metadata() {
                 Ok(own) if !own.is_file() && !own.is_dir() => {
                     Box::new(File::open(path).map_err(|why| Error::read(path.display(), why))?)
@@ -27,7 +27,7 @@ impl Kept {
                 // what is not there is told where it is read
                 own => {
                     let state = own.ok().filter(Metadata::is_file).map(|own| FileState::of(&own));
-                    return Ok(Kept::Source(source, state));
+                    return Ok(ReplayableInput::Source(source, state));
                 }
             },
         };
@@ -42,7 +42,7 @@ impl Kept {
             };
             copy.write(|file| io::Write::write_all(file, &buffer[..count]))?;
         }
-        Ok(Kept::Copy(source.to_string(), copy.file))
+        Ok(ReplayableInput::Copy(source.to_string(), copy.file))
     }
 
     /// Whether a file still is what it was.
@@ -50,7 +50,9 @@ impl Kept {
     /// # Errors
     /// [`ErrorKind::Changed`]
     pub(super) fn check(&self) -> Result<(), Error> {
-        let Kept::Source(source @ Source::Path(path), Some(before)) = self else { return Ok(()) };
+        let ReplayableInput::Source(source @ Source::Path(path), Some(before)) = self else {
+            return Ok(());
+        };
         match path.metadata() {
             Ok(now) if FileState::of(&now) != *before => {
                 let (input, how) = (source.to_string(), "was written to".to_owned());
@@ -63,8 +65,8 @@ impl Kept {
     /// The source, from its beginning.
     pub(super) fn source(&self) -> io::Result<Source> {
         match self {
-            Kept::Source(source, _) => Ok(source.clone()),
-            Kept::Copy(name, file) => again(name, file),
+            ReplayableInput::Source(source, _) => Ok(source.clone()),
+            ReplayableInput::Copy(name, file) => again(name, file),
         }
     }
 }

@@ -13,7 +13,7 @@ use tracemill_core::store::Payload;
 use tracemill_tokenizer::fields_of;
 
 /// Writes what is made.
-pub(super) struct Made {
+pub(super) struct SyntheticEvents {
     file: Option<Scratch>,
     len: u64,
     /// The most there may be.
@@ -27,7 +27,7 @@ pub(super) struct Made {
 }
 
 /// All that was made.
-pub(super) struct All {
+pub(super) struct Synthesized {
     pub(super) payload: Payload,
     /// In the order in which they were made.
     pub(super) entries: Spooled<Entry>,
@@ -36,7 +36,7 @@ pub(super) struct All {
     pub(super) of: HashMap<u64, Entry>,
 }
 
-impl Made {
+impl SyntheticEvents {
     /// At most so many bytes, with the entries of what is made in `entries`. Of the events at the places `watched` it is
     /// known afterwards what was made of them.
     pub(super) fn new(
@@ -47,7 +47,7 @@ impl Made {
     ) -> Self {
         let (long, of) = (Vec::new(), HashMap::default());
         let tmp_dir = tmp_dir.to_owned();
-        Made { file: None, len: 0, most, entries, long, watched, of, tmp_dir }
+        SyntheticEvents { file: None, len: 0, most, entries, long, watched, of, tmp_dir }
     }
 
     /// Appends bytes; returns where they stand.
@@ -96,9 +96,9 @@ impl Made {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<All, Error> {
+    pub(super) fn finish(mut self) -> Result<Synthesized, Error> {
         let mapped = self.file.map_or(Ok(None), Scratch::into_mapped)?;
         let payload = mapped.map_or(Payload::Empty, |mapped| Payload::Mapped(Arc::new(mapped)));
-        Ok(All { payload, entries: self.entries.take()?, long: self.long, of: self.of })
+        Ok(Synthesized { payload, entries: self.entries.take()?, long: self.long, of: self.of })
     }
 }

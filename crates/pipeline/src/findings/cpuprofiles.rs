@@ -11,7 +11,7 @@ use tracemill_profile::{Chunk, Identities, Identity, ProfileReader, content};
 use tracemill_tokenizer::string_is;
 
 /// A `.cpuprofile`, and whose it is taken to be. Places are those in its input.
-pub(super) struct WholeProfile {
+pub(super) struct CpuprofileInput {
     payload: Arc<Payload>,
     document: Document,
     pub(super) identity: Identity,
@@ -19,7 +19,7 @@ pub(super) struct WholeProfile {
     pub(super) input: String,
 }
 
-impl WholeProfile {
+impl CpuprofileInput {
     pub(super) fn store(&self) -> Store<'_> {
         Store::of_one(&self.payload)
     }
@@ -54,18 +54,18 @@ impl WholeProfile {
 }
 
 /// Takes whole profiles out of the inputs.
-pub(super) struct Wholes {
+pub(super) struct CpuprofileInputs {
     reader: ProfileReader,
     config: Config,
     identities: Option<Identities>,
-    pub(super) found: Vec<WholeProfile>,
+    pub(super) found: Vec<CpuprofileInput>,
 }
 
-impl Wholes {
+impl CpuprofileInputs {
     pub(super) fn new(config: &Config) -> Self {
         let one_process = config.identity.pid == PidPolicy::One;
         let reader = ProfileReader::new(&config.profiles, one_process, false);
-        Wholes { reader, config: config.clone(), identities: None, found: Vec::new() }
+        CpuprofileInputs { reader, config: config.clone(), identities: None, found: Vec::new() }
     }
 
     fn identities(&self, paths: &mut dyn Iterator<Item = &Path>) -> Identities {
@@ -74,7 +74,7 @@ impl Wholes {
     }
 }
 
-impl Expand for Wholes {
+impl Expand for CpuprofileInputs {
     fn begin(&mut self, paths: &mut dyn Iterator<Item = &Path>) {
         self.identities = Some(self.identities(paths));
     }
@@ -92,7 +92,7 @@ impl Expand for Wholes {
         let none = self.identities(&mut std::iter::empty());
         let mut identity = self.identities.get_or_insert(none).next(path, &content);
         let said = identity.said.take();
-        self.found.push(WholeProfile {
+        self.found.push(CpuprofileInput {
             payload: Arc::clone(payload),
             document: document.clone(),
             identity,

@@ -3,7 +3,7 @@
 use super::criteria::text_of;
 use super::threads::plain;
 use super::undecided::Role;
-use crate::mix::KeyHash;
+use crate::key_hash::KeyHash;
 use tracemill_profile::{self as profile, stream_key};
 use tracemill_tokenizer::{Event, Field, members, string_is};
 

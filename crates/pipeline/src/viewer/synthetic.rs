@@ -8,7 +8,7 @@ use super::pairs::Pairs;
 use super::scan::ViewerFacts;
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::copies::TakenOut;
+use crate::copies::RemovedCopies;
 use crate::event_rewriter::EventRewriter;
 use crate::identity::{Renamer, Rewrite};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tracemill_core::store::{Payload, Store};
 use tracemill_tokenizer::{Field, Tier, fields_of};
 
 /// All that there is before.
-pub(crate) struct Before<'b, 'p> {
+pub(crate) struct MergeContext<'b, 'p> {
     pub(crate) store: &'b Store<'p>,
     pub(crate) rewrite: &'b Rewrite,
     pub(crate) inputs: &'b Inputs,
@@ -28,9 +28,9 @@ pub(crate) struct Before<'b, 'p> {
 }
 
 /// Writes the events of a text.
-struct Text(Scratch);
+struct EventList(Scratch);
 
-impl Text {
+impl EventList {
     fn push(&mut self, event: &[u8]) -> Result<(), Error> {
         self.0.write(if self.0.is_empty() { b"[" } else { b",\n" })?;
         self.0.write(event)
@@ -50,8 +50,8 @@ impl ViewerFacts {
     /// taken out.
     pub(crate) fn make(
         &self,
-        copies: &mut TakenOut<'_>,
-        before: Before<'_, '_>,
+        copies: &mut RemovedCopies<'_>,
+        before: MergeContext<'_, '_>,
         changes: &mut Changes,
     ) -> Result<Payload, Error> {
         make(self, copies, before, changes)
@@ -62,8 +62,8 @@ impl ViewerFacts {
 /// no longer to be taken out.
 fn make(
     known: &ViewerFacts,
-    copies: &mut TakenOut<'_>,
-    before: Before<'_, '_>,
+    copies: &mut RemovedCopies<'_>,
+    before: MergeContext<'_, '_>,
     changes: &mut Changes,
 ) -> Result<Payload, Error> {
     changes.add(Change::Empty, known.empty);
@@ -71,10 +71,10 @@ fn make(
     if known.viewer != CheckFor::Devtools {
         return Ok(Payload::Empty);
     }
-    let Before { store, rewrite, inputs, config } = before;
+    let MergeContext { store, rewrite, inputs, config } = before;
     let made = inputs.payloads.iter().filter(|held| held.made).map(|held| held.base).collect();
     let pages = Pages { tables: &known.tables, rewrite, made };
-    let mut text = Text(Scratch::new(&config.tmp_dir)?);
+    let mut text = EventList(Scratch::new(&config.tmp_dir)?);
     let tier = config.tier.unwrap_or_else(Tier::best);
     let patched =
         std::cell::RefCell::new(EventRewriter::new(Renamer::new(rewrite, tier), None, None));

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 /// The threads of a group, asked for stretches that ascend.
 ///
 /// Cost: each thread comes and goes once; beside that only what is answered.
-pub(super) struct Living {
+pub(super) struct LiveThreads {
     /// First and last times and partitions of threads that have not come yet, the next one last.
     coming: Vec<(i64, i64, u32)>,
     /// Threads that came and have not gone, by their last time.
     here: BTreeSet<(i64, u32)>,
 }
 
-impl Living {
+impl LiveThreads {
     pub(super) fn of(group: &Group, found: &SplitInputs) -> Self {
         let spans = group.threads.iter().filter_map(|&thread| {
             let (first, last) = found.partitions[thread as usize].span?;
@@ -22,7 +22,7 @@ impl Living {
         });
         let mut coming: Vec<(i64, i64, u32)> = spans.collect();
         coming.sort_unstable_by(|a, b| b.cmp(a));
-        Living { coming, here: BTreeSet::new() }
+        LiveThreads { coming, here: BTreeSet::new() }
     }
 
     /// Those of a stretch between these times, none of which is before the last one asked for.
