@@ -7,7 +7,7 @@ use crate::value::{is_true, member, named, string, template};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
-use tracemill_core::order::Record;
+use tracemill_core::spill::Record;
 
 /// A function, by numbers of texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,10 +1,10 @@
 //! Calls as they are made of samples: when one begins is known before what it calls, how long it lasts only later. So a call is
 //! written down when it begins and gets its duration when it ends; where it went to disk in between, that stands in a list beside it.
 
-use crate::space::{Sorted, Sorter, Space, double, half, put};
-use std::cmp::Ordering;
+use crate::space::{Space, double, half, put};
 use tracemill_core::error::Error;
-use tracemill_core::order::{Keyed, Order, Record, Spool, Spooled};
+use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec};
 
 /// A call that was made of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,17 +74,13 @@ impl Keyed for Lasting {
     fn key(&self) -> u32 {
         self.number
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 /// Takes calls as they begin and end.
 pub(crate) struct Made {
-    calls: Spool<Call>,
+    calls: SpillVec<Call>,
     /// Of calls that were on disk when they ended: those that are open when memory is full, so few.
-    late: Sorter<Lasting>,
+    late: KeySorter<Lasting>,
     count: u32,
     failed: Option<Error>,
 }
@@ -128,8 +124,8 @@ impl Made {
 
 /// Calls in the order in which they begin.
 pub(crate) struct Calls {
-    all: Spooled<Call>,
-    late: Sorted<Lasting>,
+    all: SpilledVec<Call>,
+    late: SortedByKey<Lasting>,
 }
 
 impl Calls {
@@ -175,7 +171,7 @@ mod tests {
                 }
             }
             let calls = made.finish().expect("room on disk");
-            assert_eq!(calls.all.spilled() > 0, bytes < 1 << 20);
+            assert_eq!(calls.all.spilled_bytes() > 0, bytes < 1 << 20);
             for _ in 0..2 {
                 assert_eq!(calls.iter().collect::<Vec<_>>(), expected, "{bytes}");
             }

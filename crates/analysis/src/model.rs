@@ -9,7 +9,7 @@ use crate::space::{half, put};
 use crate::value::number;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Record, Spooled, word};
+use tracemill_core::spill::{Record, SpilledVec, word};
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -75,9 +75,9 @@ impl Span {
 
 /// See the module doc. Nodes and functions are on disk beyond the budget.
 pub(crate) struct Model {
-    pub(crate) nodes: Spooled<Node>,
+    pub(crate) nodes: SpilledVec<Node>,
     /// Each once, as recorded.
-    functions: Spooled<Frame>,
+    functions: SpilledVec<Frame>,
     /// Functions that source maps have other names and places for.
     mapped: HashMap<u32, Frame>,
     pub(crate) gc: Option<u32>,
@@ -93,7 +93,7 @@ pub(crate) struct Model {
 
 impl Model {
     /// Of nodes, the first of which is the root, and their functions.
-    pub(crate) fn new(nodes: Spooled<Node>, functions: Spooled<Frame>, end: f64) -> Self {
+    pub(crate) fn new(nodes: SpilledVec<Node>, functions: SpilledVec<Frame>, end: f64) -> Self {
         Model {
             nodes,
             functions,

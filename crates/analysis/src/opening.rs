@@ -6,7 +6,7 @@ use crate::groups::{GroupBy, Ids};
 use crate::space::{double, put};
 use crate::trace::{Thread, Trace};
 use crate::walk::{Window, js_max, js_min};
-use tracemill_core::order::{Record, Spooled};
+use tracemill_core::spill::{Record, SpilledVec};
 use tracemill_pipeline::Error;
 
 /// When an entry begins and how long it lasts, in microseconds.
@@ -84,7 +84,7 @@ impl Trace {
     }
 
     /// The entries of a thread that are not idle, in order.
-    fn taken(&self, thread: &Thread) -> Result<Spooled<Taken>, Error> {
+    fn taken(&self, thread: &Thread) -> Result<SpilledVec<Taken>, Error> {
         let track = self.track(thread)?;
         let ids = Ids::new(self, thread, GroupBy::None, true);
         let is_idle = |entry: &Entry| {
@@ -100,7 +100,7 @@ impl Trace {
 }
 
 /// From one entry on, and not as far as another, the one up to which little is done.
-fn quiet_up_to(all: &Spooled<Taken>, start: usize, stop: usize) -> usize {
+fn quiet_up_to(all: &SpilledVec<Taken>, start: usize, stop: usize) -> usize {
     const LITTLE: f64 = 0.1;
     let own = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
     let (mut cut, mut cut_time, mut used) = (start, own(start).middle(), 0.0);

@@ -7,7 +7,7 @@ use crate::names::Names;
 use crate::space::{Room, Space, half, put};
 use crate::value::string;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Record, Spool, Spooled, word};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 
 /// What takes memory here, as messages have it.
@@ -15,9 +15,9 @@ const WHAT: &str = "functions and nodes of a CPU profile";
 
 /// Nodes of a profile, put together as they come.
 pub(crate) struct Raw {
-    nodes: Spool<RawNode>,
+    nodes: SpillVec<RawNode>,
     count: usize,
-    children: Spool<u64>,
+    children: SpillVec<u64>,
     listed: u32,
     functions: Functions,
     trace_ids: Vec<(u32, u64)>,
@@ -135,11 +135,11 @@ impl Raw {
         (kept, room): (&Space, &Room),
     ) -> Result<(Model, NodesById), Error> {
         let tree = Tree { nodes: self.nodes.take()?, children: self.children.take()? };
-        let mut functions: Spool<Frame> = kept.spool(2);
+        let mut functions: SpillVec<Frame> = kept.spool(2);
         let all = self.functions.all;
         all.chunks(1024).try_for_each(|some| functions.extend(some))?;
         let functions = functions.take()?;
-        let mut nodes: Spool<Node> = kept.spool(2);
+        let mut nodes: SpillVec<Node> = kept.spool(2);
         if self.count == 0 {
             return Ok((Model::new(nodes.take()?, functions, 0.0), NodesById::default()));
         }
@@ -174,7 +174,7 @@ pub(crate) struct NodesById {
 }
 
 impl NodesById {
-    fn new(nodes: &Spooled<RawNode>) -> Self {
+    fn new(nodes: &SpilledVec<RawNode>) -> Self {
         let ids = || nodes.iter().map(|node| node.id);
         let (least, most) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
         if most - least < 4 * nodes.len() as u64 {
@@ -206,8 +206,8 @@ impl NodesById {
 
 /// Nodes as they came.
 struct Tree {
-    nodes: Spooled<RawNode>,
-    children: Spooled<u64>,
+    nodes: SpilledVec<RawNode>,
+    children: SpilledVec<u64>,
 }
 
 impl Tree {
@@ -401,7 +401,7 @@ mod tests {
             for bytes in [0, 1 << 20] {
                 let (model, by_id) = model(&written, bytes);
                 assert_eq!(model.nodes.iter().collect::<Vec<_>>(), expected, "seed {seed}");
-                assert_eq!(model.nodes.spilled() > 0, bytes == 0);
+                assert_eq!(model.nodes.spilled_bytes() > 0, bytes == 0);
                 for id in written.iter().map(|own| own.0).chain([0, 4, 6, u64::MAX]) {
                     assert_eq!(by_id.get(id), ids.get(&id).copied(), "seed {seed}");
                 }

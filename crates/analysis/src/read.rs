@@ -14,7 +14,7 @@ use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::{Room, Space};
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::order::Spooled;
+use tracemill_core::spill::SpilledVec;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::{
     Config, Error, ProfileFacts, ProfileSource, Scanned, Source, scan_inputs,
@@ -141,7 +141,7 @@ impl Trace {
     fn of(
         facts: Facts,
         meta: Meta,
-        samples: Spooled<Sample>,
+        samples: SpilledVec<Sample>,
         (config, rules, space): (&Config, ReadRules, &Space),
     ) -> Result<Self, Error> {
         Ok(Trace {

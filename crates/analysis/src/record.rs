@@ -1,7 +1,7 @@
 //! Of an event stay 32 bytes.
 
 use crate::space::{double, half, put};
-use tracemill_core::order::{Record as Fixed, word};
+use tracemill_core::spill::{Record as Fixed, word};
 
 /// An event of a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,10 +2,10 @@
 //! beyond the budget.
 
 use crate::model::{Model, NONE, Span, Weights};
-use crate::space::{Sorter, Space, double, half, put, rank};
-use std::cmp::Ordering;
+use crate::space::{Space, double, half, put, rank};
 use tracemill_core::error::Error;
-use tracemill_core::order::{Keyed, Order, Record as Fixed, Spool, Spooled, word};
+use tracemill_core::order::{KeySorter, Keyed};
+use tracemill_core::spill::{Record as Fixed, SpillVec, SpilledVec, word};
 
 /// A sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,16 +58,12 @@ impl Keyed for Timed {
     fn key(&self) -> (u64, u64) {
         (rank(self.time), self.number)
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 /// Samples and the times between them, as they come.
 pub(crate) struct Raw {
-    ids: Spool<u64>,
-    steps: Spool<i64>,
+    ids: SpillVec<u64>,
+    steps: SpillVec<i64>,
     counts: [u64; 2],
     space: Space,
 }
@@ -118,7 +114,7 @@ impl Raw {
         if timed().is_sorted_by(|a, b| a.time <= b.time) {
             return rules.write(timed, all);
         }
-        let mut sorter: Sorter<Timed> = self.space.sorter(4);
+        let mut sorter: KeySorter<Timed> = self.space.sorter(4);
         timed().try_for_each(|own| sorter.push(own))?;
         let sorted = sorter.finish()?;
         rules.write(|| sorted.iter(), all)
@@ -127,7 +123,7 @@ impl Raw {
 
 /// The samples of all profiles, one profile after the other.
 pub(crate) struct Samples {
-    all: Spool<Sample>,
+    all: SpillVec<Sample>,
     count: usize,
 }
 
@@ -141,7 +137,7 @@ impl Samples {
         self.all.extend(&[sample])
     }
 
-    pub(crate) fn finish(mut self) -> Result<Spooled<Sample>, Error> {
+    pub(crate) fn finish(mut self) -> Result<SpilledVec<Sample>, Error> {
         self.all.take()
     }
 }

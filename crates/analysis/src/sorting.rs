@@ -7,13 +7,14 @@
 
 use crate::kinds::{Kind, NO_CAT};
 use crate::record::Record;
-use crate::space::{Sorted, Sorter, Space, half, put, rank};
-use std::cmp::{Ordering, Reverse};
+use crate::space::{Space, half, put, rank};
+use std::cmp::Reverse;
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Keyed, Order, Record as Fixed, Spooled};
+use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
 use tracemill_core::pairing::DevtoolsBegins;
+use tracemill_core::spill::{Record as Fixed, SpilledVec};
 
 /// A record of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,10 +44,6 @@ impl Keyed for Filed {
         let Record { ts, dur, .. } = self.record;
         (self.lane, rank(ts), Reverse(rank(ts + dur)), self.record.number())
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 /// The same in input order over all lanes.
@@ -71,10 +68,6 @@ impl Keyed for AsWritten {
     fn key(&self) -> u64 {
         self.0.record.number()
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 /// What became of B and E events.
@@ -88,20 +81,20 @@ pub struct Pairs {
 
 /// B and E events.
 enum Marks {
-    ByTime(Sorter<Filed>),
+    ByTime(KeySorter<Filed>),
     /// As DevTools pairs them.
-    AsWritten(Sorter<AsWritten>),
+    AsWritten(KeySorter<AsWritten>),
 }
 
 /// Takes the records of all threads.
 pub(crate) struct Sorting {
-    events: Sorter<Filed>,
+    events: KeySorter<Filed>,
     marks: Marks,
 }
 
 /// All records by thread, and what became of B and E events of each lane that has some.
 pub(crate) struct Filing {
-    pub(crate) records: Spooled<Record>,
+    pub(crate) records: SpilledVec<Record>,
     /// Of each lane.
     pub(crate) ranges: Vec<Range<usize>>,
     pub(crate) pairs: HashMap<u32, Pairs>,
@@ -185,9 +178,9 @@ impl Sorting {
 /// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
 /// [`DevtoolsBegins`], as `merge --for devtools` has it.
 fn pair(
-    marks: &Sorted<Filed>,
+    marks: &SortedByKey<Filed>,
     kinds: &[Kind],
-    events: &mut Sorter<Filed>,
+    events: &mut KeySorter<Filed>,
     all: &mut HashMap<u32, Pairs>,
 ) -> Result<(), Error> {
     let mut open: DevtoolsBegins<Record> = DevtoolsBegins::default();
@@ -222,14 +215,17 @@ fn pair(
 fn unended(
     lane: Option<u32>,
     open: DevtoolsBegins<Record>,
-    events: &mut Sorter<Filed>,
+    events: &mut KeySorter<Filed>,
 ) -> Result<(), Error> {
     let Some(lane) = lane else { return Ok(()) };
     open.values().try_for_each(|record| events.push(Filed { lane, record }))
 }
 
 /// The same as DevTools does it: one stack for the whole file, in its order (devtools-semantics §8.1).
-fn pair_as_devtools(marks: &Sorted<AsWritten>, events: &mut Sorter<Filed>) -> Result<(), Error> {
+fn pair_as_devtools(
+    marks: &SortedByKey<AsWritten>,
+    events: &mut KeySorter<Filed>,
+) -> Result<(), Error> {
     let mut open: Vec<Filed> = Vec::new();
     for AsWritten(filed) in marks.iter() {
         if filed.record.phase() == b'B' {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::limits::Limits;
-use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Record, Spool, word};
-use tracemill_core::store::Store;
+use tracemill_core::order::{KeySorter, Keyed};
+use tracemill_core::spill::{Record, SpillVec, word};
 
 /// Room for lists.
 #[derive(Clone, Debug)]
@@ -30,49 +30,13 @@ impl Space {
     }
 
     /// A list that may take one part in `share`.
-    pub(crate) fn spool<R: Record>(&self, share: u64) -> Spool<R> {
-        // a list doubles when it is full
-        Spool::new(&self.tmp_dir, self.bytes / share / 2)
+    pub(crate) fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
+        SpillVec::new(&self.tmp_dir, self.bytes / share / 2)
     }
 
     /// A list to be sorted that may take one part in `share`.
-    pub(crate) fn sorter<R: Keyed>(&self, share: u64) -> Sorter<R> {
-        let records = KeyedSorter::new(&self.tmp_dir, self.bytes / share / 2, self.threads);
-        Sorter { records, none: no_events() }
-    }
-}
-
-/// Keys say all there is to say of the order: no event is looked at.
-fn no_events() -> Store<'static> {
-    Store::new(std::iter::empty(), Vec::new())
-}
-
-/// Collects records whose keys differ.
-pub(crate) struct Sorter<R> {
-    records: KeyedSorter<R>,
-    none: Store<'static>,
-}
-
-impl<R: Keyed> Sorter<R> {
-    pub(crate) fn push(&mut self, record: R) -> Result<(), Error> {
-        self.records.push(record, Order(&self.none))
-    }
-
-    pub(crate) fn finish(self) -> Result<Sorted<R>, Error> {
-        let runs = self.records.finish(Order(&self.none))?;
-        Ok(Sorted { runs, none: self.none })
-    }
-}
-
-/// Records by their keys.
-pub(crate) struct Sorted<R> {
-    runs: KeyedRuns<R>,
-    none: Store<'static>,
-}
-
-impl<R: Keyed> Sorted<R> {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = R> + '_ {
-        self.runs.sorted(Order(&self.none))
+    pub(crate) fn sorter<R: Keyed>(&self, share: u64) -> KeySorter<R> {
+        KeySorter::new(&self.tmp_dir, self.bytes / share / 2, self.threads)
     }
 }
 

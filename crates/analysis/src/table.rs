@@ -11,7 +11,7 @@ use crate::modifications::Hidden;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, Shape, TableRules};
 use crate::rows::{CallRow, FlameRow, Location, Table, TreeRow};
-use crate::space::{Room, Sorted};
+use crate::space::Room;
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
@@ -44,7 +44,7 @@ pub struct View<'t> {
 pub struct Flame<'v> {
     view: &'v View<'v>,
     /// Times that no child has, of all entries.
-    owns: Sorted<Lasting>,
+    owns: tracemill_core::order::SortedByKey<Lasting>,
 }
 
 impl Flame<'_> {

@@ -24,7 +24,7 @@ use crate::value::string;
 use std::ops::Range;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::limits::Limits;
-use tracemill_core::order::Spooled;
+use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Error, InputReport, Warning};
 
 /// How inputs are read.
@@ -130,9 +130,9 @@ pub struct Trace {
     pub(crate) image_urls: HashMap<u64, Box<[u8]>>,
     pub(crate) included: Included,
     /// Of all threads, thread by thread.
-    pub(crate) records: Spooled<Record>,
+    pub(crate) records: SpilledVec<Record>,
     /// Of all profiles, one after the other.
-    pub(crate) samples: Spooled<Sample>,
+    pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,
     /// In the order of DevTools: by process, each in the order of first events.
     pub threads: Vec<Thread>,

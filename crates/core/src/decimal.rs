@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use tracemill_tokenizer::parse;
+use tracemill_tokenizer::Number;
 
 /// Digits beyond which a number is not calculated with: nothing that is a time comes near.
 const MOST: usize = 4096;
@@ -23,24 +23,13 @@ pub struct Decimal {
 impl Decimal {
     /// Reads the text of a JSON number; `None` for one that has more than 4096 digits when written out.
     pub fn parse(text: &[u8]) -> Option<Self> {
-        let (negative, text) = match text.strip_prefix(b"-") {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let end = text.iter().position(|b| b"eE".contains(b)).unwrap_or(text.len());
-        let (mantissa, exponent) = text.split_at(end);
-        let whole = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
-        let mut digits: Vec<u8> = mantissa.iter().filter(|&&b| b != b'.').map(|b| b & 15).collect();
-        let given = digits.len() - whole;
+        let number = Number::parse(text)?;
+        let (negative, given) = (number.negative, number.decimals.len());
+        let mut digits: Vec<u8> = number.digits().collect();
         if digits.iter().all(|&digit| digit == 0) {
             return Some(Decimal { negative: false, digits, decimals: given });
         }
-        let exponent: i64 = match exponent.get(1..) {
-            None => 0,
-            // one that does not fit is of more digits than any number here
-            Some(digits) => parse(digits)?,
-        };
-        let decimals = (given as i64).checked_sub(exponent)?;
+        let decimals = (given as i64).checked_sub(number.exponent)?;
         if decimals < 0 {
             let zeros = usize::try_from(decimals.unsigned_abs()).ok().filter(|&n| n <= MOST)?;
             digits.resize(digits.len() + zeros, 0);

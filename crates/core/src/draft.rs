@@ -4,33 +4,15 @@ use crate::error::{Error, ErrorKind};
 use crate::os::Temporary;
 use crate::source::Source;
 use crate::target::OutputConfig;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Mapped;
 
 /// A temporary file without a name, which one run writes and others read. It costs disk, and no heap.
 pub struct Draft {
-    file: Arc<Mutex<Counted>>,
+    file: Arc<Mutex<Temporary>>,
     folder: PathBuf,
-}
-
-/// A temporary file, and whether it has any bytes: what has none cannot be mapped.
-struct Counted {
-    file: Temporary,
-    bytes: u64,
-}
-
-impl Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 impl Draft {
@@ -40,8 +22,7 @@ impl Draft {
     /// [`ErrorKind::Scratch`]
     pub fn new(folder: &Path) -> Result<Self, Error> {
         let file = Temporary::new(folder).map_err(|e| Error::scratch(folder, e))?;
-        let file = Arc::new(Mutex::new(Counted { file, bytes: 0 }));
-        Ok(Draft { file, folder: folder.to_owned() })
+        Ok(Draft { file: Arc::new(Mutex::new(file)), folder: folder.to_owned() })
     }
 
     /// What a run is given that writes it: not packed, in the form of its first input.
@@ -55,8 +36,7 @@ impl Draft {
     /// [`ErrorKind::Scratch`]
     pub fn map(&self) -> Result<Option<Mapped>, Error> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let mapped = (file.bytes > 0).then(|| file.file.map()).transpose();
-        mapped.map_err(|e| Error::scratch(&self.folder, e))
+        file.map().map_err(|e| Error::scratch(&self.folder, e))
     }
 
     /// What is written so far, as an input that any number of runs may read, called `name` in errors.
@@ -83,6 +63,7 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::target::Target;
+    use std::io::Write;
 
     #[test]
     fn what_one_run_writes_others_read() {

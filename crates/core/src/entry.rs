@@ -1,6 +1,7 @@
 //! What stays of a timed event in the index: 16 bytes, whose order is nearly that of the output (see [`crate::order`]).
 
 use crate::place::Place;
+use crate::spill::Record;
 use std::cmp::Ordering;
 use tracemill_tokenizer::Nanos;
 
@@ -42,6 +43,22 @@ impl Ord for Entry {
 }
 
 const _: () = assert!(size_of::<Entry>() == 16);
+
+impl Record for Entry {
+    const BYTES: usize = 16;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes[..8].copy_from_slice(&self.time.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.place.0.to_le_bytes());
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        let (time, place) = bytes.split_at(8);
+        Entry { time: i64::decode(time), place: Place::decode(place) }
+    }
+}
 
 /// The rank of events whose order 16 bytes cannot hold: a time finer than a nanosecond, a negative duration.
 pub const EXACT: u16 = Place::RANK_MAX;

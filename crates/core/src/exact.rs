@@ -5,7 +5,7 @@
 
 use crate::json::push_micros;
 use std::cmp::Ordering;
-use tracemill_tokenizer::{nanos, number_text, parse};
+use tracemill_tokenizer::{Number, nanos, number_text};
 
 /// Digits below a nanosecond beyond which a number is not calculated with: nothing real comes near.
 const DIGITS: usize = 1000;
@@ -124,31 +124,17 @@ fn complement(rest: &[u8]) -> Vec<u8> {
 
 /// The sign of a number of microseconds, and its digits below a nanosecond.
 fn digits_below(text: &[u8]) -> Option<(bool, Vec<u8>)> {
-    let (negative, text) = match text.strip_prefix(b"-") {
-        Some(text) => (true, text),
-        None => (false, text),
+    let number = Number::parse(text)?;
+    // so many digits stand before the nanosecond's end
+    let point = (number.whole.len() as i64).checked_add(number.exponent)?.checked_add(3)?;
+    let (zeros, skipped) = match usize::try_from(point) {
+        Ok(point) => (0, point),
+        Err(_) => (usize::try_from(point.unsigned_abs()).ok().filter(|&n| n <= DIGITS)?, 0),
     };
-    let mantissa_len = text.iter().position(|b| b"eE".contains(b)).unwrap_or(text.len());
-    let (mantissa, exponent) = text.split_at(mantissa_len);
-    let exponent: i64 = match exponent.get(1..) {
-        None => 0,
-        // a number that does not fit is one of millions of digits
-        Some(digits) => parse(digits)?,
-    };
-    let whole = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
-    let digits: Vec<u8> = mantissa.iter().filter(|&&b| b != b'.').map(|b| b & 15).collect();
-    let point = (whole as i64).checked_add(exponent)?.checked_add(3)?;
-    let mut rest = Vec::new();
-    match usize::try_from(point) {
-        Ok(point) => rest.extend_from_slice(digits.get(point..).unwrap_or_default()),
-        Err(_) => {
-            let zeros = usize::try_from(point.checked_neg()?).ok().filter(|&n| n <= DIGITS)?;
-            rest.resize(zeros, 0);
-            rest.extend_from_slice(&digits);
-        }
-    }
+    let mut rest = vec![0; zeros];
+    rest.extend(number.digits().skip(skipped));
     trim(&mut rest);
-    (rest.len() <= DIGITS).then_some((negative, rest))
+    (rest.len() <= DIGITS).then_some((number.negative, rest))
 }
 
 #[cfg(test)]

@@ -107,12 +107,12 @@ impl FlawKind {
                 "there is no Profile event: its thread and start were guessed from the first chunk"
             }
             FlawKind::TwoProfiles => {
-                "there is there is more than one Profile event: the last one was taken, as DevTools does"
+                "there is more than one Profile event: the last one was taken, as DevTools does"
             }
             FlawKind::Unordered => {
                 "some chunks use nodes that no earlier chunk defines, in any order: they stay in time order"
             }
-            FlawKind::NoStart => "there is there is no start time: it was guessed",
+            FlawKind::NoStart => "there is no start time: it was guessed",
             FlawKind::Shape => {
                 "a value of the wrong kind where an object or array belongs; left out"
             }

@@ -28,7 +28,7 @@
 //! | [`source`], [`input`], [`os`] | names to bytes, whatever they are packed in |
 //! | [`read`], [`scan`], [`envelope`] | inputs to findings, on many cores; what stands around the events |
 //! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
-//! | [`order`], [`input_order`] | events by time or as they came, in memory or on disk |
+//! | [`spill`], [`order`] | records and events by time, by a key or as they came, in memory or on disk |
 //! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
 //! | [`pairing`], [`json`], [`patch`] | which end closes which begin; reading and changing the text of events |
 //! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
@@ -46,7 +46,6 @@ pub mod exact;
 pub mod flaws;
 pub mod hash;
 pub mod input;
-pub mod input_order;
 pub mod json;
 pub mod limits;
 pub mod losses;
@@ -64,6 +63,7 @@ pub mod remedy;
 pub mod scan;
 pub mod shift;
 pub mod source;
+pub mod spill;
 pub mod store;
 pub mod tally;
 pub mod target;

@@ -1,5 +1,7 @@
 //! Where an event stands among all inputs, in eight bytes.
 
+use crate::spill::Record;
+
 /// Bits of a place that hold the offset: 1 TiB of input.
 const OFFSET_BITS: u32 = 40;
 /// Bytes of input that places can address.
@@ -62,6 +64,20 @@ impl Place {
     /// Whether an event of this length needs an entry in [`Long`].
     pub fn is_long(len: usize) -> bool {
         len as u64 >= LONG
+    }
+}
+
+impl Record for Place {
+    const BYTES: usize = 8;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        self.0.encode(bytes);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        Place(u64::decode(bytes))
     }
 }
 

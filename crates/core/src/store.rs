@@ -29,6 +29,12 @@ pub enum Payload {
     Segments(Vec<Segment>),
 }
 
+impl From<Option<Mapped>> for Payload {
+    fn from(mapped: Option<Mapped>) -> Self {
+        mapped.map_or(Payload::Empty, |mapped| Payload::Mapped(Arc::new(mapped)))
+    }
+}
+
 impl Payload {
     /// Bytes, wherever they are.
     pub fn len(&self) -> u64 {
@@ -94,6 +100,11 @@ pub struct Store<'p> {
 impl<'p> Store<'p> {
     /// Bytes of input that places can address.
     pub const MOST: u64 = MOST;
+
+    /// Of no inputs.
+    pub const fn none() -> Self {
+        Store { pieces: Vec::new(), long: Vec::new(), shifts: None }
+    }
 
     /// `inputs` are payloads with the offset at which each stands, ascending.
     pub fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>, mut long: Vec<Long>) -> Self {

@@ -21,7 +21,6 @@ use crate::report::{ConvertReport, RunReport};
 use crate::streamed_output::{StreamPolicy, format_in_order, report_in_order, take_late_keys};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
-use tracemill_core::input_order::InputOrderList;
 use tracemill_core::order::{Buckets, Order, Timed};
 use tracemill_core::output;
 use tracemill_core::place::{Long, Place};
@@ -29,6 +28,7 @@ use tracemill_core::read::{Current, InputBytes, Reader};
 use tracemill_core::remedy::Remedy;
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
+use tracemill_core::spill::SpillVec;
 use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig, Style};
 use tracemill_tokenizer::Event;
@@ -63,14 +63,14 @@ pub(crate) fn convert(
         events: index.events,
         ..report_in_order(&inputs, (&united, format), (late_keys, late), config)
     };
-    let spilled_bytes = index.kept.spilled;
-    let lists = index.kept.finish()?;
+    let kept = index.kept.finish()?;
+    let spilled_bytes = kept.spilled_bytes();
     let emit = Emit {
         order: Order(store),
         // of nothing at all not even a line break is written
         layout: layout(format, style, index.breaks || index.events == 0),
         delays: Reordering::default(),
-        lists: &lists,
+        lists: &kept.into(),
         timed: Timed::Buckets(Buckets::over(std::iter::empty())),
         rewrite: None,
         fixups: None,
@@ -119,7 +119,7 @@ struct Index<'c> {
     may_begin: bool,
     stream_policy: StreamPolicy<'c>,
     overlapped: Option<OverlappedCopy>,
-    kept: InputOrderList,
+    kept: SpillVec<Place>,
     long: Vec<Long>,
     events: u64,
     bytes: u64,
@@ -140,7 +140,7 @@ impl<'c> Index<'c> {
             may_begin: false,
             stream_policy,
             overlapped: None,
-            kept: InputOrderList::new(&config.tmp_dir, config.shares().index),
+            kept: SpillVec::new(&config.tmp_dir, config.shares().index),
             long: Vec::new(),
             events: 0,
             bytes: 0,
@@ -249,6 +249,6 @@ impl Reader for Index<'_> {
             self.stream_policy.push(&self.documents, &part.places, &store)?;
         }
         self.long.append(&mut long);
-        self.kept.push(part.places)
+        self.kept.extend(&part.places)
     }
 }

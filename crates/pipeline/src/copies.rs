@@ -21,7 +21,6 @@ use crate::parts::PartValue;
 use crate::rejoin::Rejoined;
 use foldhash::fast::FixedState;
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 use std::iter::Peekable;
@@ -30,8 +29,9 @@ use tracemill_core::envelope::{Document, KeyValue};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::json::elements;
-use tracemill_core::order::{Gather, Keyed, KeyedRuns, KeyedSorter, Order, Record, Sorted, word};
+use tracemill_core::order::{ExternalSorter, Gather, Keyed, Order, SortedRecords};
 use tracemill_core::place::Place;
+use tracemill_core::spill::{Record, SpilledVec, word};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, fields_of};
 
@@ -64,10 +64,6 @@ impl Keyed for Text {
     fn key(&self) -> (u128, u64) {
         (self.key, self.offset)
     }
-
-    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// Told by as many bits that no two events of all traces there are have the same.
@@ -76,14 +72,14 @@ fn hash_of(event: &[u8]) -> u128 {
     half(0x9E37_79B9_7F4A_7C15) << 64 | half(0xD6E8_FEB8_6659_FD93)
 }
 
-fn sorter(config: &Config) -> KeyedSorter<Text> {
-    KeyedSorter::new(&config.tmp_dir, config.shares().index / 16, config.threads)
+fn sorter(config: &Config) -> ExternalSorter<Text> {
+    ExternalSorter::new(&config.tmp_dir, config.shares().index / 16, config.threads)
 }
 
 /// The lists of all documents.
 pub(crate) struct Copies {
     /// The events by their hashes.
-    named: KeyedRuns<Text>,
+    named: SortedRecords<Text>,
     /// Where lists begin, each with the number of its document, ascending.
     lists: Vec<(u64, usize)>,
     /// Bytes of events.
@@ -95,7 +91,7 @@ pub(crate) struct Copies {
 /// What is taken out.
 pub(crate) struct RemovedCopies<'p> {
     /// Where those events stand, as times.
-    pub(crate) offsets: Sorted,
+    pub(crate) offsets: SpilledVec<Entry>,
     pub(crate) events: u64,
     pub(crate) bytes: u64,
     /// What the output still has to say as a part, and of those that stay: the value of a key.
@@ -107,7 +103,7 @@ pub(crate) struct RemovedCopies<'p> {
 impl RemovedCopies<'_> {
     /// Whether the event at a place is.
     pub(crate) fn has(&self, place: Place) -> bool {
-        self.offsets.run().at_time(place.offset() as i64).next().is_some()
+        self.offsets.at_time(place.offset() as i64).next().is_some()
     }
 }
 
@@ -181,7 +177,7 @@ impl Copies {
         config: &Config,
         times: impl Fn(&Event<'_>) -> BTreeSet<i64>,
         at: impl Fn(i64, &mut CopyAction<'_>) -> Result<(), Error>,
-    ) -> Result<KeyedRuns<Text>, Error> {
+    ) -> Result<SortedRecords<Text>, Error> {
         let store = order.0;
         let (mut wanted, mut last) = (sorter(config), None);
         for Text { key, offset, len } in self.named.sorted(order) {
@@ -224,7 +220,7 @@ impl Copies {
         if let Some(part) = rejoined.as_ref().and_then(Rejoined::still_a_part) {
             part.push(&mut opening);
         }
-        let (offsets, events, bytes) = (Sorted::default(), 0, 0);
+        let (offsets, events, bytes) = (SpilledVec::default(), 0, 0);
         let mut taken = RemovedCopies { offsets, events, bytes, still_said: None, rejoined };
         if self.named.is_empty() {
             taken.still_said = said(opening);
@@ -261,7 +257,7 @@ impl Copies {
                 still.push(Text { key: 0, ..first }, order)?;
             }
         }
-        taken.offsets = Sorted::of(offsets.finish()?, order, &config.tmp_dir)?;
+        taken.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
         taken.still_said = list_of(&still.finish(order)?, opening, order);
         Ok(taken)
     }
@@ -278,7 +274,7 @@ fn said<'p>(mut opening: Vec<u8>) -> Option<Vec<Cow<'p, [u8]>>> {
 
 /// What begins with `opening` and has a list of events, in the order of the inputs, if there are any; `None` if it says nothing.
 fn list_of<'p>(
-    events: &KeyedRuns<Text>,
+    events: &SortedRecords<Text>,
     opening: Vec<u8>,
     order: Order<'_, 'p>,
 ) -> Option<Vec<Cow<'p, [u8]>>> {

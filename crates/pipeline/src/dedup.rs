@@ -10,7 +10,7 @@ use crate::numbered_metadata::Listed;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
-use tracemill_core::order::{KeyedRuns, KeyedSorter, Lists, Order};
+use tracemill_core::order::{ExternalSorter, Lists, Order, SortedRecords};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::Tier;
@@ -31,7 +31,7 @@ pub(crate) fn deduplicate(
     config: &Config,
 ) -> Result<Deduplicated, Error> {
     let order = Order(store);
-    let sorter = || KeyedSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
+    let sorter = || ExternalSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut patched = EventRewriter::new(Renamer::new(rewrite, tier), None, None);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
@@ -42,7 +42,7 @@ pub(crate) fn deduplicate(
         let key = hasher.hash_one(written(place));
         by_hash.push(Listed { key, number, place }, order)?;
     }
-    let by_hash: KeyedRuns<Listed> = by_hash.finish(order)?;
+    let by_hash: SortedRecords<Listed> = by_hash.finish(order)?;
 
     let mut result = Deduplicated { lists, events: 0, bytes: 0 };
     let mut by_number = sorter();

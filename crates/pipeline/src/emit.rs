@@ -338,7 +338,7 @@ mod tests {
             order: Order(&store),
             layout: Layout::of(Format::Array),
             delays: Reordering::default(),
-            lists: &Lists::Memory([Vec::new(), Vec::new()]),
+            lists: &Lists::default(),
             timed: Timed::Buckets(Buckets::over(std::iter::once(&entries[..]))),
             rewrite: None,
             fixups: None,

@@ -1,8 +1,8 @@
 //! Metadata events with a number to sort them by.
 
-use std::cmp::Ordering;
-use tracemill_core::order::{Keyed, Order, Record, word};
+use tracemill_core::order::Keyed;
 use tracemill_core::place::Place;
+use tracemill_core::spill::{Record, word};
 
 /// A metadata event: what it is sorted by, and its number in the list.
 #[derive(Clone, Copy)]
@@ -32,9 +32,5 @@ impl Keyed for Listed {
 
     fn key(&self) -> (u64, u64) {
         (self.key, self.number)
-    }
-
-    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
-        self.key().cmp(&other.key())
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::order::{KeyedSorter, Lists, METADATA, Order};
+use tracemill_core::order::{ExternalSorter, Lists, METADATA, Order};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Form, string_is};
 
@@ -97,7 +97,7 @@ impl Rejoined {
         &self,
         lists: Lists,
         store: &Store<'_>,
-        sorter: KeyedSorter<Listed>,
+        sorter: ExternalSorter<Listed>,
         tmp_dir: &Path,
     ) -> Result<RemainingMetadata, Error> {
         let mut left = RemainingMetadata { lists, events: 0, bytes: 0 };

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
-use tracemill_core::order::{Gather, Order, Records, Sorted, Sorter, SpillList, SpillLists};
+use tracemill_core::order::{Gather, Order, Sorter};
 use tracemill_core::place::Place;
+use tracemill_core::spill::{Records, SpillList, SpillLists, SpilledVec};
 use tracemill_profile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 
@@ -19,11 +20,11 @@ use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 #[derive(Clone, Default)]
 pub(crate) struct Reordering {
     /// The delayed chunks, with their offsets for times.
-    held: Arc<Sorted>,
+    held: Arc<SpilledVec<Entry>>,
     /// The same, with the offsets of the events behind which they follow for times.
-    after: Arc<Sorted>,
+    after: Arc<SpilledVec<Entry>>,
     /// Offsets of events that are left out, as times.
-    left_out: Arc<Sorted>,
+    left_out: Arc<SpilledVec<Entry>>,
     /// Streams that no order satisfies.
     pub(crate) unordered: Vec<String>,
 }
@@ -79,18 +80,18 @@ impl Reordering {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.count() == 0 && self.left_out.run().count() == 0
+        self.count() == 0 && self.left_out.is_empty()
     }
 
     /// Leaves the events at these offsets out, which are given as times; none of them is a chunk.
-    pub(crate) fn leave_out(&mut self, offsets: Sorted) {
+    pub(crate) fn leave_out(&mut self, offsets: SpilledVec<Entry>) {
         self.left_out = Arc::new(offsets);
     }
 
     /// Offsets of events that are not written at their place in the order.
     pub(crate) fn gone(&self) -> impl Iterator<Item = u64> + '_ {
-        let held = self.held.run().iter().map(|chunk| chunk.place.offset());
-        held.chain(self.left_out.run().iter().map(|event| event.time as u64))
+        let held = self.held.iter().map(|chunk| chunk.place.offset());
+        held.chain(self.left_out.iter().map(|event| event.time as u64))
     }
 
     /// Whether the event at this offset is one of those.
@@ -106,12 +107,12 @@ impl Reordering {
     /// Offsets of events behind which chunks are put in, and where these stand: by the former, then in the order in which
     /// they follow.
     pub(crate) fn after(&self) -> impl Iterator<Item = (u64, Place)> + '_ {
-        self.after.run().iter().map(|chunk| (chunk.time as u64, chunk.place))
+        self.after.iter().map(|chunk| (chunk.time as u64, chunk.place))
     }
 
     /// Chunks delayed.
     pub(crate) fn count(&self) -> u64 {
-        self.held.run().count() as u64
+        self.held.len() as u64
     }
 
     /// A stretch of the output without delayed chunks and what is left out, and with the chunks that have waited for its
@@ -120,7 +121,7 @@ impl Reordering {
         entries.into_iter().flat_map(|entry| {
             let offset = entry.place.offset();
             let own = (!self.is_gone(offset)).then_some(entry);
-            let waiting = self.after.run().at_time(offset as i64);
+            let waiting = self.after.at_time(offset as i64);
             own.into_iter().chain(waiting.map(move |chunk| Entry { place: chunk.place, ..entry }))
         })
     }
@@ -179,7 +180,7 @@ impl<'s, 'p> Finder<'s, 'p> {
     fn finish(self) -> Result<Reordering, Error> {
         let Finder { order, space, held, after, unordered } = self;
         let sorted = |gather: Gather<'_, '_>| -> Result<_, Error> {
-            Ok(Arc::new(Sorted::of(gather.finish()?, order, space.tmp_dir)?))
+            Ok(Arc::new(SpilledVec::sorted(gather.finish()?, order, space.tmp_dir)?))
         };
         let (held, after) = (sorted(held)?, sorted(after)?);
         Ok(Reordering { held, after, left_out: Arc::default(), unordered })
@@ -187,8 +188,8 @@ impl<'s, 'p> Finder<'s, 'p> {
 }
 
 /// Whether any entry has an offset as its time.
-fn has_time(all: &Sorted, offset: u64) -> bool {
-    all.run().at_time(offset as i64).next().is_some()
+fn has_time(all: &SpilledVec<Entry>, offset: u64) -> bool {
+    all.at_time(offset as i64).next().is_some()
 }
 
 /// The same chunks in the order of the input.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::Column;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_core::store::Store;
 
 /// How samples and steps belong together.
@@ -59,9 +59,9 @@ pub struct Assembler<'s, 'p> {
     builder: Builder,
     made: Vec<u8>,
     pairing: Pairing,
-    samples: Column<u32>,
-    deltas: Column<i64>,
-    positions: [Option<Column<i64>>; 2],
+    samples: SpillVec<u32>,
+    deltas: SpillVec<i64>,
+    positions: [Option<SpillVec<i64>>; 2],
     counted: Vec<u32>,
     unknown: Vec<Unknown>,
     unknown_ids: HashMap<u64, u32>,
@@ -108,8 +108,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
             builder: Builder::default(),
             made: Vec::new(),
             pairing,
-            samples: Column::new(third, samples, tmp_dir),
-            deltas: Column::new(third * 2, deltas, tmp_dir),
+            samples: SpillVec::new(tmp_dir, third).with_room_for(samples),
+            deltas: SpillVec::new(tmp_dir, third * 2).with_room_for(deltas),
             positions: [None, None],
             counted: Vec::new(),
             unknown: Vec::new(),
@@ -285,6 +285,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
         let trace_ids = self.last_trace_ids();
         let tree = self.builder.finish(&mut self.flaws);
         let plain = self.pairing == Pairing::Whole && !self.lost && later.is_empty();
+        let [lines, columns] = self.positions;
+        let [lines, columns] = [finished(lines)?, finished(columns)?];
         let mut profile = Profile {
             plain,
             store: self.store,
@@ -292,9 +294,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
             tree,
             counted: self.counted,
             later,
-            samples: self.samples,
-            deltas: self.deltas,
-            positions: self.positions,
+            samples: self.samples.finish()?,
+            deltas: self.deltas.finish()?,
+            positions: [lines, columns],
             trace_ids,
             extras: self.extras,
             start: self.start,
@@ -306,14 +308,12 @@ impl<'s, 'p> Assembler<'s, 'p> {
         if self.pairing == Pairing::Untimed {
             profile.judge_untimed(self.first.unwrap_or(0), self.taken);
         }
-        if self.keep == Keep::Tree {
-            return Ok(profile);
-        }
+        let Keep::All { memory } = self.keep else { return Ok(profile) };
         if self.pairing == Pairing::Untimed {
-            profile.spread()?;
+            profile.spread(SpillVec::new(&self.tmp_dir, memory / 3 * 2))?;
         }
         if !plain {
-            profile.measure()?;
+            profile.measure();
         }
         Ok(profile)
     }
@@ -337,8 +337,12 @@ impl<'s, 'p> Assembler<'s, 'p> {
     }
 }
 
-fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<Column<i64>, Error> {
-    let mut column = Column::new(memory, count as u64, tmp_dir);
+fn finished(column: Option<SpillVec<i64>>) -> Result<Option<SpilledVec<i64>>, Error> {
+    column.map(SpillVec::finish).transpose()
+}
+
+fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<SpillVec<i64>, Error> {
+    let mut column = SpillVec::new(tmp_dir, memory).with_room_for(count as u64);
     (0..count).try_for_each(|_| column.push(0))?;
     Ok(column)
 }

@@ -3,10 +3,9 @@
 use super::chunk::{Extra, ProfileSource};
 use super::text::Text;
 use super::tree::{NONE, Tree};
-use std::path::Path;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
-use tracemill_core::order::{Column, ColumnReader};
+use tracemill_core::spill::{SpillVec, SpilledIter, SpilledVec};
 use tracemill_core::store::Store;
 
 /// Numbers from here on stand for ids that no node had so far.
@@ -30,9 +29,9 @@ pub struct Profile<'s, 'p> {
     pub counted: Vec<u32>,
     /// What the numbers from [`LATER`] on mean.
     pub(super) later: Vec<u32>,
-    pub(super) samples: Column<u32>,
-    pub(super) deltas: Column<i64>,
-    pub(super) positions: [Option<Column<i64>>; 2],
+    pub(super) samples: SpilledVec<u32>,
+    pub(super) deltas: SpilledVec<i64>,
+    pub(super) positions: [Option<SpilledVec<i64>>; 2],
     /// Whether every sample names a node and has a step.
     pub(super) plain: bool,
     pub trace_ids: Vec<(Text, u32)>,
@@ -54,11 +53,11 @@ impl Profile<'_, '_> {
     /// The samples that name a node, each with what is wanted of it.
     pub fn samples(&self, wanted: Wanted) -> Samples<'_> {
         let position = match wanted {
-            Wanted::Position(which) => self.positions[which].as_ref().map(Column::reader),
+            Wanted::Position(which) => self.positions[which].as_ref().map(SpilledVec::iter),
             Wanted::Nodes | Wanted::Steps => None,
         };
-        let deltas = (wanted == Wanted::Steps).then(|| self.deltas.reader());
-        Samples { profile: self, samples: self.samples.reader(), deltas, position }
+        let deltas = (wanted == Wanted::Steps).then(|| self.deltas.iter());
+        Samples { profile: self, samples: self.samples.iter(), deltas, position }
     }
 
     /// The columns as they are, if every sample names a node and has a step, as in all profiles that nobody damaged:
@@ -84,40 +83,38 @@ impl Profile<'_, '_> {
         }
     }
 
-    /// Gives samples without any times the same distance from each other.
-    pub(super) fn spread(&mut self) -> Result<(), Error> {
+    /// Gives samples without any times the same distance from each other: `steps` takes it.
+    pub(super) fn spread(&mut self, mut steps: SpillVec<i64>) -> Result<(), Error> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {
-            self.samples = Column::new(0, 0, Path::new(""));
+            self.samples = SpilledVec::default();
             self.positions = [None, None];
             self.counted.fill(0);
             return Ok(());
         };
         let duration = i128::from(end.saturating_sub(start).max(0));
         let time = |sample: i128| (duration * sample / count) as i64;
-        (0..count).try_for_each(|i| self.deltas.push(time(i) - time((i - 1).max(0))))
+        (0..count).try_for_each(|i| steps.push(time(i) - time((i - 1).max(0))))?;
+        self.deltas = steps.finish()?;
+        Ok(())
     }
 
     /// Counts what was not clear while the chunks came.
-    pub(super) fn measure(&mut self) -> Result<(), Error> {
+    pub(super) fn measure(&mut self) {
         let mut extent = Extent::default();
-        let mut samples = self.samples(Wanted::Steps);
-        while let Some(sample) = samples.next()? {
-            extent.add(sample.delta);
-        }
+        self.samples(Wanted::Steps).for_each(|sample| extent.add(sample.delta));
         self.extent = extent;
-        Ok(())
     }
 }
 
 /// The columns of samples, equally long. See [`Profile::columns`].
 pub struct Columns<'a> {
     /// Index of each sample's node in the call tree.
-    pub nodes: &'a Column<u32>,
+    pub nodes: &'a SpilledVec<u32>,
     /// Nanoseconds from the sample before, or from the start of the profile, to each.
-    pub steps: &'a Column<i64>,
+    pub steps: &'a SpilledVec<i64>,
     /// Lines and columns of each sample, where the profile has them.
-    pub positions: [Option<&'a Column<i64>>; 2],
+    pub positions: [Option<&'a SpilledVec<i64>>; 2],
 }
 
 /// How many samples there are, and how far they reach.
@@ -164,33 +161,32 @@ pub struct Sample {
 /// Reads samples in order.
 pub struct Samples<'a> {
     pub(super) profile: &'a Profile<'a, 'a>,
-    pub(super) samples: ColumnReader<'a, u32>,
-    pub(super) deltas: Option<ColumnReader<'a, i64>>,
-    pub(super) position: Option<ColumnReader<'a, i64>>,
+    pub(super) samples: SpilledIter<'a, u32>,
+    pub(super) deltas: Option<SpilledIter<'a, i64>>,
+    pub(super) position: Option<SpilledIter<'a, i64>>,
 }
 
-impl Samples<'_> {
+impl Iterator for Samples<'_> {
+    type Item = Sample;
+
     /// The next sample that names a node; the steps of those that do not are added to its own.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Sample>, Error> {
+    fn next(&mut self) -> Option<Sample> {
         let mut delta = 0i64;
-        while let Some(number) = self.samples.read()? {
+        for number in self.samples.by_ref() {
             if let Some(deltas) = &mut self.deltas {
-                delta = delta.saturating_add(deltas.read()?.unwrap_or(0));
+                delta = delta.saturating_add(deltas.next().unwrap_or(0));
             }
-            let position = match &mut self.position {
-                Some(position) => position.read()?.unwrap_or(0),
-                None => 0,
-            };
+            let position = self.position.as_mut().and_then(Iterator::next).unwrap_or(0);
             let node = match number {
                 NONE => NONE,
                 LATER.. => self.profile.later[(number - LATER) as usize],
                 node => node,
             };
             if node != NONE {
-                return Ok(Some(Sample { node, delta, position }));
+                return Some(Sample { node, delta, position });
             }
         }
-        Ok(None)
+        None
     }
 }

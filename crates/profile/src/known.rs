@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Records, SpillList, SpillLists};
 use tracemill_core::place::{Long, Place};
+use tracemill_core::spill::{Records, SpillList, SpillLists};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Cursor, Mapped};
 

@@ -17,7 +17,7 @@
 //! let trace = tracemill_profile::open(&[Source::bytes("a.json", text)], &limits)?;
 //! for profile in Profiles::of(&trace)?.iter() {
 //!     let profile = profile?;
-//!     let hottest = &profile.hot()?[0];
+//!     let hottest = &profile.hot()[0];
 //!     println!("{} {}: {} samples, most in {}", profile.pid(), profile.tid(), profile.samples(), hottest.name);
 //!     # assert_eq!((&*profile.pid(), &*profile.tid(), profile.samples()), ("7", "8", 2));
 //!     assert_eq!((&*hottest.name, hottest.self_ns), ("parse", 7_000));

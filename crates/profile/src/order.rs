@@ -11,8 +11,8 @@ use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
-use tracemill_core::order::Records;
 use tracemill_core::order::{Gather, Order, Runs};
+use tracemill_core::spill::Records;
 
 /// The order that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::skim::Skim;
 use std::ops::AddAssign;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::order::{SpillList, SpillLists};
+use tracemill_core::spill::{SpillList, SpillLists};
 use tracemill_tokenizer::{Event, Field};
 
 /// What an event says of start and origin of a profile.

@@ -151,14 +151,11 @@ impl CpuProfile<'_, '_> {
     /// Functions of one name, script and line are one.
     ///
     /// Cost: one pass over the samples; 8 bytes of heap a node.
-    ///
-    /// # Errors
-    /// If samples that went to disk cannot be read.
-    pub fn hot(&self) -> Result<Vec<HotFunction>, Error> {
+    pub fn hot(&self) -> Vec<HotFunction> {
         let profile = &self.whole.profile;
         let mut own = vec![0i64; profile.tree.len()];
-        let (mut samples, mut now, mut last) = (profile.samples(Wanted::Steps), 0i64, None);
-        while let Some(sample) = samples.next()? {
+        let (mut now, mut last) = (0i64, None);
+        for sample in profile.samples(Wanted::Steps) {
             if let Some(node) = last.replace(sample.node) {
                 own[node as usize] = own[node as usize].saturating_add(sample.delta);
             }
@@ -183,7 +180,7 @@ impl CpuProfile<'_, '_> {
             all[number].self_ns = all[number].self_ns.saturating_add(self_ns);
         }
         all.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.name.cmp(&b.name)));
-        Ok(all)
+        all
     }
 }
 

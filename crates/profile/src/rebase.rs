@@ -70,18 +70,20 @@ struct Walk<'a> {
     time: i64,
 }
 
-impl Walk<'_> {
-    /// The next sample, its time, its line and column.
-    fn next(&mut self) -> Result<Option<(u32, i64, Positions)>, Error> {
-        let Some(sample) = self.steps.next()? else { return Ok(None) };
+impl Iterator for Walk<'_> {
+    /// A sample's node, its time, its line and column.
+    type Item = (u32, i64, Positions);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let sample = self.steps.next()?;
         self.time = self.time.saturating_add(sample.delta);
         let mut positions = [0; 2];
         for (own, samples) in positions.iter_mut().zip(&mut self.positions) {
             if let Some(samples) = samples {
-                *own = samples.next()?.map_or(0, |sample| sample.position);
+                *own = samples.next().map_or(0, |sample| sample.position);
             }
         }
-        Ok(Some((sample.node, self.time, positions)))
+        Some((sample.node, self.time, positions))
     }
 }
 
@@ -95,19 +97,19 @@ struct Inside<'a> {
     held: Option<(usize, (u32, i64, Positions))>,
 }
 
-impl Inside<'_> {
-    /// The next sample, its time, its line and column.
-    fn next(&mut self) -> Result<Option<(u32, i64, Positions)>, Error> {
+impl Iterator for Inside<'_> {
+    /// A sample's node, its time, its line and column.
+    type Item = (u32, i64, Positions);
+
+    fn next(&mut self) -> Option<Self::Item> {
         while self.held.is_none() {
-            let Some(sample) = self.walk.next()? else { break };
+            let Some(sample) = self.walk.next() else { break };
             self.held = self.windows.at(sample.1).map(|window| (window, sample));
         }
         let to = self.held.map_or(usize::MAX, |(window, _)| window);
         match self.in_force.next_if(|&(window, ..)| window <= to) {
-            Some((window, node, positions)) => {
-                Ok(Some((node, self.windows.0[window].0, positions)))
-            }
-            None => Ok(self.held.take().map(|(_, sample)| sample)),
+            Some((window, node, positions)) => Some((node, self.windows.0[window].0, positions)),
+            None => self.held.take().map(|(_, sample)| sample),
         }
     }
 }
@@ -129,8 +131,8 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         let in_force = Vec::new();
         let mut rebase =
             Rebase { group, whole, windows, in_force, store, position, sent, tail, begun, ts, out };
-        let (mut walk, mut in_force) = (rebase.walk(), InForce::new(windows));
-        while let Some((node, time, positions)) = walk.next()? {
+        let mut in_force = InForce::new(windows);
+        for (node, time, positions) in rebase.walk() {
             in_force.note(time, (node, positions));
         }
         rebase.in_force = in_force.finish(whole.last);
@@ -162,12 +164,12 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         mut self,
         made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let start = self.start()?;
+        let start = self.start();
         self.write_head(start, made)?;
         self.tail = self.envelope();
-        let (mut inside, mut batch) = (self.inside(), Batch::default());
+        let mut batch = Batch::default();
         let (mut before, mut count, mut last) = (start, 0, start);
-        while let Some((node, time, positions)) = inside.next()? {
+        for (node, time, positions) in self.inside() {
             if batch.nodes.is_empty() {
                 batch.first = time;
             }
@@ -189,15 +191,15 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     }
 
     /// The start: its own, or that of the window of the first sample.
-    fn start(&self) -> Result<i64, Error> {
+    fn start(&self) -> i64 {
         let own = self.whole.start;
         if self.windows.at(own).is_some() {
-            return Ok(own);
+            return own;
         }
-        let Some((_, time, _)) = self.inside().next()? else { return Ok(own) };
+        let Some((_, time, _)) = self.inside().next() else { return own };
         let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].0);
         // a window without a limit has no first moment
-        Ok(if from == i64::MIN { time } else { from })
+        if from == i64::MIN { time } else { from }
     }
 
     /// The `Profile` event that counts, with its start moved.

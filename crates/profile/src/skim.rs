@@ -17,7 +17,7 @@ use super::chunk::Chunk;
 use memchr::{memchr, memmem};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
-use tracemill_core::order::Record;
+use tracemill_core::spill::Record;
 use tracemill_tokenizer::{Event, Field};
 
 /// What was found of a chunk.

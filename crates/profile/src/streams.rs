@@ -24,8 +24,8 @@ use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::order::{Records, SpillLists};
 use tracemill_core::place::Long;
+use tracemill_core::spill::{Records, SpillLists};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::Mapped;
 

@@ -134,8 +134,7 @@ fn outcome(
     });
     let (mut time, mut inside) = (whole.start, false);
     let mut in_force = InForce::new(windows);
-    let mut samples = whole.profile.samples(Wanted::Steps);
-    while let Some(sample) = samples.next()? {
+    for sample in whole.profile.samples(Wanted::Steps) {
         time = time.saturating_add(sample.delta);
         inside |= seen.note(time, windows);
         in_force.note(time, ());

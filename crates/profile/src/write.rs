@@ -381,8 +381,7 @@ fn write_list(
     wanted: Wanted,
     writer: &mut Writer<'_, '_>,
 ) -> Result<(), Error> {
-    let mut samples = profile.samples(wanted);
-    while let Some(sample) = samples.next()? {
+    for sample in profile.samples(wanted) {
         match wanted {
             Wanted::Nodes => push_element(profile.tree.id(sample.node), &mut writer.buffer),
             Wanted::Steps => push_micros_element(sample.delta, &mut writer.buffer),

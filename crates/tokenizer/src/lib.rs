@@ -78,7 +78,7 @@ pub use grammar::{Defect, Validator, lapses, validate, validate_value};
 pub use lapse::Lapse;
 pub use mapped::{Mapped, survive_lost_pages};
 pub use mend::mend;
-pub use number::{Nanos, canonical, compare, nanos, number_text};
+pub use number::{Nanos, Number, canonical, compare, nanos, number_text};
 pub use restyle::{compact, pretty};
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,

@@ -25,7 +25,7 @@ impl Nanos {
 
 /// Reads the text of a JSON number of microseconds; `None` if it is not one.
 pub fn nanos(text: &[u8]) -> Option<Nanos> {
-    quick_nanos(text).or_else(|| Decimal::parse(text).map(|decimal| decimal.nanos()))
+    quick_nanos(text).or_else(|| Number::parse(text).map(|number| number.nanos()))
 }
 
 /// Up to 15 digits and 3 decimals, no exponent: what nearly every producer writes.
@@ -58,23 +58,23 @@ fn quick_nanos(text: &[u8]) -> Option<Nanos> {
 /// # Panics
 /// If either is not a JSON number: callers hold texts that [`nanos`] has accepted.
 pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let parse = |text| Decimal::parse(text).expect("the text was accepted as a number before");
+    let parse = |text| Number::parse(text).expect("the text was accepted as a number before");
     parse(a).compare(&parse(b))
 }
 
 /// Appends a form of the text of a JSON number that is the same for equal numbers only; false if it is no number.
 pub fn canonical(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(decimal) = Decimal::parse(text) else { return false };
-    if decimal.is_zero() {
+    let Some(number) = Number::parse(text) else { return false };
+    if number.is_zero() {
         out.push(b'0');
         return true;
     }
-    out.extend_from_slice(if decimal.negative { b"-" } else { b"" });
-    out.extend(decimal.significant().map(|digit| digit | b'0'));
+    out.extend_from_slice(if number.negative { b"-" } else { b"" });
+    out.extend(number.significant().map(|digit| digit | b'0'));
     while out.last() == Some(&b'0') {
         out.pop();
     }
-    out.extend_from_slice(format!("e{}", decimal.magnitude()).as_bytes());
+    out.extend_from_slice(format!("e{}", number.magnitude()).as_bytes());
     true
 }
 
@@ -91,20 +91,32 @@ pub fn number_text<'a>(value: &'a [u8], scratch: &'a mut Vec<u8>) -> Option<&'a 
         [b'"', content @ .., b'"'] => content,
         _ => value,
     };
-    Decimal::parse(text).map(|_| text)
+    Number::parse(text).map(|_| text)
 }
 
-/// A JSON number taken apart: ±`whole`.`decimals` × 10^`exponent`.
-struct Decimal<'a> {
-    negative: bool,
-    whole: &'a [u8],
-    decimals: &'a [u8],
-    exponent: i64,
+/// A JSON number taken apart: ±`whole`.`decimals` × 10^`exponent`. The one reader of numbers: whoever calculates with digits
+/// takes them from here.
+///
+/// ```
+/// let number = tracemill_tokenizer::Number::parse(b"-12.50e3").expect("it is a number");
+/// assert_eq!((number.whole, number.decimals, number.exponent), (&b"12"[..], &b"50"[..], 3));
+/// assert!(number.digits().eq([1, 2, 5, 0]) && number.negative);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'a> {
+    /// Whether it begins with `-`, as −0 does.
+    pub negative: bool,
+    /// Digits before the point: at least one, and no zero before others.
+    pub whole: &'a [u8],
+    /// Digits behind the point, as they are written.
+    pub decimals: &'a [u8],
+    /// Beyond ±10^17 it stays there.
+    pub exponent: i64,
 }
 
-impl<'a> Decimal<'a> {
-    /// By the grammar of RFC 8259 §6.
-    fn parse(text: &'a [u8]) -> Option<Self> {
+impl<'a> Number<'a> {
+    /// By the grammar of RFC 8259 §6; `None` for what is no number of JSON. Allocates nothing.
+    pub fn parse(text: &'a [u8]) -> Option<Self> {
         let (negative, rest) = match text.split_first()? {
             (b'-', rest) => (true, rest),
             _ => (false, text),
@@ -128,12 +140,17 @@ impl<'a> Decimal<'a> {
             Some((b'e' | b'E', rest)) => exponent(rest)?,
             Some(_) => return None,
         };
-        Some(Decimal { negative, whole, decimals, exponent })
+        Some(Number { negative, whole, decimals, exponent })
+    }
+
+    /// Its digits, 0 to 9 each, before and behind the point, as they are written.
+    pub fn digits(&self) -> impl Iterator<Item = u8> + 'a {
+        self.whole.iter().chain(self.decimals).map(|b| b & 15)
     }
 
     /// Digits from the first that is not zero on; none for zero.
-    fn significant(&self) -> impl Iterator<Item = u8> + '_ {
-        self.whole.iter().chain(self.decimals).map(|b| b & 15).skip_while(|&digit| digit == 0)
+    fn significant(&self) -> impl Iterator<Item = u8> + 'a {
+        self.digits().skip_while(|&digit| digit == 0)
     }
 
     /// Digits that stand before the decimal point once leading zeros are gone; negative for 0.00x.
@@ -260,7 +277,7 @@ mod tests {
     fn the_quick_way_agrees_with_the_slow_one() {
         for text in ["0", "7", "-7", "123456789012345", "1.5", "-1.25", "0.125", "99.999", "-0.001"]
         {
-            let slow = Decimal::parse(text.as_bytes()).map(|d| d.nanos());
+            let slow = Number::parse(text.as_bytes()).map(|d| d.nanos());
             assert_eq!(quick_nanos(text.as_bytes()), slow, "{text}");
         }
     }

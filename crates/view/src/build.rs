@@ -19,48 +19,18 @@ use crate::tracks::{TrackWriter, is_beside};
 use tracemill_analysis::{Entries, Names, ReadRules, TableRules, Trace, View};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::ErrorKind;
-use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Spool};
+use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::pairing::Begins;
-use tracemill_core::store::Store;
+use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, Stretch, scan_inputs};
 
 /// Flows have this part of what the index of a run may take, three times.
 const FLOWS: u64 = 24;
 
-/// A sorter whose keys say all there is to say of the order: no event is looked at.
-struct Sorter<R> {
-    records: KeyedSorter<R>,
-    none: Store<'static>,
-}
-
-impl<R: Keyed> Sorter<R> {
-    /// It may take one part in `share` of what the index of a run may take.
-    fn new(config: &Config, share: u64) -> Self {
-        // a list doubles when it is full
-        let limit = config.shares().index / share / 2;
-        let records = KeyedSorter::new(&config.tmp_dir, limit, config.threads);
-        Sorter { records, none: Store::new(std::iter::empty(), Vec::new()) }
-    }
-
-    fn push(&mut self, record: R) -> Result<(), Error> {
-        self.records.push(record, Order(&self.none))
-    }
-
-    fn finish(self) -> Result<Sorted<R>, Error> {
-        let runs = self.records.finish(Order(&self.none))?;
-        Ok(Sorted { runs, none: self.none })
-    }
-}
-
-struct Sorted<R> {
-    runs: KeyedRuns<R>,
-    none: Store<'static>,
-}
-
-impl<R: Keyed> Sorted<R> {
-    fn iter(&self) -> impl Iterator<Item = R> + '_ {
-        self.runs.sorted(Order(&self.none))
-    }
+/// It may take one part in `share` of what the index of a run may take.
+fn sorter<R: Keyed>(config: &Config, share: u64) -> KeySorter<R> {
+    // a list doubles when it is full
+    KeySorter::new(&config.tmp_dir, config.shares().index / share / 2, config.threads)
 }
 
 /// What is found in all stretches.
@@ -68,9 +38,9 @@ struct All {
     names: Names,
     lanes: LaneTable,
     parts: Parts,
-    spans: Sorter<Timed>,
-    marks: Option<Sorter<Mark>>,
-    flows: Sorter<Mark>,
+    spans: KeySorter<Timed>,
+    marks: Option<KeySorter<Mark>>,
+    flows: KeySorter<Mark>,
     told: Told,
     given: u64,
 }
@@ -118,17 +88,17 @@ impl All {
         if joined.is_same() {
             return Ok(());
         }
-        let spans = std::mem::replace(&mut self.spans, Sorter::new(config, 3)).finish()?;
+        let spans = std::mem::replace(&mut self.spans, sorter(config, 3)).finish()?;
         for Timed(lane, span) in spans.iter() {
             let lane = joined.lane(lane);
             let start = span.start.saturating_add(lane.offset);
             self.spans.push(Timed(lane.number, Span { start, ..span }))?;
         }
-        let flows = std::mem::replace(&mut self.flows, Sorter::new(config, FLOWS)).finish()?;
+        let flows = std::mem::replace(&mut self.flows, sorter(config, FLOWS)).finish()?;
         for point in flows.iter() {
             self.flows.push(joined.mark(point))?;
         }
-        let Some(before) = self.marks.replace(Sorter::new(config, 6)) else { return Ok(()) };
+        let Some(before) = self.marks.replace(sorter(config, 6)) else { return Ok(()) };
         let before = before.finish()?;
         for mark in before.iter() {
             let mark = joined.mark(mark);
@@ -210,9 +180,9 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
         names: Names::default(),
         lanes: LaneTable::default(),
         parts: Parts::default(),
-        spans: Sorter::new(config, 3),
-        marks: Some(Sorter::new(config, 6)),
-        flows: Sorter::new(config, FLOWS),
+        spans: sorter(config, 3),
+        marks: Some(sorter(config, 6)),
+        flows: sorter(config, FLOWS),
         told: Told::default(),
         given: config.memory,
     };
@@ -251,16 +221,16 @@ fn bounds_of(of_events: Option<Bounds>, all: &All) -> Bounds {
 }
 
 /// Points of flows by flow, and by lane.
-fn flows(points: Sorter<Mark>, config: &Config) -> Result<Flows, Error> {
+fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
     let limit = config.shares().index / FLOWS;
-    let (mut all, mut filed) = (Spool::new(&config.tmp_dir, limit), Sorter::new(config, FLOWS));
+    let (mut all, mut filed) = (SpillVec::new(&config.tmp_dir, limit), sorter(config, FLOWS));
     let points = points.finish()?;
     for (at, point) in points.iter().enumerate() {
         all.extend(&[point])?;
         filed.push(ByLane(Mark { pair: at as u64, ..point }))?;
     }
     drop(points);
-    let mut by_lane = Spool::new(&config.tmp_dir, limit);
+    let mut by_lane = SpillVec::new(&config.tmp_dir, limit);
     filed.finish()?.iter().try_for_each(|point| by_lane.extend(&[point]))?;
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }
@@ -274,7 +244,7 @@ fn arrange(
 ) -> Result<Model, Error> {
     let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;
     let flows = flows(points, config)?;
-    let (mut placed, mut depths) = (Sorter::new(config, 3), vec![0; keys.all.len()]);
+    let (mut placed, mut depths) = (sorter(config, 3), vec![0; keys.all.len()]);
     {
         let spans = spans.finish()?;
         let (mut rows, mut lane) = (Rows::default(), 0);
@@ -294,8 +264,8 @@ fn arrange(
     }
     let placed = placed.finish()?;
     let limit = config.shares().index / 4;
-    let spool = Spool::new(&config.tmp_dir, limit);
-    let mut writer = TrackWriter::new(spool, Spool::new(&config.tmp_dir, limit / 8));
+    let spool = SpillVec::new(&config.tmp_dir, limit);
+    let mut writer = TrackWriter::new(spool, SpillVec::new(&config.tmp_dir, limit / 8));
     let mut lanes: Vec<Lane> = keys.all.iter().map(|key| Lane::new(key, notes)).collect();
     let (mut sums, mut current) = (vec![NameSum::default(); names.len()], None);
     for Placed(own, mut span) in placed.iter() {

@@ -1,8 +1,8 @@
 //! Flows: which events are joined by arrows. Points of a flow (s, t, f, and events with `bind_id`) in order of flow and time, and again by lane.
 
 use crate::record::{Mark, Span};
-use std::cmp::Ordering;
-use tracemill_core::order::{Keyed, Order, Record, Spooled};
+use tracemill_core::order::Keyed;
+use tracemill_core::spill::{Record, SpilledVec};
 
 /// Points that are looked at for one event.
 const LOOKED_AT: usize = 1000;
@@ -34,10 +34,6 @@ impl Keyed for ByLane {
     fn key(&self) -> Self::Key {
         (self.0.lane, self.0.ts, self.0.place)
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 /// An arrow: two events, each with the time of its point.
@@ -49,12 +45,12 @@ pub(crate) struct InLane(pub(crate) u32, pub(crate) Span);
 
 /// All points.
 pub(crate) struct Flows {
-    points: Spooled<Mark>,
-    by_lane: Spooled<ByLane>,
+    points: SpilledVec<Mark>,
+    by_lane: SpilledVec<ByLane>,
 }
 
 impl Flows {
-    pub(crate) fn new(points: Spooled<Mark>, by_lane: Spooled<ByLane>) -> Self {
+    pub(crate) fn new(points: SpilledVec<Mark>, by_lane: SpilledVec<ByLane>) -> Self {
         Flows { points, by_lane }
     }
 
@@ -101,6 +97,6 @@ impl Flows {
 
     /// Bytes on disk.
     pub(crate) fn spilled(&self) -> u64 {
-        self.points.spilled() + self.by_lane.spilled()
+        self.points.spilled_bytes() + self.by_lane.spilled_bytes()
     }
 }

@@ -1,7 +1,8 @@
 //! What stays of an event: 48 bytes until it is paired, 32 bytes as an interval of a row.
 
-use std::cmp::{Ordering, Reverse};
-use tracemill_core::order::{Keyed, Order, Record, word};
+use std::cmp::Reverse;
+use tracemill_core::order::Keyed;
+use tracemill_core::spill::{Record, word};
 
 /// The place of what no event stands for.
 pub(crate) const NO_PLACE: u64 = u64::MAX;
@@ -149,10 +150,6 @@ impl Keyed for Mark {
     fn key(&self) -> Self::Key {
         (self.group, self.ts, self.place)
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 impl Keyed for Timed {
@@ -161,10 +158,6 @@ impl Keyed for Timed {
     fn key(&self) -> Self::Key {
         (self.0, self.1.start, Reverse(self.1.dur), self.1.place)
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 impl Keyed for Placed {
@@ -172,9 +165,5 @@ impl Keyed for Placed {
 
     fn key(&self) -> Self::Key {
         (self.0, self.1.row, self.1.start, Reverse(self.1.dur), self.1.place)
-    }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
     }
 }

@@ -12,7 +12,7 @@
 use crate::record::{OPEN, OVERFLOW, Span};
 use std::ops::Range;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Record, Spool, Spooled, word};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 
 /// Intervals of a sum, and sums of the next.
 const FAN: usize = 16;
@@ -131,8 +131,8 @@ impl Grid {
 
 /// Takes rows one after the other.
 pub(crate) struct TrackWriter {
-    spans: Spool<Span>,
-    sums: Spool<Sum>,
+    spans: SpillVec<Span>,
+    sums: SpillVec<Sum>,
     len: usize,
     sums_len: usize,
     track: Option<(Track, bool)>,
@@ -142,7 +142,7 @@ pub(crate) struct TrackWriter {
 }
 
 impl TrackWriter {
-    pub(crate) fn new(spans: Spool<Span>, sums: Spool<Sum>) -> Self {
+    pub(crate) fn new(spans: SpillVec<Span>, sums: SpillVec<Sum>) -> Self {
         let (levels, open) = (Vec::new(), Vec::new());
         TrackWriter { spans, sums, len: 0, sums_len: 0, track: None, levels, open }
     }
@@ -200,8 +200,8 @@ impl TrackWriter {
 
 /// All rows.
 pub(crate) struct Tracks {
-    spans: Spooled<Span>,
-    sums: Spooled<Sum>,
+    spans: SpilledVec<Span>,
+    sums: SpilledVec<Sum>,
 }
 
 impl Tracks {
@@ -216,7 +216,7 @@ impl Tracks {
 
     /// Bytes on disk.
     pub(crate) fn spilled(&self) -> u64 {
-        self.spans.spilled() + self.sums.spilled()
+        self.spans.spilled_bytes() + self.sums.spilled_bytes()
     }
 
     /// Those of a row that a window touches; of counters with the sample before.

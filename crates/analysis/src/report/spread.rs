@@ -3,10 +3,10 @@
 use crate::space::{double, half, put, rank};
 use crate::trace::Trace;
 use crate::walk::Window;
-use std::cmp::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Keyed, Order, Record as Fixed, word};
+use tracemill_core::order::Keyed;
+use tracemill_core::spill::{Record as Fixed, word};
 
 /// Of the events of a name; times are microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,10 +49,6 @@ impl Keyed for Lasted {
 
     fn key(&self) -> Self::Key {
         (self.name, rank(self.dur), self.number)
-    }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
     }
 }
 

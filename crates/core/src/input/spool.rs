@@ -20,7 +20,6 @@ use crate::scan::Collect;
 use crate::store::{Payload, Segment};
 use memmap2::MmapMut;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
 
 /// A pause in the growth of the spooled file after which it is scanned.
@@ -146,7 +145,7 @@ impl<'c> Spool<'c> {
     /// Lends what was read so far.
     fn lend(&mut self, step: impl FnOnce(&Payload) -> Result<(), Error>) -> Result<(), Error> {
         let payload = match &self.file {
-            Some(file) => Payload::Mapped(Arc::new(self.map(file)?)),
+            Some(file) => self.map(file)?.into(),
             None => Payload::Segments(std::mem::take(&mut self.segments)),
         };
         let stepped = step(&payload);
@@ -252,7 +251,7 @@ impl<'c> Spool<'c> {
         Ok(())
     }
 
-    fn map(&self, file: &Temporary) -> Result<Mapped, Error> {
+    fn map(&self, file: &Temporary) -> Result<Option<Mapped>, Error> {
         file.map().map_err(|e| Error::scratch(&self.config.tmp_dir, e))
     }
 
@@ -263,7 +262,7 @@ impl<'c> Spool<'c> {
             if self.bytes < 3 && !last {
                 return Ok(false);
             }
-            let map = self.file.as_ref().map(|file| self.map(file)).transpose()?;
+            let map = self.file.as_ref().map_or(Ok(None), |file| self.map(file))?;
             let first = self.segments.first().map_or(&[][..], Segment::bytes);
             let skip = super::byte_order_mark(map.as_deref().unwrap_or(first)) as u64;
             self.scanner = Some(self.proof.scanner(self.tier, skip));
@@ -273,7 +272,7 @@ impl<'c> Spool<'c> {
             Some(_) if grown < SPOOL_STEP && !last && !(pauses && self.limits.hurries) => {
                 return Ok(false);
             }
-            Some(file) => Some(self.map(file)?),
+            Some(file) => self.map(file)?,
             None => None,
         };
         let scanner = self.scanner.as_mut().expect("made above");
@@ -292,7 +291,7 @@ impl<'c> Spool<'c> {
 
     fn into_payload(self) -> Result<Payload, Error> {
         match &self.file {
-            Some(file) if self.limits.keep => Ok(Payload::Mapped(Arc::new(self.map(file)?))),
+            Some(file) if self.limits.keep => Ok(self.map(file)?.into()),
             Some(_) => Ok(Payload::Empty),
             None if self.bytes == 0 || !self.limits.keep => Ok(Payload::Empty),
             None => Ok(Payload::Segments(self.segments)),
@@ -335,17 +334,12 @@ pub fn to_file(
     let failed = |e| Error::scratch(&config.tmp_dir, e);
     let mut file = Temporary::new(&config.tmp_dir).map_err(failed)?;
     let mut buffer = vec![0; config.read_size.min(256 * 1024)];
-    let mut bytes = 0;
     loop {
         match read_retrying(reader, &mut buffer).map_err(|e| Error::read(name, e))? {
-            0 => break,
-            count => {
-                file.write_all(&buffer[..count]).map_err(failed)?;
-                bytes += count;
-            }
+            0 => return file.map().map_err(failed),
+            count => file.write_all(&buffer[..count]).map_err(failed)?,
         }
     }
-    if bytes == 0 { Ok(None) } else { file.map().map(Some).map_err(failed) }
 }
 
 #[cfg(test)]

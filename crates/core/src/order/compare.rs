@@ -11,6 +11,14 @@ use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text}
 #[derive(Clone, Copy)]
 pub struct Order<'s, 'p>(pub &'s Store<'p>);
 
+impl Order<'static, 'static> {
+    /// Over no events: for records whose keys say all there is to say.
+    pub fn none() -> Self {
+        static NONE: Store<'static> = Store::none();
+        Order(&NONE)
+    }
+}
+
 impl Order<'_, '_> {
     /// By time, at one time the longer first, then as they were read. Total: no two entries are equal.
     pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {

@@ -8,24 +8,22 @@
 //!
 //! One file, however many partitions: no descriptors are spent on partitions. A range costs 24 bytes beside its entries.
 
-use super::run::{ENTRY, Run};
-use super::spill::Scratch;
-use super::{Buckets, MergedRuns, Order};
+use super::{Buckets, MergedRuns, Order, Run, write_run};
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::spill::{DiskRuns, RunFile};
 use crate::threads::on_threads;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
-use tracemill_tokenizer::Mapped;
 
 /// Entries of several partitions, one partition behind the other, sorted by their 16 bytes within each.
 #[derive(Default)]
 pub struct PartitionRun {
     /// Partition by partition, as `ends` has them.
     pub entries: Vec<Entry>,
-    /// Lanes, and where each ends.
+    /// Partitions, and where each ends.
     pub ends: Vec<(u32, usize)>,
 }
 
@@ -43,10 +41,12 @@ impl PartitionRun {
     }
 }
 
-/// A stretch of one partition, and the run or file it is in.
+/// A stretch of one partition.
 struct Piece {
     partition: u32,
+    /// In memory the number of its [`PartitionRun`], on disk of its own run.
     run: u32,
+    /// Its entries in that run.
     range: Range<usize>,
 }
 
@@ -62,27 +62,35 @@ fn pieces(runs: &[PartitionRun]) -> Vec<Piece> {
 
 /// What was spilled of partitions so far.
 pub struct PartitionSpill {
-    runs: Scratch,
+    runs: RunFile,
+    /// A run each.
     pieces: Vec<Piece>,
     count: u64,
 }
 
 impl PartitionSpill {
-    /// An empty file in `dir`, which has no name.
-    pub fn new(dir: &Path) -> Result<Self, Error> {
-        Ok(PartitionSpill { runs: Scratch::new(dir)?, pieces: Vec::new(), count: 0 })
+    /// Nothing yet; it goes to a file in `dir`.
+    pub fn new(dir: &Path) -> Self {
+        PartitionSpill { runs: RunFile::new(dir), pieces: Vec::new(), count: 0 }
+    }
+
+    /// Whether nothing was spilled yet.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Writes everything in `runs`, as one run in exact order for each partition.
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::error::ErrorKind::Scratch) if the disk does not take it.
     pub fn spill(&mut self, runs: &[PartitionRun], order: Order<'_, '_>) -> Result<(), Error> {
         self.count += 1;
-        for of_partition in pieces(runs).chunk_by(|a, b| a.partition == b.partition) {
-            let slices =
-                of_partition.iter().map(|p| &runs[p.run as usize].entries[p.range.clone()]);
-            let start = self.runs.len as usize;
-            self.runs.write_run(slices, order)?;
-            let range = start..self.runs.len as usize;
-            self.pieces.push(Piece { partition: of_partition[0].partition, run: 0, range });
+        for own in pieces(runs).chunk_by(|a, b| a.partition == b.partition) {
+            let slices = own.iter().map(|p| &runs[p.run as usize].entries[p.range.clone()]);
+            write_run(&mut self.runs, slices, order)?;
+            let count = own.iter().map(|piece| piece.range.len()).sum();
+            let run = self.pieces.len() as u32;
+            self.pieces.push(Piece { partition: own[0].partition, run, range: 0..count });
         }
         Ok(())
     }
@@ -90,23 +98,23 @@ impl PartitionSpill {
     /// All runs of all partitions.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Scratch`] if the disk does not take the rest.
+    /// As [`PartitionSpill::spill`].
     pub fn finish(mut self) -> Result<PartitionRuns, Error> {
         self.pieces.sort_by_key(|piece| piece.partition);
-        let place = Storage::Disk(self.runs.into_mapped()?);
-        Ok(PartitionRuns { pieces: self.pieces, held: place, spills: self.count })
+        let storage = Storage::Disk(self.runs.finish()?);
+        Ok(PartitionRuns { pieces: self.pieces, storage, spills: self.count })
     }
 }
 
 enum Storage {
     Memory(Vec<PartitionRun>),
-    Disk(Option<Mapped>),
+    Disk(DiskRuns),
 }
 
 /// The runs of all partitions, complete.
 pub struct PartitionRuns {
     pieces: Vec<Piece>,
-    held: Storage,
+    storage: Storage,
     /// How often the index went to disk.
     pub spills: u64,
 }
@@ -114,12 +122,12 @@ pub struct PartitionRuns {
 impl PartitionRuns {
     /// Runs that were never spilled.
     pub fn in_memory(runs: Vec<PartitionRun>) -> Self {
-        PartitionRuns { pieces: pieces(&runs), held: Storage::Memory(runs), spills: 0 }
+        PartitionRuns { pieces: pieces(&runs), storage: Storage::Memory(runs), spills: 0 }
     }
 
     /// Puts every run in exact order, so that it can be cut at any entry. Runs on disk are already.
     pub fn resolve_ties(&mut self, order: Order<'_, '_>, threads: usize) {
-        let Storage::Memory(runs) = &mut self.held else { return };
+        let Storage::Memory(runs) = &mut self.storage else { return };
         let tasks = Mutex::new(runs.iter_mut());
         let work = || {
             while let Some(run) = tasks.lock().unwrap_or_else(|e| e.into_inner()).next() {
@@ -134,14 +142,11 @@ impl PartitionRuns {
     pub fn of(&self, partition: u32) -> impl Iterator<Item = Run<'_>> {
         let start = self.pieces.partition_point(|piece| piece.partition < partition);
         let own = self.pieces[start..].iter().take_while(move |piece| piece.partition == partition);
-        own.map(|piece| match &self.held {
+        own.map(|piece| match &self.storage {
             Storage::Memory(runs) => {
                 Run::Memory(&runs[piece.run as usize].entries[piece.range.clone()])
             }
-            Storage::Disk(mapped) => {
-                let bytes = mapped.as_deref().unwrap_or_default();
-                Run::Disk(bytes[piece.range.clone()].as_chunks::<ENTRY>().0)
-            }
+            Storage::Disk(runs) => runs.entries_of(piece.run as usize),
         })
     }
 }

@@ -1,23 +1,42 @@
-//! A sorted run, in memory or on disk, and how an entry stands on disk.
+//! A sorted run of entries, in memory or on disk.
 
+use super::{Buckets, Order};
 use crate::entry::Entry;
-use crate::place::Place;
+use crate::error::Error;
+use crate::spill::{DiskRuns, Record, RunFile};
 use std::ops::Range;
 
-pub(super) const ENTRY: usize = size_of::<Entry>();
+const ENTRY: usize = Entry::BYTES;
 
-/// An entry as it stands on disk.
-pub fn encode(entry: Entry) -> [u8; ENTRY] {
-    let mut record = [0; ENTRY];
-    record[..8].copy_from_slice(&entry.time.to_le_bytes());
-    record[8..].copy_from_slice(&entry.place.0.to_le_bytes());
-    record
+/// Writes what sorted `parts` hold, as a run in exact order.
+///
+/// # Errors
+/// As [`RunFile::write`].
+pub fn write_run<'e>(
+    file: &mut RunFile,
+    parts: impl Iterator<Item = &'e [Entry]>,
+    order: Order<'_, '_>,
+) -> Result<(), Error> {
+    let (buckets, mut bucket) = (Buckets::over(parts), Vec::new());
+    for index in 0..buckets.count() {
+        buckets.collect(index, &mut bucket);
+        order.resolve_ties(&mut bucket);
+        file.write_records(&bucket)?;
+    }
+    file.end_run();
+    Ok(())
 }
 
-/// The entry of a record.
-pub fn decode(record: &[u8; ENTRY]) -> Entry {
-    let [time, place] = [0, 8].map(|at| record[at..].first_chunk().copied().unwrap_or_default());
-    Entry { time: i64::from_le_bytes(time), place: Place(u64::from_le_bytes(place)) }
+impl DiskRuns {
+    /// The runs, of entries that [`write_run`] wrote.
+    pub fn entries(&self) -> impl Iterator<Item = Run<'_>> {
+        (0..self.count()).map(|number| self.entries_of(number))
+    }
+
+    /// The entries of a run, by its number.
+    pub(super) fn entries_of(&self, number: usize) -> Run<'_> {
+        Run::Disk(self.run(number).as_chunks::<ENTRY>().0)
+    }
 }
 
 /// A sorted run.
@@ -25,7 +44,7 @@ pub fn decode(record: &[u8; ENTRY]) -> Entry {
 pub enum Run<'r> {
     /// In memory.
     Memory(&'r [Entry]),
-    /// On disk, mapped: records of [`encode`].
+    /// On disk, mapped: entries as [`Record::encode`] wrote them.
     Disk(&'r [[u8; ENTRY]]),
 }
 
@@ -42,7 +61,7 @@ impl Iterator for RunIter<'_> {
     fn next(&mut self) -> Option<Entry> {
         match self {
             RunIter::Memory(entries) => entries.next().copied(),
-            RunIter::Disk(records) => records.next().map(decode),
+            RunIter::Disk(records) => records.next().map(|record| Entry::decode(record)),
         }
     }
 }
@@ -67,7 +86,7 @@ impl<'r> Run<'r> {
     pub(super) fn partition_point(self, before: impl Fn(&Entry) -> bool) -> usize {
         match self {
             Run::Memory(entries) => entries.partition_point(before),
-            Run::Disk(records) => records.partition_point(|record| before(&decode(record))),
+            Run::Disk(records) => records.partition_point(|record| before(&Entry::decode(record))),
         }
     }
 
@@ -94,7 +113,7 @@ impl<'r> Run<'r> {
     pub fn at(self, index: usize) -> Option<Entry> {
         match self {
             Run::Memory(entries) => entries.get(index).copied(),
-            Run::Disk(records) => records.get(index).map(decode),
+            Run::Disk(records) => records.get(index).map(|record| Entry::decode(record)),
         }
     }
 

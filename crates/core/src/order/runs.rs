@@ -4,8 +4,7 @@ use crate::entry::Entry;
 
 /// Entries that a bucket should hold: 256 KiB of index, some MiB of events.
 ///
-/// A quarter of it, so that the events of a bucket stay in a core's own cache while they are changed, was no faster there,
-///X
+/// With a quarter of it the events of a bucket stay in a core's own cache while they are changed; that was no faster.
 const BUCKET: usize = 16 * 1024;
 /// One of this many entries of each run is looked at to find the borders.
 const SAMPLE: usize = 512;

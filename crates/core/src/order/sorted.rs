@@ -1,49 +1,27 @@
-//! Entries in one row of exact order, to be searched: in memory, or on disk.
+//! Entries in one row of exact order, to be searched.
 
-use super::run::{ENTRY, Run, encode};
-use super::spill::Scratch;
 use super::{Order, Runs, Sorter};
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::spill::{SpillVec, SpilledVec};
 use std::path::Path;
-use tracemill_tokenizer::Mapped;
 
-/// See the module doc.
-pub enum Sorted {
-    /// In memory.
-    Memory(Vec<Entry>),
-    /// On disk: records of [`encode`].
-    Disk(Mapped),
-}
-
-impl Default for Sorted {
-    fn default() -> Self {
-        Sorted::Memory(Vec::new())
-    }
-}
-
-impl Sorted {
-    /// What a sorter has; on disk if any of it went there.
-    pub fn of(mut sorter: Sorter, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Self, Error> {
+impl SpilledVec<Entry> {
+    /// What a sorter has, in exact order; on disk if any of it went there.
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::error::ErrorKind::Scratch) if the disk does not take it.
+    pub fn sorted(mut sorter: Sorter, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Self, Error> {
         let (runs, _) = sorter.finish(order.0)?;
-        if let Runs::Memory(_) = runs {
-            let mut all = Vec::new();
-            runs.each_in_order(order, |entry| {
-                all.push(entry);
-                Ok(())
-            })?;
-            return Ok(Sorted::Memory(all));
-        }
-        let mut file = Scratch::new(tmp_dir)?;
-        runs.each_in_order(order, |entry| file.write(&encode(entry)))?;
-        Ok(file.into_mapped()?.map_or_else(Sorted::default, Sorted::Disk))
+        let limit = if matches!(runs, Runs::Memory(_)) { u64::MAX } else { 0 };
+        let mut all = SpillVec::new(tmp_dir, limit);
+        runs.each_in_order(order, |entry| all.push(entry))?;
+        all.finish()
     }
 
-    /// All of them.
-    pub fn run(&self) -> Run<'_> {
-        match self {
-            Sorted::Memory(entries) => Run::Memory(entries),
-            Sorted::Disk(mapped) => Run::Disk(mapped.as_chunks::<ENTRY>().0),
-        }
+    /// Those of a time, if they are in order of time. Cost: a binary search.
+    pub fn at_time(&self, time: i64) -> impl Iterator<Item = Entry> {
+        let from = self.partition_point(|entry| entry.time < time);
+        self.range(from..self.len()).take_while(move |entry| entry.time == time)
     }
 }

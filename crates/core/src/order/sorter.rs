@@ -1,9 +1,10 @@
 //! Entries that are collected in any order and read in the order of the output, within a budget.
 
-use super::{Buckets, Lists, MergedRuns, Order, Run, Spill, SpilledRuns};
+use super::{Buckets, Lists, MergedRuns, Order, Run, write_run};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::place::Place;
+use crate::spill::{DiskRuns, RunFile, SpillVec};
 use crate::store::Store;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -20,19 +21,26 @@ pub struct Sorter {
     parts: Vec<Vec<Entry>>,
     /// Entries of small parts, one part behind the other.
     small: Vec<Entry>,
-    lists: [Vec<Vec<Place>>; 2],
+    lists: [SpillVec<Place>; 2],
     heap: u64,
     /// Bytes of entries and places that may be in memory.
     limit: u64,
-    spill: Option<Spill>,
+    runs: RunFile,
     tmp_dir: PathBuf,
 }
 
 impl Sorter {
     /// None yet; of more than `limit` bytes of entries the rest goes to `tmp_dir`.
     pub fn new(limit: u64, tmp_dir: &Path) -> Self {
-        let (parts, small, lists) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
-        Sorter { parts, small, lists, heap: 0, limit, spill: None, tmp_dir: tmp_dir.to_owned() }
+        Sorter {
+            parts: Vec::new(),
+            small: Vec::new(),
+            lists: lists(tmp_dir),
+            heap: 0,
+            limit,
+            runs: RunFile::new(tmp_dir),
+            tmp_dir: tmp_dir.to_owned(),
+        }
     }
 
     /// Takes entries, which must be sorted by their 16 bytes.
@@ -65,12 +73,13 @@ impl Sorter {
         self.parts.push(run);
     }
 
-    /// Appends to list 0 or 1.
-    pub fn list(&mut self, list: usize, places: Vec<Place>) {
-        if !places.is_empty() {
-            self.heap += (places.capacity() * size_of::<Place>()) as u64;
-            self.lists[list].push(places);
-        }
+    /// Appends to a list: [`METADATA`](super::METADATA) or [`UNTIMED`](super::UNTIMED).
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::error::ErrorKind::Scratch) if the disk does not take them.
+    pub fn list(&mut self, list: usize, places: &[Place]) -> Result<(), Error> {
+        self.heap += size_of_val(places) as u64;
+        self.lists[list].extend(places)
     }
 
     /// Whether there is more than may be in memory.
@@ -78,39 +87,42 @@ impl Sorter {
         self.heap > self.limit
     }
 
-    /// Writes everything that is in memory as a run.
+    /// Writes everything that is in memory as a run; `order` is over all that was read so far.
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::error::ErrorKind::Scratch) if the disk does not take it.
     pub fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
         self.gather();
-        let spill = match &mut self.spill {
-            Some(spill) => spill,
-            None => self.spill.insert(Spill::new(&self.tmp_dir)?),
-        };
-        spill.run(&self.parts, order)?;
-        for (list, parts) in self.lists.iter_mut().enumerate() {
-            parts.drain(..).try_for_each(|places| spill.list(list, &places))?;
-        }
+        write_run(&mut self.runs, self.parts.iter().map(Vec::as_slice), order)?;
+        self.lists.iter_mut().try_for_each(SpillVec::spill)?;
         self.parts.clear();
         self.heap = 0;
         Ok(())
     }
 
-    /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
+    /// Ends collecting, and begins anew: what is in memory stays there, unless some of it went to disk already.
+    ///
+    /// # Errors
+    /// As [`Sorter::spill`].
     pub fn finish(&mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
-        if self.spill.is_some() {
+        let is_on_disk = !self.runs.is_empty();
+        if is_on_disk {
             self.spill(Order(store))?;
         }
         self.gather();
-        match self.spill.take() {
-            None => {
-                let lists = std::mem::take(&mut self.lists);
-                Ok((Runs::Memory(std::mem::take(&mut self.parts)), Lists::Memory(lists)))
-            }
-            Some(spill) => {
-                let (runs, lists) = spill.finish()?;
-                Ok((Runs::Disk(vec![runs]), lists))
-            }
+        let [metadata, untimed] = std::mem::replace(&mut self.lists, lists(&self.tmp_dir));
+        let lists = Lists([metadata.finish()?, untimed.finish()?]);
+        if !is_on_disk {
+            return Ok((Runs::Memory(std::mem::take(&mut self.parts)), lists));
         }
+        let runs = std::mem::replace(&mut self.runs, RunFile::new(&self.tmp_dir));
+        Ok((Runs::Disk(vec![runs.finish()?]), lists))
     }
+}
+
+/// Lists that go to disk when the entries do.
+fn lists(tmp_dir: &Path) -> [SpillVec<Place>; 2] {
+    [0, 1].map(|_| SpillVec::new(tmp_dir, u64::MAX))
 }
 
 /// Collects entries that come one by one.
@@ -168,7 +180,7 @@ pub enum Runs {
     /// Sorted parts, in memory.
     Memory(Vec<Vec<Entry>>),
     /// Those of several sorters, one after the other.
-    Disk(Vec<SpilledRuns>),
+    Disk(Vec<DiskRuns>),
 }
 
 impl Runs {
@@ -176,7 +188,7 @@ impl Runs {
     pub fn spilled(&self) -> u64 {
         match self {
             Runs::Memory(_) => 0,
-            Runs::Disk(all) => all.iter().map(SpilledRuns::count).sum(),
+            Runs::Disk(all) => all.iter().map(|runs| runs.count() as u64).sum(),
         }
     }
 
@@ -184,7 +196,7 @@ impl Runs {
     fn runs(&self) -> Box<dyn Iterator<Item = Run<'_>> + '_> {
         match self {
             Runs::Memory(parts) => Box::new(parts.iter().map(|part| Run::Memory(part))),
-            Runs::Disk(all) => Box::new(all.iter().flat_map(SpilledRuns::runs)),
+            Runs::Disk(all) => Box::new(all.iter().flat_map(DiskRuns::entries)),
         }
     }
 
@@ -233,7 +245,7 @@ impl Runs {
         match self {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
             Runs::Disk(all) => {
-                let runs = all.iter().flat_map(SpilledRuns::runs);
+                let runs = all.iter().flat_map(DiskRuns::entries);
                 Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
             }
         }
@@ -249,7 +261,7 @@ impl Runs {
                 Timed::Buckets(Buckets::over(parts))
             }
             Runs::Disk(all) => {
-                let runs = all.iter().flat_map(SpilledRuns::runs);
+                let runs = all.iter().flat_map(DiskRuns::entries);
                 let runs = runs.map(|run| run.slice(within(run)));
                 Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
             }
@@ -258,13 +270,13 @@ impl Runs {
 
     /// These and others as one.
     pub fn join(self, others: Runs, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Runs, Error> {
-        let on_disk = |runs| -> Result<Vec<SpilledRuns>, Error> {
+        let on_disk = |runs| -> Result<Vec<DiskRuns>, Error> {
             match runs {
                 Runs::Disk(runs) => Ok(runs),
                 Runs::Memory(parts) => {
-                    let mut spill = Spill::new(tmp_dir)?;
-                    spill.run(&parts, order)?;
-                    Ok(vec![spill.finish()?.0])
+                    let mut file = RunFile::new(tmp_dir);
+                    write_run(&mut file, parts.iter().map(Vec::as_slice), order)?;
+                    Ok(vec![file.finish()?])
                 }
             }
         };

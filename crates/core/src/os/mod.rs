@@ -8,7 +8,7 @@
 //! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
-//! | [`Temporary`], [`Sparse`] | a file without a name, mapped | the same |
+//! | [`Temporary`], [`Sparse`] | every system: a file without a name, mapped | the same |
 //! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
 //! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
 //!
@@ -50,10 +50,30 @@ pub fn map_input(file: &File) -> io::Result<Mapped> {
     unsafe { Mapped::new(file) }
 }
 
+/// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
+#[derive(Debug)]
+struct OwnFile(File);
+
+impl OwnFile {
+    fn new(folder: &Path) -> io::Result<Self> {
+        tempfile::tempfile_in(folder).map(OwnFile)
+    }
+
+    /// Maps it. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map.
+    fn map(&self) -> io::Result<Mapped> {
+        // SAFETY: the file has no name and its handle never leaves this module, which neither shortens it nor writes to what
+        // is mapped, so the bytes of a map never change.
+        unsafe { Mapped::new(&self.0) }
+    }
+}
+
 /// A temporary file without a name that grows at its end and can be mapped. Nobody else holds it, and what is written never
 /// changes.
 #[derive(Debug)]
-pub struct Temporary(File);
+pub struct Temporary {
+    file: OwnFile,
+    len: u64,
+}
 
 impl Temporary {
     /// An empty file in `folder`.
@@ -61,24 +81,22 @@ impl Temporary {
     /// # Errors
     /// What the file system says.
     pub fn new(folder: &Path) -> io::Result<Self> {
-        tempfile::tempfile_in(folder).map(Temporary)
+        Ok(Temporary { file: OwnFile::new(folder)?, len: 0 })
     }
 
-    /// Maps what is written so far. What is written later is not in the map.
+    /// Maps what is written so far; `None` if nothing is. What is written later is not in the map.
     ///
     /// # Errors
     /// As [`Mapped::new`].
-    pub fn map(&self) -> io::Result<Mapped> {
-        // SAFETY: the file has no name and its handle is never given out; writing appends, and nothing makes it shorter, so
-        // the bytes of a map never change.
-        unsafe { Mapped::new(&self.0) }
+    pub fn map(&self) -> io::Result<Option<Mapped>> {
+        (self.len > 0).then(|| self.file.map()).transpose()
     }
 }
 
 /// A temporary file without a name, of a length that is known, whose bytes are written anywhere and are zeros elsewhere: a
 /// file system that can leaves those out. Nobody else holds it.
 #[derive(Debug)]
-pub struct Sparse(File);
+pub struct Sparse(OwnFile);
 
 impl Sparse {
     /// A file of zeros in `folder`.
@@ -86,8 +104,8 @@ impl Sparse {
     /// # Errors
     /// What the file system says.
     pub fn new(folder: &Path, len: u64) -> io::Result<Self> {
-        let file = tempfile::tempfile_in(folder)?;
-        file.set_len(len)?;
+        let file = OwnFile::new(folder)?;
+        file.0.set_len(len)?;
         Ok(Sparse(file))
     }
 
@@ -96,7 +114,7 @@ impl Sparse {
     /// # Errors
     /// As [`write_all_at()`].
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        write_all_at(&self.0, bytes, offset)
+        write_all_at(&self.0.0, bytes, offset)
     }
 
     /// Reads from a place.
@@ -104,7 +122,7 @@ impl Sparse {
     /// # Errors
     /// As [`read_exact_at()`].
     pub fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        read_exact_at(&self.0, bytes, offset)
+        read_exact_at(&self.0.0, bytes, offset)
     }
 
     /// Maps it; nothing is written any more.
@@ -112,18 +130,19 @@ impl Sparse {
     /// # Errors
     /// As [`Mapped::new`].
     pub fn into_map(self) -> io::Result<Mapped> {
-        // SAFETY: the file has no name, its handle is never given out and ends here: nobody writes to it while it is mapped.
-        unsafe { Mapped::new(&self.0) }
+        self.0.map()
     }
 }
 
 impl Write for Temporary {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        let written = self.file.0.write(bytes)?;
+        self.len += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.file.0.flush()
     }
 }
 
@@ -156,12 +175,50 @@ mod tests {
     fn a_map_stays_as_it_was_while_the_file_grows() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
         let mut file = Temporary::new(folder.path()).expect("the folder takes files");
+        assert!(file.map().is_ok_and(|map| map.is_none()));
         file.write_all(b"first").expect("there is room");
-        let first = file.map().expect("it is not empty");
+        let mapped = |file: &Temporary| file.map().expect("it maps").expect("it is not empty");
+        let first = mapped(&file);
         file.write_all(b", then more").expect("there is room");
         assert_eq!(first[..], b"first"[..]);
-        assert_eq!(file.map().expect("it is not empty")[..], b"first, then more"[..]);
+        assert_eq!(mapped(&file)[..], b"first, then more"[..]);
         assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
+    }
+
+    fn input(folder: &Path, bytes: &[u8]) -> (File, Mapped) {
+        let path = folder.join(bytes.len().to_string());
+        std::fs::write(&path, bytes).expect("the folder takes files");
+        let file = File::options().read(true).write(true).open(&path).expect("it was written");
+        let mapped = map_input(&file).expect("a plain file maps");
+        (file, mapped)
+    }
+
+    #[test]
+    fn a_map_holds_the_file() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let (_, mapped) = input(folder.path(), &[1, 2, 3]);
+        mapped.populate(0..3);
+        mapped.populate(2..100);
+        assert_eq!(*mapped, [1, 2, 3]);
+        assert!(mapped.is_intact());
+    }
+
+    #[cfg(all(unix, not(feature = "portable")))]
+    #[test]
+    fn a_file_that_shrinks_reads_as_zeros_and_says_so() {
+        tracemill_tokenizer::survive_lost_pages();
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let (file, first) = input(folder.path(), &vec![7u8; 300_000]);
+        assert_eq!(first[299_999], 7);
+        assert!(first.is_intact());
+        file.set_len(10).expect("a plain file shrinks");
+        assert_eq!(first[0], 7);
+        assert_eq!(first[299_998], 0);
+        assert!(!first.is_intact());
+        drop(first);
+        // a map made later, which takes over what the first one left
+        let (_, other) = input(folder.path(), &[1, 2, 3, 4]);
+        assert!(other.is_intact());
     }
 
     #[test]

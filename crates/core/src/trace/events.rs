@@ -70,7 +70,7 @@ impl<'t> Events<'t> {
     fn new(trace: &'t Trace, order: EventOrder) -> Self {
         let store = trace.store();
         let (places, timed): (Box<dyn Iterator<Item = Place>>, _) = match order {
-            EventOrder::Input => (Box::new(trace.in_input_order.of(0)), None),
+            EventOrder::Input => (Box::new(trace.in_input_order.iter()), None),
             EventOrder::Time => {
                 let lists = trace.lists.of(METADATA).chain(trace.lists.of(UNTIMED));
                 (Box::new(lists), Some(trace.timed.timed(Order(&store))))

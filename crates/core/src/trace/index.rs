@@ -5,11 +5,11 @@ use crate::entry::{Entry, rank};
 use crate::envelope::Collect;
 use crate::envelope::{Document, Envelope};
 use crate::error::Error;
-use crate::input_order::InputOrderList;
 use crate::limits::Limits;
 use crate::order::{METADATA, Order, Sorter, UNTIMED};
 use crate::place::{Long, Place};
 use crate::read::{Current, Maker, Reader};
+use crate::spill::SpillVec;
 use tracemill_tokenizer::Event;
 
 /// Whether an event is one of those that are to be found again at once; see [`Trace::watched`](super::Trace::watched).
@@ -67,8 +67,8 @@ impl Collect for ChunkFindings {
 /// The findings of all inputs.
 pub(super) struct Index {
     pub(super) entries: Sorter,
-    pub(super) places: InputOrderList,
-    pub(super) watched: Option<InputOrderList>,
+    pub(super) places: SpillVec<Place>,
+    pub(super) watched: Option<SpillVec<Place>>,
     pub(super) long: Vec<Long>,
     pub(super) documents: Vec<Document>,
     pub(super) threads: Threads,
@@ -81,8 +81,8 @@ impl Index {
         let share = limits.shares().index;
         Index {
             entries: Sorter::new(share / 2, &limits.tmp_dir),
-            places: InputOrderList::new(&limits.tmp_dir, share / 4),
-            watched: watch.map(|_| InputOrderList::new(&limits.tmp_dir, share / 8)),
+            places: SpillVec::new(&limits.tmp_dir, share / 4),
+            watched: watch.map(|_| SpillVec::new(&limits.tmp_dir, share / 8)),
             long: Vec::new(),
             documents: Vec::new(),
             threads: Threads::default(),
@@ -122,14 +122,14 @@ impl Reader for Index {
         self.long.append(&mut part.envelope.long);
         self.threads.append(part.threads);
         part.envelope.append_to(&mut self.documents);
-        self.places.push(part.places)?;
+        self.places.extend(&part.places)?;
         if let Some(watched) = &mut self.watched {
-            watched.push(part.watched)?;
+            watched.extend(&part.watched)?;
         }
         let [metadata, untimed] = part.lists;
         self.entries.push(part.timed);
-        self.entries.list(METADATA, metadata);
-        self.entries.list(UNTIMED, untimed);
+        self.entries.list(METADATA, &metadata)?;
+        self.entries.list(UNTIMED, &untimed)?;
         if self.entries.is_full() {
             let store = current.store(self.long.clone());
             self.entries.spill(Order(&store))?;

@@ -10,6 +10,7 @@ use crate::order::{Lists, Runs};
 use crate::place::{Long, Place};
 use crate::read::{Expand, Inputs, TracesOnly, read_all};
 use crate::source::Source;
+use crate::spill::{SpillVec, SpilledVec};
 use crate::store::Store;
 
 /// Traces that were read: where their events stand, their order and their threads.
@@ -17,11 +18,11 @@ pub struct Trace {
     inputs: Inputs,
     documents: Vec<Document>,
     /// Every event.
-    pub(super) in_input_order: Lists,
+    pub(super) in_input_order: SpilledVec<Place>,
     pub(super) timed: Runs,
     /// Metadata, and events without a time.
     pub(super) lists: Lists,
-    watched: Option<Lists>,
+    watched: Option<SpilledVec<Place>>,
     long: Vec<Long>,
     threads: Threads,
     limits: Limits,
@@ -98,7 +99,7 @@ impl Trace {
 
     /// Where the events stand that were watched for, in input order; `None` if nobody did.
     pub fn watched(&self) -> Option<impl Iterator<Item = Place> + '_> {
-        self.watched.as_ref().map(|watched| watched.of(0))
+        self.watched.as_ref().map(|watched| watched.iter())
     }
 
     /// The input, and the place in it, of a place among all.
@@ -141,7 +142,7 @@ impl Index {
             in_input_order: self.places.finish()?,
             timed,
             lists,
-            watched: self.watched.map(|watched| watched.finish()).transpose()?,
+            watched: self.watched.map(SpillVec::finish).transpose()?,
             long: self.long,
             threads: self.threads,
             limits: limits.clone(),

@@ -39,7 +39,7 @@ use crate::config::Config;
 use crate::inputs::read_all;
 use chunk::{ChunkFindings, frame_id};
 use order::Orders;
-use records::{Grouped, RecordSpill, Runs, heap, sort};
+use records::{Grouped, Runs, heap, sort, write_run};
 use report::InputMap;
 use rules::Kind;
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::read::{Current, InputPayload, Inputs, Reader};
 use tracemill_core::source::Source;
+use tracemill_core::spill::RunFile;
 use tracemill_core::store::Store;
 use tracemill_core::tally::Tally;
 use tracemill_profile::{Room, Streams, Suspects, Verdict};
@@ -133,7 +134,7 @@ struct Checker<const DEVTOOLS: bool> {
     orders: Orders,
     records: Vec<Vec<Grouped>>,
     heap: u64,
-    spill: Option<RecordSpill>,
+    spill: RunFile,
     profiles: Streams,
     frames: BTreeMap<u64, (u64, u64)>,
     browser: Browser,
@@ -158,7 +159,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             orders: Orders::default(),
             records: Vec::new(),
             heap: 0,
-            spill: None,
+            spill: RunFile::new(&config.tmp_dir),
             profiles: Streams::new(Room { decoded: limit, places: limit / 4 }, &config.tmp_dir),
             frames: BTreeMap::new(),
             browser: Browser::default(),
@@ -201,21 +202,15 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     fn spill(&mut self) -> Result<(), Error> {
         let runs = Runs::memory(std::mem::take(&mut self.records));
         self.heap = 0;
-        let spill = match &mut self.spill {
-            Some(spill) => spill,
-            None => self.spill.insert(RecordSpill::new(&self.tmp_dir)?),
-        };
-        spill.write(&runs)
+        write_run(&mut self.spill, &runs)
     }
 
     fn end_records(&mut self) -> Result<Runs, Error> {
-        if self.spill.is_some() && !self.records.is_empty() {
-            self.spill()?;
+        if self.spill.is_empty() {
+            return Ok(Runs::memory(std::mem::take(&mut self.records)));
         }
-        match self.spill.take() {
-            None => Ok(Runs::memory(std::mem::take(&mut self.records))),
-            Some(spill) => spill.finish(),
-        }
+        self.spill()?;
+        Runs::disk(std::mem::replace(&mut self.spill, RunFile::new(&self.tmp_dir)))
     }
 
     /// The text around the events, where the scan found nothing to say of it.

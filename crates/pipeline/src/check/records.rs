@@ -4,10 +4,8 @@
 //! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Buckets::next`]).
 //! Events of one group and time never stand in two buckets.
 
-use std::path::Path;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Record, Scratch, word};
-use tracemill_tokenizer::Mapped;
+use tracemill_core::spill::{DiskRuns, Record, RunFile, word};
 
 /// An event that belongs with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,70 +94,40 @@ pub(super) fn heap(records: &[Grouped]) -> u64 {
     size_of_val(records) as u64
 }
 
-/// Runs on disk, in one unlinked file.
-pub(super) struct RecordSpill {
-    scratch: Scratch,
-    /// Records in each run.
-    runs: Vec<usize>,
-}
-
-impl RecordSpill {
-    pub(super) fn new(dir: &Path) -> Result<Self, Error> {
-        Ok(RecordSpill { scratch: Scratch::new(dir)?, runs: Vec::new() })
+/// Writes sorted runs as one.
+pub(super) fn write_run(file: &mut RunFile, runs: &Runs) -> Result<(), Error> {
+    let (mut bucket, mut buckets) = (Vec::new(), runs.buckets(0));
+    while buckets.next(&mut bucket) {
+        file.write_records(&bucket)?;
     }
-
-    /// Writes sorted runs as one.
-    pub(super) fn write(&mut self, runs: &Runs) -> Result<(), Error> {
-        let (mut count, mut bucket) = (0, Vec::new());
-        let mut buckets = runs.buckets(0);
-        while buckets.next(&mut bucket) {
-            count += bucket.len();
-            self.scratch.write_records(&bucket)?;
-        }
-        self.runs.push(count);
-        Ok(())
-    }
-
-    pub(super) fn finish(self) -> Result<Runs, Error> {
-        let Some(mapped) = self.scratch.into_mapped()? else {
-            return Ok(Runs::new(Data::Memory(Vec::new())));
-        };
-        let mut runs = Vec::new();
-        let mut at = 0;
-        for count in self.runs {
-            runs.push(at..at + count);
-            at += count;
-        }
-        Ok(Runs::new(Data::Disk(mapped, runs)))
-    }
+    file.end_run();
+    Ok(())
 }
 
 enum Data {
     Memory(Vec<Vec<Grouped>>),
-    Disk(Mapped, Vec<std::ops::Range<usize>>),
+    Disk(DiskRuns),
 }
 
 impl Data {
     fn count(&self) -> usize {
         match self {
             Data::Memory(runs) => runs.len(),
-            Data::Disk(_, runs) => runs.len(),
+            Data::Disk(runs) => runs.count(),
         }
     }
 
     fn run_len(&self, run: usize) -> usize {
         match self {
             Data::Memory(runs) => runs[run].len(),
-            Data::Disk(_, runs) => runs[run].len(),
+            Data::Disk(runs) => runs.run(run).len() / Grouped::BYTES,
         }
     }
 
     fn get(&self, run: usize, at: usize) -> Grouped {
         match self {
             Data::Memory(runs) => runs[run][at],
-            Data::Disk(mapped, runs) => {
-                Grouped::decode(&mapped[(runs[run].start + at) * Grouped::BYTES..])
-            }
+            Data::Disk(runs) => Grouped::decode(&runs.run(run)[at * Grouped::BYTES..]),
         }
     }
 
@@ -204,6 +172,10 @@ impl Runs {
 
     pub(super) fn memory(runs: Vec<Vec<Grouped>>) -> Self {
         Runs::new(Data::Memory(runs))
+    }
+
+    pub(super) fn disk(file: RunFile) -> Result<Self, Error> {
+        Ok(Runs::new(Data::Disk(file.finish()?)))
     }
 
     fn new(data: Data) -> Self {

@@ -4,9 +4,10 @@ use super::Clocks;
 use std::path::Path;
 use tracemill_core::entry::{EXACT, Entry, rank};
 use tracemill_core::error::Error;
-use tracemill_core::order::{Order, Runs, Spill, SpilledRuns};
+use tracemill_core::order::{Order, Runs, write_run};
 use tracemill_core::place::Place;
 use tracemill_core::shift::Shift;
+use tracemill_core::spill::{DiskRuns, RunFile};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Nanos, fields_of};
 
@@ -63,20 +64,20 @@ fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
 ///
 /// Memory: the longest run, as when it was written.
 fn shift_spilled(
-    runs: &SpilledRuns,
+    runs: &DiskRuns,
     clocks: &Clocks,
     store: &Store<'_>,
     dir: &Path,
-) -> Result<SpilledRuns, Error> {
-    let mut spill = Spill::new(dir)?;
-    for run in runs.runs() {
+) -> Result<DiskRuns, Error> {
+    let mut file = RunFile::new(dir);
+    for run in runs.entries() {
         let moved = |entry: Entry| match clocks.shift_at(entry.place.offset()) {
             Some(shift) => moved(shift, entry, store),
             None => entry,
         };
         let mut entries: Vec<Entry> = run.iter().map(moved).collect();
         entries.sort_unstable();
-        spill.run(&[entries], Order(store))?;
+        write_run(&mut file, std::iter::once(&entries[..]), Order(store))?;
     }
-    Ok(spill.finish()?.0)
+    file.finish()
 }

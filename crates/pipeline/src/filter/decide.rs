@@ -21,10 +21,10 @@ use crate::warning::Warning;
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::input_order::InputOrderList;
-use tracemill_core::order::{KeyedRuns, KeyedSorter, Lists, Order, Spool, Spooled};
+use tracemill_core::order::{ExternalSorter, Lists, Order, SortedRecords};
 use tracemill_core::pairing::Begins;
 use tracemill_core::place::Place;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 
 /// What stays.
 pub(super) struct Decision {
@@ -46,8 +46,8 @@ struct UndecidedEvents<'w, 's, 'p> {
     start: i64,
     /// An end with a name closes no begin of another one.
     only_by_name: bool,
-    late: Spooled<Undecided>,
-    bound: KeyedRuns<Undecided>,
+    late: SpilledVec<Undecided>,
+    bound: SortedRecords<Undecided>,
     order: Order<'s, 'p>,
     /// Bytes for the events of one group.
     share: u64,
@@ -70,9 +70,9 @@ impl Index<'_> {
         let start = start.or_else(|| Some(self.times.bounds()?.start)).unwrap_or(0);
         let only_by_name = known.is_some_and(Narrowed::only_by_name);
         let Index { criteria, kept, events, bytes, tallies, mut late, bound, .. } = self;
-        let (late, bound) = (late.take()?, bound.finish(order)?);
+        let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);
         let share = config.shares().index / 4;
-        let mut spilled = kept.spilled + late.spilled() + bound.spilled();
+        let mut spilled = kept.spilled_bytes() + late.spilled_bytes() + bound.spilled_bytes();
         let waiting = UndecidedEvents {
             threads: match criteria.needs.names {
                 true => {
@@ -90,12 +90,11 @@ impl Index<'_> {
             share,
             tmp_dir: &config.tmp_dir,
         };
-        let direct = kept.finish()?;
         if waiting.late.is_empty() && waiting.bound.is_empty() {
             let threshold = criteria.shrinks().then_some(0);
             let warning = criteria.warn_if_larger(len(events, bytes));
             return Ok(Decision {
-                lists: direct,
+                lists: kept.into(),
                 events,
                 bytes,
                 tallies,
@@ -106,7 +105,7 @@ impl Index<'_> {
         }
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
-        let mut staying = KeyedSorter::new(&config.tmp_dir, share, config.threads);
+        let mut staying = ExternalSorter::new(&config.tmp_dir, share, config.threads);
         waiting.each_bound(&mut |place, dur, reason| match count.stays(
             place,
             order.0.len(place),
@@ -117,14 +116,15 @@ impl Index<'_> {
             false => Ok(()),
         })?;
         let staying = staying.finish(order)?;
-        spilled += staying.spilled();
-        let all = InputOrderList::new(&config.tmp_dir, share);
-        let all = waiting.merge(&direct, &staying, &mut count, all)?;
-        spilled += all.spilled;
+        spilled += staying.spilled_bytes();
+        let all = SpillVec::new(&config.tmp_dir, share);
+        let all = waiting.merge(&kept, &staying, &mut count, all)?.finish()?;
+        spilled += all.spilled_bytes();
         let Count { events, bytes, tallies, .. } = count;
         let warning = criteria.warn_if_larger(len(events, bytes));
         let threshold = threshold.map(|least| i64::try_from(least).unwrap_or(i64::MAX));
-        Ok(Decision { lists: all.finish()?, events, bytes, tallies, threshold, spilled, warning })
+        let lists = all.into();
+        Ok(Decision { lists, events, bytes, tallies, threshold, spilled, warning })
     }
 }
 
@@ -167,42 +167,26 @@ fn by_place(place: Place) -> Undecided {
 /// Puts places that were kept at once between those that were decided later.
 struct Merger<I: Iterator<Item = Place>> {
     direct: std::iter::Peekable<I>,
-    out: Vec<Place>,
-    all: InputOrderList,
+    all: SpillVec<Place>,
 }
 
 impl<I: Iterator<Item = Place>> Merger<I> {
-    /// Places handed on at a time.
-    const MOST: usize = 1 << 13;
-
     fn push(&mut self, place: Place) -> Result<(), Error> {
         while let Some(earlier) = self.direct.next_if(|own| own.offset() < place.offset()) {
-            self.append(earlier)?;
+            self.all.push(earlier)?;
         }
-        self.append(place)
+        self.all.push(place)
     }
 
-    fn append(&mut self, place: Place) -> Result<(), Error> {
-        self.out.push(place);
-        if self.out.len() < Self::MOST {
-            Ok(())
-        } else {
-            self.all.push(std::mem::take(&mut self.out))
-        }
-    }
-
-    fn finish(mut self) -> Result<InputOrderList, Error> {
-        while let Some(place) = self.direct.next() {
-            self.append(place)?;
-        }
-        self.all.push(self.out)?;
+    fn finish(mut self) -> Result<SpillVec<Place>, Error> {
+        self.direct.try_for_each(|place| self.all.push(place))?;
         Ok(self.all)
     }
 }
 
 /// Events that share an id, or are of one stream: all stay or none.
 struct Group {
-    events: Spool<Undecided>,
+    events: SpillVec<Undecided>,
     /// The least that any of them is judged, which is to pass; of a stream its `Profile` events speak for all.
     any: Option<Reason>,
     head: Option<Reason>,
@@ -211,7 +195,7 @@ struct Group {
 }
 
 impl Group {
-    fn new(events: Spool<Undecided>) -> Self {
+    fn new(events: SpillVec<Undecided>) -> Self {
         Group { events, any: None, head: None, times: None }
     }
 
@@ -225,7 +209,7 @@ impl Group {
             let (from, to) = self.times.unwrap_or((time, time));
             self.times = Some((from.min(time), to.max(time)));
         }
-        self.events.extend(&[event])
+        self.events.push(event)
     }
 
     /// Gives all events to `visit`; there are none in it then.
@@ -263,12 +247,12 @@ impl UndecidedEvents<'_, '_, '_> {
     /// what stays of pairs and groups.
     fn merge(
         &self,
-        direct: &Lists,
-        staying: &KeyedRuns<Undecided>,
+        direct: &SpilledVec<Place>,
+        staying: &SortedRecords<Undecided>,
         count: &mut Count,
-        all: InputOrderList,
-    ) -> Result<InputOrderList, Error> {
-        let mut merger = Merger { direct: direct.iter().peekable(), out: Vec::new(), all };
+        all: SpillVec<Place>,
+    ) -> Result<SpillVec<Place>, Error> {
+        let mut merger = Merger { direct: direct.iter().peekable(), all };
         let mut late = self.late.iter().peekable();
         let mut singles = |before: u64, merger: &mut Merger<_>| -> Result<(), Error> {
             while let Some(record) = late.next_if(|record| record.entry.place.offset() < before) {
@@ -289,7 +273,7 @@ impl UndecidedEvents<'_, '_, '_> {
 
     /// Decides what belongs together, key after key.
     fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
-        let mut group = Group::new(Spool::new(self.tmp_dir, self.share));
+        let mut group = Group::new(SpillVec::new(self.tmp_dir, self.share));
         let mut open = Begins::default();
         let mut key = None;
         for record in self.bound.sorted(self.order) {

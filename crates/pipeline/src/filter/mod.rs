@@ -52,12 +52,13 @@ use threads::Names;
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::input_order::InputOrderList;
-use tracemill_core::order::{Buckets, KeyedSorter, Order, Spool, Timed};
+use tracemill_core::order::{Buckets, ExternalSorter, Order, Timed};
 use tracemill_core::output;
 use tracemill_core::place::Long;
+use tracemill_core::place::Place;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::source::Source;
+use tracemill_core::spill::SpillVec;
 use tracemill_core::store::Store;
 use tracemill_core::target::OutputConfig;
 use undecided::Undecided;
@@ -186,13 +187,13 @@ struct Index<'c> {
     /// What was written before the first event that has to wait.
     begun: Option<Box<StreamedOutput>>,
     criteria: Criteria,
-    kept: InputOrderList,
+    kept: SpillVec<Place>,
     /// Events kept, and their bytes.
     events: u64,
     bytes: u64,
     metadata: u64,
-    late: Spool<Undecided>,
-    bound: KeyedSorter<Undecided>,
+    late: SpillVec<Undecided>,
+    bound: ExternalSorter<Undecided>,
     long: Vec<Long>,
     tallies: Tallies,
     times: Times,
@@ -211,12 +212,12 @@ impl<'c> Index<'c> {
             stream_policy,
             begun: None,
             criteria,
-            kept: InputOrderList::new(&config.tmp_dir, share),
+            kept: SpillVec::new(&config.tmp_dir, share),
             events: 0,
             bytes: 0,
             metadata: 0,
-            late: Spool::new(&config.tmp_dir, share),
-            bound: KeyedSorter::new(&config.tmp_dir, share, config.threads),
+            late: SpillVec::new(&config.tmp_dir, share),
+            bound: ExternalSorter::new(&config.tmp_dir, share, config.threads),
             long: Vec::new(),
             tallies: Tallies::default(),
             times: Times::NONE,
@@ -280,7 +281,7 @@ impl Reader for Index<'_> {
         } else if self.stream_policy.hurries() {
             self.stream_policy.push(&self.documents, &found.kept, &store)?;
         }
-        self.kept.push(found.kept)?;
+        self.kept.extend(&found.kept)?;
         self.late.extend(&found.late)?;
         self.bound.extend(&found.bound);
         if self.bound.is_full() {

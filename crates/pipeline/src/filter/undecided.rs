@@ -3,7 +3,8 @@
 use super::reason::Reason;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
-use tracemill_core::order::{Keyed, Order, Record, word};
+use tracemill_core::order::{Keyed, Order};
+use tracemill_core::spill::{Record, word};
 
 /// What an undecided event is to its pair or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +88,8 @@ impl Keyed for Undecided {
         u128::from(self.key) << 64 | u128::from(time)
     }
 
-    /// By key, then in the order of the output.
-    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
-        self.key.cmp(&other.key).then_with(|| order.compare(&self.entry, &other.entry))
+    /// In the order of the output.
+    fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        order.compare(&self.entry, &other.entry)
     }
 }

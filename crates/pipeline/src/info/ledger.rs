@@ -7,12 +7,12 @@
 //! So counts are exact however many names there are, and do not depend on how the input was cut or on the memory.
 
 use super::report::{TopList, TopRow, Usage};
-use super::runs::{RunFile, Runs};
 use super::table::{Entry, Table};
 use std::cmp::Ordering;
 use std::path::Path;
 use tracemill_core::error::Error;
 use tracemill_core::order::LoserTree;
+use tracemill_core::spill::{DiskRuns, RunFile};
 
 /// Counts by key, within a limit of memory.
 pub(super) struct Ledger {
@@ -103,7 +103,7 @@ fn sorted(table: &Table) -> Vec<usize> {
 pub(super) struct Totals {
     table: Table,
     rows: Vec<usize>,
-    runs: Runs,
+    runs: DiskRuns,
 }
 
 impl Totals {

@@ -20,7 +20,6 @@ mod nesting;
 mod profiles;
 mod rank;
 mod report;
-mod runs;
 mod slices;
 mod table;
 mod threads;

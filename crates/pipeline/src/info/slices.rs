@@ -1,10 +1,10 @@
 //! X, B and E events that are to be nested: 40 bytes each, sorted by thread and time, on disk beyond the budget.
 
-use super::runs::{RunFile, Runs};
 use std::cmp::Ordering;
 use std::path::Path;
 use tracemill_core::error::Error;
 use tracemill_core::order::LoserTree;
+use tracemill_core::spill::{DiskRuns, RunFile};
 
 /// What of an event says how it nests.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ impl Slices {
 /// All slices.
 pub(super) struct Sorted {
     runs: Vec<Vec<Slice>>,
-    disk: Runs,
+    disk: DiskRuns,
 }
 
 impl Sorted {

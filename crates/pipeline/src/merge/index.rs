@@ -118,8 +118,8 @@ impl Reader for Index {
         self.browser |= part.browser;
         let [metadata, untimed] = part.lists;
         self.entries.push(part.timed);
-        self.entries.list(METADATA, metadata);
-        self.entries.list(UNTIMED, untimed);
+        self.entries.list(METADATA, &metadata)?;
+        self.entries.list(UNTIMED, &untimed)?;
         if self.entries.is_full() {
             let store = current.store(self.long.clone());
             self.entries.spill(Order(&store))?;

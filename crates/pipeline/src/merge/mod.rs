@@ -35,7 +35,7 @@ use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
-use tracemill_core::order::{KeyedSorter, Lists, Order, Runs, Sorter};
+use tracemill_core::order::{ExternalSorter, Lists, Order, Runs, Sorter};
 use tracemill_core::output;
 use tracemill_core::read::{Current, InputBytes, Inputs, read_made};
 use tracemill_core::source::Source;
@@ -198,7 +198,7 @@ impl Index {
         let Some(mut rejoined) = taken_out.rejoined.take() else { return Ok(lists) };
         rejoined.take_frames().into_iter().for_each(|own| united.set_stack_frames(own));
         let share = config.shares().index / 8;
-        let sorter = KeyedSorter::new(&config.tmp_dir, share, config.threads);
+        let sorter = ExternalSorter::new(&config.tmp_dir, share, config.threads);
         let left = rejoined.metadata(lists, store, sorter, &config.tmp_dir)?;
         self.events -= left.events;
         self.bytes -= left.bytes;
@@ -275,7 +275,7 @@ impl Index {
             self.long.extend_from_slice(&labels.long);
             self.events += labels.places.len() as u64;
             self.bytes += labels.bytes;
-            self.entries.list(METADATA, labels.places.clone());
+            self.entries.list(METADATA, &labels.places)?;
         }
         Ok((decided, streams, labels))
     }

@@ -18,11 +18,12 @@ use std::thread::Builder;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Order, Spool, Spooled};
+use tracemill_core::order::Order;
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Mapped, Tier};
 
@@ -39,7 +40,7 @@ pub(super) struct Built {
     /// Least and greatest time of each thread.
     pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) documents: Vec<Document>,
-    pub(super) places: Spooled<Listed>,
+    pub(super) places: SpilledVec<Listed>,
     /// None of what is packed and can only be read as a whole.
     pub(super) spans: Option<Spans>,
     /// As `spans`.
@@ -60,7 +61,7 @@ struct Build {
     info: InfoAccumulator,
     granules: AllGranules,
     times: Vec<Option<(i64, i64)>>,
-    places: Spool<Listed>,
+    places: SpillVec<Listed>,
     spans: AllSpans,
     streams: AllStreams,
     groups: AllGroups,
@@ -144,13 +145,13 @@ impl Build {
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
         Build {
             info: InfoAccumulator::new(wanted, config),
-            granules: AllGranules::new(Spool::new(&config.tmp_dir, share)),
+            granules: AllGranules::new(SpillVec::new(&config.tmp_dir, share)),
             times: Vec::new(),
-            places: Spool::new(&config.tmp_dir, share),
+            places: SpillVec::new(&config.tmp_dir, share),
             spans: AllSpans::new(text, share, config),
-            streams: AllStreams::new(Spool::new(&config.tmp_dir, share)),
+            streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
             groups: AllGroups::new(text, share, config),
-            granule_lanes: AllLanes::new(Spool::new(&config.tmp_dir, share)),
+            granule_lanes: AllLanes::new(SpillVec::new(&config.tmp_dir, share)),
             long: Vec::new(),
             bounds: Times::NONE,
             tier: config.tier.unwrap_or_else(Tier::best),

@@ -6,7 +6,7 @@
 use super::granules::{Granules, PartGranules};
 use std::io;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Record, Spool, Spooled, word};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{Section, Writer, id};
 
 /// Rows of a page.
@@ -79,10 +79,10 @@ impl PartLanes {
 }
 
 /// Those of the whole text.
-pub(super) struct AllLanes(Spool<Seen>);
+pub(super) struct AllLanes(SpillVec<Seen>);
 
 impl AllLanes {
-    pub(super) fn new(all: Spool<Seen>) -> Self {
+    pub(super) fn new(all: SpillVec<Seen>) -> Self {
         AllLanes(all)
     }
 
@@ -100,7 +100,7 @@ impl AllLanes {
 }
 
 /// Threads by granule.
-pub(super) struct GranuleLanes(Spooled<Seen>);
+pub(super) struct GranuleLanes(SpilledVec<Seen>);
 
 impl GranuleLanes {
     /// Writes their section, for granules cut at this level.

@@ -14,7 +14,7 @@
 
 use std::io;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Record, Spool, Spooled, word};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{PageBuilder, Section, Writer, id, kinds};
 
 /// Bytes of text to a granule at least, taken over the whole text.
@@ -243,7 +243,7 @@ impl PartGranules {
 
 /// Those of the whole text, as parts come.
 pub(super) struct AllGranules {
-    done: Spool<Granule>,
+    done: SpillVec<Granule>,
     last: Option<Granule>,
     last_time: Option<i64>,
     last_place: u64,
@@ -253,7 +253,7 @@ pub(super) struct AllGranules {
 }
 
 impl AllGranules {
-    pub(super) fn new(done: Spool<Granule>) -> Self {
+    pub(super) fn new(done: SpillVec<Granule>) -> Self {
         let (last, last_time, last_place) = (None, None, 0);
         AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: Range(None) }
     }
@@ -315,7 +315,7 @@ impl AllGranules {
 
 /// All granules of a text, and J.
 pub(super) struct Granules {
-    all: Spooled<Granule>,
+    all: SpilledVec<Granule>,
     /// J is 2 to the power of it.
     pub(super) level: u32,
 }

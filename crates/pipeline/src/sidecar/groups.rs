@@ -9,12 +9,11 @@
 
 use super::granules::level;
 use super::span::LEVEL_OPEN;
-use std::cmp::Ordering;
 use std::io;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
-use tracemill_core::order::{Keyed, KeyedRuns, KeyedSorter, Order, Record, Spool, Spooled, word};
-use tracemill_core::store::Store;
+use tracemill_core::order::{ExternalSorter, Keyed, Order, SortedRecords};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{Section, Writer, groups, id};
 
 /// Bytes of text to an event of a sort at least, taken over the whole text.
@@ -60,10 +59,6 @@ impl Keyed for Member {
 
     fn key(&self) -> (u64, u64) {
         (self.group, self.place)
-    }
-
-    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
-        self.key().cmp(&other.key())
     }
 }
 
@@ -140,7 +135,7 @@ impl Record for Group {
 
 /// Those of a text, as parts come.
 pub(super) struct AllGroups {
-    members: KeyedSorter<Member>,
+    members: ExternalSorter<Member>,
     limits: Limits,
     share: u64,
     most: u64,
@@ -149,7 +144,7 @@ pub(super) struct AllGroups {
 impl AllGroups {
     /// None yet, of a file of so many bytes; those beyond `share` bytes go to disk.
     pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits) -> Self {
-        let members = KeyedSorter::new(&limits.tmp_dir, share, limits.threads);
+        let members = ExternalSorter::new(&limits.tmp_dir, share, limits.threads);
         let most = (file_bytes / EACH).max(LEAST);
         AllGroups { members, limits: limits.clone(), share, most }
     }
@@ -158,7 +153,7 @@ impl AllGroups {
     pub(super) fn append(&mut self, members: &[Member]) -> Result<(), Error> {
         self.members.extend(members);
         match self.members.is_full() {
-            true => self.members.spill(Order(&nothing())),
+            true => self.members.spill(Order::none()),
             false => Ok(()),
         }
     }
@@ -166,10 +161,10 @@ impl AllGroups {
     /// All of them; the bound is no less than 2 to the power of `floor`.
     pub(super) fn finish(self, floor: u32) -> Result<Groups, Error> {
         let AllGroups { members, limits, share, most } = self;
-        let members = members.finish(Order(&nothing()))?;
-        let mut groups = Spool::new(&limits.tmp_dir, share);
+        let members = members.finish(Order::none())?;
+        let mut groups = SpillVec::new(&limits.tmp_dir, share);
         let (mut own, mut last) = (None::<Group>, 0);
-        for member in members.sorted(Order(&nothing())) {
+        for member in members.sorted(Order::none()) {
             own = match own.take() {
                 Some(group) if last == member.group => Some(group.with(&member)),
                 ended => {
@@ -192,14 +187,10 @@ impl AllGroups {
     }
 }
 
-fn nothing() -> Store<'static> {
-    Store::new(std::iter::empty(), Vec::new())
-}
-
 /// All groups of a text.
 pub(super) struct Groups {
-    members: KeyedRuns<Member>,
-    groups: Spooled<Group>,
+    members: SortedRecords<Member>,
+    groups: SpilledVec<Group>,
     /// The bound is 2 to the power of it; None if longer ones have no room.
     level: Option<u32>,
     /// Whether those of several threads have room.
@@ -255,10 +246,9 @@ impl Groups {
         is_listed: impl Fn(&Group) -> bool,
         to: &mut Writer<W>,
     ) -> Result<io::Result<()>, Error> {
-        let nothing = nothing();
         let tmp_dir = &self.limits.tmp_dir;
-        let mut listed = KeyedSorter::new(tmp_dir, self.share, self.limits.threads);
-        let mut members = self.members.sorted(Order(&nothing));
+        let mut listed = ExternalSorter::new(tmp_dir, self.share, self.limits.threads);
+        let mut members = self.members.sorted(Order::none());
         let mut row = 0;
         for group in self.groups.iter() {
             let is_listed = is_listed(&group);
@@ -266,13 +256,13 @@ impl Groups {
                 let Some(member) = members.next() else { break };
                 if is_listed {
                     // by place alone
-                    listed.push(Listed { row, member }, Order(&nothing))?;
+                    listed.push(Listed { row, member }, Order::none())?;
                 }
             }
             row += u64::from(is_listed);
         }
-        let listed = listed.finish(Order(&nothing))?;
-        let mut listed = listed.sorted(Order(&nothing));
+        let listed = listed.finish(Order::none())?;
+        let mut listed = listed.sorted(Order::none());
         loop {
             let page: Vec<Listed> = listed.by_ref().take(ROWS).collect();
             let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(Ok(())) };
@@ -321,9 +311,5 @@ impl Keyed for Listed {
 
     fn key(&self) -> u64 {
         self.member.place
-    }
-
-    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
-        self.key().cmp(&other.key())
     }
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
-use tracemill_core::order::{Keyed, Order, Record};
+use tracemill_core::order::{Keyed, Order};
 use tracemill_core::place::Place;
+use tracemill_core::spill::Record;
 use tracemill_index::spans;
 use tracemill_tokenizer::{Event, Field, Nanos, Tier, Validator};
 
@@ -47,8 +48,8 @@ impl Keyed for LastingEvent {
         self.part.key()
     }
 
-    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
-        self.part.compare(&other.part, order)
+    fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        self.part.tie(&other.part, order)
     }
 }
 

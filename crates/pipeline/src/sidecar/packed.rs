@@ -94,9 +94,7 @@ impl Packed {
         if found.is_err() || restarts.len() < 2 {
             return Ok(None);
         }
-        let has_windows = lens.iter().any(|len| *len > 0);
-        let windows = has_windows.then(|| windows.map()).transpose()?;
-        Ok(Some(Packed { restarts, windows, lens }))
+        Ok(Some(Packed { restarts, windows: windows.map()?, lens }))
     }
 
     /// Writes PACK and WINDOWS.

@@ -2,7 +2,8 @@
 
 use super::granules::level;
 use std::cmp::{Ordering, Reverse};
-use tracemill_core::order::{Keyed, Order, Record, word};
+use tracemill_core::order::{Keyed, Order};
+use tracemill_core::spill::{Record, word};
 use tracemill_index::spans;
 
 /// The level of what never ends.
@@ -79,7 +80,7 @@ impl Keyed for Span {
         (self.lane, self.start, Reverse(self.end), self.begin.place)
     }
 
-    fn compare(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
-        (self.key(), self.kind).cmp(&(other.key(), other.kind))
+    fn tie(&self, other: &Self, _: Order<'_, '_>) -> Ordering {
+        self.kind.cmp(&other.kind)
     }
 }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
-use tracemill_core::order::{KeyedRuns, KeyedSorter, Order, Spool};
+use tracemill_core::order::{ExternalSorter, Order, SortedRecords};
 use tracemill_core::pairing::Begins;
-use tracemill_core::store::Store;
+use tracemill_core::spill::SpillVec;
 use tracemill_index::spans;
 
 /// Bytes of text to an interval at least, taken over the whole text.
@@ -26,14 +26,14 @@ const EACH: u64 = 16 << 10;
 const LEAST: u64 = 1024;
 /// All intervals, as they come.
 pub(super) struct AllSpans {
-    done: Spool<Span>,
+    done: SpillVec<Span>,
     /// By level; those below the bound are not all there.
     counts: [u64; LEVEL_OPEN as usize + 1],
     most: u64,
     /// T is no less than 2 to the power of it.
     floor: Arc<AtomicU32>,
     /// Parts that have yet to be paired.
-    parts: KeyedSorter<LastingEvent>,
+    parts: ExternalSorter<LastingEvent>,
     limits: Limits,
     share: u64,
 }
@@ -42,11 +42,11 @@ impl AllSpans {
     /// None yet, of a file of so many bytes; those beyond `share` bytes, twice, go to disk.
     pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits) -> Self {
         AllSpans {
-            done: Spool::new(&limits.tmp_dir, share),
+            done: SpillVec::new(&limits.tmp_dir, share),
             counts: [0; _],
             most: (file_bytes / EACH).max(LEAST),
             floor: Arc::default(),
-            parts: KeyedSorter::new(&limits.tmp_dir, share, limits.threads),
+            parts: ExternalSorter::new(&limits.tmp_dir, share, limits.threads),
             limits: limits.clone(),
             share,
         }
@@ -96,7 +96,7 @@ impl AllSpans {
 
     /// Pairs all parts; `order` is over all that was read.
     pub(super) fn finish(mut self, order: Order<'_, '_>) -> Result<Spans, Error> {
-        let empty = KeyedSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        let empty = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
         let parts = std::mem::replace(&mut self.parts, empty).finish(order)?;
         let mut walk = Walk::new(&mut self);
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
@@ -104,12 +104,11 @@ impl AllSpans {
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
         drop(parts);
         let floor = self.floor.load(Relaxed);
-        let mut sorter = KeyedSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
-        let nothing = Store::new(std::iter::empty(), Vec::new());
+        let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
         for span in self.done.take()?.iter().filter(|span| span.level() > floor) {
-            sorter.push(span, Order(&nothing))?;
+            sorter.push(span, Order::none())?;
         }
-        let all = sorter.finish(Order(&nothing))?;
+        let all = sorter.finish(Order::none())?;
         let is_complete = self.above(floor) <= self.most;
         Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers })
     }
@@ -117,7 +116,7 @@ impl AllSpans {
 
 /// Intervals longer than T, by thread and start.
 pub(super) struct Spans {
-    all: KeyedRuns<Span>,
+    all: SortedRecords<Span>,
     /// T is 2 to the power of it.
     pub(super) level: u32,
     /// Whether all that never ends has room.
@@ -135,15 +134,15 @@ impl Spans {
         level: u32,
         mut visit: impl FnMut(Span) -> Result<(), E>,
     ) -> Result<(), E> {
-        let nothing = Store::new(std::iter::empty(), Vec::new());
-        let all = self.all.sorted(Order(&nothing));
+        let all = self.all.sorted(Order::none());
         all.filter(|span| span.level() > level).try_for_each(&mut visit)
     }
 
     /// How many of those each of so many threads has.
     pub(super) fn by_lane(&self, level: u32, lanes: usize) -> Vec<u64> {
         let mut counts = vec![0; lanes];
-        for span in self.all.iter().filter(|span| span.level() > level && span.lane != NO_LANE) {
+        for span in self.all.unsorted().filter(|span| span.level() > level && span.lane != NO_LANE)
+        {
             if let Some(count) = counts.get_mut(span.lane as usize) {
                 *count += 1;
             }

@@ -16,7 +16,7 @@ use std::io;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Record, Spool, Spooled, word};
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{PageBuilder, Section, Writer, id, streams};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey};
 use tracemill_tokenizer::Event;
@@ -184,11 +184,11 @@ fn note_skims(part: &mut PartStreams) {
 pub(super) struct AllStreams {
     numbers: HashMap<StreamKey, u32>,
     all: Vec<Track>,
-    members: Spool<Member>,
+    members: SpillVec<Member>,
 }
 
 impl AllStreams {
-    pub(super) fn new(members: Spool<Member>) -> Self {
+    pub(super) fn new(members: SpillVec<Member>) -> Self {
         AllStreams { numbers: HashMap::default(), all: Vec::new(), members }
     }
 
@@ -220,7 +220,7 @@ impl AllStreams {
 /// All streams of a text.
 pub(super) struct Streams {
     all: Vec<Track>,
-    members: Spooled<Member>,
+    members: SpilledVec<Member>,
 }
 
 impl Streams {

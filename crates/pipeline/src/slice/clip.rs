@@ -24,7 +24,7 @@ use super::kinds::{Kind, Step};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::error::Error;
-use tracemill_core::order::{Gather, KeyedSorter, Order};
+use tracemill_core::order::{ExternalSorter, Gather, Order};
 use tracemill_core::pairing::Begins;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
@@ -55,7 +55,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     windows: &'j Windows,
     bounds: Bounds,
     kept: &'k mut Gather<'j, 'p>,
-    edges: KeyedSorter<EdgeEvent>,
+    edges: ExternalSorter<EdgeEvent>,
     /// The key at hand, and what of it is open.
     owner: u128,
     open: Begins<Open>,
@@ -77,7 +77,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         windows: &'j Windows,
         bounds: Bounds,
         kept: &'k mut Gather<'j, 'p>,
-        edges: KeyedSorter<EdgeEvent>,
+        edges: ExternalSorter<EdgeEvent>,
     ) -> Self {
         Clip {
             store,
@@ -225,7 +225,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     }
 
     /// All parts were taken; returns what is to be made.
-    pub(super) fn finish(mut self) -> Result<KeyedSorter<EdgeEvent>, Error> {
+    pub(super) fn finish(mut self) -> Result<ExternalSorter<EdgeEvent>, Error> {
         self.end_key()?;
         Ok(self.edges)
     }

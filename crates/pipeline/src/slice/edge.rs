@@ -9,8 +9,9 @@ use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::json::push_micros;
-use tracemill_core::order::{Keyed, KeyedRuns, Order, Record};
+use tracemill_core::order::{Keyed, Order, SortedRecords};
 use tracemill_core::patch::Patches;
+use tracemill_core::spill::Record;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of};
@@ -83,12 +84,9 @@ impl Keyed for EdgeEvent {
         u128::from(self.window) << 72 | u128::from(self.turn as u8) << 64 | u128::from(time)
     }
 
-    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
-        let (turn, theirs) = ((self.window, self.turn as u8), (other.window, other.turn as u8));
-        turn.cmp(&theirs).then_with(|| {
-            let by_number = order.compare(&self.number, &other.number);
-            if self.turn.is_reversed() { by_number.reverse() } else { by_number }
-        })
+    fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        let by_number = order.compare(&self.number, &other.number);
+        if self.turn.is_reversed() { by_number.reverse() } else { by_number }
     }
 }
 
@@ -102,7 +100,7 @@ pub(super) struct Counts {
 
 /// Makes all of it.
 pub(super) fn make(
-    all: &KeyedRuns<EdgeEvent>,
+    all: &SortedRecords<EdgeEvent>,
     windows: &Windows,
     store: &Store<'_>,
     made: &mut SyntheticEvents,

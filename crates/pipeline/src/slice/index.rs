@@ -24,7 +24,7 @@ use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
-use tracemill_core::order::{KeyedSorter, Order, Sorter};
+use tracemill_core::order::{ExternalSorter, Order, Sorter};
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::read::{Current, Maker, Reader};
@@ -266,7 +266,7 @@ pub(super) struct Index {
     trusted: i64,
     /// With the lists.
     pub(super) plain: Sorter,
-    pub(super) parts: KeyedSorter<keys::PairEvent>,
+    pub(super) parts: ExternalSorter<keys::PairEvent>,
     pub(super) essential: Sorter,
     pub(super) long: Vec<Long>,
     pub(super) streams: Streams,
@@ -282,7 +282,7 @@ impl Index {
             times: Times::NONE,
             trusted: i64::MIN,
             plain: Sorter::new(quarter, &config.tmp_dir),
-            parts: KeyedSorter::new(&config.tmp_dir, quarter / 2, config.threads),
+            parts: ExternalSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
             long: Vec::new(),
             streams: Streams::new(Room { decoded: quarter, places: quarter }, &config.tmp_dir),
@@ -377,8 +377,8 @@ impl Reader for Index {
         part.envelope.append_to(&mut self.documents);
         self.streams.append(part.streams, base)?;
         let [metadata, untimed] = part.lists;
-        self.plain.list(METADATA, metadata);
-        self.plain.list(UNTIMED, untimed);
+        self.plain.list(METADATA, &metadata)?;
+        self.plain.list(UNTIMED, &untimed)?;
         self.plain.push(part.plain);
         self.parts.extend(&part.parts);
         self.essential.push(part.essential);

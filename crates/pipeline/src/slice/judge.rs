@@ -16,10 +16,10 @@ use crate::warning::Warning;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::input_order::InputOrderList;
-use tracemill_core::order::{Gather, KeyedSorter, Lists, Order, Runs, Spool};
+use tracemill_core::order::{ExternalSorter, Gather, Lists, Order, Runs};
 use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
+use tracemill_core::spill::SpillVec;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::Windows;
@@ -120,7 +120,7 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Parts of pairs, and counters.
     fn choose_parts(
         self,
-        parts: KeyedSorter<keys::PairEvent>,
+        parts: ExternalSorter<keys::PairEvent>,
         kept: &mut Gather<'j, 'p>,
         made: &mut SyntheticEvents,
         report: &mut SliceReport,
@@ -129,10 +129,10 @@ impl<'j, 'p> Judge<'j, 'p> {
         let parts = parts.finish(self.order())?;
         report.written.spilled_runs += parts.runs();
         if self.whole {
-            return parts.iter().try_for_each(|part| kept.push(part.entry));
+            return parts.unsorted().try_for_each(|part| kept.push(part.entry));
         }
         if self.edges == Edges::Clip {
-            let edges = KeyedSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
+            let edges = ExternalSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
             let clip = Clip::new(store, windows, self.bounds, kept, edges);
             let mut clip = clip.only_by_name(only_by_name);
             parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
@@ -143,7 +143,7 @@ impl<'j, 'p> Judge<'j, 'p> {
             report.counters = counts.counters;
             return Ok(());
         }
-        let steps = Spool::new(&config.tmp_dir, self.share() / 2);
+        let steps = SpillVec::new(&config.tmp_dir, self.share() / 2);
         let pairs = Pairs::new(store, windows, self.edges, kept, steps);
         let mut pairs = pairs.only_by_name(only_by_name);
         parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
@@ -218,8 +218,6 @@ impl<'j, 'p> Judge<'j, 'p> {
 
     /// The lists without events of profiles that do not stay.
     fn without(self, lists: Lists, streams: &Streams, cut: &Cut) -> Result<Lists, Error> {
-        /// Places that are handed on at a time.
-        const BATCH: usize = 8 * 1024;
         let mut gone = self.gather();
         for group in cut.groups(streams, false) {
             let mut untimed = group.events().filter(|entry| entry.time == i64::MIN);
@@ -229,12 +227,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             return Ok(lists);
         }
         let (gone, _) = gone.finish()?.finish(self.store)?;
-        let (mut left, mut batch) =
-            (InputOrderList::new(&self.config.tmp_dir, self.share()), Vec::new());
-        let mut keep = |place| {
-            batch.push(place);
-            if batch.len() < BATCH { Ok(()) } else { left.push(std::mem::take(&mut batch)) }
-        };
+        let mut left = SpillVec::new(&self.config.tmp_dir, self.share());
+        let mut keep = |place| left.push(place);
         // both are in input order, but for metadata, which comes first and stays
         let mut places = lists.iter();
         gone.each_in_order(self.order(), |gone| {
@@ -242,8 +236,7 @@ impl<'j, 'p> Judge<'j, 'p> {
             places.by_ref().take_while(stays).try_for_each(&mut keep)
         })?;
         places.try_for_each(&mut keep)?;
-        left.push(batch)?;
-        left.finish()
+        Ok(left.finish()?.into())
     }
 
     /// What becomes of streams whose chunks are not in order of time.

@@ -15,8 +15,9 @@ use crate::key_hash::KeyHash;
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::json::member;
-use tracemill_core::order::{Keyed, Order, Record, word};
+use tracemill_core::order::{Keyed, Order};
 use tracemill_core::pairing::is_named;
+use tracemill_core::spill::{Record, word};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::swar::{equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, fields_of, unescape};
@@ -78,10 +79,9 @@ impl Keyed for PairEvent {
         (self.owner(), self.entry.time)
     }
 
-    /// By what it belongs to, then in the order of the output.
-    fn compare(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
-        let by_owner = self.owner().cmp(&other.owner());
-        by_owner.then_with(|| order.compare(&self.entry, &other.entry))
+    /// In the order of the output.
+    fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        order.compare(&self.entry, &other.entry)
     }
 }
 

@@ -12,8 +12,9 @@ use super::keys::{PairEvent, has_rest};
 use super::kinds::{Kind, Step};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Gather, Spool};
+use tracemill_core::order::Gather;
 use tracemill_core::pairing::Begins;
+use tracemill_core::spill::SpillVec;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::Windows;
@@ -29,7 +30,7 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     open: Begins<Entry>,
     flow: Option<Flow>,
     /// Steps of the flow.
-    steps: Spool<Entry>,
+    steps: SpillVec<Entry>,
     /// See [`super::narrowed::Narrowed`].
     only_by_name: bool,
 }
@@ -50,7 +51,7 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         windows: &'j Windows,
         edges: Edges,
         kept: &'k mut Gather<'j, 'p>,
-        steps: Spool<Entry>,
+        steps: SpillVec<Entry>,
     ) -> Self {
         let (open, only_by_name) = (Begins::default(), false);
         Pairs { store, windows, edges, kept, owner: 0, open, flow: None, steps, only_by_name }

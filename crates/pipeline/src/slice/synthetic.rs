@@ -2,35 +2,32 @@
 //! whose places come before all others: at equal times and durations what was made stands first, in the order in which
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::order::{Scratch, Spool, Spooled};
 use tracemill_core::place::{Long, Place};
+use tracemill_core::spill::{Scratch, SpillVec, SpilledVec};
 use tracemill_core::store::Payload;
 use tracemill_tokenizer::fields_of;
 
 /// Writes what is made.
 pub(super) struct SyntheticEvents {
-    file: Option<Scratch>,
-    len: u64,
+    file: Scratch,
     /// The most there may be.
     most: u64,
-    entries: Spool<Entry>,
+    entries: SpillVec<Entry>,
     long: Vec<Long>,
     /// Places of events of which it is asked what became of them.
     watched: HashSet<u64>,
     of: HashMap<u64, Entry>,
-    tmp_dir: PathBuf,
 }
 
 /// All that was made.
 pub(super) struct Synthesized {
     pub(super) payload: Payload,
     /// In the order in which they were made.
-    pub(super) entries: Spooled<Entry>,
+    pub(super) entries: SpilledVec<Entry>,
     pub(super) long: Vec<Long>,
     /// By the places of those of which it is asked, what was made of them first.
     pub(super) of: HashMap<u64, Entry>,
@@ -42,25 +39,20 @@ impl SyntheticEvents {
     pub(super) fn new(
         most: u64,
         tmp_dir: &Path,
-        entries: Spool<Entry>,
+        entries: SpillVec<Entry>,
         watched: HashSet<u64>,
     ) -> Self {
         let (long, of) = (Vec::new(), HashMap::default());
-        let tmp_dir = tmp_dir.to_owned();
-        SyntheticEvents { file: None, len: 0, most, entries, long, watched, of, tmp_dir }
+        SyntheticEvents { file: Scratch::new(tmp_dir), most, entries, long, watched, of }
     }
 
     /// Appends bytes; returns where they stand.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64, Error> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(Scratch::new(&self.tmp_dir)?),
-        };
-        file.write(bytes)?;
-        let offset = self.len;
-        self.len += bytes.len() as u64;
-        if self.len >= self.most {
-            return Err(ErrorKind::TooLarge { bytes: self.len, most: self.most }.into());
+        let offset = self.file.len();
+        self.file.write(bytes)?;
+        let bytes = self.file.len();
+        if bytes >= self.most {
+            return Err(ErrorKind::TooLarge { bytes, most: self.most }.into());
         }
         Ok(offset)
     }
@@ -97,8 +89,7 @@ impl SyntheticEvents {
     }
 
     pub(super) fn finish(mut self) -> Result<Synthesized, Error> {
-        let mapped = self.file.map_or(Ok(None), Scratch::into_mapped)?;
-        let payload = mapped.map_or(Payload::Empty, |mapped| Payload::Mapped(Arc::new(mapped)));
+        let payload = self.file.into_mapped()?.into();
         Ok(Synthesized { payload, entries: self.entries.take()?, long: self.long, of: self.of })
     }
 }

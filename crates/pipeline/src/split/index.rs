@@ -4,7 +4,6 @@ use super::partition::{Ids, Kind, Partition};
 use super::scan::{ChunkFindings, Mode};
 use crate::config::Config;
 use std::marker::PhantomData;
-use std::path::PathBuf;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
@@ -57,21 +56,19 @@ impl SplitInputs {
 
 /// Reads all inputs.
 pub(super) struct Index<M> {
-    tmp_dir: PathBuf,
     /// Bytes of entries that may be in memory.
     limit: u64,
     runs: Vec<PartitionRun>,
     heap: u64,
     pub(super) long: Vec<Long>,
     pub(super) found: SplitInputs,
-    spill: Option<PartitionSpill>,
+    spill: PartitionSpill,
     mode: PhantomData<M>,
 }
 
 impl<M: Mode> Index<M> {
     pub(super) fn new(config: &Config) -> Self {
         Index {
-            tmp_dir: config.tmp_dir.clone(),
             limit: config.shares().index,
             runs: Vec::new(),
             heap: 0,
@@ -86,17 +83,13 @@ impl<M: Mode> Index<M> {
                 times: Times::NONE,
                 events: 0,
             },
-            spill: None,
+            spill: PartitionSpill::new(&config.tmp_dir),
             mode: PhantomData,
         }
     }
 
     fn spill(&mut self, store: &Store<'_>) -> Result<(), Error> {
-        let spill = match &mut self.spill {
-            Some(spill) => spill,
-            None => self.spill.insert(PartitionSpill::new(&self.tmp_dir)?),
-        };
-        spill.spill(&self.runs, Order(store))?;
+        self.spill.spill(&self.runs, Order(store))?;
         self.runs.clear();
         self.heap = 0;
         Ok(())
@@ -107,12 +100,13 @@ impl<M: Mode> Index<M> {
         mut self,
         store: &Store<'_>,
     ) -> Result<(SplitInputs, PartitionRuns), Error> {
-        if self.spill.is_some() {
+        let is_on_disk = !self.spill.is_empty();
+        if is_on_disk {
             self.spill(store)?;
         }
-        let runs = match self.spill {
-            Some(spill) => spill.finish()?,
-            None => PartitionRuns::in_memory(self.runs),
+        let runs = match is_on_disk {
+            true => self.spill.finish()?,
+            false => PartitionRuns::in_memory(self.runs),
         };
         Ok((self.found, runs))
     }

@@ -277,7 +277,7 @@ impl<'w> SplitRun<'w, '_> {
             statement: self.statement(parts.len(), format, usual),
             metadata: planner.all_metadata(),
             annotations: &annotations,
-            lists: &Lists::Memory([Vec::new(), Vec::new()]),
+            lists: &Lists::default(),
             delays: &delays,
             layout,
             output: &self.output(format),

@@ -20,8 +20,8 @@ use crate::identity::{Renamer, key_of};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::order::Scratch;
 use tracemill_core::pairing::Ends;
+use tracemill_core::spill::Scratch;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
 
 /// Lanes beside a thread at most: each event is tried on all of them.
@@ -112,7 +112,7 @@ pub(crate) fn find_overlaps(
     let mut finder = FieldFinder::new(tier);
     let mut patched =
         emit.rewrite.as_ref().map(|r| EventRewriter::new(Renamer::new(r, tier), None, None));
-    let edits = Scratch::new(&config.tmp_dir)?;
+    let edits = Scratch::new(&config.tmp_dir);
     let (known, lanes) = (HashMap::default(), HashMap::default());
     let (threads, key) = (Vec::new(), Vec::new());
     let mut walk = OverlapWalk { rule, new, threads, known, lanes, key, edits, changes };

@@ -14,8 +14,9 @@ use crate::identity::{Renamer, Rewrite};
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::order::{Order, Scratch};
+use tracemill_core::order::Order;
 use tracemill_core::read::Inputs;
+use tracemill_core::spill::Scratch;
 use tracemill_core::store::{Payload, Store};
 use tracemill_tokenizer::{Field, Tier, fields_of};
 
@@ -74,7 +75,7 @@ fn make(
     let MergeContext { store, rewrite, inputs, config } = before;
     let made = inputs.payloads.iter().filter(|held| held.made).map(|held| held.base).collect();
     let pages = Pages { tables: &known.tables, rewrite, made };
-    let mut text = EventList(Scratch::new(&config.tmp_dir)?);
+    let mut text = EventList(Scratch::new(&config.tmp_dir));
     let tier = config.tier.unwrap_or_else(Tier::best);
     let patched =
         std::cell::RefCell::new(EventRewriter::new(Renamer::new(rewrite, tier), None, None));

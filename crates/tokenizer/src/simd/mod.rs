@@ -45,6 +45,8 @@ mod neon;
 mod nibbles;
 mod prefetch;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod words;
 
 pub(crate) use blocks::{BLOCK, Carry, Positions, Suspect, WINDOW};
 pub use prefetch::prefetch;

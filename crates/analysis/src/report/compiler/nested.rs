@@ -3,12 +3,12 @@
 use super::names::collapsed;
 use crate::kinds::Kind;
 use crate::names::Names;
-use crate::space::{Room, Sorted, double, half, put, rank};
+use crate::space::{Room, double, half, put, rank};
 use crate::trace::Trace;
-use std::cmp::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Keyed, Order, Record as Fixed, word};
+use tracemill_core::order::{Keyed, SortedByKey};
+use tracemill_core::spill::{Record as Fixed, word};
 
 /// A part of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,15 +96,11 @@ impl Keyed for Event {
     fn key(&self) -> Self::Key {
         (self.thread, rank(self.ts), !rank(self.dur), !self.number)
     }
-
-    fn compare(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
-        Ordering::Equal
-    }
 }
 
 impl Trace {
     /// The events of the compiler's parts, thread by thread.
-    pub(super) fn compiler_events(&self, threads: &[usize]) -> Result<Sorted<Event>, Error> {
+    pub(super) fn compiler_events(&self, threads: &[usize]) -> Result<SortedByKey<Event>, Error> {
         let what = |kind: &Kind| What::of(self.names.bytes_of(kind.name));
         let of_kinds: Vec<Option<What>> = self.kinds.all.iter().map(what).collect();
         let mut sorter = self.space().sorter(1);

@@ -13,10 +13,10 @@
 //! and in long stretches, since what goes to it at a time is as much as the share.
 
 use super::record::{Record, records};
-use super::spill::Scratch;
+use super::scratch::Scratch;
 use crate::error::Error;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tracemill_tokenizer::Mapped;
 
 /// One of the lists.
@@ -78,14 +78,13 @@ pub struct SpillLists {
     /// Bytes of all lists in memory, which whoever fills them counts, and how many there may be.
     pub heap: u64,
     limit: u64,
-    file: Option<Scratch>,
-    tmp_dir: PathBuf,
+    file: Scratch,
 }
 
 impl SpillLists {
     /// None yet; of more than `limit` bytes of all lists the rest goes to `tmp_dir`.
     pub fn new(limit: u64, tmp_dir: &Path) -> Self {
-        SpillLists { heap: 0, limit, file: None, tmp_dir: tmp_dir.to_owned() }
+        SpillLists { heap: 0, limit, file: Scratch::new(tmp_dir) }
     }
 
     /// Appends to a list.
@@ -102,16 +101,12 @@ impl SpillLists {
     /// Writes what a list has in memory.
     pub fn spill<R: Record>(&mut self, list: &mut SpillList<R>) -> Result<(), Error> {
         self.heap -= list.heap();
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(Scratch::new(&self.tmp_dir)?),
-        };
-        list.spill(file)
+        list.spill(&mut self.file)
     }
 
     /// All lists are complete: the file, if anything went to it.
     pub fn finish(&mut self) -> Result<Option<Mapped>, Error> {
-        self.file.take().map_or(Ok(None), Scratch::into_mapped)
+        self.file.take().into_mapped()
     }
 }
 

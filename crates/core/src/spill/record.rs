@@ -1,30 +1,17 @@
-//! Records of fixed size, as they stand on disk: what all lists and sorters of this module are made of.
-
-use super::run::{ENTRY, decode, encode};
-use crate::entry::Entry;
+//! Records of fixed size, as they stand on disk: what all lists and sorters are made of.
 
 /// What can be put on disk and read back.
+///
+/// Files are read by the process that wrote them, so the form is free; by convention numbers are little-endian.
 pub trait Record: Copy + Send {
     /// Bytes of one on disk.
     const BYTES: usize;
 
-    /// Writes it to so many bytes.
+    /// Writes the record to `bytes`, of which there are [`Record::BYTES`].
     fn encode(&self, bytes: &mut [u8]);
 
     /// Reads what [`Record::encode`] wrote.
     fn decode(bytes: &[u8]) -> Self;
-}
-
-impl Record for Entry {
-    const BYTES: usize = ENTRY;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&encode(*self));
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        decode(bytes.first_chunk().unwrap_or(&[0; ENTRY]))
-    }
 }
 
 macro_rules! number {
@@ -32,10 +19,12 @@ macro_rules! number {
         impl Record for $type {
             const BYTES: usize = size_of::<$type>();
 
+            #[inline]
             fn encode(&self, bytes: &mut [u8]) {
                 bytes.copy_from_slice(&self.to_le_bytes());
             }
 
+            #[inline]
             fn decode(bytes: &[u8]) -> Self {
                 <$type>::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
             }
@@ -55,12 +44,12 @@ pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
     }
 }
 
-/// The word at an offset of a record.
+/// The little-endian number of 64 bits at `offset`: for [`Record::decode`].
 pub fn word(bytes: &[u8], offset: usize) -> u64 {
     u64::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
 }
 
 /// The records in some bytes.
-pub(super) fn records<R: Record>(bytes: &[u8]) -> impl DoubleEndedIterator<Item = R> {
+pub(crate) fn records<R: Record>(bytes: &[u8]) -> impl DoubleEndedIterator<Item = R> {
     bytes.chunks_exact(R::BYTES).map(R::decode)
 }

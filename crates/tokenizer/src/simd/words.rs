@@ -1,0 +1,12 @@
+//! Bytes as words: vectors are made of them without a pointer, and the compiler makes one load of that.
+
+/// Bytes as the words that a vector of them consists of.
+#[inline(always)]
+pub(super) fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [i64; WORDS] {
+    const { assert!(BYTES == 8 * WORDS) };
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word = i64::from_le_bytes(*bytes);
+    }
+    words
+}
