@@ -41,7 +41,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Of no events.
+    /// The times of no events: what others are added to.
     pub const NONE: Times =
         Times { first: i64::MAX, last: i64::MIN, end: i64::MIN, at_zero: AtZero::Nothing };
 

@@ -1,6 +1,20 @@
 //! Sums and products of decimal numbers, spelled as the number was that they are made of: exact, of any length that a
 //! trace can mean.
 //!
+//! ```
+//! use tracemill_core::decimal::{Decimal, Factor};
+//!
+//! let text = |number: Decimal| {
+//!     let mut out = Vec::new();
+//!     number.push(&mut out);
+//!     String::from_utf8(out).expect("digits")
+//! };
+//! let number = Decimal::parse(b"5.10").expect("a number");
+//! assert_eq!(text(number.plus(&Decimal::of(900, 3))), "6.00");
+//! let factor: Factor = "1.5".parse().expect("a factor");
+//! assert_eq!(text(number.times(&factor.0)), "7.65");
+//! ```
+//!
 //! A result has as many decimals as the number had, and more only where a digit that is not zero needs them: 5.10 and
 //! 0.9 make 6.00, 5 and 1.5 make 6.5. A number with an exponent is written without.
 
@@ -38,7 +52,7 @@ impl Decimal {
         (digits.len().max(decimals) <= MOST).then_some(Decimal { negative, digits, decimals })
     }
 
-    /// `units` of 10^-`decimals`, without zeros at the end of the decimals.
+    /// `units` × 10^-`decimals`, without zeros at the end of the decimals.
     pub fn of(units: i64, decimals: usize) -> Self {
         let digits = units.unsigned_abs().to_string().bytes().map(|b| b & 15).collect();
         let mut this = Decimal { negative: units < 0, digits, decimals };

@@ -190,7 +190,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Of a chunk of the input that stands at `base`.
+    /// What is known of a chunk, before anything is, of the input that begins at `base`.
     pub fn at(base: u64) -> Self {
         Envelope { base, ..Envelope::default() }
     }

@@ -1,5 +1,16 @@
 //! Times to be calculated with: whole nanoseconds and the digits below them, exact to the last one.
 //!
+//! ```
+//! use tracemill_core::exact::Exact;
+//!
+//! let start = Exact::of(b"1712195495533685.11").expect("a number of microseconds");
+//! let end = start.plus(&Exact::of(b"\"0.0000004\"").expect("or a string with one")).expect("in range");
+//! let mut out = Vec::new();
+//! end.push(&mut out);
+//! assert_eq!(out, b"1712195495533685.1100004");
+//! assert!(start < end && start.floor == end.floor);
+//! ```
+//!
 //! Edges of windows are whole nanoseconds, so all there is to do is: an end (`ts + dur`), how far it is behind an edge,
 //! and how far an edge is behind a time. Sixteen decimals of a microsecond, which exist, are one digit vector of 13.
 

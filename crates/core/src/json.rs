@@ -1,8 +1,26 @@
 //! JSON by pieces: a member by its name, numbers that are written, text of inputs made sound.
+//!
+//! Nothing is decoded but what is asked for, and nothing is rebuilt: values are the bytes that stand in the input.
+//!
+//! ```
+//! use tracemill_core::json::{elements, member, push_micros, push_sound};
+//!
+//! let event = br#"{"name":"a","args":{"ids":[1,2]}}"#;
+//! let args = member(event, b"args").expect("it has args");
+//! assert!(elements(member(args, b"ids").expect("a list")).eq([&b"1"[..], b"2"]));
+//!
+//! let mut out = Vec::new();
+//! push_micros(1_500, &mut out); // nanoseconds, as exact microseconds
+//! assert_eq!(out, b"1.5");
+//! assert!(!push_sound(b",NaN", &mut out), "what is no JSON is changed, and that is said");
+//! ```
 
 use tracemill_tokenizer::{Cursor, members, number_text, string_is, validate_value};
 
-/// The value of the last member of that name.
+/// The value of the last member called `name`, as it is written; `None` if there is none, or `object` is no object.
+///
+/// Escapes in keys are resolved before they are compared. Of equal keys the last counts, as `JSON.parse` has it. Cost: one pass over
+/// the object.
 pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     if object.first() != Some(&b'{') {
         return None;
@@ -10,7 +28,7 @@ pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
 }
 
-/// The elements of an array, as they stand; none of what is no array.
+/// The elements of an array, as they are written; none of what is no array. Cost: one pass over what is taken.
 pub fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     array_elements(array).into_iter().flatten()
 }
@@ -39,7 +57,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Appends an integer.
+/// Appends an integer in decimal digits.
 #[inline]
 pub fn push_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
@@ -104,14 +122,15 @@ pub fn micros(ns: i64) -> Vec<u8> {
     text
 }
 
-/// Appends text as a JSON string.
+/// Appends text as a JSON string, with its quotes.
 pub fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     push_escaped(text.as_bytes(), out);
     out.push(b'"');
 }
 
-/// Appends a value of an input; false if it was no sound JSON and had to be changed.
+/// Appends a value of an input as JSON; false if it was none and had to be changed: odd bytes in strings are escaped, and words
+/// that JSON does not have become `null`. Cost: a pass to check it, and another if it is not sound.
 pub fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
     if validate_value(value).is_ok() {
         out.extend_from_slice(value);

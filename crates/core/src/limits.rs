@@ -1,4 +1,18 @@
 //! What a run may take: threads, memory, disk. These change its cost but never its answer.
+//!
+//! ```
+//! use tracemill_core::{ErrorKind, Limits, Source, Trace};
+//!
+//! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
+//! let sources = || [Source::bytes("a.json", r#"[{"ph":"i","ts":1}]"#)];
+//! assert_eq!(Trace::open(&sources(), &limits)?.len(), 1);
+//!
+//! let cancel = limits.cancel.clone(); // for another thread: a button, a signal, a client that went away
+//! cancel.cancel();
+//! let error = Trace::open(&sources(), &limits).err().expect("it was cancelled");
+//! assert!(matches!(error.kind(), ErrorKind::Cancelled));
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 use crate::error::{Error, ErrorKind};
 use std::path::PathBuf;
@@ -128,6 +142,9 @@ impl Cancel {
 }
 
 /// What a run has done so far. Written with relaxed ordering: for showing, not for deciding.
+///
+/// The caller keeps a copy of [`Limits::progress`] and looks at it from another thread. All counters begin at 0 and only grow; a copy
+/// that several runs share counts all of them.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Bytes of input there will be, as far as known (pipes are not).

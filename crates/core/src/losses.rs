@@ -1,4 +1,19 @@
 //! What was lost of the inputs, counted by kind with its places, and what is told of each input.
+//!
+//! ```
+//! use tracemill_core::{Limits, Source, Trace};
+//!
+//! let damaged = r#"[{"ph":"i","ts":1},{"ph":"i","ts":],{"ph":"i","ts":3}]"#;
+//! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+//! let trace = Trace::open(&[Source::bytes("a.json", damaged)], &limits)?;
+//! assert_eq!(trace.len(), 2, "all but the damaged event");
+//! for (kind, tally) in trace.inputs()[0].losses.iter() {
+//!     let first = &tally.examples[0];
+//!     println!("{}: {} at byte {}: {}", kind.sentence(), tally.count, first.offset, first.excerpt);
+//! }
+//! assert_eq!(trace.inputs()[0].lost(), 1);
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 use crate::flaws::Flaws;
 use tracemill_tokenizer::{Damage, DamageKind, Lapse};

@@ -11,8 +11,20 @@
 //! whose name was cut or misspelled closes one slice instead of leaving all around it open to the end of the trace.
 //!
 //! [`DevtoolsBegins`] is the rule where events are made for DevTools, which compares names and categories and gives a
-//! begin no duration from an end that does not fit (devtools-semantics §8.1): an empty name is a name there, a category counts,
+//! begin no duration from an end that does not fit: an empty name is a name there, a category counts,
 //! and an end that fits nothing closes nothing. (DevTools has one stack for the whole file; here each thread has its own.)
+//!
+//! ```
+//! use tracemill_core::pairing::Begins;
+//!
+//! let (a, b) = (1, 2); // hashes of names; 0 is no name
+//! let mut open = Begins::default(); // of one thread
+//! open.begin(a, "the first B");
+//! open.begin(b, "the second B");
+//! assert_eq!(open.end(a), Some("the first B"), "the name decides, not the nesting");
+//! assert_eq!(open.end(0), Some("the second B"), "an end without a name closes the innermost");
+//! assert_eq!(open.end(b), None);
+//! ```
 //!
 //! Cost: constant time for each begin and end, whatever is open. As long as slices nest, ends are compared with the
 //! innermost begin alone. The first that is not its end makes an index of all that is open, by name; each begin

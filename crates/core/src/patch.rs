@@ -1,4 +1,16 @@
 //! Events with some values changed: all other bytes stay as they are.
+//!
+//! ```
+//! use tracemill_core::patch::Patches;
+//!
+//! let event = br#"{"ph":"X", "pid":7}"#;
+//! let mut patches = Patches::default();
+//! patches.number(event, &event[17..18], b"8"); // a value is named by the part of the event that it is
+//! patches.insert_at(event.len() - 1, br#","tid":1"#);
+//! assert_eq!(patches.apply(event), br#"{"ph":"X", "pid":8,"tid":1}"#);
+//! ```
+//!
+//! Cost: what changes is sorted by its place; the rest is copied in long pieces.
 
 use std::ops::Range;
 use tracemill_tokenizer::{Event, Field};

@@ -1,4 +1,12 @@
 //! Where an event stands among all inputs, in eight bytes.
+//!
+//! ```
+//! use tracemill_core::place::Place;
+//!
+//! let place = Place::new(1_000, 260, 4); // offset, bytes, rank of the duration
+//! assert_eq!((place.offset(), place.short_len(), place.rank()), (1_000, Some(260), 4));
+//! assert!(place < Place::new(10, 260, 2), "of one time the longer event comes first");
+//! ```
 
 use crate::spill::Record;
 
@@ -20,7 +28,8 @@ impl Place {
     /// The highest rank: what is left beside offset and length.
     pub const RANK_MAX: u16 = (1 << (64 - OFFSET_BITS - LEN_BITS)) - 1;
 
-    /// Of an event of `len` bytes at `offset`; of longer ones than [`Place::short_len`] can say the store must know the length.
+    /// The place of an event of `len` bytes at `offset`, which must be below [`MOST`]. A length of [`LONG`] and more does not fit: the
+    /// store must be told of it ([`Long`]).
     pub fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < MOST);
         let len = (len as u64).min(LONG);
@@ -50,7 +59,7 @@ impl Place {
         self.0.rotate_left(64 - OFFSET_BITS - LEN_BITS)
     }
 
-    /// Of what [`Place::offset_first`] gives.
+    /// The place of which [`Place::offset_first`] gave `turned`.
     pub fn of_offset_first(turned: u64) -> Self {
         Place(turned.rotate_right(64 - OFFSET_BITS - LEN_BITS))
     }

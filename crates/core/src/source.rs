@@ -1,4 +1,14 @@
-//! Where inputs come from.
+//! Where inputs come from: paths, standard input, readers, bytes.
+//!
+//! ```
+//! use tracemill_core::{Limits, Source, Trace};
+//!
+//! let text: &[u8] = b"{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"; // anything that is `Read + Send`: a socket, a child's output
+//! let sources = [Source::reader("the output of node", text), Source::bytes("b.json", "[]")];
+//! let trace = Trace::open(&sources, &Limits::new(2, 64 << 20, std::env::temp_dir()))?;
+//! assert_eq!((trace.len(), &*trace.inputs()[0].name), (1, "the output of node"));
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,13 @@
 //! A count, with the first places of what is counted.
+//!
+//! ```
+//! use tracemill_core::tally::Tally;
+//!
+//! let mut tally = Tally::default();
+//! [70, 10, 50, 30].into_iter().for_each(|offset| tally.add(offset));
+//! assert_eq!(tally.count, 4);
+//! assert!(tally.offsets().eq([10, 30, 50]), "the first places, whatever came first");
+//! ```
 
 /// Places kept of each kind.
 pub const PLACES: usize = 3;

@@ -1,4 +1,16 @@
 //! Where the output goes, and in which form.
+//!
+//! ```
+//! use std::sync::{Arc, Mutex};
+//! use tracemill_core::target::{Compression, Format, OutputConfig};
+//!
+//! let file = OutputConfig::file("out.json"); // appears when it is complete, and replaces nothing
+//! let bytes = Arc::new(Mutex::new(Vec::new()));
+//! let memory = OutputConfig::writer(Arc::clone(&bytes)); // any `Write + Send`
+//! let packed = OutputConfig { compression: Compression::Gzip { level: 6 }, ..file };
+//! assert_eq!("ndjson".parse(), Ok(Format::Ndjson));
+//! # drop((memory, packed));
+//! ```
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,8 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum Target {
     /// Standard output.
     Stdout,
-    /// A file that appears, whole and on disk, when the job is done. An existing one is refused unless
-    /// `replace`.
+    /// A file that appears, whole, when the run is done. An existing one is refused unless `replace`.
     File {
         /// Its path.
         path: PathBuf,
@@ -63,7 +74,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Its name, as the flag has it.
+    /// Its name, as [`FromStr`] reads it.
     pub fn name(self) -> &'static str {
         match self {
             Format::Object => "object",
@@ -97,7 +108,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Its name, as the flag has it.
+    /// Its name: `keep`, `compact` or `pretty`.
     pub fn name(self) -> &'static str {
         match self {
             Style::Keep => "keep",
@@ -144,13 +155,6 @@ impl OutputConfig {
 
     /// Bytes in turn to a writer of any kind, in the format of the first input and not packed. What a run that fails has
     /// written stays written.
-    ///
-    /// ```
-    /// # use std::sync::{Arc, Mutex};
-    /// let bytes = Arc::new(Mutex::new(Vec::new()));
-    /// let output = tracemill_core::target::OutputConfig::writer(Arc::clone(&bytes));
-    /// # drop(output);
-    /// ```
     pub fn writer<W: Write + Send + 'static>(writer: Arc<Mutex<W>>) -> Self {
         let target = Target::Writer(SharedWriter(writer));
         OutputConfig { target, format: None, compression: Compression::None }

@@ -1,5 +1,14 @@
 //! Work on several threads, as many of them as can be had.
 //!
+//! ```
+//! use tracemill_core::threads::try_each;
+//!
+//! let squares = try_each(4, 10, |task| Ok::<_, String>(task * task)); // threads, tasks
+//! assert_eq!(squares, Ok(vec![0, 1, 4, 9, 16, 25, 36, 49, 64, 81]));
+//! let failed = try_each(4, 10, |task| if task < 7 { Ok(task) } else { Err("the eighth") });
+//! assert_eq!(failed, Err("the eighth"));
+//! ```
+//!
 //! Where the system has no further thread (a limit on processes, no room for a stack) work that is shared out goes on
 //! with those there are, at the least with the one that asked.
 

@@ -4,6 +4,14 @@
 //!   time = ["-"] digits ["." digits] [" "] [unit]     unit: ns  us  µs  ms  s  m  min  h; µs if there is none
 //! ```
 //!
+//! ```
+//! use tracemill_core::time::{TimePoint, parse_time};
+//!
+//! assert_eq!(parse_time("1.5 ms"), Ok(1_500_000)); // nanoseconds
+//! assert_eq!("@522975000000".parse(), Ok(TimePoint::Absolute(522_975_000_000_000)));
+//! assert!(parse_time("1 fortnight").is_err());
+//! ```
+//!
 //! Exact: no float on the way, and nothing is rounded. In front of a point in time an `@` says that it is one of the
 //! trace's own clock.
 

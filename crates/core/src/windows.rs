@@ -111,6 +111,9 @@ impl Windows {
     }
 
     /// Windows on a trace with these bounds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Window`] if one ends before it begins.
     pub fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
         let time = |moment| match moment {
             Moment::FromStart(after) => bounds.start.saturating_add(after),

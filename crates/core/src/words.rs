@@ -1,4 +1,12 @@
 //! Numbers as people write them in sentences, and words as shells read them.
+//!
+//! ```
+//! use tracemill_core::words::{grouped, plural, shell_word};
+//!
+//! assert_eq!(grouped(1_234_567), "1,234,567");
+//! assert_eq!(plural(2, "address"), "2 addresses");
+//! assert_eq!(shell_word("a trace.json"), "'a trace.json'");
+//! ```
 
 /// `1,234,567`.
 pub fn grouped(number: u64) -> String {

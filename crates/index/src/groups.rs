@@ -1,6 +1,6 @@
 //! Which groups a row of [`crate::id::GROUPS`] is one of, as bits.
 
-/// It lasts longer than the bound.
+/// The group lasts longer than the bound that META has.
 pub const LONG: u64 = 1;
-/// Its events are of several threads.
+/// The events of the group are of several threads.
 pub const CROSSING: u64 = 2;

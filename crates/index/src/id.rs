@@ -8,7 +8,7 @@ pub const DOCUMENTS: u16 = 2;
 pub const KEYS: u16 = 3;
 /// Stretches of events with the times they span.
 pub const GRANULES: u16 = 4;
-/// Threads.
+/// Threads: their ids, and how much they have of what.
 pub const LANES: u16 = 5;
 /// Events that count wherever they stand: metadata, those without a time, and those that viewers need.
 pub const PLACES: u16 = 6;
@@ -16,19 +16,19 @@ pub const PLACES: u16 = 6;
 pub const SPANS: u16 = 7;
 /// CPU profile streams: when they have samples.
 pub const STREAMS: u16 = 8;
-/// Events of those.
+/// Events of CPU profile streams, by place.
 pub const STREAM_EVENTS: u16 = 9;
-/// Threads of granules.
+/// Which threads have events in which granule.
 pub const GRANULE_LANES: u16 = 10;
 /// Groups of one id that last, or are of several threads.
 pub const GROUPS: u16 = 11;
-/// Events of those.
+/// Events of the groups, by place.
 pub const GROUP_EVENTS: u16 = 12;
 /// Where unpacking may begin, of a packed trace.
 pub const PACK: u16 = 13;
-/// Text before such places.
+/// Text before those places, to which it may refer.
 pub const WINDOWS: u16 = 14;
-/// All of these.
+/// The ids of all sections, ascending.
 pub const ALL: [u16; 14] = [
     META,
     DOCUMENTS,

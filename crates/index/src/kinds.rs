@@ -1,22 +1,22 @@
 //! Kinds of events, as bits: of those in a granule, or of one in [`crate::id::PLACES`].
 
-/// X, and whatever else is none of the others.
+/// A complete event (X), or one of a phase that no other bit has.
 pub const PLAIN: u64 = 1;
-/// B and E.
+/// The begin or the end of a slice: B, E.
 pub const PAIRS: u64 = 2;
-/// b, n, e and S, T, p, F.
+/// A part of something asynchronous: b, n, e, and the old S, T, p, F.
 pub const ASYNC: u64 = 4;
-/// s, t, f.
+/// A part of a flow: s, t, f.
 pub const FLOWS: u64 = 8;
-/// C.
+/// A counter: C.
 pub const COUNTERS: u64 = 16;
-/// M.
+/// Metadata: M.
 pub const METADATA: u64 = 32;
-/// Parts of CPU profiles.
+/// A part of a CPU profile: `Profile`, `ProfileChunk`, `CpuProfile`.
 pub const PROFILES: u64 = 64;
-/// Without a time.
+/// An event without a time.
 pub const UNTIMED: u64 = 128;
-/// Without which DevTools opens no trace.
+/// An event without which DevTools opens no trace.
 pub const ESSENTIAL: u64 = 256;
-/// Something was lost beside them.
+/// Something was lost between the events of the granule.
 pub const DAMAGE: u64 = 512;

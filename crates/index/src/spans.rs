@@ -1,19 +1,19 @@
 //! What a row of [`crate::id::SPANS`] is.
 
-/// X: both places are its own.
+/// A complete event (X): both places are its own.
 pub const COMPLETE: u8 = 0;
-/// B and E.
+/// A slice of two events: B and E.
 pub const PAIR: u8 = 1;
-/// b and e.
+/// An asynchronous slice: b and e.
 pub const ASYNC: u8 = 2;
-/// S and F.
+/// An asynchronous slice of the old form: S and F.
 pub const LEGACY: u8 = 3;
-/// s, t … f: from the begin to the last step before the next begin.
+/// A flow: from its begin (s) to its last step (t, f) before the next begin.
 pub const FLOW: u8 = 4;
-/// C: a value, as long as it is the last one; both places are its own.
+/// A counter's value (C), as long as it is the last one; both places are its own.
 pub const COUNTER: u8 = 5;
 
-/// As a flag: it never ends.
+/// Flag: the span never ends.
 pub const OPEN: u8 = 1;
-/// As a flag: it has steps between begin and end, which are not listed.
+/// Flag: there are steps between begin and end, which are not listed.
 pub const STEPS: u8 = 2;

@@ -1,19 +1,20 @@
 //! What is known of CPU profile streams, as bits of [`crate::id::STREAMS`], and of their events ([`crate::id::STREAM_EVENTS`]).
 
-/// Its least and greatest times are known.
+/// Of a stream: its least and greatest times are known.
 pub const TIMES: u64 = 1;
-/// Its events have what a look at each chunk finds: so chunks can be told apart.
+/// Of a stream: its events have what a look at each chunk finds, so that one chunk is read without the others.
 pub const CHUNKS: u64 = 2;
 
-/// Of an event: its samples have lines.
+/// Of an event: its samples have lines (`lines`).
 pub const LINES: u64 = 1;
-/// Its samples have columns.
+/// Of an event: its samples have columns (`columns`).
 pub const COLUMNS: u64 = 2;
-/// It says more than samples, nodes, lines, columns and steps, or says them otherwise than V8: it is needed wherever it stands.
+/// Of an event: it says more than samples, nodes, lines, columns and steps, or says them otherwise than V8 does. It is needed wherever it
+/// stands.
 pub const OTHER: u64 = 4;
-/// It is a chunk.
+/// Of an event: it is a chunk, not the begin of a profile.
 pub const CHUNK: u64 = 8;
-/// It says that its source is a trace.
+/// Of an event: it says that its source is a trace.
 pub const INTERNAL: u64 = 32;
-/// Its times are written in microseconds, else in nanoseconds.
+/// Of an event: its times stand in the index in microseconds, else in nanoseconds.
 pub const MICROS: u64 = 16;

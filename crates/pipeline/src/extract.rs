@@ -19,7 +19,7 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, OutputConfig, Target};
 use tracemill_core::threads::try_each;
 use tracemill_profile::{
-    ChunkOrder, Collector, Group, Keep, ProfileSource, Whole, printable, source_of, write,
+    ChunkOrder, Collector, Group, Keep, PlacedProfile, ProfileSource, printable, source_of, write,
 };
 use tracemill_tokenizer::to_text;
 
@@ -217,7 +217,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     fn each<T: Send>(
         &self,
         groups: &[Group<'_>],
-        work: impl Fn(usize, Whole<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
+        work: impl Fn(usize, PlacedProfile<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         let threads = self.config.threads.min(groups.len()).max(1);
         let memory = self.config.shares().payload / 4 / threads as u64;
@@ -227,7 +227,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         })
     }
 
-    fn info(&self, whole: &Whole<'_, '_>, group: Group<'_>) -> ProfileInfo {
+    fn info(&self, whole: &PlacedProfile<'_, '_>, group: Group<'_>) -> ProfileInfo {
         let owner = group.owner;
         let written = to_text;
         let (process_name, thread_name) = self.names_of(group);
@@ -259,7 +259,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         (names.process(pid), names.thread(pid, group.tid()))
     }
 
-    fn write(&self, whole: &mut Whole<'_, '_>, target: &Target) -> Result<(), Error> {
+    fn write(&self, whole: &mut PlacedProfile<'_, '_>, target: &Target) -> Result<(), Error> {
         let sink = Output::create(&plain(target.clone()), self.config, Length::Unknown)?;
         let mut buffer = Vec::new();
         let mut batch = sink.batch(0, 0, &mut buffer);

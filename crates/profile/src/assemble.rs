@@ -3,7 +3,7 @@
 //! Samples become node numbers (4 bytes), times become steps in nanoseconds (8 bytes); both go to disk beyond their share
 //! of the budget, so what stays in memory is the call tree. A sample whose node has not come yet gets a number that stands
 //! for its id; what that means is known at the end. Times continue over chunks: the first step of one counts from the last
-//! sample of the one before (devtools-semantics §3.6).
+//! sample of the one before.
 //!
 //! If all samples and all steps of a stream are equal in number they are paired as one list, as DevTools has it;
 //! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
@@ -84,7 +84,7 @@ pub struct Assembler<'s, 'p> {
 }
 
 impl<'s, 'p> Assembler<'s, 'p> {
-    /// For a stream of `samples` samples and `deltas` steps in all.
+    /// An assembler for a stream that has `samples` samples and `deltas` steps in all.
     pub fn new(
         store: &'s Store<'p>,
         (samples, deltas): (u64, u64),
@@ -128,7 +128,10 @@ impl<'s, 'p> Assembler<'s, 'p> {
         }
     }
 
-    /// Takes the next chunk, of the event at `offset`.
+    /// Takes the next chunk in stream order, which is that of the event at `offset`.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the columns.
     pub fn add(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
         self.first.get_or_insert(offset);
         self.flaws.append(chunk.flaws);
@@ -264,7 +267,10 @@ impl<'s, 'p> Assembler<'s, 'p> {
         self.shift = start.zip(own).map_or(0, |(start, own)| start.saturating_sub(own));
     }
 
-    /// All chunks are there.
+    /// All chunks were added.
+    ///
+    /// # Errors
+    /// As [`Assembler::add`].
     pub fn finish(mut self) -> Result<Profile<'s, 'p>, Error> {
         let later: Vec<u32> = self
             .unknown
@@ -318,7 +324,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         Ok(profile)
     }
 
-    /// Of one trace id the last entry counts; an entry whose node nobody is is lost.
+    /// Trace ids by their last entries; an entry whose node nobody is is lost.
     fn last_trace_ids(&mut self) -> Vec<(Text, u32)> {
         let mut last: HashMap<&[u8], usize> = HashMap::default();
         let mut kept: Vec<(Text, u32)> = Vec::new();

@@ -1,4 +1,11 @@
 //! A profile that is put together: its tree, and its samples in columns.
+//!
+//! ```text
+//!   tree      nodes, parents before children by `parents_first`
+//!   samples   3 3 4 3 …      number of a node in the tree, 4 bytes     ┐
+//!   deltas    0 125 130 …    nanoseconds since the sample before       ├ equally long, on disk beyond their share
+//!   lines     7 7 9 7 …      where the trace has them                  ┘
+//! ```
 
 use super::chunk::{Extra, ProfileSource};
 use super::text::Text;
@@ -11,7 +18,8 @@ use tracemill_core::store::Store;
 /// Numbers from here on stand for ids that no node had so far.
 pub(super) const LATER: u32 = 1 << 31;
 
-/// The bytes of a text: in the input, or in what was made.
+/// The bytes of a text: in the input, or in `made`, which has what does not stand in the input as it is meant. Cost: a binary
+/// search over the inputs.
 pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
     match text.made_at() {
         Some(at) => &made[at],
@@ -24,8 +32,9 @@ pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
 pub struct Profile<'s, 'p> {
     pub(super) store: &'s Store<'p>,
     pub(super) made: Vec<u8>,
+    /// The call tree.
     pub tree: Tree,
-    /// Samples per node.
+    /// Samples of each node, by its number in the tree.
     pub counted: Vec<u32>,
     /// What the numbers from [`LATER`] on mean.
     pub(super) later: Vec<u32>,
@@ -34,23 +43,29 @@ pub struct Profile<'s, 'p> {
     pub(super) positions: [Option<SpilledVec<i64>>; 2],
     /// Whether every sample names a node and has a step.
     pub(super) plain: bool,
+    /// Samples that programs name: the id, and the number of the node.
     pub trace_ids: Vec<(Text, u32)>,
+    /// Members that mean nothing here and are kept.
     pub extras: Vec<Extra>,
     /// What the chunks themselves say, in the clock of the events.
     pub start: Option<i64>,
+    /// The end; see `start`.
     pub end: Option<i64>,
+    /// What recorded it.
     pub source: Option<ProfileSource>,
+    /// What is wrong with it, and was mended or left out.
     pub flaws: Flaws,
+    /// How many samples there are, and how far they reach.
     pub extent: Extent,
 }
 
 impl Profile<'_, '_> {
-    /// Text of a node or key.
+    /// The bytes of a node's object, or of a key.
     pub fn text(&self, text: Text) -> &[u8] {
         text_of(text, self.store, &self.made)
     }
 
-    /// The samples that name a node, each with what is wanted of it.
+    /// The samples that name a node, in order, each with what is wanted of it. Cost: about 2 ns a sample, in memory or on disk.
     pub fn samples(&self, wanted: Wanted) -> Samples<'_> {
         let position = match wanted {
             Wanted::Position(which) => self.positions[which].as_ref().map(SpilledVec::iter),

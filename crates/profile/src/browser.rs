@@ -1,7 +1,7 @@
 //! Events by which DevTools takes profiles for those of a browser, and shows the main thread first and open.
 //!
 //! With a `TracingStartedInBrowser` a trace is no longer generic: processes without a page vanish, so each gets a
-//! `CommitLoad` (devtools-semantics §9.3–9.6). The range begins at `TracingStartedInBrowser`, so it comes first (§11).
+//! `CommitLoad`. The range begins at `TracingStartedInBrowser`, so it comes first.
 
 use std::collections::BTreeSet;
 use tracemill_core::json::{push_integer, push_micros};

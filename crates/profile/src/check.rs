@@ -39,6 +39,9 @@ impl<'c> Suspects<'c> {
     /// Puts profile `number` together.
     ///
     /// Cost: about 1 ns for each byte of its data, and the memory of its call tree.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take what exceeds its share of the memory.
     pub fn judge(
         &self,
         number: usize,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
 
-/// No id: ids are below it.
+/// Stands for a missing id: ids are below it.
 pub const NO_ID: u64 = u64::MAX;
 /// No hit count of its own.
 pub(crate) const NO_HITS: u32 = u32::MAX;
@@ -20,12 +20,13 @@ pub(crate) const NO_HITS: u32 = u32::MAX;
 /// A node of the call tree, as it is written.
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// Its id, as the producer numbered it.
     pub id: u64,
-    /// [`NO_ID`] if there is none.
+    /// Id of its parent; [`NO_ID`] if it names none.
     pub parent: u64,
-    /// Its object.
+    /// Where its object stands, from `{` to `}`.
     pub text: Text,
-    /// [`NO_HITS`] if there is none.
+    /// Its `hitCount`; [`NO_HITS`] if it has none.
     pub hits: u32,
     /// Its `children`, in [`Chunk::children`]; `None` if it has no such key.
     pub children: Option<Range<u32>>,
@@ -34,16 +35,18 @@ pub struct Node {
 /// An entry of `trace_ids`.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceId {
-    /// With its quotes.
+    /// The id of the sample, with its quotes.
     pub key: Text,
+    /// Id of the node that the sample names.
     pub node: u64,
 }
 
 /// An unknown key of a profile.
 #[derive(Clone, Debug)]
 pub struct Extra {
-    /// With its quotes.
+    /// The key, with its quotes.
     pub key: Text,
+    /// Its value.
     pub value: Text,
 }
 
@@ -85,7 +88,7 @@ pub struct Chunk {
     pub nodes: Vec<Node>,
     /// Ids of children, of all nodes that list them.
     pub children: Vec<u64>,
-    /// Ids; [`NO_ID`] where there is none.
+    /// Ids of the nodes that samples name; [`NO_ID`] where one names none.
     pub samples: Vec<u64>,
     /// Nanoseconds between samples.
     pub deltas: Vec<i64>,
@@ -125,7 +128,7 @@ impl Chunk {
         self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
     }
 
-    /// Forgets everything but the room that it took.
+    /// Forgets everything, but keeps the memory for the next chunk.
     pub fn clear(&mut self) {
         let Chunk { nodes, children, samples, deltas, trace_ids, extras, made, .. } =
             std::mem::take(self);

@@ -78,7 +78,7 @@ impl Reader for Collector {
 }
 
 impl Collector {
-    /// Nothing yet.
+    /// A collector that has found nothing yet.
     pub fn new(config: &Limits) -> Self {
         // a small list takes more than what it holds
         let share = config.shares().index;
@@ -106,7 +106,7 @@ impl Collector {
     }
 }
 
-/// Of `2026-11-21T01:58:12.000Z` and `2026-11-21 1:58:12`: Chrome writes no zeros in front.
+/// The digits of date and time in `2026-11-21T01:58:12.000Z` or `2026-11-21 1:58:12`: Chrome writes no zeros in front.
 fn date_and_time(text: &str) -> Option<(String, String)> {
     let (date, time) = text.split_once(['T', ' '])?;
     let end = time.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(time.len());
@@ -126,15 +126,15 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
     Some((three(date, '-', 4)?, three(&time[..end], ':', 2)?))
 }
 
-/// A profile with what is known beside it.
-pub struct Whole<'s, 'p> {
+/// A profile that was put together, with when it begins and ends.
+pub struct PlacedProfile<'s, 'p> {
     /// Its columns.
     pub profile: Profile<'s, 'p>,
     /// When it begins and ends.
     pub bounds: Bounds,
-    /// Nanoseconds.
+    /// Start of the profile, in nanoseconds.
     pub start: i64,
-    /// Nanoseconds: of the latest sample.
+    /// Time of the latest sample, in nanoseconds.
     pub last: i64,
     /// The order in which its chunks were put together.
     pub order: ChunkOrder,
@@ -146,12 +146,15 @@ type Start = (i64, Vec<u8>);
 impl Group<'_> {
     /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
     /// they are not in order of time (see `order`).
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take what exceeds its share of the memory.
     pub fn assemble<'s, 'p>(
         self,
         store: &'s Store<'p>,
         keep: Keep,
         config: &Limits,
-    ) -> Result<Whole<'s, 'p>, Error> {
+    ) -> Result<PlacedProfile<'s, 'p>, Error> {
         let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
         let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
@@ -172,7 +175,7 @@ impl Group<'_> {
         order: ChunkOrder,
         first: Option<Entry>,
         store: &'s Store<'p>,
-    ) -> Result<Whole<'s, 'p>, Error> {
+    ) -> Result<PlacedProfile<'s, 'p>, Error> {
         let mut flaws = Flaws::default();
         let start = self.start(store, first, &mut flaws);
         if let (ChunkOrder::Neither, Some(first)) = (order, first) {
@@ -186,7 +189,7 @@ impl Group<'_> {
         let last = start.saturating_add(profile.extent.last);
         let end = profile.end.map_or(last, |end| end.max(last));
         let bounds = Bounds { start: text, end };
-        Ok(Whole { profile, bounds, start, last, order })
+        Ok(PlacedProfile { profile, bounds, start, last, order })
     }
 
     /// The start: the time of the last `Profile` event, as in DevTools.
@@ -250,6 +253,6 @@ pub fn head_of(
 }
 
 /// Where a profile came from, and what it holds.
-pub fn source_of(whole: &Whole<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
+pub fn source_of(whole: &PlacedProfile<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
     whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
 }

@@ -2,13 +2,13 @@
 
 use super::chunk::Chunk;
 use super::decoded_chunks::{ChunkRef, DecodedChunks};
-use super::known::KnownStreams;
+use super::indexed::IndexedStreams;
 use tracemill_core::entry::Entry;
 use tracemill_core::hash::HashSet;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
-/// See the module doc.
+/// Looks up what chunks hold, one after the other: quickest in the order of the inputs.
 pub struct Contents<'k, 's, 'p> {
     kept: &'k [DecodedChunks],
     store: &'s Store<'p>,
@@ -20,7 +20,7 @@ pub struct Contents<'k, 's, 'p> {
 }
 
 impl<'k, 's, 'p> Contents<'k, 's, 'p> {
-    /// Of those in `kept`, which are in the order of the inputs, and of any others.
+    /// The contents of chunks: of those in `kept`, which are in the order of the inputs, as they were decoded; others are decoded again.
     pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
         Contents {
             kept,
@@ -47,7 +47,7 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     pub(crate) fn get_checked(
         &mut self,
         entry: Entry,
-        known: Option<(&KnownStreams, u32)>,
+        known: Option<(&IndexedStreams, u32)>,
     ) -> ChunkRef<'_> {
         if let Some((known, sum)) = known {
             let place = entry.place.offset();

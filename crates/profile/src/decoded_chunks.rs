@@ -48,7 +48,7 @@ pub struct ChunkRef<'c> {
 }
 
 impl Chunk {
-    /// Its parts.
+    /// The chunk as its columns stand.
     pub fn view(&self) -> ChunkRef<'_> {
         ChunkRef {
             nodes: &self.nodes,

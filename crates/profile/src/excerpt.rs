@@ -16,10 +16,10 @@
 
 use super::assemble::{Assembler, Keep};
 use super::chunk::{Chunk, NO_ID, Node, ProfileSource};
-use super::collect::{Whole, start_at};
+use super::collect::{PlacedProfile, start_at};
 use super::contents::{Contents, decode};
 use super::in_force::InForce;
-use super::known::KnownStreams;
+use super::indexed::IndexedStreams;
 use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
 use super::streams::Group;
@@ -35,7 +35,7 @@ use tracemill_core::windows::Windows;
 /// A chunk on its way into the excerpt.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Of all in the stream.
+    /// Samples of the whole stream.
     number: usize,
     entry: Entry,
     skim: Skim,
@@ -78,7 +78,7 @@ pub(crate) fn excerpt<'s, 'p>(
     store: &'s Store<'p>,
     memory: u64,
     config: &Limits,
-) -> Result<Option<Whole<'s, 'p>>, Error> {
+) -> Result<Option<PlacedProfile<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();
     if group.known.is_some_and(|known| known.all.is_in_vain()) {
@@ -153,7 +153,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// What is known of a chunk that may not have been read.
-    fn known(group: Group<'c>, sum: Option<u32>) -> Option<(&'c KnownStreams, u32)> {
+    fn known(group: Group<'c>, sum: Option<u32>) -> Option<(&'c IndexedStreams, u32)> {
         Some((group.known?.all, sum?))
     }
 

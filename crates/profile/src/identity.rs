@@ -2,12 +2,12 @@
 //!
 //! | what | from |
 //! |---|---|
-//! | pid, tid, sequence | `--pid-tid`; else the name that Node and bun give: `CPU.20250510.134625.51430.1.001.cpuprofile` (date, time, pid, tid, sequence), with any prefix; else that of deno: `CPU.1795226386217.2810.cpuprofile` (ms since 1970, pid; the thread is 0) |
+//! | pid, tid, sequence | [`ProfileInputs::pid_tid`]; else the name that Node and bun give: `CPU.20250510.134625.51430.1.001.cpuprofile` (date, time, pid, tid, sequence), with any prefix; else that of deno: `CPU.1795226386217.2810.cpuprofile` (ms since 1970, pid; the thread is 0) |
 //! | pid where there is none | 10,000,000 and on, which no Linux or macOS gives out |
 //! | tid where another profile has it | the same for tids: DevTools draws one profile per thread, so each gets a lane |
 //! | stream id | a hash of what tells profiles apart, so that outputs of several merges can be merged again |
 //!
-//! With `--pid one` all profiles are threads of the first process, which is the earliest by name.
+//! Where all profiles are one process, they are threads of the first, which is the earliest by name.
 
 use std::path::{Path, PathBuf};
 use tracemill_core::hash::HashSet;

@@ -25,13 +25,17 @@
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 //!
+//! What is damaged costs what it touches and no more: a chunk that is no JSON, a sample without a node, times that run backwards. Each is
+//! counted by kind with its place ([`tracemill_core::flaws`]), the rest of the profile is put together. Memory is bounded: 36 bytes of heap
+//! for each node of a call tree, everything else goes to disk beyond its share of [`Limits::memory`](tracemill_core::Limits::memory).
+//!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
 //! to streams, on the worker that finds them), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
 //! and `profile_parts` (all streams, and the profiles in them), `order`
 //! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
-//! `window` and `rebase` serve slices, `known` those by an index.
+//! `window` and `rebase` serve slices, `indexed` those by an index.
 #![forbid(unsafe_code)]
 
 mod assemble;
@@ -46,9 +50,9 @@ mod events;
 mod excerpt;
 mod identity;
 mod in_force;
+mod indexed;
 mod inputs;
 mod key;
-mod known;
 mod names;
 mod nested;
 mod order;
@@ -69,14 +73,14 @@ pub use assembled::text_of;
 pub use browser::FOR_DEVTOOLS;
 pub use check::{Suspects, Verdict};
 pub use chunk::{Chunk, NO_ID, ProfileSource};
-pub use collect::{Collector, Whole, head_of, source_of};
+pub use collect::{Collector, PlacedProfile, head_of, source_of};
 pub use contents::{Contents, decode_into};
 pub use decoded_chunks::{ChunkRef, DecodedChunks};
 pub use events::content;
 pub use identity::{Identities, Identity, ProfileInputs};
+pub use indexed::{IndexedChunk, IndexedStreams};
 pub use inputs::ProfileReader;
 pub use key::{StreamKey, printable, push_canonical, stream_key};
-pub use known::{KnownChunk, KnownStreams};
 pub use names::Names;
 pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};

@@ -59,6 +59,9 @@ pub struct SortSpace<'c> {
 /// Decides on the order of the chunks of a stream, given in input order, and what they hold.
 ///
 /// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two.
+///
+/// # Errors
+/// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the chunks.
 pub fn order_chunks<'c>(
     chunks: Records<'c, Entry>,
     order: Order<'_, '_>,

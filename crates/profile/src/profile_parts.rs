@@ -86,6 +86,9 @@ impl ProfileParts {
     }
 
     /// Writes the lists that may be long to the lists's file.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take them.
     pub fn spill(&mut self, lists: &mut SpillLists) -> Result<(), Error> {
         lists.spill(&mut self.chunks)?;
         lists.spill(&mut self.skims)

@@ -3,7 +3,7 @@
 use super::assemble::Keep;
 use super::assembled::Wanted;
 use super::chunk::ProfileSource;
-use super::collect::{Collector, Whole, source_of};
+use super::collect::{Collector, PlacedProfile, source_of};
 use super::identity::ProfileInputs;
 use super::inputs::ProfileReader;
 use super::router::{Role, Router};
@@ -102,7 +102,7 @@ impl<'t> Profiles<'t> {
 /// One CPU profile: a call tree, and samples that name its nodes. Times are nanoseconds in the clock of the trace.
 pub struct CpuProfile<'c, 't> {
     group: Group<'c>,
-    whole: Whole<'c, 't>,
+    whole: PlacedProfile<'c, 't>,
 }
 
 impl CpuProfile<'_, '_> {
@@ -198,6 +198,6 @@ pub struct HotFunction {
     pub url: String,
     /// Its line, from 0 on, as V8 counts.
     pub line: Option<i64>,
-    /// Nanoseconds.
+    /// Time in the function itself, without what it called, in nanoseconds.
     pub self_ns: i64,
 }

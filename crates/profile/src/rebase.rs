@@ -9,12 +9,12 @@
 //! ancestors, as they are written; and the `trace_ids` of those. A window between whose start and its first sample time
 //! passes begins with the sample that is in force there ([`InForce`]). `ts` of its `Profile` event is the start of the window
 //! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000
-//! (devtools-semantics §1.12), each with the nodes that it needs first.
+//!, each with the nodes that it needs first.
 //!
 //! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
 
 use super::assembled::{Profile, Samples, Wanted};
-use super::collect::Whole;
+use super::collect::PlacedProfile;
 use super::in_force::InForce;
 use super::streams::Group;
 use super::tree::NONE;
@@ -36,7 +36,7 @@ type Positions = [i64; 2];
 /// A stream on its way into the windows.
 pub(crate) struct Rebase<'g, 's, 'p> {
     group: Group<'g>,
-    whole: &'g Whole<'s, 'p>,
+    whole: &'g PlacedProfile<'s, 'p>,
     windows: &'g Windows,
     /// The sample in force where each window begins: its node, line and column.
     in_force: Vec<Option<(u32, Positions)>>,
@@ -91,7 +91,7 @@ impl Iterator for Walk<'_> {
 struct Inside<'a> {
     walk: Walk<'a>,
     windows: &'a Windows,
-    /// Of each window that did not begin yet, what is in force there.
+    /// What is in force at the start of each window that did not begin yet.
     in_force: std::iter::Peekable<std::vec::IntoIter<(usize, u32, Positions)>>,
     /// A sample, with the number of its window, that comes when those before it have begun.
     held: Option<(usize, (u32, i64, Positions))>,
@@ -117,7 +117,7 @@ impl Iterator for Inside<'_> {
 impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     pub(crate) fn new(
         group: Group<'g>,
-        whole: &'g Whole<'s, 'p>,
+        whole: &'g PlacedProfile<'s, 'p>,
         windows: &'g Windows,
         store: &'g Store<'p>,
     ) -> Result<Self, Error> {

@@ -72,7 +72,7 @@ pub struct OddLengths {
     pub uneven: Tally,
 }
 
-/// Samples, nodes or steps that DevTools takes in one chunk without risk (`devtools-semantics.md` §1.12).
+/// Samples, nodes or steps that DevTools takes in one chunk without risk.
 const SAMPLES: usize = 10_000;
 
 /// Streams of a stretch of an input.

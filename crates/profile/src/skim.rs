@@ -56,7 +56,7 @@ const _: () = assert!(size_of::<Skim>() == 40);
 const DIGITS: usize = 12;
 
 impl Skim {
-    /// Of the args of a `ProfileChunk` event; `None` if they must be decoded.
+    /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded.
     pub fn of(event: &Event<'_>) -> Option<Skim> {
         let args = event.field_and_rest(Field::Args)?;
         let mut rest = args.strip_prefix(b"{\"data\":{")?;
@@ -149,7 +149,7 @@ impl Skim {
         (found == count).then_some(sum)
     }
 
-    /// Of a chunk that had to be decoded.
+    /// What skimming would have found of a chunk that had to be decoded.
     pub fn of_decoded(chunk: &Chunk) -> Skim {
         let mut sum = 0_i64;
         let (mut low, mut high) = (0, 0);

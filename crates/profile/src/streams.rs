@@ -13,8 +13,8 @@
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
 use super::decoded_chunks::DecodedChunks;
+use super::indexed::{IndexedStream, IndexedStreams};
 use super::key::StreamKey;
-use super::known::{KnownStream, KnownStreams};
 use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
 use super::skim::Skim;
@@ -98,7 +98,7 @@ pub struct Streams {
     file: Option<Mapped>,
     /// Chunks of odd lengths.
     pub odd: OddLengths,
-    known: Option<Arc<KnownStreams>>,
+    known: Option<Arc<IndexedStreams>>,
 }
 
 impl Streams {
@@ -120,6 +120,9 @@ impl Streams {
     }
 
     /// Takes over what a later part of the input that begins at `input` has.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the places of its chunks.
     pub fn append(&mut self, later: Router, input: u64) -> Result<(), Error> {
         self.long.extend(later.long);
         self.odd.large.append(&later.odd.large);
@@ -154,6 +157,9 @@ impl Streams {
     }
 
     /// All inputs were read: from now on it can be asked.
+    ///
+    /// # Errors
+    /// As [`Streams::append`].
     pub fn finish(&mut self) -> Result<(), Error> {
         self.all.iter_mut().for_each(|(_, stream)| stream.end_input());
         self.file = self.lists.finish()?;
@@ -169,7 +175,7 @@ impl Streams {
     }
 
     /// Gives streams of the one input the chunks that are known of them, in place of those that were read.
-    pub fn complete(&mut self, known: &Arc<KnownStreams>) {
+    pub fn complete(&mut self, known: &Arc<IndexedStreams>) {
         let file = self.file.as_deref().unwrap_or_default();
         for (_, stream) in &mut self.all {
             stream.known = stream.first(file).filter(|first| known.has(*first));
@@ -226,7 +232,7 @@ pub struct Group<'c> {
     /// What went to disk.
     file: &'c [u8],
     /// Its chunks, if few of them were read.
-    pub(crate) known: Option<KnownStream<'c>>,
+    pub(crate) known: Option<IndexedStream<'c>>,
 }
 
 impl<'c> Group<'c> {

@@ -15,7 +15,7 @@ impl Text {
     /// The bit of an offset that says: in made text.
     pub const MADE: u64 = 1 << 63;
 
-    /// Of a range of made text.
+    /// The text at a range of what was made while decoding.
     pub fn made(range: Range<usize>) -> Self {
         Text { offset: range.start as u64 | Self::MADE, len: range.len() as u64 }
     }

@@ -1,7 +1,7 @@
 //! The call tree of one profile: nodes in columns, in the order in which they came, each with its parent.
 //!
 //! Producers write the tree twice over (`parent` and `children`), once, or wrongly. Rules (source: `CPUProfileDataModel`
-//! of DevTools, devtools-semantics §4.2):
+//! of DevTools):
 //!
 //! * If the first node has `children`, these lists decide, the first that names a node, and `parent` only for nodes
 //!   that no list names. Where the two disagree, that is counted.

@@ -2,7 +2,7 @@
 
 use super::assemble::Keep;
 use super::assembled::Wanted;
-use super::collect::Whole;
+use super::collect::PlacedProfile;
 use super::excerpt::excerpt;
 use super::in_force::InForce;
 use super::rebase::Rebase;
@@ -22,7 +22,7 @@ const STREAM: u64 = 64 << 20;
 /// What became of the streams of a trace.
 #[derive(Default)]
 pub struct Cut {
-    /// Of each profile, whether its events stay as they are.
+    /// Whether the events of each profile stay as they are, by its number.
     pub stays: Vec<bool>,
     /// Streams re-based, and the samples in them.
     pub rebased: u64,
@@ -56,6 +56,9 @@ enum StreamOutcome {
 
 /// Decides on every profile of `streams`; events of those re-based go to `made`. Nothing of that counts if a chunk that was known
 /// proved to be another one, or cannot be read (see `known`).
+///
+/// # Errors
+/// Those of `made`, and [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take a profile.
 pub fn cut_streams(
     streams: &Streams,
     windows: &Windows,
@@ -122,7 +125,7 @@ impl StreamTimes {
 
 fn outcome(
     group: Group<'_>,
-    whole: &Whole<'_, '_>,
+    whole: &PlacedProfile<'_, '_>,
     windows: &Windows,
     edges: Edges,
 ) -> Result<StreamOutcome, Error> {

@@ -76,6 +76,9 @@ impl Writer<'_, '_> {
 }
 
 /// Writes a profile. Cost: a few ns for each sample and for each byte of the nodes.
+///
+/// # Errors
+/// [`Write`](tracemill_core::error::ErrorKind::Write) and [`BrokenPipe`](tracemill_core::error::ErrorKind::BrokenPipe) of the output.
 pub fn write(
     profile: &mut Profile<'_, '_>,
     bounds: &Bounds,
@@ -164,7 +167,7 @@ pub(crate) struct Frame<'t> {
 }
 
 impl<'t> Frame<'t> {
-    /// Of a node's object: in its `callFrame`, or in the node itself as old profiles have it.
+    /// What a node's object says of its function: in its `callFrame`, or in the node itself as old profiles have it.
     pub(crate) fn of(node: &'t [u8]) -> Self {
         let sound = validate(node).is_ok();
         let mut frame = Frame { from_one: true, sound, ..Frame::default() };

@@ -10,6 +10,15 @@ use crate::text::{field_end, skip_space, string_end, value_end};
 ///
 /// Finds what the scan found, also in events that brackets hold together and nothing else (`{"ts":1,,"pid":2}`). Cost: about
 /// 1 ns for each byte at the event's own level and for each nested value's byte.
+///
+/// ```
+/// use tracemill_tokenizer::{Field, fields_of};
+///
+/// let event = br#"{"ph":"X","ts":1.5,"args":{"ts":9},"ts":2}"#;
+/// let spans = fields_of(event);
+/// assert_eq!(spans.field(event, Field::Ts), Some(&b"2"[..]), "the last one counts, and none in args");
+/// assert_eq!(spans.of(event).phase(), b'X');
+/// ```
 pub fn fields_of(event: &[u8]) -> FieldSpans {
     let mut spans = FieldSpans::none();
     let mut at = 1;
@@ -68,6 +77,15 @@ impl FieldSpans {
 /// Cost: that of the scan, and some 30 ns an event; 33 KiB of memory. [`fields_of`] needs neither, and is slower on all but
 /// the shortest events. Tried and a third slower: masks of colons and brackets in place of positions, so that no colon
 /// inside a value is looked at.
+///
+/// ```
+/// use tracemill_tokenizer::{Field, FieldFinder, Tier};
+///
+/// let mut finder = FieldFinder::new(Tier::best());
+/// for (event, tid) in [(&br#"{"tid":7,"ph":"B"}"#[..], &b"7"[..]), (br#"{"ph":"E","tid":"main"}"#, b"\"main\"")] {
+///     assert_eq!(finder.find(event).field(event, Field::Tid), Some(tid));
+/// }
+/// ```
 pub struct FieldFinder {
     flatten: Flatten,
     positions: Positions,

@@ -1,4 +1,4 @@
-//! Full JSON: RFC 8259 grammar and UTF-8 of every byte, for `--strict` and `check`.
+//! Full JSON: RFC 8259 grammar and UTF-8 of every byte, for runs that check every byte.
 //!
 //! The scan of events proves only that brackets match, strings end and nothing stands outside strings that JSON has no
 //! byte for. This proves the rest: numbers, words, commas and colons in their places, escapes, no control characters in
@@ -19,6 +19,14 @@ use std::ops::Range;
 ///
 /// # Errors
 /// The first byte that is not JSON.
+///
+/// ```
+/// use tracemill_tokenizer::validate;
+///
+/// assert!(validate(b"{\"a\":[1,2.5e3]}\n{}").is_ok());
+/// let defect = validate(br#"{"a":tru}"#).expect_err("a misspelt word");
+/// println!("{defect:?}");
+/// ```
 pub fn validate(bytes: &[u8]) -> Result<(), Defect> {
     Validator::default().check(bytes)
 }
@@ -27,11 +35,26 @@ pub fn validate(bytes: &[u8]) -> Result<(), Defect> {
 ///
 /// # Errors
 /// The first byte that is not JSON, or behind the value.
+///
+/// ```
+/// use tracemill_tokenizer::validate_value;
+///
+/// assert!(validate_value(b" [1] ").is_ok());
+/// assert!(validate_value(b"1 2").is_err(), "two values");
+/// ```
 pub fn validate_value(bytes: &[u8]) -> Result<(), Defect> {
     Validator::default().check_value(bytes)
 }
 
 /// [`validate`] for many pieces, one after the other: what it allocates (nothing, unless values nest) is used again.
+///
+/// ```
+/// use tracemill_tokenizer::{Tier, Validator};
+///
+/// let mut validator = Validator::new(Tier::best());
+/// let sound = [&b"{\"a\":1}"[..], b"[01]", b"[NaN]", b"\"\\u00e9\""].map(|value| validator.check(value).is_ok());
+/// assert_eq!(sound, [true, false, false, true]);
+/// ```
 #[derive(Debug)]
 pub struct Validator {
     prove: Prove,
@@ -113,6 +136,16 @@ impl Validator {
 ///
 /// # Errors
 /// The first byte of which nobody can say what was meant.
+///
+/// ```
+/// use tracemill_tokenizer::{Lapse, lapses};
+///
+/// let mut found = Vec::new();
+/// let read = lapses(b"[1,NaN,]", |lapse, place| found.push((lapse, place)));
+/// assert!(read.is_ok());
+/// assert_eq!(found, [(Lapse::Number, 3..6), (Lapse::Comma, 6..7)]);
+/// assert!(lapses(b"[tru]", |_, _| ()).is_err(), "nobody can say what was meant");
+/// ```
 pub fn lapses(bytes: &[u8], each: impl FnMut(Lapse, Range<usize>)) -> Result<(), Defect> {
     let mut reader = Reader { bytes, at: 0, objects: Vec::new(), forgive: each };
     reader.values().map_or(Ok(()), Err)

@@ -6,6 +6,14 @@ use crate::grammar::{Defect, lapses};
 ///
 /// # Errors
 /// The first byte that is a defect, not a lapse.
+///
+/// ```
+/// use tracemill_tokenizer::mend;
+///
+/// assert_eq!(mend(b"[1,NaN,]"), Ok(Some(b"[1,null]".to_vec())));
+/// assert_eq!(mend(b"[1]"), Ok(None), "it is JSON");
+/// assert!(mend(b"[tru]").is_err());
+/// ```
 pub fn mend(text: &[u8]) -> Result<Option<Vec<u8>>, Defect> {
     let (mut out, mut copied) = (Vec::new(), 0);
     lapses(text, |lapse, at| {

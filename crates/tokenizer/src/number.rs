@@ -24,6 +24,14 @@ impl Nanos {
 }
 
 /// Reads the text of a JSON number of microseconds; `None` if it is not one.
+///
+/// ```
+/// use tracemill_tokenizer::{Nanos, nanos};
+///
+/// assert_eq!(nanos(b"1712195495533685.110"), Some(Nanos { floor: 1_712_195_495_533_685_110, exact: true }));
+/// assert_eq!(nanos(b"0.0001"), Some(Nanos { floor: 0, exact: false }), "finer than a nanosecond");
+/// assert_eq!(nanos(b"NaN"), None);
+/// ```
 pub fn nanos(text: &[u8]) -> Option<Nanos> {
     quick_nanos(text).or_else(|| Number::parse(text).map(|number| number.nanos()))
 }
@@ -57,12 +65,31 @@ fn quick_nanos(text: &[u8]) -> Option<Nanos> {
 ///
 /// # Panics
 /// If either is not a JSON number: callers hold texts that [`nanos`] has accepted.
+///
+/// ```
+/// use std::cmp::Ordering::{Equal, Less};
+/// use tracemill_tokenizer::compare;
+///
+/// assert_eq!(compare(b"1e3", b"1000.0"), Equal);
+/// assert_eq!(compare(b"9007199254740992", b"9007199254740993"), Less, "doubles would be equal");
+/// ```
 pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let parse = |text| Number::parse(text).expect("the text was accepted as a number before");
     parse(a).compare(&parse(b))
 }
 
 /// Appends a form of the text of a JSON number that is the same for equal numbers only; false if it is no number.
+///
+/// ```
+/// use tracemill_tokenizer::canonical;
+///
+/// let form = |text: &[u8]| {
+///     let mut out = Vec::new();
+///     canonical(text, &mut out).then_some(out)
+/// };
+/// assert_eq!(form(b"1e2"), form(b"100.0"));
+/// assert_eq!(form(b"x"), None);
+/// ```
 pub fn canonical(text: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(number) = Number::parse(text) else { return false };
     if number.is_zero() {
@@ -81,6 +108,14 @@ pub fn canonical(text: &[u8], out: &mut Vec<u8>) -> bool {
 /// The text of the number in a JSON value: the value itself, or the content of a string.
 ///
 /// `None` for anything that is no number (`null`, `"12 ms"`, `NaN`). Escapes in the string are resolved into `scratch`.
+///
+/// ```
+/// use tracemill_tokenizer::number_text;
+///
+/// let mut scratch = Vec::new();
+/// assert_eq!(number_text(br#""123.5""#, &mut scratch), Some(&b"123.5"[..]));
+/// assert_eq!(number_text(b"null", &mut scratch), None);
+/// ```
 pub fn number_text<'a>(value: &'a [u8], scratch: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let text = match value {
         [b'"', content @ .., b'"'] if content.contains(&b'\\') => {

@@ -41,6 +41,12 @@ pub fn compact(value: &[u8], out: &mut Vec<u8>) {
 ///
 /// As `JSON.stringify(value, null, 2)` has it, for whatever is JSON. Cost: one pass; the output is up to 128 bytes a
 /// token longer.
+///
+/// ```
+/// let mut out = Vec::new();
+/// tracemill_tokenizer::pretty(br#"{"a":[1,2],"b":{}}"#, 0, &mut out);
+/// assert_eq!(out, b"{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}");
+/// ```
 pub fn pretty(value: &[u8], mut level: usize, out: &mut Vec<u8>) {
     let mut at = skip_space(value, 0);
     while let Some(&byte) = value.get(at) {

@@ -144,6 +144,11 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
 /// The keys and values of an object, in order, as they are written (keys with their quotes).
 ///
 /// Ends early where the bytes are no sound object. Cost: one pass over each value.
+///
+/// ```
+/// let object = br#"{"a": 1, "b": [2, 3]}"#;
+/// assert!(tracemill_tokenizer::members(object).eq([(&b"\"a\""[..], &b"1"[..]), (b"\"b\"", b"[2, 3]")]));
+/// ```
 pub fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut at = skip_space(object, 1);
     std::iter::from_fn(move || {
@@ -165,6 +170,13 @@ pub fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 }
 
 /// Whether a JSON string, as written with its quotes, is `text` once its escapes are resolved.
+///
+/// ```
+/// use tracemill_tokenizer::string_is;
+///
+/// assert!(string_is(br#""caf\u00e9""#, "café".as_bytes()));
+/// assert!(!string_is(b"7", b"7"), "a number is no string");
+/// ```
 pub fn string_is(string: &[u8], text: &[u8]) -> bool {
     let [b'"', content @ .., b'"'] = string else { return false };
     if !content.contains(&b'\\') {
@@ -183,6 +195,12 @@ pub fn string_is(string: &[u8], text: &[u8]) -> bool {
 ///
 /// A raw line break inside a string, which JSON does not allow, becomes its escape; one that keeps two words or strings
 /// apart, a blank. Returns how many of the first kind there were.
+///
+/// ```
+/// let mut out = Vec::new();
+/// tracemill_tokenizer::on_one_line(b"{\n  \"a\": 1\n}", &mut out);
+/// assert_eq!(out, b"{\"a\": 1}");
+/// ```
 pub fn on_one_line(value: &[u8], out: &mut Vec<u8>) -> usize {
     let (mut escaped, mut at) = (0, 0);
     while at < value.len() {
@@ -218,6 +236,12 @@ pub fn on_one_line(value: &[u8], out: &mut Vec<u8>) -> usize {
 ///
 /// Lone surrogates become their three-byte form (as in WTF-8) and malformed escapes stay as they are, so that different
 /// strings stay different.
+///
+/// ```
+/// let mut out = Vec::new();
+/// tracemill_tokenizer::unescape(br"C:\\a \u00e9 \q", &mut out);
+/// assert_eq!(out, r"C:\a é \q".as_bytes());
+/// ```
 pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
     let mut rest = content;
     while let Some(slash) = rest.iter().position(|&b| b == b'\\') {
@@ -276,12 +300,22 @@ fn hex_unit(text: &[u8]) -> Option<u32> {
 /// `bytes` as text; what is no UTF-8 becomes U+FFFD.
 ///
 /// They are copied before they are looked at: bytes of a mapped file may change between the two, and a `str` must not.
+///
+/// ```
+/// assert_eq!(tracemill_tokenizer::to_text(b"a\xFFb"), "a\u{FFFD}b");
+/// ```
 pub fn to_text(bytes: &[u8]) -> String {
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     String::from_utf8(bytes.to_vec()).unwrap_or_else(|e| lossy(e.into_bytes()))
 }
 
 /// Reads a number as Rust writes it; `None` if `bytes` are none. They are copied first, as by [`to_text`].
+///
+/// ```
+/// use tracemill_tokenizer::parse;
+///
+/// assert_eq!((parse(b"12"), parse(b"-1"), parse::<u32>(b"1.5")), (Some(12u32), Some(-1i64), None));
+/// ```
 pub fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
     let mut short = [0; 40];
     let long;

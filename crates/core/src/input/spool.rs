@@ -110,6 +110,10 @@ impl<'c> Spool<'c> {
     /// so far, and what of it is new.
     ///
     /// A packing that breaks off is no error here: what could be read is kept, and the reason is in the answer.
+    ///
+    /// # Errors
+    /// [`Read`](crate::error::ErrorKind::Read) if the stream fails but for damage of its packing, [`Scratch`](crate::error::ErrorKind::Scratch) if
+    /// the disk does not take it, and those of `step`.
     pub fn read<C: Collect>(
         mut self,
         mut reader: Box<dyn Read + Send>,

@@ -10,6 +10,20 @@
 //!     s0    s1   s2    s3
 //! ```
 //!
+//! ```
+//! use tracemill_core::order::LoserTree;
+//!
+//! let mut streams = [vec![1, 4], vec![2, 3], vec![]].map(Vec::into_iter);
+//! let heads = streams.iter_mut().map(Iterator::next).collect();
+//! let mut tree = LoserTree::new(heads, &i32::cmp);
+//! let merged: Vec<i32> = std::iter::from_fn(|| {
+//!     let (stream, least) = tree.winner()?;
+//!     tree.replace(streams[stream].next(), &i32::cmp);
+//!     Some(least)
+//! }).collect();
+//! assert_eq!(merged, [1, 2, 3, 4]);
+//! ```
+//!
 //! A stream that has ended loses against everything. Knuth, TAOCP vol. 3, §5.4.1.
 
 use std::cmp::Ordering;
@@ -32,7 +46,7 @@ impl<T: Copy> LoserTree<T> {
         tree
     }
 
-    /// The winner of the subtree at `node`. Recursion as deep as the tree: log2 of the streams.
+    /// The winner of the subtree at `node`. Recursion is as deep as the tree: 20 levels for a million streams.
     fn play(&mut self, node: usize, compare: &impl Fn(&T, &T) -> Ordering) -> usize {
         let leaves = self.heads.len();
         if node >= leaves {

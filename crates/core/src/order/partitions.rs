@@ -183,6 +183,9 @@ impl<'r> Sequence<'r> {
     }
 
     /// Shows every entry in exact order.
+    ///
+    /// # Errors
+    /// Those of `visit`.
     pub fn walk<E>(
         &self,
         order: Order<'_, '_>,

@@ -211,6 +211,9 @@ impl Runs {
     }
 
     /// Every entry in the exact order of the output.
+    ///
+    /// # Errors
+    /// Those of `each`.
     pub fn each_in_order(
         &self,
         order: Order<'_, '_>,
@@ -269,6 +272,9 @@ impl Runs {
     }
 
     /// These and others as one.
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::error::ErrorKind::Scratch) if the disk does not take it.
     pub fn join(self, others: Runs, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Runs, Error> {
         let on_disk = |runs| -> Result<Vec<DiskRuns>, Error> {
             match runs {

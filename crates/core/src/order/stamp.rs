@@ -16,7 +16,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Of an event of this time and duration.
+    /// The stamp of an event whose time and duration were read already.
     #[inline]
     pub fn of(event: &Event<'_>, ts: Nanos, dur: Option<Nanos>) -> Self {
         let dur = dur.unwrap_or(Nanos { floor: 0, exact: true });

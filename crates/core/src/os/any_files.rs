@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 pub struct FileId(PathBuf);
 
 impl FileId {
-    /// Of the file at `path`; `None` if there is none, as for streams.
+    /// The id of the file at `path`; `None` if it has no path, as streams have none.
     pub fn of(path: Option<&Path>, _metadata: &Metadata) -> Option<Self> {
         path?.canonicalize().ok().map(FileId)
     }

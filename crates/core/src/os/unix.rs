@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct FileId(u64, u64);
 
 impl FileId {
-    /// Of the file that `metadata` are of; `path` is one of its paths, if it has one.
+    /// The id of the file whose `metadata` these are; `path` is one of its paths, if it has one. Never `None` on Unix.
     pub fn of(_path: Option<&Path>, metadata: &Metadata) -> Option<Self> {
         Some(FileId(metadata.dev(), metadata.ino()))
     }

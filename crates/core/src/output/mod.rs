@@ -62,9 +62,9 @@ const THREAD: u64 = 1 << 20;
 /// How many bytes an output will have.
 #[derive(Clone, Copy)]
 pub enum Length {
-    /// So many: batches may be written at their places, in any order.
+    /// So many bytes: batches may be written at their places, in any order.
     Exactly(u64),
-    /// Nobody knows.
+    /// Not known before all is written: batches come in turn.
     Unknown,
 }
 
@@ -156,6 +156,8 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
 
 impl Output {
     /// Opens the output.
+    /// # Errors
+    /// [`ErrorKind::OutputExists`] if the file is there and may not be replaced, [`ErrorKind::Write`] if it cannot be made.
     pub fn create(output: &OutputConfig, config: &Limits, length: Length) -> Result<Self, Error> {
         let progress = Arc::clone(&config.progress);
         if let Length::Exactly(len) = length {
@@ -259,6 +261,8 @@ impl Output {
     }
 
     /// Says how long the output has become, where its length was a guess.
+    /// # Errors
+    /// [`ErrorKind::Write`]
     pub fn set_len(&self, len: u64) -> Result<(), Error> {
         match &self.sink {
             Sink::Placed(file) => file.file.set_len(len).map_err(|e| Error::write(&self.name, e)),
@@ -267,6 +271,8 @@ impl Output {
     }
 
     /// Ends the output: it has its name, or everything is handed to the reader, when this returns.
+    /// # Errors
+    /// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]; the output then has no name.
     pub fn finish(self) -> Result<(), Error> {
         match self.sink {
             Sink::Placed(file) => file.commit(),

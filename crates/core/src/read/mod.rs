@@ -13,5 +13,5 @@ mod warning;
 pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Numbers, Uncertain};
 pub use reader::{Current, InputBytes, InputPayload, Inputs, Maker, Reader};
-pub use session::{read_all, read_made, read_pieces};
+pub use session::{read_all, read_pieces, read_synthetic};
 pub use warning::{InputWarning, ProfilePlace};

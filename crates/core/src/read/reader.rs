@@ -96,14 +96,14 @@ pub enum InputBytes<'a> {
 
 /// The bytes of an input, or the events made of one.
 pub struct InputPayload {
-    /// The place at which it stands.
+    /// Where the input begins among all inputs.
     pub base: u64,
     /// Its bytes.
     pub payload: Arc<Payload>,
     /// The number of its report.
     pub input: usize,
     /// Whether these are events that were made of a profile, or for one.
-    pub made: bool,
+    pub synthetic: bool,
 }
 
 /// All inputs of a run, read.

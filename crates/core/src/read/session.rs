@@ -77,7 +77,7 @@ fn read_some<R: Reader>(
 }
 
 /// Reads a trace that was made, which lies in memory or is a map, into `reader`.
-pub fn read_made<R: Reader>(
+pub fn read_synthetic<R: Reader>(
     text: &Payload,
     config: &Limits,
     reader: &mut R,
@@ -189,8 +189,8 @@ impl Session<'_> {
         let payload = Arc::new(payload);
         let number = self.read.reports.len();
         if found.is_empty() || needed {
-            let payload = Arc::clone(&payload);
-            self.read.payloads.push(InputPayload { base, payload, input: number, made: false });
+            let (payload, synthetic) = (Arc::clone(&payload), false);
+            self.read.payloads.push(InputPayload { base, payload, input: number, synthetic });
         }
         self.read.reports.push(report);
         self.read_profiles(input, &payload, (base, next), &found, reader)
@@ -265,7 +265,7 @@ impl Session<'_> {
                 base: next,
                 payload: Arc::new(read.payload),
                 input: number,
-                made: true,
+                synthetic: true,
             });
             next += read.bytes;
             self.check_size(next)?;
@@ -305,7 +305,7 @@ impl Session<'_> {
             base,
             payload: Arc::new(read.payload),
             input,
-            made: true,
+            synthetic: true,
         });
         self.read.reports.push(report);
         Ok(())

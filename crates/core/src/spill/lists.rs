@@ -99,12 +99,18 @@ impl SpillLists {
     }
 
     /// Writes what a list has in memory.
+    ///
+    /// # Errors
+    /// As [`Scratch::write`].
     pub fn spill<R: Record>(&mut self, list: &mut SpillList<R>) -> Result<(), Error> {
         self.heap -= list.heap();
         list.spill(&mut self.file)
     }
 
     /// All lists are complete: the file, if anything went to it.
+    ///
+    /// # Errors
+    /// As [`Scratch::write`].
     pub fn finish(&mut self) -> Result<Option<Mapped>, Error> {
         self.file.take().into_mapped()
     }

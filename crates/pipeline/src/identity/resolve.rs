@@ -87,7 +87,7 @@ pub(crate) fn decide_names(
         units.push(InputUnit {
             base: part.base,
             input: held.input,
-            made: held.made,
+            made: held.synthetic,
             is_part: sign.is_some(),
             part_of: sign.and_then(|sign| sign.1.clone()),
             processes: part.processes,

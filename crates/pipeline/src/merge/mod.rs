@@ -37,7 +37,7 @@ use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
 use tracemill_core::order::{ExternalSorter, Lists, Order, Runs, Sorter};
 use tracemill_core::output;
-use tracemill_core::read::{Current, InputBytes, Inputs, read_made};
+use tracemill_core::read::{Current, InputBytes, Inputs, read_synthetic};
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_core::target::{Format, OutputConfig};
@@ -247,7 +247,7 @@ impl Index {
         let usual = Index::new(config, &[]);
         let mut index = Index { entries, watched: None, clock_watch: None, viewer: None, ..usual };
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(made) };
-        read_made(made, config, &mut index, current)?;
+        read_synthetic(made, config, &mut index, current)?;
         let store = store.and(base, made, std::mem::take(&mut index.long));
         let runs = runs.join(index.entries.finish(&store)?.0, Order(&store), &config.tmp_dir)?;
         // they have their new names already

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!                         a      b
-//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk           times and ids of all chunks go with the plan (`KnownStreams`)
+//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk           times and ids of all chunks go with the plan (`IndexedStreams`)
 //!   read        x       x                                      its heads and its first chunk; of the others those that prove needed
 //! ```
 
@@ -13,7 +13,7 @@ use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;
 use tracemill_core::windows::{Edges, Windows};
 use tracemill_index::{Page, SectionEntry, event_sum, id, streams};
-use tracemill_profile::{KnownChunk, KnownStreams};
+use tracemill_profile::{IndexedChunk, IndexedStreams};
 
 /// Why profiles cannot be asked for.
 pub(super) const NO_PROFILES: &str = "it has no list of the CPU profiles";
@@ -25,7 +25,7 @@ pub(super) struct WantedStreams {
     /// Events that are read in any case.
     pub(super) events: Vec<Single>,
     /// The chunks of those that are read in part.
-    pub(super) known: KnownStreams,
+    pub(super) known: IndexedStreams,
     /// Where those of their chunks stand whose samples may lie in windows.
     pub(super) likely: Vec<Range<u64>>,
 }
@@ -60,7 +60,7 @@ pub(super) fn wanted(
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
-        known: KnownStreams::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
+        known: IndexedStreams::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
         likely: Vec::new(),
     };
     let mut streams = streams_of(lookup, streams, (windows, edges))?;
@@ -172,11 +172,11 @@ impl WantedStreams {
     }
 }
 
-fn chunk_of(row: ChunkRow, event: Single) -> Result<Option<KnownChunk>, String> {
+fn chunk_of(row: ChunkRow, event: Single) -> Result<Option<IndexedChunk>, String> {
     let Some(skim) = row.skim else { return Ok(None) };
     let Single { place, sum, bytes: len } = event;
     match skim.samples() <= len {
-        true => Ok(Some(KnownChunk { place, len, time: row.time, skim, sum })),
+        true => Ok(Some(IndexedChunk { place, len, time: row.time, skim, sum })),
         false => Err("it has impossible chunks of CPU profiles".to_owned()),
     }
 }

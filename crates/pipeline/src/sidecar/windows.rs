@@ -32,7 +32,7 @@ use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::losses::InputReport;
 use tracemill_core::packed::Unpacking;
 use tracemill_core::windows::{Edges, Windows};
-use tracemill_profile::KnownStreams;
+use tracemill_profile::IndexedStreams;
 
 /// See [`crate::slice()`]; for no viewer.
 pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, Error> {
@@ -118,7 +118,7 @@ fn known(
 }
 
 /// Chunks of which those can be read that are unpacked, if the trace is packed.
-fn within(mut chunks: KnownStreams, pieces: &Pieces) -> KnownStreams {
+fn within(mut chunks: IndexedStreams, pieces: &Pieces) -> IndexedStreams {
     if let Some(Unpacking { stretches, .. }) = &pieces.chosen.unpacked {
         chunks.read_only_in(stretches.iter().map(|own| own.from.text..own.end).collect());
     }

@@ -9,7 +9,7 @@ use tracemill_core::bounds::Bounds;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::pairing::Begins;
 use tracemill_core::windows::Windows;
-use tracemill_profile::KnownStreams;
+use tracemill_profile::IndexedStreams;
 
 /// Where the one input stands: what is made for an edge comes before what stands there, so its place does too.
 pub(crate) const BASE: u64 = 1 << 36;
@@ -29,7 +29,7 @@ pub(crate) struct Narrowed {
     /// Where the first events of the CPU profiles stand that windows may need. Of others some events may be read.
     pub(crate) streams: HashSet<u64>,
     /// The chunks of those whose events are not all read.
-    pub(crate) chunks: Option<Arc<KnownStreams>>,
+    pub(crate) chunks: Option<Arc<IndexedStreams>>,
     /// An end with a name closes no begin of another one.
     pub(crate) only_by_name: bool,
 }

@@ -73,7 +73,7 @@ fn make(
         return Ok(Payload::Empty);
     }
     let MergeContext { store, rewrite, inputs, config } = before;
-    let made = inputs.payloads.iter().filter(|held| held.made).map(|held| held.base).collect();
+    let made = inputs.payloads.iter().filter(|held| held.synthetic).map(|held| held.base).collect();
     let pages = Pages { tables: &known.tables, rewrite, made };
     let mut text = EventList(Scratch::new(&config.tmp_dir));
     let tier = config.tier.unwrap_or_else(Tier::best);

@@ -9,8 +9,8 @@
 //! I CpuProfiler::StopProfiling
 //! ```
 //!
-//! 10,000, because DevTools fails on chunks of 125,000 (devtools-semantics §1.12). The instants are there because
-//! DevTools shows a thread only if its process has any event but P (§9.5). Nodes keep their order and ids, so what is
+//! 10,000, because DevTools fails on chunks of 125,000. The instants are there because
+//! DevTools shows a thread only if its process has any event but P. Nodes keep their order and ids, so what is
 //! extracted from the events again is what went in.
 //!
 //! The events are made on demand, as a stream that the scanner reads like a pipe. Of the profile only the call tree is
@@ -43,7 +43,7 @@ const START: i64 = 1000;
 /// The category of the events of a stream.
 const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 
-/// What comes next.
+/// Which event comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Opening,

@@ -24,14 +24,14 @@ use tracemill_core::spill::{Records, SpillList, SpillLists};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Cursor, Mapped};
 
-/// A chunk that is known.
+/// A chunk as the index has it.
 #[derive(Clone, Copy, Debug)]
-pub struct KnownChunk {
+pub struct IndexedChunk {
     /// Where its event begins in the input, and its bytes.
     pub place: u64,
     /// See `place`.
     pub len: u64,
-    /// Of the event, in nanoseconds.
+    /// Time of the event, in nanoseconds.
     pub time: i64,
     /// What a look at it finds.
     pub skim: Skim,
@@ -41,7 +41,7 @@ pub struct KnownChunk {
 
 /// Chunks of one stream, in input order.
 #[derive(Default)]
-struct Known {
+struct ChunkLists {
     chunks: SpillList<Entry>,
     skims: SpillList<Skim>,
     sums: SpillList<u32>,
@@ -49,11 +49,11 @@ struct Known {
 }
 
 /// Chunks of some streams of the one input.
-pub struct KnownStreams {
+pub struct IndexedStreams {
     /// Where the input stands among all.
     base: u64,
     /// By the places of the first events of their streams.
-    streams: HashMap<u64, Known>,
+    streams: HashMap<u64, ChunkLists>,
     lists: SpillLists,
     file: Option<Mapped>,
     long: Vec<Long>,
@@ -66,17 +66,19 @@ pub struct KnownStreams {
     missing: Mutex<Vec<Range<u64>>>,
 }
 
-impl std::fmt::Debug for KnownStreams {
+impl std::fmt::Debug for IndexedStreams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KnownStreams").field("streams", &self.streams.len()).finish_non_exhaustive()
+        f.debug_struct("IndexedStreams")
+            .field("streams", &self.streams.len())
+            .finish_non_exhaustive()
     }
 }
 
-impl KnownStreams {
-    /// None yet, of the input at `base`; of more than `room` bytes of them the rest goes to `tmp_dir`. `sum_of` is the checksum of an event
+impl IndexedStreams {
+    /// No chunks yet, of the input that begins at `base`; of more than `room` bytes of them the rest goes to `tmp_dir`. `sum_of` is the checksum of an event
     /// by its place and bytes.
     pub fn new(base: u64, room: u64, tmp_dir: &Path, sum_of: fn(u64, &[u8]) -> u32) -> Self {
-        KnownStreams {
+        IndexedStreams {
             base,
             streams: HashMap::default(),
             lists: SpillLists::new(room, tmp_dir),
@@ -91,8 +93,11 @@ impl KnownStreams {
     }
 
     /// Adds the next chunk of the stream whose first event stands at `first`.
-    pub fn push(&mut self, first: u64, chunk: KnownChunk) -> Result<(), Error> {
-        let KnownChunk { place, len, time, skim, sum } = chunk;
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take them.
+    pub fn push(&mut self, first: u64, chunk: IndexedChunk) -> Result<(), Error> {
+        let IndexedChunk { place, len, time, skim, sum } = chunk;
         let offset = self.base + place;
         if Place::is_long(len as usize) {
             self.long.push((offset, len));
@@ -115,6 +120,9 @@ impl KnownStreams {
     }
 
     /// All are there.
+    ///
+    /// # Errors
+    /// As [`IndexedStreams::push`].
     pub fn finish(&mut self) -> Result<(), Error> {
         self.file = self.lists.finish()?;
         Ok(())
@@ -170,9 +178,9 @@ impl KnownStreams {
         self.streams.contains_key(&first.wrapping_sub(self.base))
     }
 
-    pub(crate) fn stream(&self, first: u64) -> Option<KnownStream<'_>> {
+    pub(crate) fn stream(&self, first: u64) -> Option<IndexedStream<'_>> {
         let own = self.streams.get(&first.wrapping_sub(self.base))?;
-        Some(KnownStream { all: self, own })
+        Some(IndexedStream { all: self, own })
     }
 
     /// Whether an event is what is known of it, and can be read.
@@ -195,12 +203,12 @@ impl KnownStreams {
 
 /// One of the streams.
 #[derive(Clone, Copy)]
-pub(crate) struct KnownStream<'c> {
-    pub(crate) all: &'c KnownStreams,
-    own: &'c Known,
+pub(crate) struct IndexedStream<'c> {
+    pub(crate) all: &'c IndexedStreams,
+    own: &'c ChunkLists,
 }
 
-impl<'c> KnownStream<'c> {
+impl<'c> IndexedStream<'c> {
     fn file(self) -> &'c [u8] {
         self.all.file.as_deref().unwrap_or_default()
     }
