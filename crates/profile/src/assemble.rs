@@ -9,8 +9,9 @@
 //! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
 
 use super::assembled::{Extent, LATER, Profile, text_of};
-use super::chunk::{Extra, NO_ID, ProfileSource, TraceId};
+use super::chunk::{Extra, NO_ID, TraceId};
 use super::decoded_chunks::ChunkRef;
+use super::source::ProfileSource;
 use super::text::Text;
 use super::tree::{Builder, NONE};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ pub struct Assembler<'s, 'p> {
     taken: u64,
     tmp_dir: PathBuf,
     builder: Builder,
-    made: Vec<u8>,
+    decoded_text: Vec<u8>,
     pairing: Pairing,
     samples: SpillVec<u32>,
     deltas: SpillVec<i64>,
@@ -106,7 +107,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             taken: 0,
             tmp_dir: tmp_dir.to_owned(),
             builder: Builder::default(),
-            made: Vec::new(),
+            decoded_text: Vec::new(),
             pairing,
             samples: SpillVec::new(tmp_dir, third).with_room_for(samples),
             deltas: SpillVec::new(tmp_dir, third * 2).with_room_for(deltas),
@@ -135,16 +136,16 @@ impl<'s, 'p> Assembler<'s, 'p> {
     pub fn add(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
         self.first.get_or_insert(offset);
         self.flaws.append(chunk.flaws);
-        let made = self.made.len();
-        self.made.extend_from_slice(chunk.made);
-        let moved = |text: Text| match text.made_at() {
-            Some(at) => Text { offset: text.offset + made as u64, len: at.len() as u64 },
+        let before = self.decoded_text.len();
+        self.decoded_text.extend_from_slice(chunk.decoded_text);
+        let moved = |text: Text| match text.decoded_at() {
+            Some(at) => Text { offset: text.offset + before as u64, len: at.len() as u64 },
             None => text,
         };
         for node in chunk.nodes {
             let text = moved(node.text);
-            let (store, made) = (self.store, &self.made);
-            let bytes = |text: Text| text_of(text, store, made);
+            let (store, decoded_text) = (self.store, &self.decoded_text);
+            let bytes = |text: Text| text_of(text, store, decoded_text);
             let same = |earlier| bytes(earlier) == bytes(text);
             self.builder.add(node, chunk.children, text, same, &mut self.flaws);
         }
@@ -161,7 +162,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
     }
 
     fn add_extra(&mut self, extra: &Extra) {
-        let bytes = |text| text_of(text, self.store, &self.made);
+        let bytes = |text| text_of(text, self.store, &self.decoded_text);
         let next = self.extras.len();
         let at = *self.extra_keys.entry(bytes(extra.key).into()).or_insert(next);
         match self.extras.get(at) {
@@ -296,7 +297,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         let mut profile = Profile {
             plain,
             store: self.store,
-            made: self.made,
+            decoded_text: self.decoded_text,
             tree,
             counted: self.counted,
             later,
@@ -333,7 +334,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
                 self.flaws.add(FlawKind::TraceId, entry.key.offset);
                 continue;
             };
-            let at = *last.entry(text_of(entry.key, self.store, &self.made)).or_insert(kept.len());
+            let at = *last
+                .entry(text_of(entry.key, self.store, &self.decoded_text))
+                .or_insert(kept.len());
             match kept.get_mut(at) {
                 Some(known) => known.1 = node,
                 None => kept.push((entry.key, node)),

@@ -7,7 +7,8 @@
 //!   lines     7 7 9 7 …      where the trace has them                  ┘
 //! ```
 
-use super::chunk::{Extra, ProfileSource};
+use super::chunk::Extra;
+use super::source::ProfileSource;
 use super::text::Text;
 use super::tree::{NONE, Tree};
 use tracemill_core::error::Error;
@@ -18,11 +19,11 @@ use tracemill_core::store::Store;
 /// Numbers from here on stand for ids that no node had so far.
 pub(super) const LATER: u32 = 1 << 31;
 
-/// The bytes of a text: in the input, or in `made`, which has what does not stand in the input as it is meant. Cost: a binary
+/// The bytes of a text: in the input, or in `decoded_text`, which has what does not stand in the input as it is meant. Cost: a binary
 /// search over the inputs.
-pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
-    match text.made_at() {
-        Some(at) => &made[at],
+pub fn text_of<'t>(text: Text, store: &Store<'t>, decoded_text: &'t [u8]) -> &'t [u8] {
+    match text.decoded_at() {
+        Some(at) => &decoded_text[at],
         None => store.slice(text.offset, text.len),
     }
 }
@@ -31,7 +32,7 @@ pub fn text_of<'t>(text: Text, store: &Store<'t>, made: &'t [u8]) -> &'t [u8] {
 /// nanoseconds.
 pub struct Profile<'s, 'p> {
     pub(super) store: &'s Store<'p>,
-    pub(super) made: Vec<u8>,
+    pub(super) decoded_text: Vec<u8>,
     /// The call tree.
     pub tree: Tree,
     /// Samples of each node, by its number in the tree.
@@ -62,7 +63,7 @@ pub struct Profile<'s, 'p> {
 impl Profile<'_, '_> {
     /// The bytes of a node's object, or of a key.
     pub fn text(&self, text: Text) -> &[u8] {
-        text_of(text, self.store, &self.made)
+        text_of(text, self.store, &self.decoded_text)
     }
 
     /// The samples that name a node, in order, each with what is wanted of it. Cost: about 2 ns a sample, in memory or on disk.

@@ -7,6 +7,7 @@
 //! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
 //! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
 
+use super::source::ProfileSource;
 use super::text::Text;
 use std::ops::Range;
 use tracemill_core::flaws::{FlawKind, Flaws};
@@ -50,37 +51,6 @@ pub struct Extra {
     pub value: Text,
 }
 
-/// What profiles say of their origin; DevTools chooses by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProfileSource {
-    /// Tracing.
-    Internal,
-    /// The inspector protocol.
-    Inspector,
-    /// The JS self-profiling API.
-    SelfProfiling,
-}
-
-impl ProfileSource {
-    fn of(value: &[u8]) -> Option<Self> {
-        match value {
-            b"\"Internal\"" => Some(ProfileSource::Internal),
-            b"\"Inspector\"" => Some(ProfileSource::Inspector),
-            b"\"SelfProfiling\"" => Some(ProfileSource::SelfProfiling),
-            _ => None,
-        }
-    }
-
-    /// As it is written in traces.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProfileSource::Internal => "Internal",
-            ProfileSource::Inspector => "Inspector",
-            ProfileSource::SelfProfiling => "SelfProfiling",
-        }
-    }
-}
-
 /// A piece of a profile. Times are nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
@@ -107,7 +77,7 @@ pub struct Chunk {
     /// What made it.
     pub source: Option<ProfileSource>,
     /// Text that is not in the input as it is meant.
-    pub made: Vec<u8>,
+    pub decoded_text: Vec<u8>,
     /// Absolute times of the old form, which become deltas, and where their list begins.
     timestamps: Option<(Vec<i64>, u64)>,
     /// What is wrong with it.
@@ -130,17 +100,25 @@ impl Chunk {
 
     /// Forgets everything, but keeps the memory for the next chunk.
     pub fn clear(&mut self) {
-        let Chunk { nodes, children, samples, deltas, trace_ids, extras, made, .. } =
+        let Chunk { nodes, children, samples, deltas, trace_ids, extras, decoded_text, .. } =
             std::mem::take(self);
-        *self =
-            Chunk { nodes, children, samples, deltas, trace_ids, extras, made, ..Chunk::default() };
+        *self = Chunk {
+            nodes,
+            children,
+            samples,
+            deltas,
+            trace_ids,
+            extras,
+            decoded_text,
+            ..Chunk::default()
+        };
         self.nodes.clear();
         self.children.clear();
         self.samples.clear();
         self.deltas.clear();
         self.trace_ids.clear();
         self.extras.clear();
-        self.made.clear();
+        self.decoded_text.clear();
     }
 
     /// Decodes one member of a whole profile, such as its nodes without its samples.
@@ -493,7 +471,7 @@ mod tests {
     #[test]
     fn text_is_as_long_as_it_is() {
         let long = 7..(5 << 30);
-        assert_eq!(Text::made(long.clone()).made_at(), Some(long));
+        assert_eq!(Text::decoded(long.clone()).decoded_at(), Some(long));
         assert_eq!(size_of::<Text>(), 16, "a tree has one a node");
     }
 }

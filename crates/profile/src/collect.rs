@@ -2,12 +2,12 @@
 
 use super::assemble::{Assembler, Keep};
 use super::assembled::Profile;
-use super::chunk::ProfileSource;
 use super::contents::{Contents, decode};
 use super::key::Written;
 use super::names::Names;
 use super::order::{ChunkOrder, SortSpace, order_chunks};
 use super::router::Router;
+use super::source::ProfileSource;
 use super::streams::{Group, Room, Streams};
 use super::write::Bounds;
 use tracemill_core::entry::Entry;

@@ -12,7 +12,8 @@
 //!
 //! Measured: with a box and a list a column for each chunk, making and freeing them took a tenth of `profile extract`.
 
-use super::chunk::{Chunk, Extra, NO_ID, Node, ProfileSource, TraceId};
+use super::chunk::{Chunk, Extra, NO_ID, Node, TraceId};
+use super::source::ProfileSource;
 use std::ops::Range;
 use tracemill_core::flaws::Flaws;
 
@@ -36,7 +37,7 @@ pub struct ChunkRef<'c> {
     /// Members that mean nothing to us.
     pub extras: &'c [Extra],
     /// Text that is not in the input as it is meant.
-    pub made: &'c [u8],
+    pub decoded_text: &'c [u8],
     /// Start of the recording, in nanoseconds.
     pub start: Option<i64>,
     /// End of the recording, in nanoseconds.
@@ -59,7 +60,7 @@ impl Chunk {
             columns: self.columns.as_deref(),
             trace_ids: &self.trace_ids,
             extras: &self.extras,
-            made: &self.made,
+            decoded_text: &self.decoded_text,
             start: self.start,
             end: self.end,
             source: self.source,
@@ -96,7 +97,7 @@ struct Mark {
     positions: [(bool, u32); 2],
     trace_ids: u32,
     extras: u32,
-    made: u32,
+    decoded_text: u32,
     start: Option<i64>,
     end: Option<i64>,
     source: Option<ProfileSource>,
@@ -113,7 +114,7 @@ pub struct DecodedChunks {
     positions: [Vec<i32>; 2],
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
-    made: Vec<u8>,
+    decoded_text: Vec<u8>,
     marks: Vec<Mark>,
     /// Where the events of the chunks begin, ascending.
     offsets: Vec<u64>,
@@ -150,7 +151,7 @@ impl DecodedChunks {
         self.children.extend_from_slice(&chunk.children);
         self.trace_ids.extend_from_slice(&chunk.trace_ids);
         self.extras.extend_from_slice(&chunk.extras);
-        self.made.extend_from_slice(&chunk.made);
+        self.decoded_text.extend_from_slice(&chunk.decoded_text);
         let [lines, columns] = self.positions.each_ref().map(|all| all.len() as u32);
         self.marks.push(Mark {
             nodes: self.nodes.len() as u32,
@@ -160,7 +161,7 @@ impl DecodedChunks {
             positions: [(chunk.lines.is_some(), lines), (chunk.columns.is_some(), columns)],
             trace_ids: self.trace_ids.len() as u32,
             extras: self.extras.len() as u32,
-            made: self.made.len() as u32,
+            decoded_text: self.decoded_text.len() as u32,
             start: chunk.start,
             end: chunk.end,
             source: chunk.source,
@@ -222,7 +223,7 @@ impl DecodedChunks {
             children: &self.children[range(|mark| mark.children)],
             trace_ids: &self.trace_ids[range(|mark| mark.trace_ids)],
             extras: &self.extras[range(|mark| mark.extras)],
-            made: &self.made[range(|mark| mark.made)],
+            decoded_text: &self.decoded_text[range(|mark| mark.decoded_text)],
             start: mark.start,
             end: mark.end,
             source: mark.source,
@@ -242,7 +243,7 @@ impl DecodedChunks {
             + self.nodes.capacity() * size_of::<Node>()
             + self.trace_ids.capacity() * size_of::<TraceId>()
             + self.extras.capacity() * size_of::<Extra>()
-            + self.made.capacity()
+            + self.decoded_text.capacity()
             + self.marks.capacity() * size_of::<Mark>()
             + self.offsets.capacity() * 8
     }
@@ -305,7 +306,10 @@ mod tests {
             );
             let odds = |view: ChunkRef<'_>| format!("{:?} {:?}", view.trace_ids, view.extras);
             assert_eq!(odds(own), odds(view));
-            assert_eq!((own.made, own.start, own.end), (view.made, view.start, view.end));
+            assert_eq!(
+                (own.decoded_text, own.start, own.end),
+                (view.decoded_text, view.start, view.end)
+            );
             assert_eq!(own.source, view.source);
             assert!(view.flaws.is_empty());
         }

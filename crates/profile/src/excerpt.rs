@@ -15,13 +15,14 @@
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
-use super::chunk::{Chunk, NO_ID, Node, ProfileSource};
+use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{PlacedProfile, start_at};
 use super::contents::{Contents, decode};
 use super::in_force::InForce;
 use super::indexed::IndexedStreams;
 use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
+use super::source::ProfileSource;
 use super::streams::Group;
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_core::entry::Entry;

@@ -47,7 +47,7 @@ impl Decoder<'_, '_> {
 
     /// A new node, in the order in which nodes begin.
     fn open_nested(&mut self) -> usize {
-        let text = Text::made(0..0);
+        let text = Text::decoded(0..0);
         self.chunk.nodes.push(Node {
             id: NO_ID,
             parent: NO_ID,
@@ -78,39 +78,39 @@ impl Decoder<'_, '_> {
             b"hitCount" => self.chunk.nodes[number].hits = self.hits(),
             _ => {
                 let value = self.cursor.value();
-                let made = &mut self.chunk.made;
-                let text = self.chunk.nodes[number].text.made_at().unwrap_or_default();
-                let start = if text.is_empty() || text.end == made.len() {
-                    if text.is_empty() { made.len() } else { text.start }
+                let decoded_text = &mut self.chunk.decoded_text;
+                let text = self.chunk.nodes[number].text.decoded_at().unwrap_or_default();
+                let start = if text.is_empty() || text.end == decoded_text.len() {
+                    if text.is_empty() { decoded_text.len() } else { text.start }
                 } else {
-                    let start = made.len();
-                    made.extend_from_within(text);
+                    let start = decoded_text.len();
+                    decoded_text.extend_from_within(text);
                     start
                 };
-                made.push(if made.len() == start { b'{' } else { b',' });
-                made.push(b'"');
-                made.extend_from_slice(key);
-                made.extend_from_slice(b"\":");
-                made.extend_from_slice(value);
-                self.chunk.nodes[number].text = Text::made(start..made.len());
+                decoded_text.push(if decoded_text.len() == start { b'{' } else { b',' });
+                decoded_text.push(b'"');
+                decoded_text.extend_from_slice(key);
+                decoded_text.extend_from_slice(b"\":");
+                decoded_text.extend_from_slice(value);
+                self.chunk.nodes[number].text = Text::decoded(start..decoded_text.len());
             }
         }
     }
 
     fn close_nested(&mut self, number: usize) {
-        let made = &mut self.chunk.made;
-        let text = self.chunk.nodes[number].text.made_at().unwrap_or_default();
-        let start = if !text.is_empty() && text.end == made.len() {
+        let decoded_text = &mut self.chunk.decoded_text;
+        let text = self.chunk.nodes[number].text.decoded_at().unwrap_or_default();
+        let start = if !text.is_empty() && text.end == decoded_text.len() {
             text.start
         } else {
-            let start = made.len();
-            made.extend_from_within(text);
+            let start = decoded_text.len();
+            decoded_text.extend_from_within(text);
             start
         };
-        if made.len() == start {
-            made.push(b'{');
+        if decoded_text.len() == start {
+            decoded_text.push(b'{');
         }
-        made.push(b'}');
-        self.chunk.nodes[number].text = Text::made(start..made.len());
+        decoded_text.push(b'}');
+        self.chunk.nodes[number].text = Text::decoded(start..decoded_text.len());
     }
 }

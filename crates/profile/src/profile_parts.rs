@@ -1,8 +1,9 @@
 //! What is known of one profile before it is put together.
 
-use super::chunk::{Chunk, ProfileSource};
+use super::chunk::Chunk;
 use super::key::Written;
 use super::skim::Skim;
+use super::source::ProfileSource;
 use std::ops::AddAssign;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;

@@ -2,11 +2,11 @@
 
 use super::assemble::Keep;
 use super::assembled::Wanted;
-use super::chunk::ProfileSource;
 use super::collect::{Collector, PlacedProfile, source_of};
 use super::identity::ProfileInputs;
 use super::inputs::ProfileReader;
 use super::router::{Role, Router};
+use super::source::ProfileSource;
 use super::streams::Group;
 use super::write::Frame;
 use tracemill_core::error::Error;

@@ -162,10 +162,10 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     /// Makes its events; returns the samples in them.
     pub(crate) fn write(
         mut self,
-        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let start = self.start();
-        self.write_head(start, made)?;
+        self.write_head(start, emit)?;
         self.tail = self.envelope();
         let mut batch = Batch::default();
         let (mut before, mut count, mut last) = (start, 0, start);
@@ -180,13 +180,13 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             }
             (before, count, last) = (time, count + 1, last.max(time));
             if batch.nodes.len() == MOST {
-                self.write_chunk(&std::mem::take(&mut batch), made)?;
+                self.write_chunk(&std::mem::take(&mut batch), emit)?;
             }
         }
         if !batch.nodes.is_empty() {
-            self.write_chunk(&batch, made)?;
+            self.write_chunk(&batch, emit)?;
         }
-        self.write_end(last, made)?;
+        self.write_end(last, emit)?;
         Ok(count)
     }
 
@@ -206,13 +206,13 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     fn write_head(
         &mut self,
         start: i64,
-        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.ts = start;
         let Some(head) = self.group.own.heads.last() else { return Ok(()) };
         let bytes = self.store.event(head.entry.place);
         if start == self.whole.start {
-            return made(bytes);
+            return emit(bytes);
         }
         let spans = fields_of(bytes);
         let event = spans.of(bytes);
@@ -229,7 +229,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         let mut text = Vec::new();
         push_micros(start, &mut text);
         patches.field(&event, Field::Ts, &text);
-        made(&patches.apply(bytes))
+        emit(&patches.apply(bytes))
     }
 
     /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`
@@ -256,24 +256,24 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         tail
     }
 
-    fn end_event(&mut self, made: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    fn end_event(&mut self, emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.out.extend_from_slice(&self.tail);
         push_micros(self.ts, &mut self.out);
         self.out.push(b'}');
-        made(&self.out)
+        emit(&self.out)
     }
 
     fn write_chunk(
         &mut self,
         batch: &Batch,
-        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut nodes = self.needed(batch);
         while nodes.len() > MOST {
             let rest = nodes.split_off(MOST);
             self.begin_nodes(&nodes);
             self.out.extend_from_slice(b"}}}");
-            self.end_event(made)?;
+            self.end_event(emit)?;
             nodes = rest;
         }
         self.ts = self.ts.max(batch.first);
@@ -290,7 +290,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         }
         self.list(",\"timeDeltas\":[", &batch.deltas, |&ns, out| push_micros(ns, out));
         self.out.extend_from_slice(b"}}");
-        self.end_event(made)
+        self.end_event(emit)
     }
 
     fn list<T>(&mut self, open: &str, items: &[T], push: impl Fn(&T, &mut Vec<u8>)) {
@@ -340,7 +340,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     fn write_end(
         &mut self,
         last: i64,
-        made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let profile = self.profile();
         let ids = profile.trace_ids.iter().filter(|(_, node)| self.sent[*node as usize]);
@@ -375,7 +375,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             push_micros(self.end(last), &mut self.out);
         }
         self.out.extend_from_slice(b"}}");
-        self.end_event(made)
+        self.end_event(emit)
     }
 
     /// The end as the data has it, which need not be of the clock of the events: no later than the window.
@@ -413,7 +413,7 @@ fn push_node(profile: &Profile<'_, '_>, node: u32, out: &mut Vec<u8>) {
     }
     const MADE: [&[u8]; 4] = [b"id", b"parent", b"children", b"hitCount"];
     for (key, value) in
-        members(text).filter(|(key, _)| !MADE.iter().any(|made| string_is(key, made)))
+        members(text).filter(|(key, _)| !MADE.iter().any(|emit| string_is(key, emit)))
     {
         out.push(b',');
         out.extend_from_slice(key);

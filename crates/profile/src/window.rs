@@ -54,18 +54,18 @@ enum StreamOutcome {
     Rebased,
 }
 
-/// Decides on every profile of `streams`; events of those re-based go to `made`. Nothing of that counts if a chunk that was known
+/// Decides on every profile of `streams`; events of those re-based go to `emit`. Nothing of that counts if a chunk that was known
 /// proved to be another one, or cannot be read (see `known`).
 ///
 /// # Errors
-/// Those of `made`, and [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take a profile.
+/// Those of `emit`, and [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take a profile.
 pub fn cut_streams(
     streams: &Streams,
     windows: &Windows,
     edges: Edges,
     store: &Store<'_>,
     config: &Limits,
-    made: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Cut, Error> {
     let mut cut = Cut::default();
     let memory = config.shares().payload / 2;
@@ -95,7 +95,7 @@ pub fn cut_streams(
         for (&group, (outcome, whole)) in some.iter().zip(found.into_iter().flatten()) {
             if matches!(outcome, StreamOutcome::Rebased) {
                 cut.rebased += 1;
-                cut.samples += Rebase::new(group, &whole, windows, store)?.write(made)?;
+                cut.samples += Rebase::new(group, &whole, windows, store)?.write(emit)?;
                 cut.flaws.append(&whole.profile.flaws);
             }
             cut.whole += u64::from(matches!(outcome, StreamOutcome::Whole));

@@ -159,8 +159,8 @@ impl Profile {
         (fresh, one): (&mut Message, &mut Message),
     ) {
         for node in &chunk.nodes {
-            let text = match node.text.made_at() {
-                Some(made) => &chunk.made[made],
+            let text = match node.text.decoded_at() {
+                Some(range) => &chunk.decoded_text[range],
                 None => &args[node.text.offset as usize..][..node.text.len as usize],
             };
             let children = node.children.clone().unwrap_or(0..0);

@@ -39,24 +39,20 @@ pub struct LoserTree<T> {
 impl<T: Copy> LoserTree<T> {
     /// Plays all matches. Cost: one comparison a stream.
     pub fn new(heads: Vec<Option<T>>, compare: &impl Fn(&T, &T) -> Ordering) -> Self {
-        let mut tree = LoserTree { nodes: vec![0; heads.len().max(1)], heads };
-        if tree.heads.len() > 1 {
-            tree.nodes[0] = tree.play(1, compare);
+        let leaves = heads.len();
+        let mut tree = LoserTree { nodes: vec![0; leaves.max(1)], heads };
+        // who won at each node, from the leaves up
+        let mut winners: Vec<usize> =
+            (0..2 * leaves).map(|node| node.saturating_sub(leaves)).collect();
+        for node in (1..leaves).rev() {
+            let (left, right) = (winners[2 * node], winners[2 * node + 1]);
+            (winners[node], tree.nodes[node]) = match tree.beats(left, right, compare) {
+                true => (left, right),
+                false => (right, left),
+            };
         }
+        tree.nodes[0] = winners.get(1).copied().unwrap_or(0);
         tree
-    }
-
-    /// The winner of the subtree at `node`. Recursion is as deep as the tree: 20 levels for a million streams.
-    fn play(&mut self, node: usize, compare: &impl Fn(&T, &T) -> Ordering) -> usize {
-        let leaves = self.heads.len();
-        if node >= leaves {
-            return node - leaves;
-        }
-        let (left, right) = (self.play(2 * node, compare), self.play(2 * node + 1, compare));
-        let (winner, loser) =
-            if self.beats(left, right, compare) { (left, right) } else { (right, left) };
-        self.nodes[node] = loser;
-        winner
     }
 
     fn beats(&self, a: usize, b: usize, compare: &impl Fn(&T, &T) -> Ordering) -> bool {

@@ -64,7 +64,7 @@ impl<'a> ProfilePiece<'a> {
     }
 
     fn text(&self, text: Text) -> &'a [u8] {
-        text_of(text, self.store, self.chunk.made)
+        text_of(text, self.store, self.chunk.decoded_text)
     }
 
     /// The nodes that come with it.

@@ -58,7 +58,7 @@ pub(crate) struct Events {
     payload: Arc<Payload>,
     identity: Identity,
     tree: Tree,
-    made: Vec<u8>,
+    decoded_text: Vec<u8>,
     trace_ids: Vec<TraceId>,
     /// Nodes in the order in which they are sent, and where each stands in it; `None` if that is how they came.
     order: Option<(Vec<u32>, Vec<u32>)>,
@@ -144,7 +144,7 @@ impl Events {
             [&b"lines"[..], b"columns"].map(|name| List::new(value(name), &store, &mut own));
         let mut this = Events {
             identity,
-            made: chunk.made,
+            decoded_text: chunk.decoded_text,
             trace_ids: chunk.trace_ids,
             tree,
             order,
@@ -186,7 +186,7 @@ impl Events {
     /// Bytes of heap that it takes as long as it lives.
     pub(crate) fn heap(&self) -> u64 {
         let order = self.order.as_ref().map_or(0, |(order, _)| 8 * order.len());
-        (self.tree.heap() + order + self.made.capacity()) as u64
+        (self.tree.heap() + order + self.decoded_text.capacity()) as u64
     }
 
     /// What the others need to know of it.
@@ -296,7 +296,7 @@ impl Read for Events {
 fn tree_of(chunk: &mut Chunk, mut nodes: List, store: &Store<'_>, flaws: &mut Flaws) -> Tree {
     let mut builder = Builder::default();
     loop {
-        let bytes = |text: Text| text_of(text, store, &chunk.made);
+        let bytes = |text: Text| text_of(text, store, &chunk.decoded_text);
         for node in &chunk.nodes {
             let same = |earlier| bytes(earlier) == bytes(node.text);
             builder.add(node, &chunk.children, node.text, same, flaws);

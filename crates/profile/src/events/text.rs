@@ -116,12 +116,12 @@ impl Events {
         }
         let payload = Arc::clone(&self.payload);
         let store = Store::of_one(&payload);
-        let (tree, made) = (&self.tree, &self.made);
+        let (tree, decoded_text) = (&self.tree, &self.decoded_text);
         let mut flaws = Flaws::default();
         let nodes: Vec<u32> = (self.sent..end).map(|at| self.node(at)).collect();
         push_list("\"nodes\":[", &nodes, &mut self.out, |&node, out| {
             let text = tree.texts[node as usize];
-            let frame = Frame::of(text_of(text, &store, made));
+            let frame = Frame::of(text_of(text, &store, decoded_text));
             let mut changed = Changed::default();
             out.extend_from_slice(b"{\"callFrame\":");
             frame.write(out, &mut changed);
@@ -184,7 +184,7 @@ impl Events {
                 continue;
             };
             out.extend_from_slice(separator);
-            let changed = !push_sound_key(text_of(entry.key, store, &self.made), out);
+            let changed = !push_sound_key(text_of(entry.key, store, &self.decoded_text), out);
             flaws.add_many(FlawKind::Text, entry.key.offset, u64::from(changed));
             out.push(b':');
             push_integer(self.tree.id(node), out);

@@ -31,15 +31,13 @@ pub fn prefetch(bytes: &[u8]) {
 /// Asks for the cache line at an address, which need not be that of anything.
 #[inline(always)]
 fn line(address: *const u8) {
-    // SAFETY: the instruction is a hint: it reads nothing that the program can see and never faults, whatever the address.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: the instruction is a hint: it reads nothing that the program can see, touches no register, flag or stack, and
+    // never faults, whatever the address.
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-    // SAFETY: as above; it touches no register, flag or stack.
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
-    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        #[cfg(target_arch = "aarch64")]
         std::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
     let _ = address;
