@@ -1,8 +1,17 @@
-//! Development only: a naive reference merge, a seeded trace generator, a chunk cutter, a damage
-//! injector and random changes of bytes for the tests and benches of the other crates.
+//! Development only: naive second implementations of the verbs, a seeded generator of traces, a cutter of streams, a damage
+//! injector and random changes of bytes, for the tests and benches of the other crates.
 //!
-//! It depends on none of them: what the reference says is computed from the contracts alone, with
-//! `serde_json` and no shared code, so that an agreement between the two means something.
+//! It depends on none of them. What the reference says is computed from the documentation alone, with `serde_json` and no shared
+//! code, so that an agreement of the two means something. It reads whole traces into memory and is as slow as it is plain.
+//!
+//! | module | what it makes |
+//! |---|---|
+//! | [`generate`] | traces of any shape: forms, layouts, odd spellings, CPU profiles, clocks, annotations |
+//! | [`cut`] | readers that give a text in pieces, stop, or fail |
+//! | [`damage`], [`mutate`] | texts with one known defect, and with random changes |
+//! | [`reference`] | what each verb should write or say |
+//! | [`devtools`] | what the engine of DevTools said of recorded traces |
+//! | [`rng`], [`rounds`] | random numbers by a seed, and how many seeds a test tries |
 #![forbid(unsafe_code)]
 
 pub mod cut;

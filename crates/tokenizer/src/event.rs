@@ -84,6 +84,16 @@ impl Field {
 }
 
 /// An event as it stands in the input.
+/// ```
+/// use tracemill_tokenizer::{Field, visit_event};
+///
+/// let text = br#"{"ph":"X","ts":1.5,"dur":2,"pid":7,"name":"a\u0062"}"#;
+/// visit_event(text, 0, |event| {
+///     assert_eq!((event.phase(), event.ts().map(|ts| ts.floor)), (b'X', Some(1_500))); // nanoseconds
+///     assert_eq!((event.field(Field::Pid), event.field(Field::Tid)), (Some(&b"7"[..]), None));
+///     assert!(event.is_string(Field::Name, b"ab"));
+/// });
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'w> {
     /// From `{` to `}`.

@@ -52,6 +52,13 @@ pub struct ScratchRemoved {
 ///
 /// # Errors
 /// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]
+/// ```
+/// let folder = tempfile::tempdir().expect("the folder of temporary files takes folders");
+/// let path = folder.path().join("report.json");
+/// tracemill_core::output::write_file(&path, |out| out.write_all(b"{}"))?;
+/// assert_eq!(std::fs::read(&path).expect("it is there"), b"{}");
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

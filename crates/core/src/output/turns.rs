@@ -6,6 +6,15 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// A state that tasks change in the order of their numbers, whichever threads they are on.
 ///
 /// Cost: a lock and a call of the system a task, if none has to wait.
+/// ```
+/// use tracemill_core::output::Sequencer;
+/// use tracemill_core::threads::try_each;
+///
+/// let text = Sequencer::new(0, String::new());
+/// try_each(4, 5, |task| text.pass(task, |text| text.push_str(&task.to_string())))?;
+/// assert_eq!(text.into_state(), "01234", "whichever thread had which task");
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub struct Sequencer<T> {
     next: Mutex<Next<T>>,
     turned: Condvar,

@@ -9,6 +9,23 @@
 //!   file                  ███ ██       ██ ████        a piece of each, 16 bytes to remember it
 //! ```
 //!
+//! ```
+//! use tracemill_core::spill::{SpillList, SpillLists};
+//!
+//! let mut lists = SpillLists::new(1000, &std::env::temp_dir()); // bytes of heap that all may take, folder
+//! let mut by_parity: [SpillList<u64>; 2] = Default::default();
+//! for number in 0..1000 {
+//!     lists.push(&mut by_parity[number as usize % 2], number);
+//!     if lists.is_full() {
+//!         by_parity.iter_mut().try_for_each(|list| lists.spill(list))?;
+//!     }
+//! }
+//! let file = lists.finish()?;
+//! let even = by_parity[0].records(file.as_deref().unwrap_or_default());
+//! assert!(even.count() == 500 && even.iter().eq((0..1000).step_by(2)));
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
+//!
 //! One file for all, however many there are: no descriptors are spent on lists. It is read as a map, which takes no heap,
 //! and in long stretches, since what goes to it at a time is as much as the share.
 

@@ -1,4 +1,16 @@
 //! Runs in one file: stretches of bytes, each written at once and read by itself.
+//!
+//! ```
+//! use tracemill_core::spill::RunFile;
+//!
+//! let mut file = RunFile::new(&std::env::temp_dir());
+//! for run in [&b"one"[..], b"", b"three"] {
+//!     file.write(run)?;
+//!     file.end_run();
+//! }
+//! assert!(file.finish()?.iter().eq([&b"one"[..], b"three"]));
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 use super::record::Record;
 use super::scratch::Scratch;

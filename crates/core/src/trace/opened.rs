@@ -87,6 +87,15 @@ impl Trace {
     }
 
     /// Documents of all inputs with what stands beside their events; values by place, see [`Trace::store`].
+    /// ```
+    /// use tracemill_core::{Limits, Source, Trace};
+    ///
+    /// let text = r#"{"traceEvents":[],"metadata":{"a":1}}"#;
+    /// let trace = Trace::open(&[Source::bytes("a.json", text)], &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+    /// let key = &trace.documents()[0].keys[0];
+    /// assert_eq!(&*key.key, b"\"metadata\"");
+    /// # Ok::<(), tracemill_core::Error>(())
+    /// ```
     pub fn documents(&self) -> &[Document] {
         &self.documents
     }
@@ -103,6 +112,15 @@ impl Trace {
     }
 
     /// The input, and the place in it, of a place among all.
+    /// ```
+    /// use tracemill_core::{EventOrder, Limits, Source, Trace};
+    ///
+    /// let sources = [Source::bytes("a.json", "[]"), Source::bytes("b.json", r#"[{"ph":"i","ts":1}]"#)];
+    /// let trace = Trace::open(&sources, &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+    /// let event = trace.events(EventOrder::Input).next().expect("there is one");
+    /// assert_eq!(trace.locate(event.offset), ("b.json".to_owned(), 1));
+    /// # Ok::<(), tracemill_core::Error>(())
+    /// ```
     pub fn locate(&self, offset: u64) -> (String, u64) {
         self.inputs.locate(offset)
     }

@@ -56,6 +56,13 @@ use std::str::FromStr;
 /// An instruction set that the scan is written for.
 ///
 /// All give the same answer for the same bytes; they differ in speed alone. [`Tier::best`] asks the processor once.
+/// ```
+/// use tracemill_tokenizer::Tier;
+///
+/// assert!(Tier::best().is_available() && Tier::Scalar.is_available());
+/// assert_eq!("scalar".parse(), Ok(Tier::Scalar));
+/// assert!("mmx".parse::<Tier>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tier {
     /// Portable: no SIMD at all.
