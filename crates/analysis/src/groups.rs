@@ -116,8 +116,9 @@ pub(crate) struct Ids<'t> {
     trace: &'t Trace,
     thread: &'t Thread,
     by: GroupBy,
-    /// Whether an event without categories has no label, over which DevTools fails.
-    needs_cat: bool,
+    /// Whether an event without categories has no label, over which DevTools fails, and functions of a CPU profile alone belong to nobody, since
+    /// it looks for owners of the events of traces only.
+    as_devtools: bool,
     /// Whether nothing but the owner of an entry is its group by third party: what is of V8 itself is of nobody.
     by_owner: bool,
     /// Ids of groups, and those of entries that were asked for.
@@ -132,7 +133,7 @@ impl<'t> Ids<'t> {
         as_devtools: bool,
     ) -> Self {
         let groups = RefCell::default();
-        Ids { trace, thread, by, needs_cat: as_devtools, by_owner: false, groups }
+        Ids { trace, thread, by, as_devtools, by_owner: false, groups }
     }
 
     /// The same, grouped by owners alone.
@@ -243,7 +244,9 @@ impl<'t> Ids<'t> {
     pub(crate) fn owner(&self, entry: &Entry) -> Option<Owner> {
         let entities = &self.trace.entities;
         if let Some(frame) = self.frame(entry) {
-            return entities.owner(self.trace.names.bytes_of(frame.url));
+            let is_of_nobody = self.as_devtools && self.trace.is_cpu_profile;
+            let owner = || entities.owner(self.trace.names.bytes_of(frame.url));
+            return (!is_of_nobody).then(owner).flatten();
         }
         let of_request = is_of_request(self.name(entry)).then(|| self.url_of_request(entry));
         of_request.and_then(|url| entities.owner(url)).or_else(|| {
@@ -377,7 +380,7 @@ impl<'t> Ids<'t> {
                 _ => String::from_utf8_lossy(name).into_owned(),
             });
         }
-        if self.needs_cat && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
+        if self.as_devtools && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
             return None;
         }
         let title = self.style(entry).0;

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tracemill_analysis::Entities;
-use tracemill_testkit::devtools;
+use tracemill_testkit::{devtools, generate, seeds};
 
 /// Bytes beyond which a file takes the engine too long.
 const LARGEST: u64 = 3 << 20;
@@ -232,4 +232,22 @@ fn third_parties_and_images_are_those_of_the_engine() {
     let path = folder.path().join("page.json");
     std::fs::write(&path, page().to_string()).expect("a file");
     compare(engine, [path].iter());
+}
+
+/// Recordings and profiles that no program has written yet; a failure names its file by its seed.
+#[test]
+fn random_recordings_are_what_the_engine_makes_of_them() {
+    let Some(engine) = engine() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: String, trace: &Value| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, trace.to_string()).expect("a file");
+        path
+    };
+    let traces = seeds(1, 12).map(|seed| file(format!("{seed}.json"), &generate::recording(seed)));
+    let profiles =
+        seeds(1, 6).map(|seed| file(format!("{seed}.cpuprofile"), &generate::cpuprofile(seed)));
+    let all: Vec<PathBuf> = traces.chain(profiles).collect();
+    let compared = compare(engine, all.iter()).compared;
+    assert!(compared > 40 * all.len() as u64, "{compared}");
 }

@@ -11,6 +11,7 @@ mod event;
 mod finish;
 mod json;
 mod profile;
+mod recording;
 mod shape;
 mod value;
 
@@ -21,6 +22,7 @@ pub use chrome::chrome_like;
 pub use clocks::{Base, Skew, rank, times_in_args};
 pub use cpuprofile::{Arrangement, ProfileShape, profile_trace};
 use json::Json;
+pub use recording::{cpuprofile, recording};
 pub use shape::{Disorder, Form, Layout, TraceShape};
 
 pub use crate::Rng;
