@@ -4,13 +4,13 @@ use crate::groups::GroupBy;
 use crate::matcher::Matcher;
 use crate::query::{Per, Query, RowKey, Shape, TableRules};
 use crate::rows::{Table, TreeRow, depth_first};
-use crate::space::Room;
 use crate::stretches::Stretches;
 use crate::table::View;
 use crate::trace::{Thread, Trace};
 use crate::walk::Window;
 use std::cmp::Ordering;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
 
@@ -43,7 +43,7 @@ impl Trace {
     /// # Errors
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
-        let room = Room::new(&self.limits, self.limits.memory);
+        let room = Quota::new(&self.limits, self.limits.memory);
         let of_thread = |number: usize| self.of_thread(threads[number], query, &room);
         let own = try_each(self.limits.threads, threads.len(), of_thread)?;
         Ok(self.shared(threads, own, query))
@@ -144,7 +144,7 @@ impl Trace {
     }
 
     /// The table of a thread.
-    fn of_thread(&self, at: usize, query: &Query, room: &Room) -> Result<Part, Error> {
+    fn of_thread(&self, at: usize, query: &Query, room: &Quota) -> Result<Part, Error> {
         self.limits.cancel.check()?;
         let track = self.track(&self.threads[at])?;
         let view = View::new(&track, query.rules);

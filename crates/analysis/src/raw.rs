@@ -4,9 +4,10 @@
 use crate::functions::{Frame, Functions, NATIVE};
 use crate::model::{Model, NONE, Node};
 use crate::names::Names;
-use crate::space::{Room, Space, half, put};
+use crate::space::{Space, half, put};
 use crate::value::string;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 
@@ -80,7 +81,7 @@ impl Raw {
         &mut self,
         piece: &ProfilePiece<'_>,
         is_whole: bool,
-        (names, room): (&mut Names, &Room),
+        (names, room): (&mut Names, &Quota),
     ) -> Result<(), Error> {
         for node in piece.nodes() {
             self.add_node(node, is_whole, names)?;
@@ -132,7 +133,7 @@ impl Raw {
     pub(crate) fn model(
         mut self,
         end: f64,
-        (kept, room): (&Space, &Room),
+        (kept, room): (&Space, &Quota),
     ) -> Result<(Model, NodesById), Error> {
         let tree = Tree { nodes: self.nodes.take()?, children: self.children.take()? };
         let mut functions: SpillVec<Frame> = kept.spool(2);
@@ -348,7 +349,7 @@ mod tests {
             raw.nodes.extend(&[node]).expect("room on disk");
             raw.count += 1;
         }
-        raw.model(7000.0, (&space, &Room::new(&limits, 1 << 20))).expect("room on disk")
+        raw.model(7000.0, (&space, &Quota::new(&limits, 1 << 20))).expect("room on disk")
     }
 
     /// Parents, depths and what is above, from a list of children a node.
@@ -424,7 +425,7 @@ mod tests {
         let node = |id| RawNode { id, parent: NO_ID, children: (NONE, NONE), frame: 0 };
         raw.nodes.extend(&(0..100_000).map(node).collect::<Vec<_>>()).expect("room on disk");
         raw.count = 100_000;
-        let error = raw.model(0.0, (&space, &Room::new(&limits, 2 << 20))).err();
+        let error = raw.model(0.0, (&space, &Quota::new(&limits, 2 << 20))).err();
         let error = error.expect("2.4 MB").to_string();
         assert!(error.contains("nodes of a CPU profile take 2 MiB"), "{error}");
     }

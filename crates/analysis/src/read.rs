@@ -11,9 +11,10 @@ use crate::names::Names;
 use crate::raw::Raw;
 use crate::samples::{Raw as RawSamples, Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
-use crate::space::{Room, Space};
+use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::limits::Quota;
 use tracemill_core::spill::SpilledVec;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::{
@@ -56,7 +57,7 @@ impl Trace {
         config: &Config,
     ) -> Result<Self, Error> {
         let space = Space::new(config, config.shares().index, config.threads);
-        let room = Room::new(config, config.memory / 4);
+        let room = Quota::new(config, config.memory / 4);
         let mut facts = Facts::new(rules.wanted, rules.fold_numbers);
         facts.names = meta_names();
         let mut sorting = Sorting::new(&space, rules.as_devtools);
@@ -364,7 +365,7 @@ fn read_profiles(
     scanned: &Scanned,
     rules: ReadRules,
     (names, samples): (&mut Names, &mut Samples),
-    (space, room, config): (&Space, &Room, &Config),
+    (space, room, config): (&Space, &Quota, &Config),
 ) -> Result<Vec<Read>, Error> {
     let mut all = Vec::new();
     let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
@@ -401,7 +402,7 @@ impl Decoded {
         scanned: &Scanned,
         rules: ReadRules,
         (names, samples): (&mut Names, &mut Samples),
-        kept: (&Space, &Room),
+        kept: (&Space, &Quota),
     ) -> Result<Read, Error> {
         let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
         raw.rename(&names.append(&own));

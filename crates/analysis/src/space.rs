@@ -1,9 +1,7 @@
-//! Lists of records within the budget: in memory, and beyond their share of it on disk. What must stay in memory is counted.
+//! Lists of records within the budget: in memory, and beyond their share of it on disk.
 
-use std::cmp::Ordering;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::spill::{Record, SpillVec, word};
@@ -49,41 +47,6 @@ pub(crate) fn rank(number: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Bytes of what must stay in memory, as far as they were counted.
-#[derive(Debug)]
-pub(crate) struct Room {
-    used: AtomicU64,
-    most: u64,
-    /// The whole budget.
-    given: u64,
-}
-
-impl Room {
-    pub(crate) fn new(limits: &Limits, most: u64) -> Self {
-        Room { used: AtomicU64::new(0), most, given: limits.memory }
-    }
-
-    /// Counts `bytes` more.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Exceeded`] if that is too much; `what` says what takes them.
-    pub(crate) fn take(&self, bytes: u64, what: &str) -> Result<(), Error> {
-        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
-        self.check(used, what)
-    }
-
-    /// The same for what takes `bytes` in all.
-    pub(crate) fn check(&self, bytes: u64, what: &str) -> Result<(), Error> {
-        match bytes.cmp(&self.most) {
-            Ordering::Greater => {
-                let what = format!("{what} take {} MiB", bytes >> 20);
-                Err(ErrorKind::Exceeded { what, given: self.given }.into())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 /// The double at an offset of a record.
 pub(crate) fn double(bytes: &[u8], offset: usize) -> f64 {
     f64::from_bits(word(bytes, offset))
@@ -119,14 +82,5 @@ mod tests {
         assert!(all.is_sorted_by(|a, b| rank(*a) < rank(*b)));
         assert_eq!(rank(-0.0), rank(0.0));
         assert!(rank(f64::NAN) > rank(f64::INFINITY));
-    }
-
-    #[test]
-    fn what_is_too_much_is_said() {
-        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-        let room = Room::new(&limits, 100);
-        assert!(room.take(60, "rows").is_ok() && room.take(40, "rows").is_ok());
-        let error = room.take(4 << 20, "rows").expect_err("too much").to_string();
-        assert!(error.contains("rows take 4 MiB") && error.contains("64 MiB"), "{error}");
     }
 }

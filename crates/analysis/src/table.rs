@@ -11,7 +11,6 @@ use crate::modifications::Hidden;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, Shape, TableRules};
 use crate::rows::{CallRow, FlameRow, Location, Table, TreeRow};
-use crate::space::Room;
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
@@ -20,6 +19,7 @@ use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
 use std::sync::LazyLock;
 use tracemill_core::hash::HashSet;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// Nothing is hidden.
@@ -321,7 +321,7 @@ impl<'t> View<'t> {
         &self,
         (over, ids): (&Walked<'_>, &Ids<'_>),
         visits: &mut [&mut dyn Visit],
-        room: &Room,
+        room: &Quota,
     ) -> Result<(), Error> {
         let entries = || over.of(self.drawn(), ids);
         walk(entries, over.window, self.filter(), visits, room)
@@ -332,16 +332,15 @@ impl<'t> View<'t> {
         &self,
         (over, ids): (&Walked<'_>, &Ids<'_>),
         visit: &mut dyn Visit,
-        room: &Room,
+        room: &Quota,
     ) -> Result<(), Error> {
-        let entries = || over.of(self.drawn(), ids);
         let filter = Filter { shown_only: true, with_tasks: true, ..self.filter() };
-        walk(entries, over.window, filter, &mut [visit], room)
+        walk(|| over.of(self.drawn(), ids), over.window, filter, &mut [visit], room)
     }
 
     /// Room for the rows of tables.
-    fn room(&self) -> Room {
-        Room::new(&self.trace.limits, self.trace.limits.memory)
+    fn room(&self) -> Quota {
+        Quota::new(&self.trace.limits, self.trace.limits.memory)
     }
 
     /// When an entry drawn is open that matches, in microseconds.
@@ -359,7 +358,7 @@ impl<'t> View<'t> {
     }
 
     /// The table of a query, of what counts. Cost: one walk; 80 bytes of heap a row.
-    pub(crate) fn table_of(&self, query: &Query, room: &Room) -> Result<Table, Error> {
+    pub(crate) fn table_of(&self, query: &Query, room: &Quota) -> Result<Table, Error> {
         let Query { shape, by, windows, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
         let ids = self.ids(by);
@@ -383,7 +382,7 @@ impl<'t> View<'t> {
         self.call_tree_of(&Walked::whole(window, &Picks::default()), by, &self.room())
     }
 
-    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &Room) -> Result<Table, Error> {
+    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &Quota) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let mut tree = TopDown::new(&ids, false, grouped, self.rules.as_devtools);
@@ -403,7 +402,7 @@ impl<'t> View<'t> {
         self.log_of(&Walked::whole(window, &Picks::default()), &self.room())
     }
 
-    fn log_of(&self, over: &Walked<'_>, room: &Room) -> Result<Table, Error> {
+    fn log_of(&self, over: &Walked<'_>, room: &Quota) -> Result<Table, Error> {
         let (ids, window) = (self.ids(GroupBy::None), over.window);
         let mut log = TopDown::new(&ids, true, false, self.rules.as_devtools);
         self.walk((over, &ids), &mut [&mut log], room)?;
@@ -425,7 +424,7 @@ impl<'t> View<'t> {
         over: &Walked<'_>,
         (by, levels): (GroupBy, usize),
         (text, shared): (Option<&Matcher>, bool),
-        room: &Room,
+        room: &Quota,
     ) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;

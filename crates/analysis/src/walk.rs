@@ -2,7 +2,7 @@
 
 use crate::entries::Entry;
 use crate::kinds::flag;
-use crate::space::Room;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// The stretch of time that is looked at, in milliseconds.
@@ -75,7 +75,7 @@ pub(crate) fn walk<I: Iterator<Item = Counted>>(
     window: Window,
     filter: Filter<'_>,
     visits: &mut [&mut dyn Visit],
-    room: &Room,
+    room: &Quota,
 ) -> Result<(), Error> {
     let (start, end) = (window.from * 1000.0, window.to * 1000.0);
     // DevTools takes an end of 0 for none
@@ -120,7 +120,7 @@ pub(crate) fn walk<I: Iterator<Item = Counted>>(
     ask(visits, room)
 }
 
-fn ask(visits: &mut [&mut dyn Visit], room: &Room) -> Result<(), Error> {
+fn ask(visits: &mut [&mut dyn Visit], room: &Quota) -> Result<(), Error> {
     visits.iter_mut().try_for_each(|visit| room.take(visit.grown(), "the rows of trees"))
 }
 

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracemill_pipeline::{Cancel, ErrorClass, Progress};
 
-/// Who calls a verb: one for each call.
+/// A program's call of a verb; each call has one of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
     /// Ends the call.
@@ -41,7 +41,7 @@ pub struct Answer {
 /// Why a verb could not finish.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// Who is to do something about it.
+    /// Whether the user, the input or the system is at fault.
     pub class: ErrorClass,
     /// What the command would have said, with the place in the input, without the program's name.
     pub text: String,

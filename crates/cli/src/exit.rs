@@ -53,7 +53,7 @@ impl Exit {
         if lost == 0 { Exit::Complete } else { Exit::Lossy }
     }
 
-    /// The same, but 1 if nothing was found that was asked for.
+    /// This status, but 1 instead of 0 if nothing was found that was asked for.
     pub(crate) fn unless_empty(self, is_empty: bool) -> Exit {
         if self == Exit::Complete && is_empty { Exit::Lossy } else { self }
     }
@@ -115,7 +115,7 @@ impl Failure {
         Failure::Usage(text.into())
     }
 
-    /// Who is to do something about it.
+    /// Whether the user, the input or the system is at fault.
     pub(crate) fn class(&self) -> ErrorClass {
         match self {
             Failure::Usage(_) => ErrorClass::Usage,

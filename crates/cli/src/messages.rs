@@ -37,7 +37,7 @@ pub(crate) struct Messages {
     /// Whether standard error is a terminal.
     terminal: bool,
     color: bool,
-    /// Who is told instead.
+    /// The program that is told instead of standard error.
     caller: Option<Caller>,
 }
 

@@ -13,7 +13,7 @@ fn columns() -> Option<usize> {
     worth(terminal_size_of(io::stdout()))
 }
 
-/// The same of standard error.
+/// The columns of the terminal that standard error goes to; `None` if there is none.
 pub(crate) fn columns_of_messages() -> Option<usize> {
     worth(terminal_size_of(io::stderr()))
 }

@@ -120,6 +120,62 @@ impl Limits {
     }
 }
 
+/// Counts the bytes of what has to stay in memory, against the most that it may take.
+///
+/// Lists that can go to disk have a share of the budget; what cannot (threads, names, begins that are open at one time) has
+/// a quota, and a run that needs more of it ends with an error instead of growing beyond the budget.
+///
+/// ```
+/// use tracemill_core::limits::{Limits, Quota};
+///
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let quota = Quota::new(&limits, 1 << 20);
+/// assert!(quota.check(1 << 20, "threads").is_ok());
+/// let error = quota.check(8 << 20, "threads").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "threads take 8 MiB, more than the memory budget of 64 MiB has room for"
+/// );
+/// ```
+#[derive(Debug)]
+pub struct Quota {
+    used: AtomicU64,
+    most: u64,
+    /// The whole budget.
+    given: u64,
+}
+
+impl Quota {
+    /// Of `limits`, `most` bytes.
+    pub fn new(limits: &Limits, most: u64) -> Self {
+        Quota { used: AtomicU64::new(0), most, given: limits.memory }
+    }
+
+    /// Counts `bytes` more; from any thread.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exceeded`] if that is too much; `what` says what takes them.
+    pub fn take(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.check(used, what)
+    }
+
+    /// The same for what takes `bytes` in all.
+    ///
+    /// # Errors
+    /// As [`Quota::take`].
+    #[inline]
+    pub fn check(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        if bytes > self.most { Err(self.exceeded(bytes, what)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn exceeded(&self, bytes: u64, what: &str) -> Error {
+        let what = format!("{what} take {} MiB", bytes >> 20);
+        ErrorKind::Exceeded { what, given: self.given }.into()
+    }
+}
+
 /// Ends runs that have a copy of it: they fail with [`ErrorKind::Cancelled`] and leave outputs as they were.
 ///
 /// Looked at between portions of work: some MiB of input, or a bucket of some 16,000 events of output.

@@ -209,6 +209,14 @@ impl<T: Copy, const KEYS: usize> Open<T, KEYS> {
         })
     }
 
+    /// Bytes of heap, about: a slot and its entries in the lists.
+    #[inline]
+    fn heap(&self) -> u64 {
+        let lists: usize = self.tails.iter().map(HashMap::capacity).sum();
+        (self.slots.capacity() * size_of::<Slot<T, KEYS>>() + lists * size_of::<(u64, u32)>())
+            as u64
+    }
+
     fn clear(&mut self) {
         self.slots.clear();
         self.free.clear();
@@ -308,6 +316,13 @@ impl<T: Copy> Begins<T> {
         Ok(())
     }
 
+    /// Bytes of heap that they take: what is open at one time has to stay in memory, so callers hold it to a
+    /// [`Quota`](crate::limits::Quota).
+    #[inline]
+    pub fn heap(&self) -> u64 {
+        self.0.heap()
+    }
+
     /// Nothing is open any more.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -342,6 +357,12 @@ impl<T: Copy> DevtoolsBegins<T> {
             (None, Some(cat)) => self.0.close(2, cat.max(1)),
             (Some(name), Some(cat)) => self.0.close(3, both(name, cat)),
         }
+    }
+
+    /// Bytes of heap, as [`Begins::heap`].
+    #[inline]
+    pub fn heap(&self) -> u64 {
+        self.0.heap()
     }
 
     /// All that are open, outermost first.

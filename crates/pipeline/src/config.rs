@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
 use tracemill_core::decimal::Factor;
-use tracemill_core::limits::Limits;
+use tracemill_core::limits::{Limits, Quota};
 use tracemill_profile::ProfileInputs;
 
 /// What a run is told: its limits, and what it does about inputs that differ.
@@ -55,7 +55,28 @@ impl DerefMut for Config {
     }
 }
 
+/// What takes memory where begins have no room.
+pub(crate) const OPEN: &str = "begins that are open at one time on one thread";
+
+/// What takes memory where tables of threads have no room.
+pub(crate) const THREADS: &str = "processes and threads";
+
 impl Config {
+    /// A quota of `most` bytes of the memory, for what cannot be on disk.
+    pub(crate) fn quota(&self, most: u64) -> Quota {
+        Quota::new(self, most)
+    }
+
+    /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
+    pub(crate) fn open_quota(&self) -> Quota {
+        self.quota(self.memory / 2)
+    }
+
+    /// The quota of tables that stay while inputs are read: half of the memory.
+    pub(crate) fn table_quota(&self) -> Quota {
+        self.quota(self.memory / 2)
+    }
+
     /// The smallest budget that everything works within.
     pub const MEMORY_MIN: u64 = Limits::MEMORY_MIN;
 
@@ -79,7 +100,7 @@ impl Config {
     }
 }
 
-/// Whose the processes of several inputs are.
+/// Policy for pids that several inputs share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PidPolicy {
     /// Equal pids are one process.
@@ -93,7 +114,7 @@ pub enum PidPolicy {
     One,
 }
 
-/// Whose the ids of several inputs are.
+/// Policy for ids that several inputs share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdPolicy {
     /// Equal ids are one.
@@ -106,9 +127,9 @@ pub enum IdPolicy {
 /// What a merge does about names that inputs share. See the documentation of `identity`.
 #[derive(Clone, Debug, Default)]
 pub struct IdentityRules {
-    /// Of processes.
+    /// The policy for pids.
     pub pid: PidPolicy,
-    /// Of async operations, flows and `args_keys`.
+    /// The policy for ids of async operations, flows and `args_keys`.
     pub ids: IdPolicy,
     /// Names in `args` whose values are ids too.
     pub args_keys: Vec<String>,
@@ -127,10 +148,10 @@ pub struct IdentityRules {
 /// How the times of several inputs are put on one line. See the documentation of `clock`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Align {
-    /// They are on one already.
+    /// Times stay: all inputs have one clock already.
     #[default]
     None,
-    /// By what inputs state: base times, else clock-sync events; else not at all.
+    /// Inputs are aligned by what they state: base times, else clock-sync events, else not at all.
     Auto,
     /// All inputs begin at once.
     Start,

@@ -58,7 +58,8 @@ pub(crate) fn convert(
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
     let store = &Store::new(payloads, index.long);
     let mut united = unite(&index.documents, store);
-    let annotations = Annotations::read(&index.documents, &inputs, true, store);
+    let annotations =
+        Annotations::read(&index.documents, &inputs, true, (store, &config.table_quota()))?;
     let mut run = RunReport {
         events: index.events,
         ..report_in_order(&inputs, (&united, format), (late_keys, late), config)

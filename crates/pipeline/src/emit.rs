@@ -172,8 +172,8 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
 
     /// Fills `entries` with the next batch, in exact order; `None` at the end.
     ///
-    /// Of what workers do one after the other there is no more than to take a portion and to pass on where the next one goes:
-    /// each sorts and measures its own.
+    /// Workers wait for each other only to take a portion and to learn where its bytes go;
+    /// each sorts and measures its own portion.
     fn take<'e>(
         &'e self,
         (next, ahead): (&Mutex<BatchQueue<impl Iterator<Item = Place>>>, &Sequencer<BatchOffset>),

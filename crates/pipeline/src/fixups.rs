@@ -17,3 +17,12 @@ pub(crate) trait FindFixups {
     /// Counts what was found: all of it is written.
     fn finish(&mut self);
 }
+
+/// A chunk of a CPU profile that is written as several events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CutChunk {
+    /// Its offset among all inputs.
+    pub(crate) offset: u64,
+    /// Events beside the first one.
+    pub(crate) more: u64,
+}

@@ -28,7 +28,7 @@ use tracemill_tokenizer::{members, string_is, unescape};
 pub(crate) struct Numbers(Vec<(u64, u64)>);
 
 impl Numbers {
-    /// Of numbers that ascend; equal ones count once.
+    /// Makes ranges of ascending numbers; equal ones count once.
     pub(crate) fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
         let mut all = Numbers::default();
         for number in numbers {
@@ -66,7 +66,7 @@ impl Numbers {
         self.0.iter().flat_map(|&(first, last)| first..=last)
     }
 
-    /// Those of all lists.
+    /// The numbers of all lists together.
     pub(crate) fn united<'n>(lists: impl Iterator<Item = &'n Numbers>) -> Numbers {
         let mut all: Vec<(u64, u64)> = lists.flat_map(|numbers| &numbers.0).copied().collect();
         all.sort_unstable();

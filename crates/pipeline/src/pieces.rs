@@ -26,7 +26,7 @@ pub(crate) enum PieceOutcome<T> {
 }
 
 impl<T> PieceOutcome<T> {
-    /// The same of what is made of the answer.
+    /// Turns the answer into another; other outcomes stay.
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> PieceOutcome<U> {
         match self {
             PieceOutcome::Done(answer) => PieceOutcome::Done(make(answer)),

@@ -21,7 +21,7 @@ const FRAMES_MOST: usize = 8 << 20;
 pub(crate) struct Rejoined {
     /// As of one part; its numbers are all that there are.
     statement: PartStatement,
-    /// Of each document, where its events stand, and the numbers of its metadata.
+    /// For each document: where its events stand, and the numbers of its metadata.
     metadata: Vec<(Range<u64>, Numbers)>,
     /// The value of `stackFrames`.
     frames: Option<Vec<u8>>,
@@ -36,8 +36,8 @@ pub(crate) struct RemainingMetadata {
 }
 
 impl Rejoined {
-    /// Of what each document says and where; `None` if they are not different parts of one trace. Of documents that are all
-    /// of an array the first has the form of one again.
+    /// Joins documents by what each says, and where; `None` if they are not different parts of one trace. If all of them were parts
+    /// of an array, the first has the form of an array again.
     pub(crate) fn of(
         statements: Vec<(PartStatement, u64)>,
         documents: &mut [Document],

@@ -16,12 +16,12 @@ use tracemill_core::spill::{Records, SpillList, SpillLists, SpilledVec};
 use tracemill_profile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 
-/// See the module doc. A copy costs next to nothing.
+/// Chunks that are delayed, and events that are left out. A copy costs next to nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Reordering {
     /// The delayed chunks, with their offsets for times.
     held: Arc<SpilledVec<Entry>>,
-    /// The same, with the offsets of the events behind which they follow for times.
+    /// The delayed chunks, with the offsets of the events that they follow as times.
     after: Arc<SpilledVec<Entry>>,
     /// Offsets of events that are left out, as times.
     left_out: Arc<SpilledVec<Entry>>,
@@ -192,7 +192,7 @@ fn has_time(all: &SpilledVec<Entry>, offset: u64) -> bool {
     all.at_time(offset as i64).next().is_some()
 }
 
-/// The same chunks in the order of the input.
+/// Chunks in the order of the input.
 fn by_input(
     chunks: Records<'_, Entry>,
     order: Order<'_, '_>,

@@ -90,9 +90,9 @@ pub struct InputClock {
 /// and breadcrumbs but for the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnnotationReport {
-    /// Those in the output, or in outputs together.
+    /// Annotations in the output, or in all outputs together.
     pub kept: u64,
-    /// Those dropped, by reason, in the order of reasons.
+    /// Annotations that were dropped, by reason, in the order of reasons.
     pub dropped: Vec<(AnnotationDrop, u64)>,
 }
 
@@ -153,7 +153,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Of a run that has written nothing so far.
+    /// The report of a run that has written nothing so far.
     pub fn new(config: &Config) -> Self {
         RunReport {
             inputs: Vec::new(),
@@ -194,7 +194,7 @@ pub struct MergeReport {
 }
 
 impl MergeReport {
-    /// Of a run that has done nothing so far.
+    /// The report of a run that has done nothing so far.
     pub fn new(config: &Config) -> Self {
         MergeReport {
             run: RunReport::new(config),

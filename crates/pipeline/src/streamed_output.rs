@@ -32,7 +32,7 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Format, OutputConfig, Target};
 use tracemill_tokenizer::{Form, Tier};
 
-/// See the module doc.
+/// An output that has been opened, with its opening and perhaps events written.
 pub(crate) struct StreamedOutput {
     pub(crate) output: Output,
     pub(crate) layout: Layout,

@@ -39,8 +39,6 @@ pub enum Warning {
     BreaksEscaped(u64),
     /// Annotations of DevTools that were dropped, by reason.
     AnnotationsDropped(Vec<(AnnotationDrop, u64)>),
-    /// Chunks of CPU profiles that were cut, in a trace with annotations.
-    ChunksCut(u64),
     /// The output has more text than DevTools opens.
     TooLarge {
         /// Bytes before packing.
@@ -56,7 +54,7 @@ pub enum Warning {
     PartsTooLarge {
         /// How many.
         larger: usize,
-        /// Of how many.
+        /// How many there are.
         of: usize,
         /// Bytes asked for.
         most: u64,
@@ -166,7 +164,7 @@ pub enum AnnotationDrop {
     Parts,
     /// It names a call in a CPU profile that DevTools would not find in the output.
     Call,
-    /// It is a breadcrumb of a later input, or one outside of the output.
+    /// A breadcrumb of a later input, or one outside of the output.
     Breadcrumb,
 }
 
@@ -241,10 +239,9 @@ impl fmt::Display for Warning {
             | Warning::FramesKeptApart { .. }
             | Warning::BreaksEscaped(_)
             | Warning::BeginsNotRepeated => self.of_form(f),
-            Warning::AnnotationsDropped(_)
-            | Warning::ChunksCut(_)
-            | Warning::TooLarge { .. }
-            | Warning::HiddenProfiles => self.of_viewer(f),
+            Warning::AnnotationsDropped(_) | Warning::TooLarge { .. } | Warning::HiddenProfiles => {
+                self.of_viewer(f)
+            }
             Warning::UnorderedStream(_)
             | Warning::ProfilesKeptWhole(_)
             | Warning::EmptyProfile(_) => self.of_profiles(f),
@@ -306,12 +303,6 @@ impl Warning {
                 let reasons = dropped.iter().map(|(why, count)| format!("{count} {}", why.sentence()));
                 f.write_str(&Vec::from_iter(reasons).join(", "))
             }
-            Warning::ChunksCut(chunks) => write!(
-                f,
-                "{} of CPU profiles cut into several events: annotations name events by number, so some may now sit on an \
-                 earlier event; annotate the output instead",
-                plural(*chunks, "chunk")
-            ),
             Warning::TooLarge { bytes, .. } => {
                 let (has, most) = (bytes >> 20, DEVTOOLS_MOST >> 20);
                 write!(f, "the output has {has} MiB of text, but DevTools opens less than {most} MiB")

@@ -6,7 +6,6 @@ use crate::groups::GroupBy;
 use crate::parts::{Part, call_tree_of_all};
 use crate::query::Query;
 use crate::rows::TreeRow;
-use crate::space::Room;
 use crate::table::View;
 use crate::trace::Trace;
 use crate::tree::By;
@@ -14,6 +13,7 @@ use crate::views::TopDown;
 use crate::walk::Visit;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
 
@@ -79,7 +79,7 @@ impl Run {
     /// As [`Trace::parts`].
     pub fn of(trace: &Trace, threads: &[usize], query: &Query, alone: bool) -> Result<Self, Error> {
         let samples = if alone { Samples::of(trace, threads) } else { Samples::default() };
-        let room = Room::new(&trace.limits, trace.limits.memory);
+        let room = Quota::new(&trace.limits, trace.limits.memory);
         let of_thread = |number: usize| {
             let is_wanted = |key: &Key| !samples.0.contains_key(key);
             let is_wanted: Option<IsWanted<'_>> = if alone { Some(&is_wanted) } else { None };
@@ -151,7 +151,7 @@ impl Samples {
 fn call_tree_and_singles(
     trace: &Trace,
     at: usize,
-    (query, room): (&Query, &Room),
+    (query, room): (&Query, &Quota),
     is_wanted: Option<IsWanted<'_>>,
 ) -> Result<(Part, Vec<Each>), Error> {
     trace.limits.cancel.check()?;

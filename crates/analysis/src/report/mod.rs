@@ -29,12 +29,12 @@ pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
 use crate::parts::{Part, bottom_up_of_all};
-use crate::space::Room;
 use crate::trace::Trace;
 use crate::walk::Window;
 use found::{is_gc, keep_longest};
 use std::borrow::Cow;
 use survey::Survey;
+use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
 
@@ -48,7 +48,7 @@ impl Trace {
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn report(&self, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
         let producer = rules.producer.unwrap_or_else(|| self.producer());
-        let room = Room::new(&self.limits, self.limits.memory);
+        let room = Quota::new(&self.limits, self.limits.memory);
         let (from, to) = self.bounds;
         let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
         let threads = &*self.that_work(threads, producer);
@@ -127,7 +127,7 @@ impl Trace {
         &self,
         threads: &[usize],
         (rows, requests): (usize, Vec<Request>),
-        room: &Room,
+        room: &Quota,
         report: &mut Report,
     ) -> Result<(), Error> {
         let window = report.window;

@@ -5,12 +5,12 @@ use crate::entities::Owner;
 use crate::groups::GroupBy;
 use crate::picks::{Picks, Walked};
 use crate::query::{Entries, TableRules};
-use crate::space::Room;
 use crate::table::View;
 use crate::trace::{Thread, ThreadKind, Trace, Track};
 use crate::tree::By;
 use crate::views::{BottomUp, Identify};
 use crate::walk::Window;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// A company, a domain or an extension with scripts or requests of a page.
@@ -36,7 +36,7 @@ impl Trace {
         track: &Track<'_>,
         visits: &[Visit],
         (tables, most): (TableRules, usize),
-        room: &Room,
+        room: &Quota,
     ) -> Result<Vec<Vec<Party>>, Error> {
         let view = View::new(track, TableRules { entries: Entries::All, ..tables });
         let of = |visit: &Visit| {
@@ -80,7 +80,7 @@ impl Trace {
         view: &View<'_>,
         window: Window,
         first: Option<Owner>,
-        (as_devtools, room): (bool, &Room),
+        (as_devtools, room): (bool, &Quota),
     ) -> Result<Vec<Party>, Error> {
         let ids = view.ids(GroupBy::ThirdParty).by_owner();
         let picks = Picks::default();

@@ -8,11 +8,11 @@ use crate::kinds::{Kind, flag};
 use crate::record::Record;
 use crate::reflows::is_layout;
 use crate::rows::Location;
-use crate::space::Room;
 use crate::trace::{Thread, Trace};
 use crate::value::{member, number, string};
 use crate::walk::{Counted, Visit, Window};
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// What is forced in a task is told from here on, in milliseconds.
@@ -65,7 +65,7 @@ impl Trace {
         &self,
         thread: &Thread,
         (layouts, window): (&[bool], Window),
-        room: &Room,
+        room: &Quota,
     ) -> Result<OfThread, Error> {
         let mut found = OfThread::default();
         let (mut events, mut scripts) = (Open::default(), Open::default());

@@ -11,12 +11,12 @@ use crate::groups::GroupBy;
 use crate::parts::Part;
 use crate::picks::{Picks, Walked};
 use crate::rows::{Table, TreeRow};
-use crate::space::Room;
 use crate::table::View;
 use crate::trace::Trace;
 use crate::tree::By;
 use crate::views::{BottomUp, TopDown};
 use crate::walk::Window;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// Paths that are told of a task or a block.
@@ -43,7 +43,7 @@ impl Trace {
         &self,
         at: usize,
         (rules, window, layouts, pages): Asked<'_>,
-        room: &Room,
+        room: &Quota,
     ) -> Result<Survey, Error> {
         self.limits.cancel.check()?;
         let thread = &self.threads[at];

@@ -75,7 +75,7 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
     each_once(all)
 }
 
-/// The same of threads that were chosen in a trace that has been read: a sentence for each flag of which something matches nothing.
+/// A sentence for each flag that chooses threads by something that matches none, in a trace that has been read.
 pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
         let is_there = |own: &&Pattern| names.iter().any(|name| own.is_match(name));

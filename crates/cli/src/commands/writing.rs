@@ -21,7 +21,7 @@ use tracemill_pipeline::{
 pub(super) struct TraceFlags<'a> {
     pub(super) output: &'a OutputArgs,
     pub(super) trace: &'a TraceArgs,
-    /// Of verbs that write for viewers.
+    /// The viewer flags; only of verbs that write for viewers.
     pub(super) viewer: Option<&'a ViewerArgs>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    /// Of one output; `listed` are inputs beside those on the command line.
+    /// Begins a run with one output; `listed` are inputs beside those on the command line.
     pub(super) fn one(
         flags: Flags<'a>,
         given: TraceFlags<'a>,
@@ -60,7 +60,7 @@ impl<'a> Writing<'a> {
         Ok((writing, output))
     }
 
-    /// Of any number of outputs, whose places and packing the verb has settled with `running`.
+    /// Begins a run with any number of outputs, whose places and packing the verb has chosen already.
     pub(super) fn of(
         mut running: Running<'a>,
         (trace, compression): (&'a TraceArgs, Compression),

@@ -377,3 +377,33 @@ pub(super) const LARGE: [Row; 18] = rows! {
     "open flows, index" 600_000 open_flows "index" "-f";
     "open flows, slice" 600_000 open_flows "slice" "--from" "100ms" "--to" "500ms" "--edges" "keep";
 };
+
+/// Threads of as many processes.
+fn processes_once(n: usize) -> Vec<String> {
+    array(&list(n, |i| slice(i, 1, i)))
+}
+
+/// What cannot be on disk, much more of it than the least budget has room for.
+pub(super) const COUNTED: [Row; 16] = rows! {
+    "open begins, check" 1_000_000 open_begins "check";
+    "open begins, info" 1_000_000 open_begins "info" "--full";
+    "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
+    "open begins, slice" 1_000_000 open_begins "slice" "--from" "1s";
+    "open begins, slice of whole pairs" 1_000_000 open_begins "slice" "--from" "1s" "--edges" "keep";
+    "open begins, merge for DevTools" 1_000_000 open_begins "merge" "--for" "devtools";
+    "open asyncs, check" 1_000_000 open_asyncs "check";
+    "pids, check" 400_000 processes_once "check";
+    "pids, info" 400_000 processes_once "info";
+    "pids, filter" 400_000 processes_once "filter" "--tid" "1";
+    "pids, merge" 400_000 pids "merge";
+    "pids, merge for Perfetto" 400_000 processes_once "merge" "--for" "perfetto";
+    "pids, merge for DevTools" 400_000 processes_once "merge" "--for" "devtools";
+    "annotations, merge" 200_000 annotations "merge";
+    "annotations, slice" 200_000 annotations "slice" "--from" "1ms";
+    "annotations, split" 200_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";
+};
+
+/// Begins of one id that nothing ends.
+fn open_asyncs(n: usize) -> Vec<String> {
+    array(&list(n, |i| named('b', i, i)))
+}

@@ -101,16 +101,35 @@ fn cost_grows_with_the_length_of_what_grows() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// RLIMIT_DATA ends who maps more than the budget of 64 MiB and 32 MiB for stacks and what the allocator does not use.
+/// A run within 64 MiB: RLIMIT_DATA ends who maps more than the budget and 32 MiB for stacks and what the allocator does not
+/// use. Returns its status and what it said.
+fn run_within_budget(row: &Row, n: usize, folder: &Path) -> (Option<i32>, String) {
+    let files = write_inputs(row, n, folder);
+    let script = "ulimit -d 98304 -s 512 && exec \"$0\" \"$@\" -m64M >/dev/null";
+    let mut command = command(script, row, &files, folder);
+    let output = command.env("RUST_BACKTRACE", "0").output().expect("bash is there");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 #[test]
 fn what_stands_around_events_stays_within_the_budget() {
     let folder = tempfile::tempdir().expect("a folder");
     for row in &inputs::LARGE {
-        let files = write_inputs(row, row.n, folder.path());
-        let script = "ulimit -d 98304 -s 512 && exec \"$0\" \"$@\" -m64M >/dev/null";
-        let mut command = command(script, row, &files, folder.path());
-        let output = command.env("RUST_BACKTRACE", "0").output().expect("bash is there");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", row.name);
+        let (status, said) = run_within_budget(row, row.n, folder.path());
+        assert!(matches!(status, Some(0 | 1)), "{}: {said}", row.name);
+    }
+}
+
+/// What cannot be on disk is counted: a run that has no room for it says so, and does not grow beyond its budget. A
+/// sixteenth of it has room.
+#[test]
+fn what_must_stay_in_memory_is_refused_where_the_budget_has_no_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for row in &inputs::COUNTED {
+        let (status, said) = run_within_budget(row, row.n, folder.path());
+        let refused = said.contains("more than the memory budget of 64 MiB has room for");
+        assert!(status == Some(4) && refused, "{}: {status:?}: {said}", row.name);
+        let (status, said) = run_within_budget(row, row.n / 16, folder.path());
+        assert!(matches!(status, Some(0 | 1)), "{}, fewer: {status:?}: {said}", row.name);
     }
 }

@@ -77,3 +77,47 @@ fn what_is_no_trace_is_refused() {
     folder.run("check missing.json").ends(3).says(&["No such file"]);
     folder.run("check --for emacs a.txt").ends(2);
 }
+
+/// Events of many lengths, every 41st of them cut off somewhere.
+fn damaged() -> String {
+    let mut random = 7_u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) as usize % below
+    };
+    let event = |number: usize| {
+        let args = "x".repeat(next(90));
+        let text = format!(
+            r#"{{"ph":"X","name":"e{number}","pid":1,"tid":1,"ts":{number},"dur":1,"args":{{"s":"{args}"}}}}"#
+        );
+        let len = if number % 41 == 7 { 10 + next(text.len() - 12) } else { text.len() };
+        text[..len].to_owned()
+    };
+    format!("[{}]", (0..300).map(event).collect::<Vec<_>>().join(",\n"))
+}
+
+/// Where a pipe is cut changes neither the findings of `check` nor the excerpts of other verbs.
+#[test]
+fn damage_is_told_alike_however_the_input_is_cut() {
+    let damaged = damaged();
+    let folder = Folder::new().with("a.json", &damaged);
+    let findings = |run: crate::support::Run| {
+        let json: Value = serde_json::from_str(&run.ends(1).stdout).expect("JSON");
+        let text = json["findings"].to_string().replace("standard input", "a.json");
+        assert!(text.contains("excerpt") && text.len() > 1000, "{text}");
+        text
+    };
+    let warnings =
+        |run: crate::support::Run| run.ends(1).stderr.replace("standard input", "a.json");
+    let filter = "filter --name e5";
+    let expected = (
+        findings(folder.run("check --json a.json")),
+        warnings(folder.run(&format!("{filter} a.json"))),
+    );
+    assert!(expected.1.contains("lost"), "{}", expected.1);
+    for cut in ["--read-size 1", "--read-size 63", "--read-size 64 -@ 1", "--read-size 4097", ""] {
+        let check = folder.pipe(&format!("check --json {cut} -"), damaged.as_bytes());
+        let filter = folder.pipe(&format!("{filter} {cut} -"), damaged.as_bytes());
+        assert_eq!((findings(check), warnings(filter)), expected, "{cut}");
+    }
+}

@@ -9,11 +9,11 @@ use std::sync::Arc;
 /// Numbers of annotations by what they name. 16 bytes a name, 24 of a call.
 #[derive(Default)]
 pub(super) struct AnnotationsByTarget {
-    /// Those of events, by their places.
+    /// Annotations that name an event, by its place.
     events: Vec<(u64, u32)>,
-    /// Those of calls, by their threads.
+    /// Annotations that name a call, by its thread.
     calls: Vec<(Ids, u32)>,
-    /// Those that name nothing but a stretch of time.
+    /// Annotations that name nothing but a stretch of time.
     ranges: Vec<u32>,
     /// The threads of calls.
     pub(super) wanted: Arc<RequestedThreads>,
@@ -42,8 +42,8 @@ impl AnnotationsByTarget {
         all
     }
 
-    /// Those that an output may have: that name one of its events, or a call of one of the threads `ids`, or a stretch of
-    /// time. Ascending.
+    /// Numbers, ascending, of the annotations that an output may have: they name one of its events, a call of one of the threads
+    /// `ids`, or a stretch of time.
     ///
     /// Cost: a binary search for each event of the output.
     pub(super) fn may_have(

@@ -49,7 +49,7 @@ pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64,
 /// Events that delays name.
 struct DelayedEvents {
     all: Vec<Entry>,
-    /// Of chunks that are held back the event behind which they come, and their number there.
+    /// For each chunk that is held back: the event behind which it comes, and its number there.
     waits: HashMap<u64, (u64, u64)>,
 }
 
@@ -91,7 +91,7 @@ fn rows(emit: &Emit<'_, '_, '_>, wanted: impl Iterator<Item = Entry>) -> HashMap
     rows
 }
 
-/// Those of `offsets`, which are sorted, that are in the lists; and how long the lists are.
+/// The positions in the lists of those `offsets` (which are sorted) that stand there; and how long the lists are.
 fn in_lists(emit: &Emit<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64) {
     let (mut rows, mut len, mut next, mut last) = (HashMap::default(), 0, 0, 0);
     for place in emit.lists.iter() {

@@ -24,8 +24,8 @@ pub(super) struct CallKey {
 }
 
 impl EventKey {
-    /// Of a JSON value, if DevTools can read it and it can be followed. That DevTools writes `p-…--1-…` for calls it has
-    /// no sample of does not mean that it reads them.
+    /// Reads the key in a JSON value, if DevTools can read it and it can be followed. DevTools writes `p-…--1-…` for calls that
+    /// have no sample, and does not read these itself.
     pub(super) fn of(value: &[u8]) -> Result<Self, AnnotationDrop> {
         let parts = parts(value).ok_or(AnnotationDrop::Malformed)?;
         match (parts.0, &parts.1[..]) {
@@ -74,7 +74,7 @@ fn parts(value: &[u8]) -> Option<(u8, Vec<u64>)> {
     Some((letter, rest.split('-').map(number).collect::<Option<_>>()?))
 }
 
-/// Of digits alone, as DevTools writes them.
+/// A number of digits alone, as DevTools writes numbers.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)

@@ -46,6 +46,8 @@ use read::{Annotated, EntryTarget};
 use skeleton::Skeleton;
 use std::sync::OnceLock;
 use tracemill_core::envelope::{Document, count};
+use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 
@@ -73,17 +75,21 @@ pub(crate) struct Annotations<'p> {
 
 impl<'p> Annotations<'p> {
     /// Reads those of all documents, and finds the events that they name; `whole` if all events will be written.
+    ///
+    /// # Errors
+    /// If there are more than the quota has room for.
     pub(crate) fn read(
         documents: &[Document],
         inputs: &Inputs,
         whole: bool,
-        store: &Store<'p>,
-    ) -> Self {
+        (store, quota): (&Store<'p>, &Quota),
+    ) -> Result<Self, Error> {
         // what profiles are made into counts too
         let several = inputs.payloads.len() > 1 || count(documents) > 1;
-        let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store);
-        let documents = documents.iter().filter_map(of).collect();
-        Annotations { documents, several, ..Annotations::default() }
+        let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store, quota);
+        let documents = documents.iter().filter_map(|own| of(own).transpose());
+        let documents = documents.collect::<Result<_, _>>()?;
+        Ok(Annotations { documents, several, ..Annotations::default() })
     }
 
     pub(crate) fn is_empty(&self) -> bool {

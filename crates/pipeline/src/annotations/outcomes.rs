@@ -14,7 +14,7 @@ pub(super) type Outcome = Result<(), AnnotationDrop>;
 pub(crate) struct Outcomes(Vec<(u32, Outcome)>);
 
 impl Outcomes {
-    /// That of the annotation of this number.
+    /// Notes what became of the annotation of this number.
     pub(super) fn push(&mut self, number: u32, outcome: Outcome) {
         self.0.push((number, outcome));
     }

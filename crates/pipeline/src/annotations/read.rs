@@ -10,8 +10,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
+use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::Order;
 use tracemill_core::read::{Numbers, Uncertain};
 use tracemill_core::store::Store;
@@ -93,7 +95,7 @@ pub(super) struct Annotated<'p> {
     /// Lists that are none.
     pub(super) malformed: u64,
     pub(super) crumbs: Breadcrumbs,
-    /// The same as they stand.
+    /// The bytes of `initialBreadcrumb`, as they stand.
     pub(super) breadcrumb: Option<&'p [u8]>,
     /// Whether DevTools applies them.
     pub(super) applied: bool,
@@ -114,6 +116,9 @@ pub(crate) fn modifications<'p>(
     Some((number, metadata, modifications))
 }
 
+/// Bytes of heap that an annotation takes, with what is known of the event that it names and of what becomes of it.
+const ANNOTATION: u64 = 400;
+
 /// Events of a document by their index.
 type EventsByIndex = HashMap<u64, Option<Result<u64, Uncertain>>>;
 
@@ -126,8 +131,9 @@ impl<'p> Annotated<'p> {
         numbers: &Numbers,
         alone: bool,
         store: &Store<'p>,
-    ) -> Option<Self> {
-        let (key, _, text) = modifications(document, store)?;
+        quota: &Quota,
+    ) -> Result<Option<Self>, Error> {
+        let Some((key, _, text)) = modifications(document, store) else { return Ok(None) };
         let mut lists = Vec::with_capacity(LISTS);
         let mut malformed = 0;
         for (group, of_group) in GROUPS {
@@ -139,6 +145,8 @@ impl<'p> Annotated<'p> {
                 lists.push((list, own.unwrap_or_default()));
             }
         }
+        let all: usize = lists.iter().map(|(_, all)| all.len()).sum();
+        quota.take(all as u64 * ANNOTATION, "DevTools annotations")?;
         let keys = lists.iter().flat_map(|(list, all)| all.iter().flat_map(|e| list.keys(e)));
         let indices: BTreeSet<u64> = keys.filter_map(|(_, key)| key.ok()?.index()).collect();
         let indices: Vec<u64> = indices.into_iter().collect();
@@ -166,7 +174,7 @@ impl<'p> Annotated<'p> {
             // where something was lost nothing is the same
             own.threads = Some(if all { threads } else { Threads::default() });
         }
-        Some(own)
+        Ok(Some(own))
     }
 
     /// Annotations, and lists that are none.

@@ -4,7 +4,7 @@ use super::read::{GROUPS, LISTS};
 use super::text::{Style, with_member};
 use tracemill_core::json::member;
 
-/// See the module doc.
+/// The text of `modifications` around its lists.
 pub(super) struct Skeleton {
     /// With empty lists.
     pub(super) text: Vec<u8>,
@@ -34,7 +34,7 @@ impl Skeleton {
         Skeleton { text, lists: std::array::from_fn(|_| lists.next().flatten()) }
     }
 
-    /// The same with other lists; those that the first document does not have are added if there is anything in them, or if
+    /// The text with other lists; lists that the first document does not have are added if they hold anything, or if
     /// DevTools applies the annotations.
     pub(super) fn with(&self, new: [Vec<Vec<u8>>; LISTS], applied: bool) -> Vec<u8> {
         let mut text = self.text.clone();

@@ -25,14 +25,14 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// That of an array without elements.
+    /// The style of an array without elements.
     pub(super) const PLAIN: Self = Style {
         before: Cow::Borrowed(b"["),
         between: Cow::Borrowed(b","),
         behind: Cow::Borrowed(b"]"),
     };
 
-    /// Of an array.
+    /// The style of an array.
     pub(super) fn of(array: &[u8]) -> Self {
         let all = elements(array).unwrap_or_default();
         let (Some(first), Some(last)) = (all.first(), all.last()) else { return Style::PLAIN };

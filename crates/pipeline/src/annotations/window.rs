@@ -16,7 +16,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Of a JSON value.
+    /// Reads a JSON value.
     pub(super) fn of(window: &[u8]) -> Option<Self> {
         let side = |name: &[u8]| member(window, name).and_then(Exact::of);
         Some(Span { min: side(b"min")?, max: side(b"max")? })
@@ -71,7 +71,7 @@ pub(super) struct Breadcrumbs {
 }
 
 impl Breadcrumbs {
-    /// Of a JSON value, as far as they can be read.
+    /// Reads a JSON value, as far as it has breadcrumbs.
     pub(super) fn of(initial: &[u8]) -> Self {
         let (mut crumbs, mut next) = (Breadcrumbs::default(), Some(initial));
         while let Some(crumb) = next.take()
@@ -85,13 +85,13 @@ impl Breadcrumbs {
         crumbs
     }
 
-    /// Those after the first.
+    /// How many breadcrumbs there are after the first.
     pub(super) fn inner(&self) -> u64 {
         self.spans.len().saturating_sub(1) as u64
     }
 
-    /// The same with `bounds` as the first window, and what of the others lies in them; a window that has nothing in them
-    /// ends the row. As they are where there are no bounds.
+    /// Breadcrumbs with `bounds` as the first window, and the others cut to them; a window that has nothing in the bounds
+    /// ends the row. Without bounds they stay as they are.
     pub(super) fn within(mut self, bounds: Option<&Span>, shift: Option<&Shift>) -> Self {
         let before = self.clone();
         self.spans = self.spans.into_iter().map(|span| span.shifted(shift)).collect();

@@ -12,6 +12,7 @@ use super::{Annotations, text};
 use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
+use crate::fixups::CutChunk;
 use crate::merged_keys::MergedKeys;
 use crate::warning::AnnotationDrop;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) clocks: Option<&'w Clocks>,
     /// Events that are written before all of these.
     pub(crate) before: u64,
+    /// Chunks of CPU profiles that are written as several events.
+    pub(crate) cut_chunks: &'w [CutChunk],
     /// Whether it is one of many, which have their events as they are: it costs what it has, not what there is.
     pub(crate) part: bool,
 }
@@ -41,7 +44,16 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
 impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     /// An output that has all events as they are.
     pub(crate) fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written { emit, config, whole: true, made: None, clocks: None, before: 0, part: false }
+        Written {
+            emit,
+            config,
+            whole: true,
+            made: None,
+            clocks: None,
+            before: 0,
+            cut_chunks: &[],
+            part: false,
+        }
     }
 
     /// A merge; `whole` if all events of all inputs are in it.
@@ -153,8 +165,23 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
                 }
             }
         });
-        self.indices = indices(self.written.emit, &wanted);
-        self.indices.values_mut().for_each(|index| *index += self.written.before);
+        let Written { emit, before, cut_chunks, .. } = *self.written;
+        if !wanted.is_empty() {
+            wanted.extend(cut_chunks.iter().map(|chunk| emit.order.entry_at(chunk.offset)));
+        }
+        self.indices = indices(emit, &wanted);
+        let index_of = |chunk: &CutChunk| Some((*self.indices.get(&chunk.offset)?, chunk.more));
+        let mut cut: Vec<(u64, u64)> = cut_chunks.iter().filter_map(index_of).collect();
+        cut.sort_unstable();
+        let mut sum = 0;
+        for (_, more) in &mut cut {
+            sum += *more;
+            *more = sum;
+        }
+        for index in self.indices.values_mut() {
+            let earlier = cut.partition_point(|&(chunk, _)| chunk < *index);
+            *index += before + earlier.checked_sub(1).map_or(0, |last| cut[last].1);
+        }
     }
 
     /// Threads of calls: those that are asked for in the output.

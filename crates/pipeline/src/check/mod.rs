@@ -34,8 +34,7 @@ pub(crate) use required_args::{Need, lacks, profile_id};
 pub use rules::{Severity, check_rules};
 pub(crate) use viewers::{has_page, page_data};
 
-use crate::config::CheckFor;
-use crate::config::Config;
+use crate::config::{CheckFor, Config, THREADS};
 use crate::inputs::read_all;
 use chunk::{ChunkFindings, frame_id};
 use order::Orders;
@@ -50,6 +49,7 @@ use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{Document, Envelope, KeyValue, count};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
+use tracemill_core::limits::Quota;
 use tracemill_core::read::{Current, InputPayload, Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::spill::RunFile;
@@ -96,7 +96,8 @@ fn run<const DEVTOOLS: bool>(
     let ground = InputMap::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);
-    let (tallies, judged) = walk::walk(&runs, config.threads, suspects.count(), judge);
+    let quota = &config.quota(config.memory / 2 / config.threads.max(1) as u64);
+    let (tallies, judged) = walk::walk(&runs, (config.threads, quota), suspects.count(), judge)?;
     let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
     drop(runs);
     checker.tallies.append(&tallies);
@@ -132,6 +133,7 @@ struct Checker<const DEVTOOLS: bool> {
     limit: u64,
     tallies: Tallies,
     orders: Orders,
+    quota: Quota,
     records: Vec<Vec<Grouped>>,
     heap: u64,
     spill: RunFile,
@@ -157,6 +159,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             limit,
             tallies: Tallies::default(),
             orders: Orders::default(),
+            quota: config.table_quota(),
             records: Vec::new(),
             heap: 0,
             spill: RunFile::new(&config.tmp_dir),
@@ -338,6 +341,7 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
         self.tallies.append(&part.tallies);
         self.times = self.times.unite(part.times);
         self.orders.append(part.orders, &mut self.tallies);
+        self.quota.check(self.orders.heap(), THREADS)?;
         self.profiles.append(part.profiles, base)?;
         self.browser.append(part.browser);
         for (frame, (count, first)) in part.frames {

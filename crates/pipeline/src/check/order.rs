@@ -135,6 +135,11 @@ impl Orders {
         }
     }
 
+    /// Bytes of heap.
+    pub(super) fn heap(&self) -> u64 {
+        (self.threads.capacity() * size_of::<(u64, ThreadOrder)>()) as u64
+    }
+
     /// The next input has an order of its own.
     pub(super) fn end_input(&mut self) {
         self.all = None;

@@ -32,7 +32,7 @@ impl Grouped {
         self.place as u8 & !INEXACT
     }
 
-    /// The same of an X event one of whose times is finer than a nanosecond.
+    /// Marks an X event one of whose times is finer than a nanosecond.
     pub(super) fn inexact(self) -> Self {
         Grouped { place: self.place | u64::from(INEXACT), ..self }
     }
@@ -217,7 +217,7 @@ impl Runs {
 /// Buckets of runs, one after the other.
 pub(super) struct Buckets<'r> {
     runs: &'r Runs,
-    /// Of the next bucket.
+    /// The number of the next bucket.
     number: usize,
     /// Where it begins in each run.
     starts: Vec<usize>,

@@ -11,8 +11,12 @@
 use super::records::{Grouped, Runs};
 use super::rules::Kind;
 use super::tallies::Tallies;
+use crate::config::OPEN;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::pairing::{Begins, Ends};
 use tracemill_core::threads::on_threads;
 
@@ -20,15 +24,16 @@ use tracemill_core::threads::on_threads;
 /// in the order of their numbers.
 pub(super) fn walk<T: Send>(
     runs: &Runs,
-    threads: usize,
+    (threads, quota): (usize, &Quota),
     before: usize,
     task: impl Fn(usize) -> T + Sync,
-) -> (Tallies, Vec<T>) {
+) -> Result<(Tallies, Vec<T>), Error> {
     // a few stretches a worker even out groups of different sizes
     let stretch = runs.len().div_ceil(threads * 4).max(1);
     let tasks = before + runs.len().div_ceil(stretch);
     let next = AtomicUsize::new(0);
     let all = Mutex::new((Tallies::default(), Vec::new()));
+    let failed = Mutex::new(None);
     let lock = || all.lock().unwrap_or_else(|e| e.into_inner());
     let work = || {
         let mut tallies = Tallies::default();
@@ -42,19 +47,33 @@ pub(super) fn walk<T: Send>(
                     let answer = task(number);
                     lock().1.push((number, answer));
                 }
-                Some(at) => walk_stretch(runs, at * stretch, (at + 1) * stretch, &mut tallies),
+                Some(at) => {
+                    let places = at * stretch..(at + 1) * stretch;
+                    if let Err(why) = walk_stretch(runs, places, &mut tallies, quota) {
+                        failed.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(why);
+                        next.store(tasks, Ordering::Relaxed);
+                    }
+                }
             }
         }
         lock().0.append(&tallies);
     };
     on_threads(threads.min(tasks), work);
     let (tallies, mut answers) = all.into_inner().unwrap_or_else(|e| e.into_inner());
+    if let Some(why) = failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        return Err(why);
+    }
     answers.sort_unstable_by_key(|&(number, _)| number);
-    (tallies, answers.into_iter().map(|(_, answer)| answer).collect())
+    Ok((tallies, answers.into_iter().map(|(_, answer)| answer).collect()))
 }
 
-/// The groups that begin in buckets `from..to`, to their ends.
-fn walk_stretch(runs: &Runs, from: usize, to: usize, tallies: &mut Tallies) {
+/// The groups that begin in the buckets `from..to`, to their ends.
+fn walk_stretch(
+    runs: &Runs,
+    Range { start: from, end: to }: Range<usize>,
+    tallies: &mut Tallies,
+    quota: &Quota,
+) -> Result<(), Error> {
     let mut bucket = Vec::new();
     let mut group = runs.group_before(from);
     let mut begun = false;
@@ -66,25 +85,27 @@ fn walk_stretch(runs: &Runs, from: usize, to: usize, tallies: &mut Tallies) {
             if group != Some(record.group) {
                 open.end(tallies);
                 if number >= to {
-                    return;
+                    return Ok(());
                 }
                 (group, begun) = (Some(record.group), true);
             }
             if begun {
                 open.note(record, tallies);
+                quota.check(open.heap(), OPEN)?;
             }
         }
         if number + 1 >= to && !begun {
-            return;
+            return Ok(());
         }
     }
     open.end(tallies);
+    Ok(())
 }
 
 /// A begin that waits for its end.
 #[derive(Clone, Copy)]
 struct Begin {
-    /// Of its name.
+    /// The hash of its name.
     name: u64,
     offset: u64,
 }
@@ -103,6 +124,12 @@ struct Open {
 }
 
 impl Open {
+    /// Bytes of heap of the begins.
+    #[inline]
+    fn heap(&self) -> u64 {
+        self.slices.heap() + self.asyncs.heap()
+    }
+
     #[inline]
     fn note(&mut self, record: &Grouped, tallies: &mut Tallies) {
         match record.phase() {
@@ -196,7 +223,7 @@ impl Open {
     }
 }
 
-/// Of a record of an id: the half of its name's hash, which is never that of no name.
+/// The hash of the name of an async event: half of the record's word, and never that of no name.
 fn async_name(record: &Grouped) -> u64 {
     (record.extra >> 32) | 1 << 32
 }

@@ -24,9 +24,9 @@ pub(crate) struct ClockWatch {
 /// Events that inputs have in common.
 #[derive(Clone, Debug)]
 pub(super) enum Marker {
-    /// Those of this name: the i-th of one input belongs to the i-th of another.
+    /// Events of this name: the i-th of one input belongs to the i-th of another.
     Name(Vec<u8>),
-    /// Those whose name this matches: the first group, or the whole match, says which belong together.
+    /// Events whose name this matches: the first group, or the whole match, says which belong together.
     Series(Regex),
 }
 

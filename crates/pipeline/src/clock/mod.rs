@@ -244,7 +244,7 @@ impl Clocks {
         self.by_place.at(offset)
     }
 
-    /// The same for a store, if any time changes.
+    /// The shifts by the places of inputs, for a store; `None` if no time changes.
     pub(crate) fn shifts(&self) -> Option<Arc<Shifts>> {
         self.change().then(|| Arc::clone(&self.by_place))
     }

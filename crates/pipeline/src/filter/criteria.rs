@@ -75,7 +75,7 @@ pub(crate) struct Criteria {
     cat: Option<Regex>,
     name: Option<Regex>,
     drops: Vec<DropPreset>,
-    /// The same, each by itself.
+    /// Each criterion by itself, to tell which of them match nothing.
     pub(super) asked: Queries,
 }
 

@@ -16,11 +16,13 @@ use super::narrowed::Narrowed;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
+use crate::config::OPEN;
 use crate::slice::narrowed::{close_in, open_in};
 use crate::warning::Warning;
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{ExternalSorter, Lists, Order, SortedRecords};
 use tracemill_core::pairing::Begins;
 use tracemill_core::place::Place;
@@ -42,7 +44,7 @@ struct UndecidedEvents<'w, 's, 'p> {
     criteria: &'w Criteria,
     /// What each thread is judged by names.
     threads: Vec<Reason>,
-    /// That of the trace.
+    /// Where the trace starts, in nanoseconds.
     start: i64,
     /// An end with a name closes no begin of another one.
     only_by_name: bool,
@@ -52,6 +54,7 @@ struct UndecidedEvents<'w, 's, 'p> {
     /// Bytes for the events of one group.
     share: u64,
     tmp_dir: &'w Path,
+    quota: Quota,
 }
 
 /// Takes a decided event: its place, its duration (or that of what it belongs to), and why it goes.
@@ -89,6 +92,7 @@ impl Index<'_> {
             order,
             share,
             tmp_dir: &config.tmp_dir,
+            quota: config.open_quota(),
         };
         if waiting.late.is_empty() && waiting.bound.is_empty() {
             let threshold = criteria.shrinks().then_some(0);
@@ -281,7 +285,10 @@ impl UndecidedEvents<'_, '_, '_> {
                 self.end_key(&mut group, &mut open, visit)?;
             }
             match record.role {
-                Role::Begin => open_in(&mut open, record.name, record.is_apart, record),
+                Role::Begin => {
+                    open_in(&mut open, record.name, record.is_apart, record);
+                    self.quota.check(open.heap(), OPEN)?;
+                }
                 Role::End => {
                     let by_name = record.is_apart || self.only_by_name && record.name != 0;
                     self.end(&record, close_in(&mut open, record.name, by_name), visit)?;

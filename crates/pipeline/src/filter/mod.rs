@@ -29,7 +29,7 @@ mod undecided;
 mod unread;
 
 use crate::annotations::{Annotations, NAMED, Written, name_events};
-use crate::config::Config;
+use crate::config::{Config, THREADS};
 use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
@@ -52,6 +52,7 @@ use threads::Names;
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{Buckets, ExternalSorter, Order, Timed};
 use tracemill_core::output;
 use tracemill_core::place::Long;
@@ -136,7 +137,8 @@ fn write(
     let (late_keys, late) = take_late_keys(&mut documents, sources, format);
     let begun = index.stream_policy.take().or(index.begun.take());
     let mut united = unite(&documents, store);
-    let annotations = Annotations::read(&documents, &inputs, false, store);
+    let annotations =
+        Annotations::read(&documents, &inputs, false, (store, &config.table_quota()))?;
     let layout = Layout::of(format);
     let around =
         layout.opening(&united).len() as u64 + layout.closing_len(&united) + annotations.len();
@@ -198,6 +200,7 @@ struct Index<'c> {
     tallies: Tallies,
     times: Times,
     threads: ThreadNumbers,
+    quota: Quota,
     names: Names,
     documents: Vec<Document>,
     /// What is known, if not all is read, and what was read of it.
@@ -222,6 +225,7 @@ impl<'c> Index<'c> {
             tallies: Tallies::default(),
             times: Times::NONE,
             threads: ThreadNumbers::default(),
+            quota: config.table_quota(),
             names: Names::default(),
             documents: Vec::new(),
             known: None,
@@ -261,6 +265,7 @@ impl Reader for Index<'_> {
     fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
         let numbers = self.threads.append(found.threads);
+        self.quota.check(self.threads.heap(), THREADS)?;
         let renumber = |record: &mut Undecided| {
             record.thread = numbers.get(record.thread as usize).copied().unwrap_or_default();
         };

@@ -10,10 +10,10 @@ use crate::pieces::Pieces;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
 
-/// Of the one input: an undamaged document, all JSON.
+/// What an index says of the one input, which is an undamaged document and all JSON.
 #[derive(Debug)]
 pub(crate) struct Narrowed {
-    /// That of the trace.
+    /// Where the trace starts, in nanoseconds.
     pub(crate) start: i64,
     /// What is read of it: everything that may stay, and whatever that belongs to.
     pub(crate) pieces: Pieces,

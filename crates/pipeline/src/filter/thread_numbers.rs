@@ -54,6 +54,14 @@ impl ThreadNumbers {
         number
     }
 
+    /// Bytes of heap, about.
+    pub(super) fn heap(&self) -> u64 {
+        /// Bytes of the texts and the keys of a thread, with what the allocator adds.
+        const TEXTS: usize = 96;
+        let entry = size_of::<Thread>() + size_of::<(Vec<u8>, u32)>() * 8 / 7 + TEXTS;
+        (self.all.len() * entry) as u64
+    }
+
     /// Takes over the threads of a later part; returns their numbers here.
     pub(super) fn append(&mut self, later: ThreadNumbers) -> Vec<u32> {
         let mut numbers = vec![0; later.all.len()];

@@ -36,7 +36,7 @@ pub(super) struct Undecided {
     pub(super) key: u64,
     /// Time and place; [`i64::MIN`] if it has no time.
     pub(super) entry: Entry,
-    /// Of `B` and `E` the hash of the name, as pairing looks at it; 0 of others.
+    /// The hash of the name of a `B` or `E`, as pairing looks at it; 0 for all others.
     pub(super) name: u64,
     pub(super) thread: u32,
     /// What its own fields and its thread's ids are judged.

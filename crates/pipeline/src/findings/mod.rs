@@ -195,12 +195,12 @@ pub fn scan_inputs<F: Findings>(
 }
 
 impl Scanned {
-    /// Of each input, in order.
+    /// A report for each input, in order.
     pub fn inputs(&self) -> &[InputReport] {
         &self.inputs.reports
     }
 
-    /// Whose processes those of an input are, by its number, and what is added to its times.
+    /// The place of an input, by its number: the new pids of its processes, and what is added to its times.
     ///
     /// # Panics
     /// For a number that no input has.

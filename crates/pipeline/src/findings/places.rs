@@ -16,7 +16,7 @@ use tracemill_core::store::Store;
 use tracemill_profile::StreamOrders;
 use tracemill_tokenizer::Event;
 
-/// Who the processes of an input are beside those of the others, and when.
+/// The place of an input among the others: the new pids of its processes, and how its times are moved.
 #[derive(Clone, Debug, Default)]
 pub struct InputPlace {
     renames: Option<Arc<crate::identity::Renames>>,

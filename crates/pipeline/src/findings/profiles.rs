@@ -9,7 +9,7 @@ use tracemill_profile::{
     text_of,
 };
 
-/// Whose a profile is.
+/// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
 #[derive(Clone, Debug)]
 pub struct ProfileFacts {
     /// `pid` as written; empty if missing.

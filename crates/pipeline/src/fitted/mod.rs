@@ -40,7 +40,7 @@ fn settled(config: &Config) -> Config {
 /// Runs `write`, which is given where a draft goes and what it is told; returns what it says, and the draft.
 ///
 /// # Errors
-/// Those of `write`; [`crate::ErrorKind::Scratch`].
+/// The errors of `write`, and [`crate::ErrorKind::Scratch`].
 pub(crate) fn draft<R>(
     name: &str,
     output: &OutputConfig,

@@ -44,7 +44,7 @@ struct MergedProcess {
 struct RecordingThreads {
     /// Each tid of any process.
     tids: HashMap<Key, u32>,
-    /// Of each process by number.
+    /// Pairs of a process, by its number, and one of its threads.
     of: HashSet<(u32, u32)>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct FrameNames<'r> {
     rewrite: Option<&'r mut Rewrite>,
     /// All frames of the output.
     space: Space,
-    /// Those that have been renamed.
+    /// Ids of frames that have been given to renamed frames.
     moved: Space,
     /// Recordings whose frames are in the output.
     united: HashSet<usize>,

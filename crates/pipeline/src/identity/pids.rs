@@ -31,7 +31,7 @@ pub(super) struct Pids {
     policy: PidPolicy,
     /// All that any input has, and all given out.
     used: HashSet<Key>,
-    /// Those that belong to a recording.
+    /// Pids that a recording has already, or was given.
     taken: HashSet<Key>,
     /// Where the search for any free number goes on.
     next: u64,

@@ -126,7 +126,7 @@ pub(crate) struct Processes {
     numbers: HashMap<Key, usize>,
     /// Threads that they have already, by the number of the process, while it is read.
     known_threads: HashSet<(usize, Key)>,
-    /// Of ids, then of each `--args-key`.
+    /// Ranges of ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdRanges>,
 }
 
@@ -156,6 +156,18 @@ impl Processes {
             times.sample.into_iter().for_each(|(hash, time)| own.note(hash, time));
         }
         append_each(&mut self.ids, &ids);
+    }
+
+    /// Bytes of heap, about.
+    pub(crate) fn heap(&self) -> u64 {
+        /// Bytes of the texts of a process, with what the allocator adds; a thread has half of that in its list, and half in
+        /// the set.
+        const TEXTS: usize = 96;
+        let processes = self.by_pid.capacity() * (size_of::<(Key, Process)>() + TEXTS)
+            + self.numbers.capacity() * (size_of::<(Key, usize)>() + TEXTS / 2)
+            + self.known_threads.capacity()
+                * (size_of::<(usize, Key)>() + size_of::<Key>() + TEXTS / 2);
+        processes as u64
     }
 
     /// The input has been read: leaves what decisions need of it, since there may be thousands.

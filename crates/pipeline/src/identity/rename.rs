@@ -23,7 +23,7 @@ const FRAME_EVENTS: [&[u8]; 3] =
 pub(crate) struct Renames {
     /// New pids by old ones.
     pub(crate) pids: HashMap<Key, Vec<u8>>,
-    /// Of ids, then of each `--args-key`.
+    /// New ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdMap>,
     args_keys: Vec<Vec<u8>>,
 }
@@ -77,9 +77,9 @@ pub(crate) struct RenamedUnit {
     /// The number of its recording.
     pub(crate) recording: usize,
     pub(crate) renames: Option<Arc<Renames>>,
-    /// Of stack frames, where ids of frames clash.
+    /// New ids of stack frames; only where ids of frames clash.
     pub(crate) frames: Option<IdMap>,
-    /// What is done to times.
+    /// How its times are moved.
     pub(crate) shift: Option<Arc<Shift>>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct UnitFacts {
     pub(crate) base: u64,
     pub(crate) processes: Processes,
     pub(crate) streams: StreamOrders,
-    /// Of clocks, if those are looked for.
+    /// Samples of its clock; only where clocks are compared.
     pub(crate) sightings: Option<Box<ClockSamples>>,
 }
 

@@ -11,7 +11,7 @@ use super::slices::Slices;
 use super::table::{Table, hash};
 use super::threads::{as_written, ids, processes};
 use super::timeline::Timeline;
-use crate::config::Config;
+use crate::config::{Config, THREADS};
 use crate::inputs::of_inputs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -121,6 +121,7 @@ impl InfoAccumulator {
         }
         self.odd_phases.append(&later.odd_phases);
         self.threads.append(&later.threads);
+        self.config.table_quota().check(self.threads.heap(), THREADS)?;
         self.names.append(&later.names)?;
         self.cats.append(&later.cats)?;
         self.args.append(&later.args)?;
@@ -185,7 +186,8 @@ impl InfoAccumulator {
         let top = self.wanted.top;
         let has_self = self.nests();
         let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
-        let (thread_times, unended) = self_times(&self.slices.finish()?, &mut self_names)?;
+        let (thread_times, unended) =
+            self_times(&self.slices.finish()?, &mut self_names, &self.config.open_quota())?;
         let of_thread = |thread: u64| {
             let at = thread_times.binary_search_by_key(&thread, |&(hash, _)| hash);
             at.map_or(0, |at| thread_times[at].1)

@@ -8,7 +8,9 @@
 use super::ledger::Ledger;
 use super::report::{Unended, Usage};
 use super::slices::{Slice, Sorted};
+use crate::config::OPEN;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::pairing::Begins;
 
 /// The self times of threads by hash, ascending, those of names in `names`, and what never ends.
@@ -17,11 +19,12 @@ use tracemill_core::pairing::Begins;
 pub(super) fn self_times(
     slices: &Sorted,
     names: &mut Ledger,
+    quota: &Quota,
 ) -> Result<(Vec<(u64, u64)>, Unended), Error> {
     let mut threads: Vec<(u64, u64)> = Vec::new();
     let unended = Unended::default();
     let mut nest =
-        NestingWalk { open: Begins::default(), now: 0, last: 0, busy: 0, unended, names };
+        NestingWalk { open: Begins::default(), now: 0, last: 0, busy: 0, unended, names, quota };
     slices.each(|slice| {
         if threads.last().is_none_or(|&(thread, _)| thread != slice.thread) {
             let busy = nest.end()?;
@@ -57,6 +60,7 @@ struct NestingWalk<'l> {
     busy: u64,
     unended: Unended,
     names: &'l mut Ledger,
+    quota: &'l Quota,
 }
 
 impl NestingWalk<'_> {
@@ -74,7 +78,7 @@ impl NestingWalk<'_> {
             }
             _ => return self.open.end(slice.name).map_or(Ok(()), |ended| self.close(ended)),
         }
-        Ok(())
+        self.quota.check(self.open.heap(), OPEN)
     }
 
     /// Gives the time up to `to` to whom it belongs, and closes what ends until then as it comes to the top.
@@ -124,6 +128,7 @@ impl NestingWalk<'_> {
 mod tests {
     use super::super::slices::{Slices, sort};
     use super::*;
+    use tracemill_core::limits::Limits;
 
     /// Phase, ts, dur, name; one thread a list.
     fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {
@@ -132,7 +137,7 @@ mod tests {
         (threads, names)
     }
 
-    /// The same, and what never ends.
+    /// As `times`, with what never ends.
     fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
         let mut slices = Slices::new(0, &dir);
@@ -144,8 +149,9 @@ mod tests {
             }
         }
         let mut names = Ledger::new(0, &dir);
+        let quota = Quota::new(&Limits::new(1, 1 << 20, &dir), 1 << 20);
         let (threads, unended) =
-            self_times(&slices.finish().expect("room"), &mut names).expect("room");
+            self_times(&slices.finish().expect("room"), &mut names, &quota).expect("room");
         let names = names.finish().expect("room");
         let names = names.iter().map(|entry| (entry.hash, entry.usage.self_ns)).collect();
         (threads.into_iter().map(|thread| thread.1).collect(), names, unended)

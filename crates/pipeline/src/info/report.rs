@@ -119,11 +119,11 @@ pub struct Unended {
 pub struct TopList {
     /// How many different names there are.
     pub distinct: u64,
-    /// Those of most bytes.
+    /// The rows of most bytes.
     pub by_bytes: Vec<TopRow>,
-    /// Those of most time, if any.
+    /// The rows of most time, if any has time.
     pub by_time: Vec<TopRow>,
-    /// Those of most self time, if any.
+    /// The rows of most self time, if any has self time.
     pub by_self: Vec<TopRow>,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct ChunkFindings {
     pub(super) streams: StreamOrders,
     /// Whether there is an event that makes the trace one of a browser.
     pub(super) browser: bool,
-    /// Who is in it, if that is asked for.
+    /// Its processes; only where inputs are compared.
     pub(super) processes: Option<Box<ProcessFindings>>,
     /// What tells of its clock, if that is asked for.
     pub(super) sightings: Option<Box<ClockSamples>>,

@@ -2,12 +2,13 @@
 
 use super::chunk::ChunkFindings;
 use crate::clock::{ClockSamples, ClockWatch};
-use crate::config::{ClockRules, Config};
+use crate::config::{ClockRules, Config, THREADS};
 use crate::identity::{IdFilter, ProcessFindings, UnitFacts, watched};
 use crate::viewer;
 use std::sync::Arc;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::order::{Order, Sorter};
 use tracemill_core::place::Long;
@@ -29,6 +30,9 @@ pub(super) struct Index {
     /// What the times of the input at hand are multiplied by.
     pub(super) factor: Option<Arc<Shift>>,
     pub(super) units: Vec<UnitFacts>,
+    pub(super) quota: Quota,
+    /// Bytes of heap of the processes of units that have been read.
+    pub(super) processes: u64,
     /// Whether there is the trace of a browser.
     pub(super) browser: bool,
     /// What matters to a viewer, if it is for one.
@@ -52,6 +56,8 @@ impl Index {
             clock_watch: config.clocks.watch(several),
             factor: None,
             units: Vec::new(),
+            quota: config.table_quota(),
+            processes: 0,
             browser: false,
             viewer,
         }
@@ -105,7 +111,10 @@ impl Reader for Index {
         }
         part.envelope.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
-            self.units.last_mut().into_iter().for_each(|last| last.processes.finish());
+            if let Some(last) = self.units.last_mut() {
+                last.processes.finish();
+                self.processes += last.processes.heap();
+            }
             self.units.push(UnitFacts { base, ..UnitFacts::default() });
         }
         if let Some(unit) = self.units.last_mut() {
@@ -115,6 +124,9 @@ impl Reader for Index {
                 unit.sightings.get_or_insert_default().append(*sightings);
             }
         }
+        let current_unit = self.units.last().map_or(0, |unit| unit.processes.heap());
+        let shown = self.viewer.as_ref().map_or(0, viewer::ViewerScan::heap);
+        self.quota.check(self.processes + current_unit + shown, THREADS)?;
         self.browser |= part.browser;
         let [metadata, untimed] = part.lists;
         self.entries.push(part.timed);

@@ -111,7 +111,8 @@ impl Index {
         let store = &store;
         let order = Order(store);
         let mut delays = find_delays(streams, &decided, (&runs, &lists), order, config)?;
-        let annotations = Annotations::read(&self.documents, &inputs, true, store);
+        let annotations =
+            Annotations::read(&self.documents, &inputs, true, (store, &config.table_quota()))?;
         let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
         let mut identity = IdentityReport {
             inputs: decided.describe(&inputs, rules),
@@ -147,6 +148,7 @@ impl Index {
         }
         let mut written = Written::merged(&emit, &clocks, known.is_none(), config);
         written.before = retouch.as_ref().map_or(0, ViewerFixups::before);
+        written.cut_chunks = known.as_ref().map_or(&[], |known| &known.cut_chunks);
         report.run.annotations = annotations.put(&mut united, &written).report();
         report.run.warnings.extend(report.run.annotations.warning());
         retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));

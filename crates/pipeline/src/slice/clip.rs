@@ -21,9 +21,11 @@
 use super::edge::{EdgeEvent, EdgeKind};
 use super::keys::{PairEvent, has_rest};
 use super::kinds::{Kind, Step};
+use crate::config::OPEN;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{ExternalSorter, Gather, Order};
 use tracemill_core::pairing::Begins;
 use tracemill_core::store::Store;
@@ -68,6 +70,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     pending: bool,
     /// See [`super::narrowed::Narrowed`].
     only_by_name: bool,
+    quota: Quota,
 }
 
 impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
@@ -78,6 +81,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         bounds: Bounds,
         kept: &'k mut Gather<'j, 'p>,
         edges: ExternalSorter<EdgeEvent>,
+        quota: Quota,
     ) -> Self {
         Clip {
             store,
@@ -92,6 +96,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             next: 0,
             pending: false,
             only_by_name: false,
+            quota,
         }
     }
 
@@ -137,7 +142,10 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
                     self.open.clear();
                 }
             }
-            (_, Step::Begin) => part.open_in(&mut self.open, new),
+            (_, Step::Begin) => {
+                part.open_in(&mut self.open, new);
+                self.quota.check(self.open.heap(), OPEN)?;
+            }
             (_, Step::Middle) => {}
             (_, Step::End) => {
                 if let Some(begin) = part.close_in(&mut self.open, self.only_by_name) {

@@ -77,7 +77,7 @@ struct Interval {
 }
 
 impl Interval {
-    /// That of a complete event; `None` if it has no duration.
+    /// The interval of a complete event; `None` if it has no duration.
     fn of(event: &Event<'_>) -> Option<Self> {
         let dur = event.dur().filter(|_| Phase::of(event) == Phase::Complete)?;
         if dur.floor < 0 || (dur.floor == 0 && dur.exact) {

@@ -28,7 +28,7 @@ pub(crate) struct PairEvent {
     pub(crate) entry: Entry,
     /// 0 if it has no id and needs one.
     key: [u64; 2],
-    /// Of its name; 0 if there is none, an empty one, or the key has it.
+    /// A hash of its name; 0 if it has none or an empty one, or if the key has the name.
     pub(crate) name: u64,
     pub(crate) kind: Kind,
     pub(crate) step: Step,

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 impl Kind {
     const ALL: [Kind; 5] = [Kind::Slice, Kind::Async, Kind::Legacy, Kind::Flow, Kind::Counter];
 
-    /// That of its number.
+    /// The variant of this number, as it is stored.
     pub(crate) fn of_number(number: u8) -> Self {
         Kind::ALL[usize::from(number) % Kind::ALL.len()]
     }
@@ -50,7 +50,7 @@ pub(crate) enum Step {
 impl Step {
     const ALL: [Step; 3] = [Step::Begin, Step::Middle, Step::End];
 
-    /// That of its number.
+    /// The variant of this number, as it is stored.
     pub(crate) fn of_number(number: u8) -> Self {
         Step::ALL[usize::from(number) % Step::ALL.len()]
     }

@@ -128,7 +128,8 @@ fn write<E>(
     let only_by_name = index.only_by_name();
     let judge =
         Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, config };
-    let annotations = Annotations::read(&index.documents, &inputs, whole, &store);
+    let annotations =
+        Annotations::read(&index.documents, &inputs, whole, (&store, &config.table_quota()))?;
     let documents = std::mem::take(&mut index.documents);
     let entries = SpillVec::new(&config.tmp_dir, judge.share() / 2);
     let watched = annotations.events().collect();

@@ -14,7 +14,7 @@ use tracemill_profile::IndexedStreams;
 /// Where the one input stands: what is made for an edge comes before what stands there, so its place does too.
 pub(crate) const BASE: u64 = 1 << 36;
 
-/// Of the one input: an undamaged document, all JSON.
+/// What an index says of the one input, which is an undamaged document and all JSON.
 #[derive(Debug)]
 pub(crate) struct Narrowed {
     pub(crate) bounds: Bounds,

@@ -10,8 +10,10 @@
 
 use super::keys::{PairEvent, has_rest};
 use super::kinds::{Kind, Step};
+use crate::config::OPEN;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::Gather;
 use tracemill_core::pairing::Begins;
 use tracemill_core::spill::SpillVec;
@@ -33,6 +35,7 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     steps: SpillVec<Entry>,
     /// See [`super::narrowed::Narrowed`].
     only_by_name: bool,
+    quota: Quota,
 }
 
 /// What decides on a flow.
@@ -52,9 +55,21 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         edges: Edges,
         kept: &'k mut Gather<'j, 'p>,
         steps: SpillVec<Entry>,
+        quota: Quota,
     ) -> Self {
         let (open, only_by_name) = (Begins::default(), false);
-        Pairs { store, windows, edges, kept, owner: 0, open, flow: None, steps, only_by_name }
+        Pairs {
+            store,
+            windows,
+            edges,
+            kept,
+            owner: 0,
+            open,
+            flow: None,
+            steps,
+            only_by_name,
+            quota,
+        }
     }
 
     /// Says whether names alone pair.
@@ -84,7 +99,7 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
             }
             (_, Step::Begin) => {
                 part.open_in(&mut self.open, entry);
-                Ok(())
+                self.quota.check(self.open.heap(), OPEN)
             }
             (_, Step::Middle) => Ok(()),
             (_, Step::End) => match part.close_in(&mut self.open, self.only_by_name) {

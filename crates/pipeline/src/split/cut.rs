@@ -64,7 +64,7 @@ pub(super) struct Stretch {
 /// Begins and ends of the threads of a sequence.
 pub(super) struct OpenPairs<'r> {
     merged: MergedRuns<'r>,
-    /// Of each run the thread, and whether it holds begins.
+    /// The thread of each run, and whether the run holds begins.
     runs: Vec<(usize, bool)>,
     begins: Vec<Begins<Entry>>,
     /// Threads with any begin open: a cut costs what it repeats, not what there is.
@@ -132,7 +132,7 @@ fn name_of(entry: Entry, order: Order<'_, '_>) -> u64 {
 pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
-    /// That of the trace.
+    /// Where the trace starts, in nanoseconds.
     pub(super) start: i64,
     /// Bytes of every part beside its events.
     pub(super) overhead: u64,

@@ -20,7 +20,7 @@ use tracemill_profile::{Names, StreamKey};
 pub(super) struct SplitInputs {
     pub(super) partitions: Vec<Partition>,
     numbers: HashMap<Vec<u8>, u32>,
-    /// Of each stream the last `Profile` event, with the partition of its thread.
+    /// The last `Profile` event of each stream, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: Names,
     pub(super) documents: Vec<Document>,

@@ -25,7 +25,7 @@ impl LiveThreads {
         LiveThreads { coming, here: BTreeSet::new() }
     }
 
-    /// Those of a stretch between these times, none of which is before the last one asked for.
+    /// The threads that live between two times, neither of which is before those of the call before.
     pub(super) fn at(&mut self, times: Option<(i64, i64)>) -> impl Iterator<Item = u32> + '_ {
         if let Some((from, to)) = times {
             while let Some((_, last, thread)) = self.coming.pop_if(|next| next.0 <= to) {

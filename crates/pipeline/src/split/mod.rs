@@ -228,7 +228,12 @@ impl<'w> SplitRun<'w, '_> {
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let SplitRun { found, runs, store, split, config, .. } = *self;
         let united = unite(&found.documents, store);
-        let annotations = Annotations::read(&found.documents, self.inputs, false, store);
+        let annotations = Annotations::read(
+            &found.documents,
+            self.inputs,
+            false,
+            (store, &config.table_quota()),
+        )?;
         let has_begins = found.partitions.iter().any(|partition| partition.kind == Kind::Begins);
         let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
         let mut format = self.format(usual, has_begins);

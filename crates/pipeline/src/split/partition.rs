@@ -46,7 +46,7 @@ pub(super) struct Partition {
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
     pub(super) cat: Box<[u8]>,
-    /// Of `Chunks`.
+    /// The key of the stream; only for `Kind::Chunks`.
     pub(super) stream: StreamKey,
     pub(super) events: u64,
     /// Bytes of the events.
@@ -76,7 +76,7 @@ impl Partition {
         Ids { pid: &self.pid, tid: &self.tid, cat: &self.cat }
     }
 
-    /// The same for equal partitions only.
+    /// Bytes that are the same for equal partitions, and for no others.
     pub(super) fn key(&self) -> Vec<u8> {
         let mut key = vec![self.kind as u8];
         match self.kind {
@@ -161,7 +161,7 @@ fn some(value: &[u8]) -> Option<&[u8]> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Of a value as written: up to the first raw comma, if it is a string.
+/// The category that a value, as it is written, counts as: its text up to the first raw comma, if it is a string.
 pub(super) fn category_of(value: &[u8]) -> &[u8] {
     match value {
         [b'"', content @ .., b'"'] => {
@@ -263,7 +263,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// Of the last few bytes of each id: threads of a process differ there.
+/// The slot of a thread in the cache, from the last bytes of each id: threads of a process differ there.
 #[inline]
 fn slot_of(ids: Ids<'_>) -> usize {
     let tail = |id: &[u8]| {

@@ -67,10 +67,10 @@ pub(super) struct ChunkFindings<M> {
     entries: Vec<Entry>,
     /// The partition of each entry.
     partition_of: Vec<u32>,
-    /// The same in partitions, when the chunk is done.
+    /// The events of the chunk by partition, once all of it is scanned.
     pub(super) run: PartitionRun,
     pub(super) streams: StreamOrders,
-    /// Of each stream the last `Profile` event, with the partition of its thread.
+    /// The last `Profile` event of each stream, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: Names,
     pub(super) times: Times,

@@ -70,7 +70,7 @@ impl Changes {
         self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
     }
 
-    /// Those that were done at all: name, how often, sentence.
+    /// The changes that were made at least once: name, how often, and a sentence.
     pub(crate) fn list(&self) -> Vec<(&'static str, u64, &'static str)> {
         let rows = TABLE.iter().zip(self.0).filter(|(_, count)| *count > 0);
         rows.map(|(&(name, sentence), count)| (name, count, sentence)).collect()

@@ -68,6 +68,16 @@ impl<'e> Lists<'e> {
         lists
     }
 
+    /// Parts before the one that has the first samples: the last nodes go with these.
+    fn before_samples(&self) -> usize {
+        self.parts[0].saturating_sub(1)
+    }
+
+    /// How many parts there are.
+    fn count(&self) -> usize {
+        self.before_samples() + self.parts[1].max(1)
+    }
+
     fn add(&mut self, kind: usize, list: &'e [u8]) {
         let mut cursor = Cursor::new(list);
         if !cursor.enter(b'[') {
@@ -100,23 +110,25 @@ pub(super) fn may_be_large(event: &Event<'_>) -> bool {
     event.bytes.len() > 2 * MOST && event.is_string(Field::Name, b"ProfileChunk")
 }
 
-/// The parts, with `separator` between them, and how many; `None` if the event is no such chunk.
-pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)> {
+/// The `data` of a chunk that is too large, and its lists.
+fn large<'e>(event: &Event<'e>) -> Option<(&'e [u8], Lists<'e>)> {
     if !may_be_large(event) {
         return None;
     }
-    let data = member(event.field(Field::Args)?, b"data")?;
-    if !data.starts_with(b"{") {
-        return None;
-    }
-    let mut lists = Lists::of(data);
-    let [nodes, samples] = lists.parts;
-    if nodes.max(samples) < 2 {
-        return None;
-    }
-    // the last nodes go with the first samples
-    let first = nodes.saturating_sub(1);
-    let count = first + samples.max(1);
+    let data = member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))?;
+    let lists = Lists::of(data);
+    (lists.count() > 1).then_some((data, lists))
+}
+
+/// How many events an event becomes: more than one only if it is a chunk that is too large.
+pub(super) fn count_parts(event: &Event<'_>) -> u64 {
+    large(event).map_or(1, |(_, lists)| lists.count() as u64)
+}
+
+/// The parts, with `separator` between them, and how many; `None` if the event is no chunk that is too large.
+pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)> {
+    let (data, mut lists) = large(event)?;
+    let (first, count) = (lists.before_samples(), lists.count());
     let mut out = Vec::new();
     for number in 0..count {
         let part = ChunkPart {
@@ -198,7 +210,7 @@ mod tests {
         let (text, count) = cut(&spans.of(event.as_bytes()), b",\n")?;
         let text = format!("[{}]", String::from_utf8(text).unwrap());
         let parts: Vec<Value> = serde_json::from_str(&text).unwrap();
-        assert_eq!(parts.len() as u64, count);
+        assert_eq!((parts.len() as u64, count), (count, count_parts(&spans.of(event.as_bytes()))));
         Some(parts)
     }
 

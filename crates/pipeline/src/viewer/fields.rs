@@ -71,9 +71,6 @@ impl ViewerFixups {
         let done = *self.done.lock().unwrap_or_else(|e| e.into_inner());
         report.run.viewer = ViewerReport { viewer: Some(self.viewer), changes: done.list() };
         report.run.events += done.get(Change::Parts) + done.get(Change::Lanes);
-        if done.get(Change::Parts) > 0 && report.run.annotations.kept > 0 {
-            report.run.warnings.push(Warning::ChunksCut(done.get(Change::Chunks)));
-        }
         if self.viewer == CheckFor::Devtools {
             report.run.warnings.extend(Warning::too_large(report.run.bytes, span));
         }

@@ -5,36 +5,47 @@
 use super::changes::{Change, Changes};
 use super::complete::complete;
 use crate::check::hash_value;
+use crate::config::OPEN;
 use crate::identity::key_of;
 use tracemill_core::entry::Entry;
+use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::pairing::DevtoolsBegins;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
 /// What is open on each thread.
-#[derive(Default)]
 pub(super) struct Pairs {
     threads: HashMap<Vec<u8>, DevtoolsBegins<Entry>>,
+    /// Bytes of heap of all of them.
+    heap: u64,
+    quota: Quota,
 }
 
 impl Pairs {
+    pub(super) fn new(quota: Quota) -> Self {
+        Pairs { threads: HashMap::default(), heap: 0, quota }
+    }
+
     /// Takes a B or E event; calls `made` with the X event that an E makes of its B. `read` gives an event as it will be
     /// written.
-    pub(super) fn take<E>(
+    pub(super) fn take(
         &mut self,
         entry: Entry,
         bytes: &[u8],
         changes: &mut Changes,
         read: impl FnOnce(Entry) -> Vec<u8>,
-        made: impl FnOnce(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+        made: impl FnOnce(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let spans = fields_of(bytes);
         let event = spans.of(bytes);
         let thread = self.threads.entry(thread_of(&event)).or_default();
         let [name, cat] = [Field::Name, Field::Cat].map(|field| event.field(field));
         if event.phase() != b'E' {
+            let before = thread.heap();
             thread.begin(hash_value(name), hash_value(cat), entry);
-            return Ok(());
+            self.heap += thread.heap() - before;
+            return self.quota.check(self.heap, OPEN);
         }
         let [name, cat] = [name, cat].map(|value| value.map(|value| hash_value(Some(value))));
         let Some(begin) = thread.end(name, cat) else {

@@ -4,11 +4,12 @@
 //! quarter of the index' share), since what becomes of them stands elsewhere in the order. The tables grow with the
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
+use super::chunk::count_parts;
 use super::profiles::Profiles;
 use crate::check::{has_page, page_data};
 use crate::clock::{Clocks, shift_runs};
-use crate::config::CheckFor;
-use crate::config::Config;
+use crate::config::{CheckFor, Config};
+use crate::fixups::CutChunk;
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_core::bounds::is_zero;
 use tracemill_core::entry::{Entry, rank};
@@ -30,11 +31,13 @@ pub(super) struct DrawnThread {
     pub(super) drawn: Option<i64>,
 }
 
-/// Who is in an input.
+/// The processes and threads of an input, and its pages.
 #[derive(Debug, Default)]
 pub(super) struct PageTable {
     /// Threads by pid and tid, as written; a missing one is empty.
     pub(super) threads: BTreeMap<Literal, BTreeMap<Literal, DrawnThread>>,
+    /// How many threads that are.
+    thread_count: usize,
     /// Processes that have a page.
     pub(super) pages: BTreeSet<Literal>,
     /// Whether an event makes it the trace of a browser.
@@ -63,18 +66,31 @@ impl PageTable {
 
     fn flush(&mut self) {
         let (pid, tid, thread) = std::mem::take(&mut self.last);
-        let own = self.threads.entry(pid).or_default().entry(tid).or_default();
-        own.drawn = earlier(own.drawn, thread.drawn);
+        self.add(pid, [(tid, thread)]);
+    }
+
+    /// Adds what is known of threads of a process.
+    fn add(&mut self, pid: Literal, threads: impl IntoIterator<Item = (Literal, DrawnThread)>) {
+        let own = self.threads.entry(pid).or_default();
+        let before = own.len();
+        for (tid, thread) in threads {
+            let known = own.entry(tid).or_default();
+            known.drawn = earlier(known.drawn, thread.drawn);
+        }
+        self.thread_count += own.len() - before;
+    }
+
+    /// Bytes of heap, about, that processes and threads take here and in the tables of new ids that are made of them.
+    fn heap(&self) -> u64 {
+        const PROCESS: usize = 1500;
+        const THREAD: usize = 300;
+        (self.threads.len() * PROCESS + self.thread_count * THREAD) as u64
     }
 
     fn append(&mut self, mut later: PageTable) {
         later.flush();
         for (pid, threads) in later.threads {
-            let own = self.threads.entry(pid).or_default();
-            for (tid, thread) in threads {
-                let own = own.entry(tid).or_default();
-                own.drawn = earlier(own.drawn, thread.drawn);
-            }
+            self.add(pid, threads);
         }
         self.pages.extend(later.pages);
         for (frame, navigation) in later.navigations {
@@ -167,13 +183,16 @@ pub(crate) struct Scanned {
     /// `TracingStartedInBrowser` among the metadata that say nothing.
     bare_starts: u64,
     tables: PageTable,
+    /// Chunks of CPU profiles that are cut.
+    cut_chunks: Vec<CutChunk>,
 }
 
 impl Scanned {
     /// For a stretch of the input that stands at `base`.
     pub(crate) fn new(viewer: CheckFor, base: u64) -> Self {
         let (special, tables) = (Vec::new(), PageTable::default());
-        Scanned { viewer, base, special, empty: 0, bare_starts: 0, tables }
+        let cut_chunks = Vec::new();
+        Scanned { viewer, base, special, empty: 0, bare_starts: 0, tables, cut_chunks }
     }
 
     /// Looks at an event of `times`; whether it is to stay out of the index.
@@ -192,6 +211,11 @@ impl Scanned {
         if self.viewer == CheckFor::Perfetto {
             self.tables.note(pid, tid, None);
             return false;
+        }
+        let parts = count_parts(event);
+        if parts > 1 {
+            let offset = self.base + event.offset;
+            self.cut_chunks.push(CutChunk { offset, more: parts - 1 });
         }
         let ts = times.map(|(ts, _)| ts);
         let is_drawn = matches!(phase, b'B' | b'E' | b'X' | b'I' | b'i');
@@ -245,6 +269,9 @@ pub(crate) struct ViewerScan {
     empty: u64,
     bare_starts: u64,
     tables: Vec<(u64, PageTable)>,
+    /// Bytes of heap of all tables but the last.
+    earlier_tables: u64,
+    cut_chunks: Vec<CutChunk>,
 }
 
 /// What was found in all inputs.
@@ -258,14 +285,24 @@ pub(crate) struct ViewerFacts {
     pub(super) bare_starts: u64,
     /// By the place at which the input stands.
     pub(super) tables: Vec<(u64, PageTable)>,
+    /// Chunks of CPU profiles that are written as several events.
+    pub(crate) cut_chunks: Vec<CutChunk>,
 }
 
 impl ViewerScan {
-    /// Nothing yet; `None` for a merge that is for nobody.
+    /// A scan that has seen nothing; `None` if the merge is for no viewer.
     pub(crate) fn new(config: &Config) -> Option<Self> {
         let viewer = config.viewer.viewer?;
         let special = Sorter::new(config.shares().index / 4, &config.tmp_dir);
-        Some(ViewerScan { viewer, special, empty: 0, bare_starts: 0, tables: Vec::new() })
+        Some(ViewerScan {
+            viewer,
+            special,
+            empty: 0,
+            bare_starts: 0,
+            tables: Vec::new(),
+            earlier_tables: 0,
+            cut_chunks: Vec::new(),
+        })
     }
 
     /// The viewer.
@@ -282,6 +319,7 @@ impl ViewerScan {
         store: impl FnOnce() -> Store<'a>,
     ) -> Result<u64, Error> {
         if self.tables.last().is_none_or(|(last, _)| *last != base) {
+            self.earlier_tables = self.heap();
             self.tables.push((base, PageTable::default()));
         }
         if let Some((_, tables)) = self.tables.last_mut() {
@@ -290,6 +328,7 @@ impl ViewerScan {
         let out = part.special.len() as u64 + part.empty + part.bare_starts;
         self.empty += part.empty;
         self.bare_starts += part.bare_starts;
+        self.cut_chunks.extend(part.cut_chunks);
         self.special.push(part.special);
         if self.special.is_full() {
             self.special.spill(Order(&store()))?;
@@ -297,11 +336,16 @@ impl ViewerScan {
         Ok(out)
     }
 
+    /// Bytes of heap that the tables take.
+    pub(crate) fn heap(&self) -> u64 {
+        self.earlier_tables + self.tables.last().map_or(0, |(_, last)| last.heap())
+    }
+
     /// All inputs are read.
     pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<ViewerFacts, Error> {
         let (special, _) = self.special.finish(store)?;
-        let ViewerScan { viewer, empty, bare_starts, tables, .. } = self;
-        Ok(ViewerFacts { viewer, special, empty, bare_starts, tables })
+        let ViewerScan { viewer, empty, bare_starts, tables, cut_chunks, .. } = self;
+        Ok(ViewerFacts { viewer, special, empty, bare_starts, tables, cut_chunks })
     }
 }
 

@@ -83,7 +83,7 @@ fn make(
         let mut patched = patched.borrow_mut();
         patched.apply(store.event(entry.place), entry.place.offset()).to_vec()
     };
-    let (mut pairs, mut starts) = (Pairs::default(), Vec::new());
+    let (mut pairs, mut starts) = (Pairs::new(config.open_quota()), Vec::new());
     known.special.each_in_order(Order(store), |entry| {
         if copies.has(entry.place) {
             copies.events -= 1;

@@ -239,18 +239,63 @@ fn merged_for_a_viewer_with_lanes() {
             lanes += report.run.viewer.changes.iter().filter(|change| change.0 == "lanes").count();
             report.run.annotations
         });
-        let lists = |text: &[u8]| {
-            let own = reference::annotations(text).expect("sound").pop().expect("annotations");
-            // ranges of times name no events, and what is malformed goes
-            [0, 1, 2, 4].map(|list: usize| -> Vec<String> {
-                own.lists[list].iter().flatten().cloned().collect()
-            })
-        };
-        let (before, after) = (lists(&inputs[0]), lists(&output));
+        let (before, after) = (named(&inputs[0]), named(&output));
         assert_eq!(before, after, "seed {seed}");
         kept += after.iter().map(Vec::len).sum::<usize>();
     }
     assert!(kept > 60 && lanes > 12, "{kept} {lanes}");
+}
+
+/// Chunks that DevTools would not bear become several events, and what stands behind them has later numbers.
+#[test]
+fn merged_for_devtools_with_chunks_that_are_cut() {
+    let (mut kept, mut parts) = (0, 0);
+    for seed in 0..12 {
+        let rng = &mut Rng::new(seed);
+        let of = r#""ph":"P","id":"0x1","cat":"c","pid":1,"tid":1"#;
+        let chunk = |ts: u64, samples: usize| {
+            let list = |element: &str| vec![element; samples].join(",");
+            let nodes = if ts < 10 { r#""nodes":[{"id":1,"callFrame":{}}],"# } else { "" };
+            let (samples, deltas) = (list("1"), list("5"));
+            let data = format!(
+                r#"{{"cpuProfile":{{{nodes}"samples":[{samples}]}},"timeDeltas":[{deltas}]}}"#
+            );
+            format!(r#"{{"name":"ProfileChunk",{of},"ts":{ts},"args":{{"data":{data}}}}}"#)
+        };
+        let head = r#""name":"Profile","args":{"data":{"startTime":0}}"#;
+        let mut events = vec![format!("{{{head},{of},\"ts\":0}}"), chunk(1, 3)];
+        events.extend((0..rng.range(5, 40)).map(|number| match rng.below(6) {
+            0 => chunk(10 + number, rng.range(9_990, 25_000) as usize),
+            _ => format!(
+                r#"{{"name":"n","cat":"c","ph":"X","ts":{},"dur":1,"pid":1,"tid":2,"args":{{}}}}"#,
+                10 + number
+            ),
+        }));
+        if rng.below(2) == 0 {
+            events.reverse();
+        }
+        let inputs = [annotated(rng, &events, 1000)];
+        let corner = if seed % 2 == 0 { PLAIN } else { knobs(seed as usize) };
+        let (output, _) = run_verb(&inputs, corner, |sources, output, config| {
+            let viewer = ViewerRules { viewer: Some(CheckFor::Devtools), overlaps: Overlaps::Keep };
+            let report = merge(sources, output, &Config { viewer, ..config.clone() });
+            let report = report.expect("sound");
+            let changes = report.run.viewer.changes.iter();
+            parts +=
+                changes.filter(|change| change.0 == "chunk-parts").map(|own| own.1).sum::<u64>();
+            report.run.annotations
+        });
+        let (before, after) = (named(&inputs[0]), named(&output));
+        assert_eq!(before, after, "seed {seed}");
+        kept += after.iter().map(Vec::len).sum::<usize>();
+    }
+    assert!(kept > 30 && parts > 20, "{kept} {parts}");
+}
+
+/// What the lists of annotations name; ranges of times name no events, and what is malformed goes.
+fn named(text: &[u8]) -> [Vec<String>; 4] {
+    let own = reference::annotations(text).expect("sound").pop().expect("annotations");
+    [0, 1, 2, 4].map(|list: usize| own.lists[list].iter().flatten().cloned().collect())
 }
 
 #[test]

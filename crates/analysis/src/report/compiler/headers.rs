@@ -3,9 +3,9 @@
 use super::super::found::{Chain, Header};
 use super::nested::{Event, Nested};
 use super::sums::{Costs, Rows, Sum};
-use crate::space::Room;
 use crate::trace::Trace;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// Chains of a header that are told.
@@ -36,7 +36,7 @@ impl Headers {
         &mut self,
         event: &Event,
         nested: &Nested<'_>,
-        room: &Room,
+        room: &Quota,
     ) -> Result<(), Error> {
         let (is_header, is_root) = nested.header();
         if !is_header {

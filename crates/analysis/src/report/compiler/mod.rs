@@ -8,19 +8,19 @@ mod sums;
 
 use super::found::{Compiled, Stretch};
 use crate::names::Names;
-use crate::space::Room;
 use crate::trace::Trace;
 use crate::walk::Window;
 use headers::Headers;
 use names::{collapsed, demangled};
 use nested::{Event, Nested, What};
 use sums::{Costs, Rows, Sum};
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// All that is added up in one walk.
 struct Tables<'t> {
     trace: &'t Trace,
-    room: &'t Room,
+    room: &'t Quota,
     window: Window,
     rows: usize,
     found: Compiled,
@@ -44,7 +44,7 @@ impl Trace {
         threads: &[usize],
         rows: usize,
         window: Window,
-        room: &Room,
+        room: &Quota,
     ) -> Result<Compiled, Error> {
         let events = self.compiler_events(threads)?;
         let mut tables = Tables {

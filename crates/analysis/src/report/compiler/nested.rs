@@ -3,10 +3,11 @@
 use super::names::collapsed;
 use crate::kinds::Kind;
 use crate::names::Names;
-use crate::space::{Room, double, half, put, rank};
+use crate::space::{double, half, put, rank};
 use crate::trace::Trace;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{Keyed, SortedByKey};
 use tracemill_core::spill::{Record as Fixed, word};
 
@@ -141,7 +142,7 @@ struct Open {
 /// Which events are open: entered one by one, thread by thread.
 pub(super) struct Nested<'t> {
     trace: &'t Trace,
-    room: &'t Room,
+    room: &'t Quota,
     thread: Option<u32>,
     /// Of inputs with several processes.
     shared: Vec<bool>,
@@ -157,7 +158,7 @@ pub(super) struct Nested<'t> {
 }
 
 impl<'t> Nested<'t> {
-    pub(super) fn new(trace: &'t Trace, room: &'t Room) -> Self {
+    pub(super) fn new(trace: &'t Trace, room: &'t Quota) -> Self {
         let mut first: Vec<Option<&[u8]>> = vec![None; trace.inputs.len()];
         let mut shared = vec![false; trace.inputs.len()];
         for thread in &trace.threads {

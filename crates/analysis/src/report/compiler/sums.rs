@@ -3,11 +3,11 @@
 use super::super::found::Costly;
 use super::nested::Event;
 use crate::names::Names;
-use crate::space::Room;
 use crate::trace::Trace;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// A sum.
@@ -42,7 +42,7 @@ impl<K> Default for Costs<K> {
 }
 
 impl<K: Eq + Hash> Costs<K> {
-    pub(super) fn add(&mut self, key: K, one: Sum, room: &Room) -> Result<(), Error> {
+    pub(super) fn add(&mut self, key: K, one: Sum, room: &Quota) -> Result<(), Error> {
         match self.all.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(one);

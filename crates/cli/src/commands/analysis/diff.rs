@@ -23,7 +23,7 @@ struct Side<'a> {
     runs: Vec<Run>,
     /// What was read, and what is wrong with it.
     read: Vec<ReadRun<'a>>,
-    /// Of each run the figures that limits are of, or why they cannot be told.
+    /// The figures of each run that limits are set on, or why they cannot be told.
     figures: Vec<Vec<Result<f64, String>>>,
     /// By which rules the numbers of each run were made, and its name.
     rules: Vec<([String; 2], String)>,

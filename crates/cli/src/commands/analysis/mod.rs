@@ -80,7 +80,7 @@ impl<'a> Job<'a> {
         Ok(Job { reporting, trace })
     }
 
-    /// Of verbs that choose what counts, and group it.
+    /// The flags of verbs that choose what counts, and group it.
     fn picked(
         flags: Flags<'a>,
         output: &OutputArgs,

@@ -57,7 +57,7 @@ fn open(node: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     open_members(node, out)
 }
 
-/// The same behind the bracket.
+/// Writes the members of a node and the beginning of its children; the bracket stands already.
 fn open_members(node: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(node)?;
     let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));

@@ -216,7 +216,7 @@ fn usual(lines: &[Vec<String>]) -> Vec<ColumnAlignment> {
     set
 }
 
-/// The same with columns as they are set.
+/// A table whose columns are aligned as `set` says.
 pub(super) fn aligned_as(
     lines: &[Vec<String>],
     set: &[ColumnAlignment],
@@ -231,7 +231,7 @@ pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
     in_markdown_as(lines, &usual(lines))
 }
 
-/// The same with columns as they are set.
+/// A table whose columns are aligned as `set` says.
 pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[ColumnAlignment]) -> String {
     let cell = |text: &String| text.replace('|', "\\|");
     let row = |line: &Vec<String>| {

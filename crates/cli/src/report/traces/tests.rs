@@ -29,7 +29,7 @@ fn clocks_are_reported_whole() {
     assert_eq!(clock(&moved), expected);
 }
 
-/// Of a merge of which there is something to say in each respect.
+/// The report of a merge that has something to say in each respect.
 fn merge_report(input: InputReport) -> MergeReport {
     let run = RunReport {
         inputs: vec![input],

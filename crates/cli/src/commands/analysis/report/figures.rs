@@ -38,7 +38,7 @@ pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, St
     value.map_err(str::to_owned)
 }
 
-/// Of all navigations the worst value of a figure, or why it cannot be told.
+/// The worst value of a figure over all navigations, or why it cannot be told.
 fn worst(report: &Report, figure: Figure) -> Result<f64, &'static str> {
     let visits =
         report.visits.as_ref().ok_or("Chrome did not record it")?.as_ref().map_err(|why| *why)?;

@@ -9,7 +9,7 @@ pub(super) struct Next {
     pub(super) inputs: Vec<String>,
     /// Flags that say which threads and events count.
     pub(super) part: Vec<String>,
-    /// The same of events only.
+    /// Flags that choose events, without those that choose threads.
     pub(super) rules: Vec<String>,
     /// Flags of the window, if one was asked for.
     pub(super) window: Vec<String>,
@@ -35,17 +35,17 @@ impl Next {
         line
     }
 
-    /// Of the threads and the time of the report.
+    /// A command for the threads and the time of the report.
     pub(super) fn of_all(&self, words: &[&str]) -> String {
         self.line(&[&owned(words), &self.part, &self.window])
     }
 
-    /// Of one thread, in the time of the report.
+    /// A command for one thread, in the time of the report.
     pub(super) fn of_thread(&self, words: &[&str], thread: &Thread) -> String {
         self.line(&[&owned(words), &thread_words(thread), &self.rules, &self.window])
     }
 
-    /// Of one thread in a time of its own.
+    /// A command for one thread in a time of its own.
     pub(super) fn of_stretch(&self, words: &[&str], thread: &Thread, window: Window) -> String {
         let time = window_words(window);
         self.line(&[&owned(words), &thread_words(thread), &self.rules, &time])
@@ -56,22 +56,22 @@ impl Next {
         self.line(&[&owned(&["filter"]), &thread_words(thread), &window_words(window)])
     }
 
-    /// Of the threads of the report in a time of its own.
+    /// A command for the threads of the report in a time of its own.
     pub(super) fn of_window(&self, words: &[&str], window: Window) -> String {
         self.line(&[&owned(words), &self.part, &window_words(window)])
     }
 
-    /// Of all events in a time of its own.
+    /// A command for all events in a time of its own.
     pub(super) fn of_time(&self, words: &[&str], window: Window) -> String {
         self.line(&[&owned(words), &window_words(window)])
     }
 
-    /// Of an event.
+    /// A command for an event.
     pub(super) fn of_event(&self, words: &[&str], key: &str) -> String {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])
     }
 
-    /// Of the inputs as they are.
+    /// A command for the inputs as they are.
     pub(super) fn of_inputs(&self, words: &[&str]) -> String {
         self.line(&[&owned(words)])
     }
