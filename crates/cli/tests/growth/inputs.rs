@@ -384,7 +384,7 @@ fn processes_once(n: usize) -> Vec<String> {
 }
 
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 16] = rows! {
+pub(super) const COUNTED: [Row; 15] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
@@ -393,7 +393,6 @@ pub(super) const COUNTED: [Row; 16] = rows! {
     "open begins, merge for DevTools" 1_000_000 open_begins "merge" "--for" "devtools";
     "open asyncs, check" 1_000_000 open_asyncs "check";
     "pids, check" 400_000 processes_once "check";
-    "pids, info" 400_000 processes_once "info";
     "pids, filter" 400_000 processes_once "filter" "--tid" "1";
     "pids, merge" 400_000 pids "merge";
     "pids, merge for Perfetto" 400_000 processes_once "merge" "--for" "perfetto";
