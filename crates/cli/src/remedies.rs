@@ -59,7 +59,7 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
 }
 
 /// What to do about each kind of finding, by its name.
-const ROWS: [(&str, &str); 77] = [
+const ROWS: [(&str, &str); 78] = [
     ("utf8", "tracemill merge --repair replaces it"),
     ("nan", "tracemill merge --repair writes null"),
     (
@@ -121,6 +121,7 @@ const ROWS: [(&str, &str); 77] = [
     ("no-dur", "it has no end: write dur, or B and E"),
     ("lower-instant", "tracemill merge --for devtools writes I"),
     ("ignored-phase", "Perfetto leaves it out"),
+    ("escaped-pair", "tracemill merge --for perfetto writes the characters themselves"),
     ("unsorted", "tracemill merge sorts"),
     ("unsorted-thread", "tracemill merge sorts"),
     ("late-metadata", "tracemill merge puts them in front"),

@@ -1,5 +1,6 @@
 //! What one worker finds in one chunk: the fields of each event, by itself.
 
+use super::escapes::has_escaped_pair;
 use super::ids::{hash_field, hash_short, hash_value};
 use super::order::Orders;
 use super::records::{Grouped, sort};
@@ -328,6 +329,9 @@ impl<const DEVTOOLS: bool> Collect for ChunkFindings<DEVTOOLS> {
             return self.orders.note_untimed(offset, &mut self.tallies);
         }
         self.check_phase(phase, offset);
+        if has_escaped_pair(event.bytes) {
+            self.add(Kind::EscapedPair, offset);
+        }
         self.check_presence(event, phase, offset);
         let process = self.id(event, Field::Pid, Some(Kind::MissingPid), offset);
         let thread = (phase != b'M').then_some(Kind::MissingTid);

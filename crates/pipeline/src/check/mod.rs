@@ -16,6 +16,7 @@
 //! order of events is that of each input by itself.
 
 mod chunk;
+mod escapes;
 mod ids;
 mod order;
 mod records;

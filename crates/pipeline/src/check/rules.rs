@@ -173,6 +173,7 @@ rules! {
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file";
     BareArgs "bare-args" (O E O) "an event without the args that DevTools needs in events of this name (args.data and the like): it refuses the file";
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace";
+    EscapedPair "escaped-pair" (O O E) "a string with \\\" and half of a surrogate pair (\\ud83d): Perfetto refuses the file, or reads it for ever";
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
     ProfileId2 "profile-id2" (O E O) "a CPU profile event with id2 and no id: DevTools reads only id, and takes all such profiles of a process for one";

@@ -225,6 +225,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("shared-async-id", two(("b", 1, r#","id":1"#), ("b", 2, r#","id":1,"pid":2"#))),
         ("shared-flow-id", two(("s", 1, r#","id":1"#), ("s", 2, r#","id":1,"pid":2"#))),
         ("async-id-zero", one("b", r#","id":0"#)),
+        ("escaped-pair", one("X", r#","args":{"a":"\"b\" \ud83d\ude00"}"#)),
         ("flow-id", one("s", r#","id":"task""#)),
         ("missing-frame", one("I", r#","sf":7"#)),
         (

@@ -37,8 +37,15 @@ const DEVTOOLS: [&str; 18] = [
     "separators",
 ];
 /// And in one for Perfetto.
-const PERFETTO: [&str; 6] =
-    ["id-range", "flow-id", "opening", "ndjson", "several-documents", "unclosed-object"];
+const PERFETTO: [&str; 7] = [
+    "id-range",
+    "flow-id",
+    "opening",
+    "ndjson",
+    "several-documents",
+    "unclosed-object",
+    "escaped-pair",
+];
 
 pub(crate) fn merge_for(
     inputs: &[&[u8]],
