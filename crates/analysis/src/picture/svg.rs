@@ -17,6 +17,8 @@ const TITLE: u64 = 20;
 const LABELLED: f64 = 1.5;
 
 const STYLE: &str = include_str!("picture.css");
+/// Of frames, by their class: below anything of class `tm`.
+pub(super) const COLOURS: &str = include_str!("colours.css");
 const SCRIPT: &str = include_str!("picture.js");
 
 /// Writes it.
@@ -26,7 +28,7 @@ pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"tracemill\" class=\"tm\" width=\"100%\" height=\"{tall}\" tabindex=\"0\"{up}>\n\
-         <style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n"
+         <style>{STYLE}{COLOURS}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n"
     )?;
     write!(
         out,
@@ -135,7 +137,7 @@ fn share(picture: &Picture, nanos: u64) -> String {
 }
 
 /// A frame with the file it stands in.
-fn place(frame: &Frame) -> String {
+pub(super) fn place(frame: &Frame) -> String {
     if frame.url.is_empty() {
         return frame.name.clone();
     }
@@ -186,5 +188,6 @@ mod tests {
     #[test]
     fn the_script_is_small_and_ends_no_section() {
         assert!(SCRIPT.len() < 8192 && !SCRIPT.contains("]]>") && !STYLE.contains('<'));
+        assert!(!COLOURS.contains('<'));
     }
 }

@@ -13,7 +13,7 @@ pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.
 
 -o FILE.svg writes one SVG that needs nothing else: in a browser click or press Enter to zoom, / to find names, \
-arrows to go from frame to frame; its address keeps what is shown. -o FILE.html adds a table of what takes the time. \
+arrows to go from frame to frame; its address keeps what is shown. -o FILE.html is drawn on a canvas, for more frames (--max-frames), with an overview and a table of what takes the time. \
 Without -o the picture is drawn as text, as wide as the terminal. Light and dark follow the settings of the reader.
 
 Frames stand below their callers, those with the most time to the left. --order time makes a flame chart, with a \
