@@ -96,6 +96,10 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let threads = || trace.threads.iter();
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
     let Chosen { pid, tid, process, thread } = part.chosen();
+    // there may be as many threads as events
+    if pid.is_empty() && tid.is_empty() && process.is_empty() && thread.is_empty() {
+        return Vec::new();
+    }
     [
         by_id("--pid", pid, threads().map(|own| id(&own.pid)).collect()),
         by_id("--tid", tid, threads().map(|own| id(&own.tid)).collect()),
