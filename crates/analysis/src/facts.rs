@@ -6,6 +6,7 @@
 use crate::compiled::Included;
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Sought, Wanted};
+use crate::devices::{DeviceEvent, Role};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable, ThreadId};
@@ -15,6 +16,7 @@ use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
 use tracemill_core::hash::HashMap;
+use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
 use tracemill_tokenizer::{Event, Field};
 
@@ -81,6 +83,10 @@ pub(crate) struct Facts {
     pub(crate) images: Images,
     /// What clang tells of files that it includes, if that is wanted.
     pub(crate) included: Included,
+    /// What PyTorch's profiler tells of devices in a stretch, if that is wanted.
+    devices: Vec<DeviceEvent>,
+    /// What events of each kind are to a device.
+    roles: Vec<Option<Role>>,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
     scratch: Vec<u8>,
@@ -144,12 +150,22 @@ impl Facts {
         value.map(|value| self.names.written(value))
     }
 
-    /// Takes over what a later stretch found; its records go to `sorting`.
+    /// What an event of a kind is to a device: asked once a kind.
+    fn role(&mut self, kind: u32) -> Option<Role> {
+        while self.roles.len() <= kind as usize {
+            let Kind { name, cat } = self.kinds.all[self.roles.len()];
+            let cat = if cat == NO_CAT { &b""[..] } else { self.names.bytes_of(cat) };
+            self.roles.push(Role::of(cat, self.names.bytes_of(name)));
+        }
+        self.roles[kind as usize]
+    }
+
+    /// Takes over what a later stretch found; its records go to `sorting`, and what is of devices to a list of its own.
     pub(crate) fn append(
         &mut self,
         later: Facts,
         stretch: Stretch,
-        sorting: &mut Sorting,
+        (sorting, devices): (&mut Sorting, &mut SpillVec<DeviceEvent>),
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
@@ -177,6 +193,9 @@ impl Facts {
         self.pages.append(later.pages, stretch.input, stretch.first);
         self.images.append(later.images, stretch.input, stretch.first);
         self.included.append(later.included, stretch.first, &texts, &lanes);
+        for own in later.devices {
+            devices.push(own.behind(stretch, &lanes, &texts))?;
+        }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         Ok(())
@@ -285,5 +304,12 @@ impl Findings for Facts {
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         self.lanes[lane].records.push(Record::new((ts, dur), kind, details, (number_in, phase)));
+        if self.wanted.report
+            && phase == b'X'
+            && let Some(role) = self.role(kind)
+        {
+            let own = DeviceEvent::of(event, role, (lane as u32, name, number_in));
+            self.devices.extend(own);
+        }
     }
 }

@@ -42,7 +42,7 @@
 //! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
-//! `report` (what is slow; of the scan `counters`, `pages`, `compiled` and `reflows`), `images` (what URLs they are of).
+//! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
 //! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
@@ -52,6 +52,7 @@ mod compare;
 mod compiled;
 mod counters;
 mod details;
+mod devices;
 mod entities;
 mod entries;
 mod export;
@@ -120,9 +121,10 @@ pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
 pub use report::{
-    Blocks, Build, Chain, Compiled, Costly, Counted, Header, HotPath, Interaction, LargestPaint,
-    LargestParts, Party, Producer, Reflow, Reflows, Report, ReportRules, Request, ShiftCluster,
-    Spread, Stretch, Tasks, ThreadSums, Told, Visit,
+    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, HotPath,
+    Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Producer, Reflow, Reflows,
+    Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
+    Told, Visit,
 };
 pub use rows::{CallRow, FlameRow, Location, RowOrder, Table, TreeRow};
 pub use sorting::Pairs;

@@ -1,5 +1,6 @@
 //! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
 
+use crate::devices::aligned;
 use crate::facts::{Bounds, Facts, Lane};
 use crate::functions::meta_names;
 use crate::kinds::flags;
@@ -62,8 +63,9 @@ impl Trace {
         facts.names = meta_names();
         let mut sorting = Sorting::new(&space, rules.as_devtools);
         let new = move || Facts::new(rules.wanted, rules.fold_numbers);
+        let mut devices = space.spool(8);
         let scanned = scan_inputs(sources, config, new, |part: Facts, stretch| {
-            facts.append(part, stretch, &mut sorting)?;
+            facts.append(part, stretch, (&mut sorting, &mut devices))?;
             room.check(facts.heap(), "names, threads and details of events")
         })?;
         let place = |input: usize| scanned.place(input);
@@ -79,6 +81,7 @@ impl Trace {
             })?;
         }
         facts.included.pair(&moved, place);
+        let devices = aligned(devices, &moved, place, space.spool(8))?;
         let meta = facts.meta(place);
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
@@ -100,6 +103,7 @@ impl Trace {
         let (call_bounds, count) =
             (facts.call_bounds, moved.iter().map(|(lane, _)| lane + 1).max());
         let mut trace = Trace::of(facts, meta, samples.finish()?, (config, rules, &space))?;
+        trace.devices = devices;
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         trace.is_cpu_profile = is_cpu_profile;
@@ -149,6 +153,7 @@ impl Trace {
             flags: flags(&facts.kinds, &facts.names),
             meta,
             records: space.spool(1).take()?,
+            devices: space.spool(1).take()?,
             samples,
             limits: config.limits.clone(),
             threads: Vec::new(),

@@ -4,6 +4,7 @@ use crate::calls::integrate;
 use crate::compiled::Included;
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
+use crate::devices::DeviceEvent;
 use crate::entities::Entities;
 use crate::entries::{Entry, Nested, Placed, merge};
 use crate::frames::frames;
@@ -131,6 +132,8 @@ pub struct Trace {
     pub(crate) included: Included,
     /// Of all threads, thread by thread.
     pub(crate) records: SpilledVec<Record>,
+    /// What PyTorch's profiler tells of devices, in the order of the inputs.
+    pub(crate) devices: SpilledVec<DeviceEvent>,
     /// Of all profiles, one after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,

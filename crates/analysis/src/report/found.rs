@@ -21,6 +21,23 @@ pub struct ReportRules {
     pub tables: TableRules,
     /// Which time, in milliseconds on the trace's clock; the whole trace if `None`.
     pub window: Option<Window>,
+    /// How devices are looked at.
+    pub devices: DeviceRules,
+}
+
+/// How devices are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceRules {
+    /// Nanoseconds below which the time between two kernels of a stream is the cost of launching them.
+    pub kernel_gap: i64,
+    /// Leave out what is launched in the last step, which recordings may end in, and what is not known to be launched before.
+    pub drop_last_step: bool,
+}
+
+impl Default for DeviceRules {
+    fn default() -> Self {
+        DeviceRules { kernel_gap: 30_000, drop_last_step: false }
+    }
 }
 
 /// What is slow.
@@ -59,6 +76,8 @@ pub struct Report {
     pub build: Option<Build>,
     /// What clang did; `None` if it did not write the trace.
     pub compiled: Option<Compiled>,
+    /// What devices of PyTorch did; `None` if there are none.
+    pub devices: Option<Devices>,
     /// The greatest values of counters, by process, in the order of the trace.
     pub counters: Vec<Counted>,
 }
@@ -152,6 +171,109 @@ pub struct Build {
     pub actions_ms: f64,
     /// The slowest of them.
     pub slowest: Vec<Stretch>,
+}
+
+/// What devices did: kernels, and copies of memory. Times are milliseconds, made of whole nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    /// Each device.
+    pub all: Vec<Device>,
+    /// Their times from the begin of the first to the end of the last kernel, added up.
+    pub kernel_time: f64,
+    /// What ran at the same time, all devices together, the longest first.
+    pub kinds: Vec<KindTime>,
+    /// Why streams are idle, those of most idle time first.
+    pub idle: Vec<StreamIdle>,
+    /// Kernels by name, over all devices: those of most time.
+    pub kernels: Vec<Kernel>,
+    /// How many names there are.
+    pub all_kernels: u64,
+    /// Of all kernels, added up.
+    pub durations: f64,
+    /// For how long kernels overlap the one before on their stream: in that time they cannot have run.
+    pub overlong: f64,
+    /// Kernels that were left out, as they are not known to be launched before the last step.
+    pub incomplete: u64,
+}
+
+/// What a device did. Times in which several things ran are in each of their sums, but once in each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Device {
+    /// The number of the thread of the first kernel: a stream. Its process is the device.
+    pub thread: usize,
+    /// How many kernels and copies.
+    pub kernels: u64,
+    /// How many of them are known when launched.
+    pub launched: u64,
+    /// From the begin of the first to the end of the last.
+    pub time: f64,
+    /// Nothing ran.
+    pub idle: f64,
+    /// Kernels ran that compute.
+    pub compute: f64,
+    /// Kernels ran that communicate.
+    pub communication: f64,
+    /// Memory was copied or set.
+    pub memory: f64,
+    /// Kernels ran of both kinds: some that compute, and some that communicate.
+    pub overlap: f64,
+    /// Kernels communicated, and none computed.
+    pub exposed_communication: f64,
+    /// Memory was copied or set, and nothing computed or communicated.
+    pub exposed_memory: f64,
+}
+
+/// How long kernels of some kinds ran, and none of others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindTime {
+    /// One, or several as `compute overlapping memory`.
+    pub name: String,
+    /// Milliseconds.
+    pub time: f64,
+}
+
+/// Why a stream is idle between its first and its last kernel. Times are milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StreamIdle {
+    /// As [`Device::thread`].
+    pub device: usize,
+    /// The number of the thread of the first kernel.
+    pub thread: usize,
+    /// Its number.
+    pub stream: u32,
+    /// How many kernels and copies.
+    pub kernels: u64,
+    /// How many of them are known when launched.
+    pub launched: u64,
+    /// All of the following.
+    pub idle: f64,
+    /// The next was launched after the end of the one before.
+    pub host_wait: f64,
+    /// It began soon: see [`DeviceRules::kernel_gap`].
+    pub kernel_wait: f64,
+    /// Anything else, such as waiting for another stream.
+    pub other: f64,
+}
+
+/// Kernels of a name. Times are milliseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// The name.
+    pub name: String,
+    /// `compute`, `communication`, `memory` or `other`.
+    pub class: &'static str,
+    /// How often.
+    pub count: u64,
+    /// All of them.
+    pub total: f64,
+    /// On average.
+    pub mean: f64,
+    /// The deviation from that, of a sample.
+    pub deviation: f64,
+    /// The shortest.
+    pub least: f64,
+    /// The longest.
+    pub most: f64,
 }
 
 /// What clang did. Times are milliseconds.

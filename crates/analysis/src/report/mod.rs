@@ -4,6 +4,7 @@ mod bazel;
 mod blocks;
 mod compiler;
 mod found;
+mod gpu;
 mod interactions;
 mod network;
 mod parties;
@@ -17,8 +18,8 @@ mod visits;
 mod web;
 
 pub use found::{
-    Blocks, Build, Chain, Compiled, Costly, Counted, Header, HotPath, Reflow, Reflows, Report,
-    ReportRules, Stretch, Tasks, ThreadSums,
+    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, HotPath,
+    Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks, ThreadSums,
 };
 pub use interactions::Interaction;
 pub use network::Request;
@@ -79,6 +80,7 @@ impl Trace {
             parties: Vec::new(),
             build: None,
             compiled: None,
+            devices: None,
             counters: self.counted(),
         };
         let mut parts = Vec::with_capacity(surveys.len());
@@ -109,6 +111,10 @@ impl Trace {
         }
         report.visits = visits;
         self.add_of_producer(threads, (rules.rows, requests), &room, &mut report)?;
+        if producer == Producer::Pytorch {
+            let of_devices = (rules.rows, rules.devices);
+            report.devices = self.on_devices(threads, of_devices, rules.window, &room)?;
+        }
         Ok(report)
     }
 

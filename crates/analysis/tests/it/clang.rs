@@ -211,6 +211,7 @@ fn compiled(inputs: &[PathBuf], rows: usize, memory: u64, threads: usize) -> Com
         producer: Some(Producer::Clang),
         tables: TableRules::default(),
         window: None,
+        devices: Default::default(),
     };
     let threads = trace.choose(&ThreadChoice::default());
     trace.report(&threads, &rules).expect("room").compiled.expect("clang's tables")

@@ -3,6 +3,7 @@
 mod bad;
 mod clang;
 mod compare;
+mod devices;
 mod export;
 mod fuzzed;
 mod golden;

@@ -24,7 +24,13 @@ pub(crate) fn read(path: &Path, memory: u64) -> Trace {
 }
 
 fn rules(rows: usize) -> ReportRules {
-    ReportRules { rows, producer: None, tables: TableRules::default(), window: None }
+    ReportRules {
+        rows,
+        producer: None,
+        tables: TableRules::default(),
+        window: None,
+        devices: Default::default(),
+    }
 }
 
 pub(crate) fn report(trace: &Trace) -> Report {

@@ -22,11 +22,21 @@ pub(crate) trait Metric: Copy + fmt::Debug + 'static {
     const EXAMPLE: &'static str;
 }
 
+/// On which side of a limit it is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// `>`: what is more breaks it; of a change, what grows by more.
+    Above,
+    /// `<`: what is less; of a change, what falls by more.
+    Below,
+}
+
 /// A limit, or the part of one that stands between `&`.
 #[derive(Clone, Debug)]
 pub(crate) struct Term<M> {
     pub(crate) metric: M,
     pub(crate) pattern: Option<Pattern>,
+    pub(crate) sign: Sign,
     pub(crate) value: Value,
 }
 
@@ -60,12 +70,13 @@ fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
         let names: Vec<&str> = M::ALL.iter().map(|own| own.0).collect();
         let (last, others) = names.split_last().expect("metrics");
         format!(
-            "expected METRIC[:PATTERN]>VALUE with {} or {last}, such as {}: {text}",
+            "expected METRIC[:PATTERN]>VALUE, or < for what must not fall, with {} or {last}, such as {}: {text}",
             others.join(", "),
             M::EXAMPLE
         )
     };
-    let (head, value) = text.rsplit_once('>').ok_or_else(expected)?;
+    let (head, value) = text.rsplit_once(['>', '<']).ok_or_else(expected)?;
+    let sign = if text[head.len()..].starts_with('<') { Sign::Below } else { Sign::Above };
     let (name, pattern) = match head.split_once(':') {
         Some((name, pattern)) => (name, Some(pattern.parse::<Pattern>()?)),
         None => (head, None),
@@ -92,7 +103,7 @@ fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
             Value::Plain(nanos? as f64 / 1e6)
         }
     };
-    Ok(Term { metric, pattern, value })
+    Ok(Term { metric, pattern, sign, value })
 }
 
 impl<M> Term<M> {

@@ -1,6 +1,6 @@
 //! Limits of `diff`: on what a row has become.
 
-use super::gate::{Metric, Term, Terms, Unit, Value};
+use super::gate::{Metric, Sign, Term, Terms, Unit, Value};
 use super::gate_report::Figure;
 use tracemill_analysis::{Comparison, Difference, Judged, Pair};
 
@@ -50,6 +50,8 @@ impl Metric for Changed {
         ("inp", Changed::Of(Figure::Inp), Unit::Time, false),
         ("cls", Changed::Of(Figure::Cls), Unit::Count, false),
         ("requests", Changed::Of(Figure::Requests), Unit::Count, false),
+        ("gpu.idle", Changed::Of(Figure::GpuIdle), Unit::Time, false),
+        ("gpu.overlap", Changed::Of(Figure::GpuOverlap), Unit::Count, false),
     ];
     const HAS_BASE: bool = true;
     const EXAMPLE: &'static str = "self>5%, total:^run$>2ms or lcp>10%";
@@ -69,10 +71,14 @@ impl std::str::FromStr for Gate {
 }
 
 fn is_broken(term: &Term<Changed>, name: &str, pair: Pair) -> bool {
+    let (change, limit) = match term.value {
+        Value::Percent(percent) => (pair.percent(), percent),
+        Value::Plain(value) => (pair.change(), value),
+    };
     term.means(name)
-        && match term.value {
-            Value::Percent(percent) => pair.percent() > percent,
-            Value::Plain(value) => pair.change() > value,
+        && match term.sign {
+            Sign::Above => change > limit,
+            Sign::Below => change < -limit,
         }
 }
 
@@ -171,6 +177,10 @@ mod tests {
         assert!(is_broken(&terms[0], "run", Pair { base: 1000.0, new: 2600.0 }));
         assert!(!is_broken(&terms[0], "runs", Pair { base: 1000.0, new: 2600.0 }));
         assert!(!is_broken(&terms[0], "run", Pair { base: 1000.0, new: 2400.0 }));
+        let terms = of("gpu.overlap<10%").expect("sound");
+        assert!(is_broken(&terms[0], "", Pair { base: 60.0, new: 50.0 }));
+        assert!(!is_broken(&terms[0], "", Pair { base: 60.0, new: 55.0 }));
+        assert!(!is_broken(&terms[0], "", Pair { base: 60.0, new: 90.0 }));
         assert_eq!(of("count>10").expect("sound")[0].value, Value::Plain(10.0));
         for wrong in [
             "self",

@@ -1,6 +1,6 @@
 //! Limits of `report`: on what a trace is, whatever it was before.
 
-use super::gate::{Metric, Terms, Unit, Value};
+use super::gate::{Metric, Sign, Term, Terms, Unit, Value};
 
 /// What can be limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub(crate) enum Figure {
     Inp,
     Cls,
     Requests,
+    /// Of devices.
+    GpuIdle,
+    GpuOverlap,
 }
 
 impl Figure {
@@ -47,6 +50,8 @@ impl Metric for Figure {
         ("inp", Figure::Inp, Unit::Time, false),
         ("cls", Figure::Cls, Unit::Count, false),
         ("requests", Figure::Requests, Unit::Count, false),
+        ("gpu.idle", Figure::GpuIdle, Unit::Time, false),
+        ("gpu.overlap", Figure::GpuOverlap, Unit::Count, false),
     ];
     const HAS_BASE: bool = false;
     const EXAMPLE: &'static str = "lcp>2.5s or self:^run$>50ms";
@@ -95,15 +100,15 @@ impl Gate {
         figure: impl Fn(Figure) -> Result<f64, String>,
     ) -> Option<String> {
         let Terms { text, all } = &self.0;
-        let exceeds = |limit: Value, value: f64| match limit {
-            Value::Plain(most) => value > most,
-            Value::Percent(_) => false,
+        let exceeds = |term: &Term<Figure>, value: f64| match (term.value, term.sign) {
+            (Value::Plain(most), Sign::Above) => value > most,
+            (Value::Plain(least), Sign::Below) => value < least,
+            (Value::Percent(_), _) => false,
         };
         let first = all.first()?.metric;
         if first.is_of_rows() {
             let breaks = |row: &Row<'_>| {
-                all.iter()
-                    .all(|term| term.means(row.name) && exceeds(term.value, row.value(term.metric)))
+                all.iter().all(|term| term.means(row.name) && exceeds(term, row.value(term.metric)))
             };
             let row = rows.find(breaks)?;
             let value = row.value(first);
@@ -115,7 +120,7 @@ impl Gate {
         let mut told = Vec::new();
         for term in all {
             match figure(term.metric) {
-                Ok(value) if exceeds(term.value, value) => told.push(format!("{value:.2}")),
+                Ok(value) if exceeds(term, value) => told.push(format!("{value:.2}")),
                 Ok(_) => return None,
                 Err(why) => told.push(format!("cannot tell: {why}")),
             }
@@ -134,6 +139,7 @@ mod tests {
         let figure = |figure| match figure {
             Figure::Blocking => Ok(120.0),
             Figure::Tasks => Ok(3.0),
+            Figure::GpuOverlap => Ok(40.0),
             _ => Err("there is none".to_owned()),
         };
         gate.parse::<Gate>().expect("sound").broken(rows.into_iter(), figure)
@@ -153,6 +159,8 @@ mod tests {
             Some("blocking>0.1s&tasks>2: 120.00, 3.00")
         );
         assert_eq!(broken("blocking>0.1s&tasks>3"), None);
+        assert_eq!(broken("gpu.overlap<50").as_deref(), Some("gpu.overlap<50: 40.00"));
+        assert_eq!(broken("gpu.overlap<40"), None);
         assert!(broken("blocks>0").is_some_and(|said| said.contains("cannot tell: there is none")));
     }
 

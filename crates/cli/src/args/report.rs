@@ -5,7 +5,7 @@ use super::parts::PartArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use tracemill_analysis::Producer;
+use tracemill_analysis::{DeviceRules, Producer};
 
 pub(super) const ABOUT: &str = "\
 Says what is slow: one page on a trace or a CPU profile, in sections that suit what wrote it.
@@ -14,12 +14,13 @@ web has what users of a page wait for (FCP, LCP, INP, CLS and their parts, as in
 hot lists functions and events by self time, threads how busy each thread is and with what. tasks are those of Chrome of more than 50 ms, \
 which keep a page from answering, reflow is what scripts force in them; blocks are stretches of 50 ms and more in which a CPU profile is never idle, which keep a server \
 from answering. phases, critical-path and actions are those of Bazel; parse, codegen, templates, functions and headers those of clang \
-(-ftime-trace, one file or a folder). slices says of other traces how long single events of a name last, counters the greatest values of counters.
+(-ftime-trace, one file or a folder). gpu, gpu-types, gpu-idle and kernels say of PyTorch how long devices compute, communicate and wait, \
+what overlaps, why streams are idle, and which kernels take the time, as HTA does. slices says of other traces how long single events of a name last, counters the greatest values of counters.
 
 What wrote a trace is told by its events; --as overrides that. Each row ends with the command that shows more. Times are those of top and tree, \
 whose flags for threads and windows report has too. What cannot be told is said, and why.
 
---fail-on ends with status 5 if a limit is broken: 'lcp>2.5s', 'blocking>200ms', 'self:^run$>50ms', 'count:GC>100'. self, total and count are of the rows of \
+--fail-on ends with status 5 if a limit is broken: 'lcp>2.5s', 'blocking>200ms', 'self:^run$>50ms', 'count:GC>100', 'gpu.overlap<60'. self, total and count are of the rows of \
 top, all others of the whole report. A limit on what cannot be told is broken.";
 
 pub(super) const EXAMPLES: &str = "\
@@ -39,6 +40,9 @@ Examples:
   A gate in CI:
     tracemill report -q server.json --fail-on 'gc>1s' --fail-on 'self:GC>500ms' -o report.txt
 
+  Ranks of a PyTorch job beside each other:
+    tracemill report -n 8 rank0.json rank1.json
+
   The sections and their figures:
     tracemill report --json server.json | jq -c '.sections[] | [.id, .figures]'";
 
@@ -56,6 +60,12 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'n', long = "top", value_name = "N", default_value = "5", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: u32,
+    /// Below this the time between two kernels of a stream is the cost of launching them (kernel wait), unless the host was late
+    #[arg(long, value_name = "TIME", default_value = "30us", value_parser = gap, help_heading = "Devices")]
+    pub(crate) kernel_gap: i64,
+    /// drop: leave out kernels that are launched in the last step, which is often incomplete, as HTA does
+    #[arg(long, value_name = "WHAT", default_value = "keep", value_parser = ["keep", "drop"], help_heading = "Devices")]
+    pub(crate) last_step: String,
     /// End with status 5 if this limit is broken: 'blocking>200ms'; may be given several times
     #[arg(long, value_name = "TERMS", help_heading = "Limits of the trace")]
     pub(crate) fail_on: Vec<Gate>,
@@ -87,7 +97,21 @@ fn producers() -> impl TypedValueParser<Value = Producer> {
     PossibleValuesParser::new(names).try_map(move |name| of(name).ok_or("expected a producer"))
 }
 
+/// Nanoseconds, not below zero.
+fn gap(text: &str) -> Result<i64, String> {
+    let nanos = tracemill_pipeline::parse_time(text)?;
+    if nanos < 0 {
+        return Err(format!("expected a time of zero or more, such as 30us: {text}"));
+    }
+    Ok(nanos)
+}
+
 impl ReportArgs {
+    /// How devices are looked at.
+    pub(crate) fn device_rules(&self) -> DeviceRules {
+        DeviceRules { kernel_gap: self.kernel_gap, drop_last_step: self.last_step == "drop" }
+    }
+
     /// Words of a command line that reads the same inputs.
     pub(crate) fn input_words(&self) -> Vec<String> {
         let InputArgs { inputs, files_from, pid_tid, .. } = &self.input;

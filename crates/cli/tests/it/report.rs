@@ -24,6 +24,10 @@ fn folder() -> Folder {
         .with("tasks.json", TASKS)
         .with("node.json", node)
         .with("chrome.json.gz", chrome);
+    for rank in ["rank-0.json", "rank-1.json"] {
+        let text = std::fs::read(testdata().join("pytorch").join(rank)).expect("a trace");
+        std::fs::write(folder.path(rank), text).expect("a copy");
+    }
     for (name, data) in [("profiles", "node-cpu-prof"), ("build", "clang/14")] {
         std::fs::create_dir(folder.path(name)).expect("a folder");
         for entry in std::fs::read_dir(testdata().join(data)).expect("a folder") {
@@ -35,7 +39,8 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 5] = ["tasks.json", "node.json", "chrome.json.gz", "profiles", "build"];
+const INPUTS: [&str; 6] =
+    ["tasks.json", "node.json", "chrome.json.gz", "profiles", "build", "rank-0.json rank-1.json"];
 
 fn json(folder: &Folder, words: &str) -> Value {
     let said = folder.run(&format!("report --json {words}")).ends(0).stdout;
@@ -84,6 +89,8 @@ fn each_row_names_a_command_that_runs_and_says_something() {
         "-n 2 --like panel tasks.json",
         "-n 2 --ignore-list=node_modules --pid 19500 profiles",
         "-n 2 build",
+        "rank-0.json",
+        "-n 2 --last-step drop --from 1ms rank-0.json rank-1.json",
     ] {
         of(&json(&folder, words));
     }
@@ -264,4 +271,25 @@ fn producers_may_be_given_and_nothing_is_told_as_nothing() {
     let folder = folder.with("p.cpuprofile", profile.expect("a profile"));
     let said = folder.run("report p.cpuprofile").ends(0).stdout;
     assert!(said.contains("cannot tell: of 1 CPU profile no sample is (idle)"), "{said}");
+}
+
+#[test]
+fn limits_of_devices_are_told_and_may_be_broken_downwards() {
+    let folder = folder();
+    let run = |words: &str| folder.run(&format!("report -q rank-0.json -o page.txt -f {words}"));
+    run("--fail-on gpu.idle>1s --fail-on gpu.overlap<50").ends(0);
+    let said = run("--fail-on gpu.idle>300us --fail-on gpu.overlap<60").ends(5).stderr;
+    assert!(said.contains("gpu.idle>300us: 0.39"), "{said}");
+    assert!(said.contains("gpu.overlap<60: 59.1"), "{said}");
+    let said = folder.run("report -q node.json -o page.txt --fail-on gpu.idle>1s").ends(5).stderr;
+    assert!(said.contains("cannot tell: the trace has no kernels"), "{said}");
+    let said = folder
+        .run("diff rank-0.json rank-1.json --any --fail-on gpu.overlap<1% -o rows.txt")
+        .ends(5)
+        .stderr;
+    assert!(said.contains("gpu.overlap of the whole run went from 59.11 to 56.66"), "{said}");
+    folder.run("diff rank-0.json rank-1.json --any --fail-on gpu.idle>1us -o page.txt -f").ends(0);
+    for wrong in ["--kernel-gap -1us", "--kernel-gap x", "--last-step some"] {
+        folder.run(&format!("report rank-0.json {wrong}")).ends(2);
+    }
 }

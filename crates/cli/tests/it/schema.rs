@@ -12,10 +12,10 @@ const MAPS: [&str; 8] =
 /// Words on the page that these runs have neither as a key nor as a value; those of the second line and on are of reports on pages,
 /// PyTorch and Bazel, which have tests of their own.
 #[rustfmt::skip]
-const ABSENT: [&str; 20] = [
+const ABSENT: [&str; 19] = [
     "faster", "long", "neither", "slower", "user",
     "actions", "bazel", "components", "delay_ms", "handling_ms", "load_delay_ms", "load_ms", "p98",
-    "presentation_ms", "pytorch", "render_delay_ms", "start_us", "ttfb_ms", "type", "worst",
+    "presentation_ms", "render_delay_ms", "start_us", "ttfb_ms", "type", "worst",
 ];
 
 /// What JSON has: its keys, and the words that stand for kinds, as values or as keys of maps.
@@ -142,6 +142,10 @@ fn add_printed(folder: &Folder, traces: [&str; 5], seen: &mut Seen) {
             Some("tracemill.report/1"),
         ),
         (format!("report --json {odd}"), Some("tracemill.report/1")),
+        (
+            format!("report --json -n 9 {}", testdata().join("pytorch/rank-0.json").display()),
+            Some("tracemill.report/1"),
+        ),
         ("report --json parties.json".to_owned(), Some("tracemill.report/1")),
     ] {
         let values = printed(&folder.run(&words));

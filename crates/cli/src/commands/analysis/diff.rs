@@ -12,7 +12,8 @@ use crate::messages::Messages;
 use crate::report::common;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
-    Comparison, ReadRules, ReportRules, Run, Shape, Trace, Wanted, compare_figures, compare_runs,
+    Comparison, DeviceRules, ReadRules, ReportRules, Run, Shape, Trace, Wanted, compare_figures,
+    compare_runs,
 };
 use tracemill_pipeline::{InputReport, Warning};
 
@@ -204,6 +205,7 @@ fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, F
         producer: None,
         tables: args.part.table_rules(),
         window: args.part.window(&job.trace)?,
+        devices: DeviceRules::default(),
     };
     let report = job.trace.report(&job.trace.choose(&args.part.choice()), &rules)?;
     let name = job.trace.inputs.first().map_or("", |input| &input.name);

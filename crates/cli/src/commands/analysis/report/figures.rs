@@ -1,7 +1,7 @@
 //! Figures that limits are of.
 
 use crate::args::{Figure, GateRow};
-use tracemill_analysis::{Report, Stretch, Visit};
+use tracemill_analysis::{Device, Devices, Report, Stretch, Visit};
 
 /// Rows of the table of functions and events.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow<'_>> {
@@ -33,9 +33,24 @@ pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, St
         Figure::LongestBlock => blocks.map(|own| longest(&own.longest)),
         Figure::Fcp | Figure::Lcp | Figure::Inp | Figure::Cls => worst(report, figure),
         Figure::Requests => Ok(report.requests.len() as f64),
+        Figure::GpuIdle => devices(report).map(|own| own.all.iter().map(|own| own.idle).sum()),
+        Figure::GpuOverlap => devices(report).and_then(overlap),
         Figure::Own | Figure::Total | Figure::Count => Err("it is of rows"),
     };
     value.map_err(str::to_owned)
+}
+
+fn devices(report: &Report) -> Result<&Devices, &'static str> {
+    report.devices.as_ref().ok_or("the trace has no kernels of PyTorch's profiler")
+}
+
+/// How much of the communication of all devices is hidden by computing, in percent.
+fn overlap(devices: &Devices) -> Result<f64, &'static str> {
+    let sum = |of: fn(&Device) -> f64| devices.all.iter().map(of).sum::<f64>();
+    match sum(|own| own.communication) {
+        0.0 => Err("no kernel communicates"),
+        all => Ok(100.0 * sum(|own| own.overlap) / all),
+    }
 }
 
 /// The worst value of a figure over all navigations, or why it cannot be told.

@@ -2,6 +2,7 @@
 
 mod build;
 mod compiler;
+mod devices;
 mod figures;
 mod next;
 mod parties;
@@ -41,6 +42,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         producer: args.producer,
         tables: part.table_rules(),
         window,
+        devices: args.device_rules(),
     };
     let report = job.trace.report(&threads, &rules)?;
     let next = Next {

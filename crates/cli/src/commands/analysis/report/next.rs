@@ -45,6 +45,12 @@ impl Next {
         self.line(&[&owned(words), &thread_words(thread), &self.rules, &self.window])
     }
 
+    /// Of one process, in the time of the report.
+    pub(super) fn of_process(&self, words: &[&str], thread: &Thread) -> String {
+        let pid = ["--pid".to_owned(), thread.pid_text()];
+        self.line(&[&owned(words), &pid, &self.rules, &self.window])
+    }
+
     /// A command for one thread in a time of its own.
     pub(super) fn of_stretch(&self, words: &[&str], thread: &Thread, window: Window) -> String {
         let time = window_words(window);

@@ -87,7 +87,7 @@ impl ReportInputs<'_> {
         };
         let blocks = || self.report.blocks.as_ref().map(|own| self.blocks(own));
         let of_producer = self.web().into_iter().chain(self.build()).chain(self.compiler());
-        let mut all: Vec<Section> = of_producer.collect();
+        let mut all: Vec<Section> = of_producer.chain(self.devices()).collect();
         let others = [
             tasks(),
             self.reflow(),
@@ -324,7 +324,7 @@ impl ReportInputs<'_> {
 }
 
 /// A text as a regular expression that finds it.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         if r"\.+*?()|[]{}^$#&-~".contains(c) {

@@ -1,0 +1,218 @@
+//! What happened on devices, with when it was launched: an event of the host and one of a device belong together by their correlation.
+
+use super::super::found::DeviceRules;
+use crate::devices::{DeviceEvent, NO_CORRELATION, Role};
+use crate::space::{half, put};
+use crate::trace::Trace;
+use crate::walk::Window;
+use tracemill_core::hash::HashMap;
+use tracemill_core::order::{Keyed, SortedByKey};
+use tracemill_core::spill::{Record, word};
+use tracemill_pipeline::Error;
+
+/// Nanoseconds as milliseconds.
+pub(super) fn millis(nanos: i128) -> f64 {
+    nanos as f64 / 1e6
+}
+
+/// A kernel, or a copy of memory, on a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OnDevice {
+    pub(super) device: u32,
+    /// The number of its thread.
+    pub(super) thread: u32,
+    pub(super) stream: u32,
+    pub(super) name: u32,
+    pub(super) role: Role,
+    /// Nanoseconds.
+    pub(super) ts: i64,
+    pub(super) dur: i64,
+    /// When the call began that launched it, if that is known.
+    pub(super) launched: Option<i64>,
+    number: u64,
+}
+
+impl Record for OnDevice {
+    const BYTES: usize = 52;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let launched = self.launched.unwrap_or(i64::MIN);
+        let words = [self.ts, self.dur, launched, self.number as i64].map(|own| own as u64);
+        let role = u32::from(self.role == Role::Memory);
+        put(bytes, &words, &[self.device, self.thread, self.stream, self.name, role]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        OnDevice {
+            ts: word(bytes, 0) as i64,
+            dur: word(bytes, 8) as i64,
+            launched: Some(word(bytes, 16) as i64).filter(|own| *own != i64::MIN),
+            number: word(bytes, 24),
+            device: half(bytes, 32),
+            thread: half(bytes, 36),
+            stream: half(bytes, 40),
+            name: half(bytes, 44),
+            role: if half(bytes, 48) == 1 { Role::Memory } else { Role::Kernel },
+        }
+    }
+}
+
+impl Keyed for OnDevice {
+    type Key = (u32, i64, u64);
+
+    fn key(&self) -> Self::Key {
+        (self.device, self.ts, self.number)
+    }
+}
+
+/// The same by correlation, what launches before what is launched.
+#[derive(Clone, Copy)]
+struct Correlated(DeviceEvent);
+
+impl Record for Correlated {
+    const BYTES: usize = DeviceEvent::BYTES;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        self.0.encode(bytes);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Correlated(DeviceEvent::decode(bytes))
+    }
+}
+
+impl Keyed for Correlated {
+    type Key = (u32, u64, Role, u64);
+
+    fn key(&self) -> Self::Key {
+        let DeviceEvent { recording, correlation, role, number, .. } = self.0;
+        (recording, correlation, role, number)
+    }
+}
+
+impl Trace {
+    /// What happened on devices, by device and time, and how many kernels were left out since they are of the last step.
+    pub(super) fn launched(
+        &self,
+        threads: &[usize],
+        rules: DeviceRules,
+        window: Option<Window>,
+    ) -> Result<(SortedByKey<OnDevice>, u64), Error> {
+        let mut events = self.space().sorter(2);
+        for own in self.devices.iter().filter(|own| own.role != Role::Step) {
+            events.push(Correlated(own))?;
+        }
+        let steps = if rules.drop_last_step { self.steps() } else { Steps::default() };
+        let places = self.places_of(threads);
+        let mut on_devices = self.space().sorter(2);
+        let mut incomplete = 0;
+        let (mut group, mut launches) = (None, Launches::default());
+        for Correlated(own) in events.finish()?.iter() {
+            let id = (own.recording, own.correlation);
+            if group.replace(id) != Some(id) {
+                launches = Launches::default();
+            }
+            if own.role == Role::Launch {
+                launches.add(&own);
+                continue;
+            }
+            let Some(&(device, thread)) = places.get(&own.lane) else { continue };
+            let starts = own.ts as f64 / 1e6;
+            if window.is_some_and(|own| starts < own.from || starts > own.to) {
+                continue;
+            }
+            let (first, launched) = launches.of(&own);
+            if let Some(last) = steps.last_of(&own)
+                && first.is_none_or(|first| first >= last)
+            {
+                incomplete += 1;
+                continue;
+            }
+            let DeviceEvent { stream, name, role, ts, dur, number, .. } = own;
+            on_devices.push(OnDevice {
+                device,
+                thread,
+                stream,
+                name,
+                role,
+                ts,
+                dur,
+                launched,
+                number,
+            })?;
+        }
+        Ok((on_devices.finish()?, incomplete))
+    }
+
+    /// The steps of all inputs.
+    fn steps(&self) -> Steps {
+        let mut steps = Steps::default();
+        for own in self.devices.iter().filter(|own| own.role == Role::Step) {
+            for id in [(own.recording, Some(own.input)), (own.recording, None)] {
+                let (first, last) = steps.all.entry(id).or_insert((own.ts, own.ts));
+                (*first, *last) = ((*first).min(own.ts), (*last).max(own.ts));
+            }
+        }
+        steps
+    }
+
+    /// Of each lane of these threads the number of its device, which is its process, and that of its thread.
+    fn places_of(&self, threads: &[usize]) -> HashMap<u32, (u32, u32)> {
+        let mut devices: HashMap<&[u8], u32> = HashMap::default();
+        let mut places = HashMap::default();
+        for &at in threads {
+            let own = &self.threads[at];
+            let Some(lane) = own.lane else { continue };
+            let next = devices.len() as u32;
+            let device = *devices.entry(&own.pid).or_insert(next);
+            places.insert(lane, (device, at as u32));
+        }
+        places
+    }
+}
+
+/// The calls of one correlation.
+#[derive(Default)]
+struct Launches {
+    /// Of each input when the first began, and how many there are.
+    by_input: Vec<(u32, i64, u64)>,
+}
+
+impl Launches {
+    fn add(&mut self, call: &DeviceEvent) {
+        match self.by_input.iter_mut().find(|own| own.0 == call.input) {
+            Some((_, first, count)) => (*first, *count) = ((*first).min(call.ts), *count + 1),
+            None => self.by_input.push((call.input, call.ts, 1)),
+        }
+    }
+
+    /// When the first call began that may have launched a kernel, and when that which is known to have: those of its own input go before
+    /// those of others, and of several none is known to be it.
+    fn of(&self, kernel: &DeviceEvent) -> (Option<i64>, Option<i64>) {
+        if kernel.correlation == NO_CORRELATION {
+            return (None, None);
+        }
+        let own = self.by_input.iter().find(|own| own.0 == kernel.input);
+        let one = own.or(match &self.by_input[..] {
+            [one] => Some(one),
+            _ => None,
+        });
+        let first = one.map(|own| own.1);
+        (first, first.filter(|_| one.is_some_and(|own| own.2 == 1)))
+    }
+}
+
+/// When the first and the last step of an input begin, and of all inputs of a recording.
+#[derive(Default)]
+struct Steps {
+    all: HashMap<(u32, Option<u32>), (i64, i64)>,
+}
+
+impl Steps {
+    /// When the last step begins, of what a kernel is of: its input, or else its recording, if that has several.
+    fn last_of(&self, kernel: &DeviceEvent) -> Option<i64> {
+        let of = |input| self.all.get(&(kernel.recording, input));
+        let (first, last) = of(Some(kernel.input)).or_else(|| of(None))?;
+        (first < last).then_some(*last)
+    }
+}

@@ -1,0 +1,80 @@
+//! What runs on a device at a time, and for how long: one walk over what begins on it, in order of time.
+
+use super::class::Mask;
+
+/// For how long which classes ran, in nanoseconds.
+pub(super) struct Times {
+    /// By the bits of what ran; nothing is 0.
+    pub(super) by_mask: [i64; Mask::COUNT],
+}
+
+/// As far as a device was walked.
+pub(super) struct Running {
+    /// What is before it is in the sums.
+    at: i64,
+    /// When the last of each class ends that began.
+    ends: [i64; Mask::COUNT.ilog2() as usize],
+    by_mask: [i64; Mask::COUNT],
+}
+
+impl Running {
+    /// From when the first begins.
+    pub(super) fn from(at: i64) -> Self {
+        Running { at, ends: [at; Mask::COUNT.ilog2() as usize], by_mask: [0; Mask::COUNT] }
+    }
+
+    /// Adds what begins next. Cost: constant, since there are few classes.
+    pub(super) fn add(&mut self, begin: i64, end: i64, mask: Mask) {
+        self.advance(begin);
+        let own = &mut self.ends[mask.bits().trailing_zeros() as usize];
+        *own = (*own).max(end);
+    }
+
+    fn advance(&mut self, to: i64) {
+        while self.at < to {
+            let running = || (0..self.ends.len()).filter(|&class| self.ends[class] > self.at);
+            let mask: usize = running().map(|class| 1 << class).sum();
+            let next = running().map(|class| self.ends[class]).min().map_or(to, |end| end.min(to));
+            self.by_mask[mask] += next - self.at;
+            self.at = next;
+        }
+    }
+
+    /// All of it, up to when the last ends.
+    pub(super) fn finish(mut self) -> Times {
+        let last = self.ends.iter().copied().max().unwrap_or(self.at);
+        self.advance(last);
+        Times { by_mask: self.by_mask }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::{Rng, seeds};
+
+    #[test]
+    fn times_are_those_of_a_count_of_every_nanosecond() {
+        for seed in seeds(0, 200) {
+            let mut rng = Rng::new(seed);
+            let mut all: Vec<(i64, i64, usize)> = (0..1 + rng.index(12))
+                .map(|_| {
+                    let begin = rng.index(60) as i64;
+                    (begin, begin + rng.index(15) as i64, rng.index(4))
+                })
+                .collect();
+            all.sort_by_key(|own| own.0);
+            let masks = [Mask::COMPUTE, Mask::COMMUNICATION, Mask::MEMORY, Mask::OTHER];
+            let mut running = Running::from(all[0].0);
+            all.iter().for_each(|&(begin, end, class)| running.add(begin, end, masks[class]));
+            let mut counted = [0; Mask::COUNT];
+            let last = all.iter().map(|own| own.1).max().expect("one");
+            for at in all[0].0..last {
+                let is_open = |own: &&(i64, i64, usize)| own.0 <= at && at < own.1;
+                let mask = all.iter().filter(is_open).fold(0, |mask, own| mask | 1 << own.2);
+                counted[mask] += 1;
+            }
+            assert_eq!(running.finish().by_mask, counted, "seed {seed}");
+        }
+    }
+}
